@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/memory.h"
+
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+class SystemMemory final : public MemoryResource {
+ public:
+  void* allocate(size_t bytes, StreamHandle) override {
+    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (rounded < bytes) fail(ErrorKind::out_of_memory, "{} bytes cannot be allocated", bytes);
+    void* p = std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment);
+    if (!p) fail(ErrorKind::out_of_memory, "{} bytes cannot be allocated", bytes);
+    return p;
+  }
+  void deallocate(void* p, size_t, StreamHandle) noexcept override { std::free(p); }
+};
+
+// Size classes: four to an octave, so that at most a fifth of a block is slack.
+size_t size_class(size_t bytes) {
+  if (bytes <= 256) return 256;
+  const size_t octave = std::bit_floor(bytes - 1), step = octave / 4;
+  return (bytes + step - 1) / step * step;
+}
+// Above this, blocks are exact multiples of a page: slack on batch slots would count against memory budgets.
+constexpr size_t kLarge = size_t{1} << 20, kPage = 4096;
+size_t block_size(size_t bytes) { return bytes > kLarge ? (bytes + kPage - 1) / kPage * kPage : size_class(bytes); }
+
+}  // namespace
+
+MemoryResource& system_memory() {
+  static SystemMemory m;
+  return m;
+}
+
+struct HostPool::State {
+  explicit State(MemoryResource& u) : upstream(u) {}
+  MemoryResource& upstream;
+  mutable std::mutex mutex;
+  std::map<size_t, std::vector<void*>> idle;
+  size_t in_use = 0, held = 0;
+};
+
+HostPool::HostPool(MemoryResource& upstream) : state_(std::make_unique<State>(upstream)) {}
+HostPool::~HostPool() { trim(); }
+
+void* HostPool::allocate(size_t bytes, StreamHandle) {
+  const size_t n = block_size(bytes);
+  if (n < bytes) fail(ErrorKind::out_of_memory, "{} bytes cannot be allocated", bytes);
+  {
+    std::lock_guard lock(state_->mutex);
+    auto it = state_->idle.find(n);
+    if (it != state_->idle.end() && !it->second.empty()) {
+      void* p = it->second.back();
+      it->second.pop_back();
+      state_->in_use += n;
+      return p;
+    }
+  }
+  void* p = state_->upstream.allocate(n);
+  std::lock_guard lock(state_->mutex);
+  state_->in_use += n;
+  state_->held += n;
+  return p;
+}
+
+void HostPool::deallocate(void* p, size_t bytes, StreamHandle) noexcept {
+  const size_t n = block_size(bytes);
+  std::unique_lock lock(state_->mutex);
+  state_->in_use -= n;
+  try {
+    state_->idle[n].push_back(p);
+  } catch (...) {
+    state_->held -= n;
+    lock.unlock();
+    state_->upstream.deallocate(p, n);
+  }
+}
+
+void HostPool::trim() {
+  std::lock_guard lock(state_->mutex);
+  for (auto& [n, blocks] : state_->idle)
+    for (void* p : blocks) {
+      state_->upstream.deallocate(p, n);
+      state_->held -= n;
+    }
+  state_->idle.clear();
+}
+
+size_t HostPool::bytes_held() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->held;
+}
+size_t HostPool::bytes_in_use() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->in_use;
+}
+
+namespace {
+std::mutex default_mutex;
+// Never destroyed: tensors may outlive static destruction order in a Python process.
+std::shared_ptr<MemoryResource>& default_slot() {
+  static auto* slot = new std::shared_ptr<MemoryResource>(std::make_shared<HostPool>());
+  return *slot;
+}
+}  // namespace
+
+std::shared_ptr<MemoryResource> default_memory() {
+  std::lock_guard lock(default_mutex);
+  return default_slot();
+}
+void set_default_memory(std::shared_ptr<MemoryResource> resource) {
+  std::lock_guard lock(default_mutex);
+  default_slot() = resource ? std::move(resource) : std::make_shared<HostPool>();
+}
+
+std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes) {
+  void* p = resource->allocate(bytes);
+  return std::shared_ptr<void>(p, [resource, bytes](void* q) { resource->deallocate(q, bytes); });
+}
+
+size_t checked_bytes(int64_t count, size_t size) {
+  size_t bytes = 0;
+  if (count < 0 || __builtin_mul_overflow(static_cast<size_t>(count), size, &bytes) || bytes > (size_t{1} << 46))
+    fail(ErrorKind::out_of_memory, "{} elements of {} bytes are too many", count, size);
+  return bytes;
+}
+
+}  // namespace penstock

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread_pool.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace penstock {
+
+int usable_cores() {
+  int n = static_cast<int>(std::thread::hardware_concurrency());
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) n = CPU_COUNT(&set);
+  // cgroup v2: "quota period" in microseconds, or "max period".
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (file >> quota >> period && quota != "max" && period > 0)
+    n = std::min(n, std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period + 0.5)));
+  return std::max(1, n);
+}
+
+struct ThreadPool::State {
+  struct Loop {
+    int64_t count;
+    const std::function<void(int64_t, int)>* body;
+    std::atomic<int64_t> next{0};
+    std::exception_ptr error;
+  };
+  std::mutex mutex, one_loop;
+  std::condition_variable wake, done;
+  Loop* loop = nullptr;
+  int busy = 0;
+  uint64_t generation = 0;
+  bool stop = false;
+  std::vector<std::thread> threads;
+
+  void work(Loop& l, int thread) {
+    for (int64_t i; (i = l.next.fetch_add(1, std::memory_order_relaxed)) < l.count;) {
+      try {
+        (*l.body)(i, thread);
+      } catch (...) {
+        l.next.store(l.count, std::memory_order_relaxed);
+        std::lock_guard lock(mutex);
+        if (!l.error) l.error = std::current_exception();
+      }
+    }
+  }
+  void serve(int thread) {
+    uint64_t seen = 0;
+    std::unique_lock lock(mutex);
+    for (;;) {
+      wake.wait(lock, [&] { return stop || (loop && generation != seen); });
+      if (stop) return;
+      seen = generation;
+      Loop* l = loop;
+      ++busy;
+      lock.unlock();
+      work(*l, thread);
+      lock.lock();
+      if (--busy == 0) done.notify_all();
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+  for (int i = 1; i < threads; ++i) state_->threads.emplace_back([this, i] { state_->serve(i); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->wake.notify_all();
+  for (auto& t : state_->threads) t.join();
+}
+
+int ThreadPool::size() const { return static_cast<int>(state_->threads.size()) + 1; }
+
+void ThreadPool::parallel_for(int64_t count, const std::function<void(int64_t, int)>& body) {
+  if (count <= 1 || state_->threads.empty()) {
+    for (int64_t i = 0; i < count; ++i) body(i, 0);
+    return;
+  }
+  std::lock_guard only(state_->one_loop);
+  State::Loop loop{count, &body};
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->loop = &loop;
+    ++state_->generation;
+  }
+  state_->wake.notify_all();
+  state_->work(loop, 0);
+  std::unique_lock lock(state_->mutex);
+  state_->loop = nullptr;
+  state_->done.wait(lock, [&] { return state_->busy == 0; });
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+ThreadPool& shared_pool() {
+  static std::mutex mutex;
+  static ThreadPool* pool = nullptr;
+  static pid_t owner = 0;
+  std::lock_guard lock(mutex);
+  if (!pool || owner != getpid()) {  // threads do not survive a fork; the old pool is left to the parent
+    pool = new ThreadPool(usable_cores());
+    owner = getpid();
+  }
+  return *pool;
+}
+
+}  // namespace penstock

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/batch.h"
+
+#include <cstring>
+
+namespace penstock {
+
+bool View::dense() const {
+  int64_t step = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    if (shape[i] != 1 && strides[i] != step) return false;
+    step *= shape[i];
+  }
+  return true;
+}
+
+Tensor Tensor::empty(DType dtype, const Shape& shape, Layout layout, const std::shared_ptr<MemoryResource>& memory) {
+  Tensor t;
+  t.owner = allocate_shared(memory, checked_bytes(shape.volume(), size_of(dtype)));
+  t.view = {t.owner.get(), dtype, layout, shape, dense_strides(shape)};
+  t.device = memory->device();
+  return t;
+}
+
+Batch::Batch(DType dtype, int ndim, Layout layout, int size)
+    : dtype_(dtype), ndim_(ndim), layout_(layout), samples_(size) {}
+
+Batch Batch::uniform(DType dtype, const Shape& s, Layout layout, int size,
+                     const std::shared_ptr<MemoryResource>& memory) {
+  Batch b(dtype, s.size(), layout, size);
+  for (auto& x : b.samples_) x.shape = s;
+  b.allocate(memory);
+  return b;
+}
+
+Batch Batch::from_tensors(std::vector<Tensor> tensors) {
+  if (tensors.empty()) bad_argument("a batch needs at least one sample");
+  const View& first = tensors[0].view;
+  Batch b(first.dtype, first.shape.size(), first.layout, static_cast<int>(tensors.size()));
+  b.device_ = tensors[0].device;
+  for (int i = 0; i < b.size(); ++i) {
+    auto& t = tensors[i];
+    if (t.view.dtype != b.dtype_)
+      bad_type("the samples of a batch have one dtype: sample 0 is {}, sample {} is {}", name_of(b.dtype_), i,
+               name_of(t.view.dtype));
+    if (t.view.shape.size() != b.ndim_)
+      bad_type("the samples of a batch have one number of dimensions: sample 0 has {}, sample {} has {}", b.ndim_, i,
+               t.view.shape.size());
+    if (t.device != b.device_) bad_type("the samples of a batch live on one device");
+    b.samples_[i] = {t.view.data, t.view.shape, t.view.dense() ? Shape{} : t.view.strides, std::move(t.owner),
+                     std::move(t.source)};
+  }
+  return b;
+}
+
+void Batch::set_layout(Layout l) {
+  if (!l.empty() && l.size() != ndim_)
+    bad_argument("layout '{}' has {} letters for {} dimensions", l.str(), l.size(), ndim_);
+  layout_ = l;
+}
+
+View Batch::view(int i) const {
+  const Sample& s = samples_[i];
+  return {s.data, dtype_, layout_, s.shape, s.strides.empty() ? dense_strides(s.shape) : s.strides};
+}
+
+Tensor Batch::tensor(int i) const {
+  const Sample& s = samples_[i];
+  return {s.owner ? s.owner : block, view(i), device_, s.source};
+}
+
+void Batch::allocate(const std::shared_ptr<MemoryResource>& memory) {
+  device_ = memory->device();
+  const bool packed = has_uniform_shapes();
+  size_t total = 0;
+  std::vector<size_t> offset(samples_.size());
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    offset[i] = total;
+    const size_t bytes = checked_bytes(samples_[i].shape.volume(), size_of(dtype_));
+    total += packed ? bytes : (bytes + 63) / 64 * 64;
+  }
+  checked_bytes(static_cast<int64_t>(total), 1);
+  block = allocate_shared(memory, total ? total : 1);
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    samples_[i].data = static_cast<char*>(block.get()) + offset[i];
+    samples_[i].strides = {};
+    samples_[i].owner = nullptr;
+  }
+}
+
+bool Batch::has_uniform_shapes() const {
+  for (const auto& s : samples_)
+    if (!(s.shape == samples_[0].shape)) return false;
+  return true;
+}
+
+bool Batch::is_dense_tensor() const {
+  if (samples_.empty() || !has_uniform_shapes()) return false;
+  const size_t step = static_cast<size_t>(samples_[0].shape.volume()) * size_of(dtype_);
+  for (size_t i = 0; i < samples_.size(); ++i)
+    if (!samples_[i].strides.empty() || samples_[i].data != static_cast<char*>(samples_[0].data) + i * step)
+      return false;
+  return true;
+}
+
+Tensor Batch::as_tensor() const {
+  if (samples_.empty()) bad_argument("an empty batch is no tensor");
+  if (!has_uniform_shapes())
+    for (int i = 1; i < size(); ++i)
+      if (!(shape(i) == shape(0)))
+        bad_type("the samples differ in shape ({} and {} at sample {}): a ragged batch is not one tensor; "
+                 "pad or resize the samples, or take them one by one", shape(0).text(), shape(i).text(), i);
+  Shape s{size()};
+  for (int64_t e : shape(0)) s.push_back(e);
+  Layout l;
+  if (!layout_.empty() && layout_.size() < 8) l = Layout("N" + layout_.str());
+  if (is_dense_tensor()) {
+    Tensor t;
+    t.owner = block ? block : samples_[0].owner;
+    t.view = {samples_[0].data, dtype_, l, s, dense_strides(s)};
+    t.device = device_;
+    return t;
+  }
+  Tensor t = Tensor::empty(dtype_, s, l);
+  const int64_t step = shape(0).volume() * static_cast<int64_t>(size_of(dtype_));
+  for (int i = 0; i < size(); ++i) {
+    View to{t.view.as<char>() + i * step, dtype_, layout_, shape(i), dense_strides(shape(i))};
+    copy_strided(view(i), to);
+  }
+  return t;
+}
+
+size_t Batch::bytes() const {
+  size_t n = 0;
+  for (const auto& s : samples_) n += static_cast<size_t>(s.shape.volume()) * size_of(dtype_);
+  return n;
+}
+
+namespace {
+template <size_t kBytes>
+void copy_dims(const char* from, char* to, const Shape& shape, const Shape& fs, const Shape& ts, int dim) {
+  const int64_t n = shape[dim];
+  if (dim == shape.size() - 1) {
+    if (fs[dim] == 1 && ts[dim] == 1) {
+      std::memcpy(to, from, static_cast<size_t>(n) * kBytes);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(to + i * ts[dim] * int64_t(kBytes), from + i * fs[dim] * int64_t(kBytes), kBytes);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i)
+    copy_dims<kBytes>(from + i * fs[dim] * int64_t(kBytes), to + i * ts[dim] * int64_t(kBytes), shape, fs, ts, dim + 1);
+}
+}  // namespace
+
+void copy_strided(const View& from, const View& to) {
+  if (!(from.shape == to.shape)) fail(ErrorKind::internal, "copy between shapes {} and {}", from.shape.text(), to.shape.text());
+  const int64_t n = from.volume();
+  if (n == 0) return;
+  const size_t e = size_of(from.dtype);
+  if (from.shape.empty() || (from.dense() && to.dense())) {
+    std::memcpy(to.data, from.data, static_cast<size_t>(n) * e);
+    return;
+  }
+  const auto* f = static_cast<const char*>(from.data);
+  auto* t = static_cast<char*>(to.data);
+  switch (e) {
+    case 1: copy_dims<1>(f, t, from.shape, from.strides, to.strides, 0); break;
+    case 2: copy_dims<2>(f, t, from.shape, from.strides, to.strides, 0); break;
+    case 4: copy_dims<4>(f, t, from.shape, from.strides, to.strides, 0); break;
+    default: copy_dims<8>(f, t, from.shape, from.strides, to.strides, 0);
+  }
+}
+
+static int64_t offset_of(const View& v, int64_t flat) {
+  int64_t offset = 0;
+  for (int d = v.shape.size() - 1; d >= 0; --d) {
+    offset += flat % v.shape[d] * v.strides[d];
+    flat /= v.shape[d];
+  }
+  return offset;
+}
+
+double element_as_double(const View& v, int64_t flat) {
+  return dispatch(v.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return static_cast<double>(v.as<T>()[offset_of(v, flat)]);
+  });
+}
+
+int64_t element_as_int(const View& v, int64_t flat) {
+  return dispatch(v.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return static_cast<int64_t>(v.as<T>()[offset_of(v, flat)]);
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two containers of data. A Tensor is one sample; a Batch is N samples of one dtype, rank, layout and device,
+// each with its own shape. Ragged is the only kind of batch: "uniform" is a question that it can answer.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/layout.h"
+#include "base/memory.h"
+#include "base/shape.h"
+
+namespace penstock {
+
+// A view of elements in memory; owns nothing. Strides count elements and may be zero or negative.
+struct View {
+  void* data = nullptr;
+  DType dtype = DType::none;
+  Layout layout;
+  Shape shape;
+  Shape strides;
+  bool dense() const;  // row-major without holes
+  int64_t volume() const { return shape.volume(); }
+  template <class T> T* as() const { return static_cast<T*>(data); }
+};
+
+struct Tensor {
+  std::shared_ptr<void> owner;  // keeps data alive
+  View view;
+  Device device;
+  std::string source;  // file or record it came from, where known
+
+  static Tensor empty(DType dtype, const Shape& shape, Layout layout = {},
+                      const std::shared_ptr<MemoryResource>& memory = default_memory());
+};
+
+class Batch {
+ public:
+  struct Sample {
+    void* data = nullptr;
+    Shape shape;
+    Shape strides;                // empty = dense
+    std::shared_ptr<void> owner;  // empty = the batch's own block
+    std::string source;
+  };
+
+  Batch() = default;
+  // Samples without memory yet: set shapes, then allocate().
+  Batch(DType dtype, int ndim, Layout layout, int size);
+  static Batch uniform(DType dtype, const Shape& sample_shape, Layout layout, int size,
+                       const std::shared_ptr<MemoryResource>& memory = default_memory());
+  static Batch from_tensors(std::vector<Tensor> tensors);  // checks that dtype, rank, device agree
+
+  int size() const { return static_cast<int>(samples_.size()); }
+  DType dtype() const { return dtype_; }
+  int ndim() const { return ndim_; }
+  const Layout& layout() const { return layout_; }
+  void set_layout(Layout l);
+  Device device() const { return device_; }
+
+  const Shape& shape(int i) const { return samples_[i].shape; }
+  Sample& sample(int i) { return samples_[i]; }
+  const Sample& sample(int i) const { return samples_[i]; }
+  View view(int i) const;  // strides always filled in
+  Tensor tensor(int i) const;
+
+  // One block for all samples, one after the other; a uniform batch is then one dense (N, ...) array.
+  // Samples in a ragged batch start at multiples of 64 bytes.
+  void allocate(const std::shared_ptr<MemoryResource>& memory = default_memory());
+  bool has_uniform_shapes() const;
+  bool is_dense_tensor() const;  // uniform and laid out one after the other
+  // A dense (N, ...) tensor of the batch without a copy; throws ErrorKind::type where the samples' shapes differ.
+  Tensor as_tensor() const;
+  size_t bytes() const;
+
+  std::shared_ptr<void> block;  // owner of the common memory
+
+ private:
+  DType dtype_ = DType::none;
+  int ndim_ = 0;
+  Layout layout_;
+  Device device_;
+  std::vector<Sample> samples_;
+};
+
+// Copies n-d strided elements of `element_bytes` each.
+void copy_strided(const View& from, const View& to);
+// Element at `index` of a dense or strided view, converted as static_cast does.
+double element_as_double(const View& v, int64_t flat_index);
+int64_t element_as_int(const View& v, int64_t flat_index);
+
+}  // namespace penstock

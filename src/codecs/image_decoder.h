@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every image format and engine offers: probe, say why not, decode a region into memory.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/error.h"
+
+namespace penstock {
+
+using Bytes = std::span<const uint8_t>;
+
+// DALI's numbers (types.RGB ...).
+enum class ImageType : int8_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
+
+struct ImageInfo {
+  const char* format = "";  // "jpeg", "png"
+  int64_t height = 0, width = 0;  // after EXIF orientation where `orientation_applied`
+  int channels = 0;         // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
+  DType dtype = DType::uint8;  // uint8, or uint16 for deeper samples
+  int orientation = 1;      // EXIF 1..8
+};
+
+struct Region {  // in the coordinates of the image after orientation
+  int64_t y = 0, x = 0, height = 0, width = 0;
+};
+
+struct DecodeParams {
+  ImageType type = ImageType::rgb;
+  DType dtype = DType::uint8;   // uint8, uint16, float32: integers are rescaled to the full range, float to [0, 1]
+  bool apply_orientation = true;
+  bool fancy_upsampling = true;
+  bool fast_idct = false;
+  int64_t max_pixels = 178956970;  // checked before memory is taken
+};
+
+// Decoded rows of a region: interleaved channels, `row_bytes` apart.
+struct PixelSink {
+  void* data = nullptr;
+  int64_t row_bytes = 0;
+};
+
+// The format by its first bytes ("jpeg", "png" or nullptr).
+const char* sniff_format(Bytes file);
+
+// Headers only. Throws ErrorKind::data naming the cause. Sizes are checked against params.max_pixels and > 0.
+// height and width are those of the picture after orientation if params.apply_orientation.
+ImageInfo probe_image(Bytes file, const DecodeParams& params);
+
+// Number of channels that decoding gives: rgb, bgr, ycbcr 3; gray 1; any_data as stored.
+int output_channels(const ImageInfo& info, ImageType type);
+
+// Decodes `region` (in bounds) so that each pixel equals the same pixel of a full decode. The sink holds
+// region.height rows of region.width * channels elements of params.dtype.
+void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
+                  const PixelSink& sink);
+
+// One engine for one format; the functions above look through the list of all engines.
+class ImageDecoder {
+ public:
+  virtual ~ImageDecoder() = default;
+  virtual const char* name() const = 0;    // "jpeg/libjpeg-turbo"
+  virtual const char* format() const = 0;  // "jpeg"
+  // Empty if the engine takes this file with these parameters, else all reasons at once.
+  virtual std::string cannot_decode(Bytes file, const ImageInfo& info, const DecodeParams& params) const = 0;
+  virtual ImageInfo probe(Bytes file) const = 0;  // before orientation
+  virtual void decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
+                      const PixelSink& sink) const = 0;
+};
+const std::vector<const ImageDecoder*>& image_decoders();
+
+}  // namespace penstock
