@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make demo` and `make test` are all that a fresh Debian 12 needs. `make help` lists the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# The only list of Debian packages.
+DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
+          libjpeg62-turbo-dev libpng-dev libspng-dev libhwy-dev libfmt-dev nlohmann-json3-dev libgtest-dev
+
+PYTHON ?= python3
+REQUIREMENTS := tools/requirements
+PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
+export DATA ?=
+export QUICK ?=
+
+.PHONY: help demo test test-long bench wheel lint clean debian
+
+help:
+	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
+	@echo "make test                build and run every test, lint, examples and sanitizer runs"
+	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
+	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
+	@echo "make wheel               build the wheel and print its size"
+	@echo "make lint, make clean"
+
+debian:
+	@missing=$$(for p in $(DEBIAN); do dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "installing" $$missing; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+# An environment is complete when its stamp is newer than its list of requirements.
+.venv/build-installed: $(REQUIREMENTS)/build.txt $(REQUIREMENTS)/photos.txt | debian
+	test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	$(PIP) -r $(REQUIREMENTS)/build.txt
+	$(PIP) --no-deps -r $(REQUIREMENTS)/photos.txt
+	touch $@
+
+.venv/test-installed: $(REQUIREMENTS)/test.txt .venv/build-installed
+	$(PIP) -r $(REQUIREMENTS)/test.txt
+	touch $@
+
+.venv/wheel-installed: $(REQUIREMENTS)/wheel.txt .venv/build-installed
+	$(PIP) -r $(REQUIREMENTS)/wheel.txt
+	touch $@
+
+.venv-dali/installed: $(REQUIREMENTS)/dali.txt | debian
+	test -x .venv-dali/bin/python || $(PYTHON) -m venv .venv-dali
+	.venv-dali/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/dali.txt
+	touch $@
+
+demo: .venv/build-installed
+	tools/check build
+	.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
+
+test: .venv/test-installed .venv-dali/installed
+	tools/check build
+	tools/check lint
+	tools/check test
+	tools/check examples
+	tools/check asan
+	tools/check tsan
+
+test-long: .venv/test-installed .venv-dali/installed
+	tools/check build
+	tools/check test-long
+
+bench: .venv/test-installed .venv-dali/installed .venv/wheel-installed
+	tools/check build
+	tools/check wheel
+	$(if $(QUICK),,.venv/bin/python benchmarks/environments.py install)
+	tools/check bench $(if $(QUICK),--quick)
+
+wheel: .venv/wheel-installed
+	tools/check wheel
+
+lint: .venv/build-installed
+	tools/check build
+	tools/check lint
+
+clean:
+	rm -rf build build-asan build-tsan build-wheel dist wheelhouse demo.png

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many random cases the tests try, and that nothing is skipped unseen in CI.
+
+PENSTOCK_TEST_COUNT=N sets hypothesis' number of examples (`make test-long` does). With CI set, a skip is a failure,
+because CI installs every framework that the tests use; only a reason that begins with "machine:" may skip there, for
+what no install can add, such as a CPU instruction set.
+"""
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+EXAMPLES = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
+IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
+
+_slow_machine = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+settings.register_profile("short", max_examples=25, derandomize=True, **_slow_machine)
+settings.register_profile("long", max_examples=EXAMPLES or 2000, **_slow_machine)
+settings.load_profile("long" if EXAMPLES else "short")
+
+
+def _fail_if_skipped(report):
+    if not (IN_CI and report.skipped) or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    reason = reason.removeprefix("Skipped: ")
+    if not reason.startswith("machine:"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI: {reason}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    _fail_if_skipped(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    outcome = yield
+    _fail_if_skipped(outcome.get_result())
