@@ -9,6 +9,7 @@ import torch
 
 _declared = torch.library.Library("torchvision", "DEF")
 if torch.version.cuda is None:
-    _declared.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    for _name in ("nms", "qnms"):
+        _declared.define(f"{_name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 import torchvision  # noqa: E402, F401
