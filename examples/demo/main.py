@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: a folder of JPEG photographs becomes shuffled, augmented, normalized batches for a ResNet-50.
+
+    python examples/demo/main.py [FOLDER]
+
+FOLDER has one subfolder a class; without it a few hundred photographs are cut from scikit-image's wheel. Prints
+images per second and the time of each stage, and writes demo.png, a contact sheet of one augmented batch.
+"""
+import sys
+import time
+from pathlib import Path
+
+from PIL import Image
+from tqdm import tqdm
+
+import data
+from penstock import fn, pipeline_def, types
+
+MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
+STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
+SIZE, LARGEST_BATCH, SECONDS = 224, 128, 8
+JPEG_SUFFIXES = {".jpg", ".jpeg"}
+
+
+@pipeline_def(num_threads=0, prefetch_queue_depth=2, seed=1)
+def resnet50_training(folder):
+    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="reader")
+    images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
+    images = fn.random_resized_crop(images, size=SIZE)
+    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD,
+                                      mirror=fn.random.coin_flip(probability=0.5))
+    return images, labels
+
+
+def count_photographs(folder):
+    return sum(path.suffix.lower() in JPEG_SUFFIXES for path in Path(folder).glob("*/*"))
+
+
+def run_for(pipeline, batch_size, seconds):
+    """Takes batches for a while, after one that warms up; returns how many images came and in how many seconds."""
+    pipeline.run()
+    images, start = 0, time.perf_counter()
+    with tqdm(total=seconds, bar_format="{l_bar}{bar}| {n:.0f}/{total:.0f} s {postfix}") as bar:
+        while (passed := time.perf_counter() - start) < seconds:
+            pipeline.run()
+            images += batch_size
+            bar.set_postfix_str(f"{images / (time.perf_counter() - start):.0f} img/s", refresh=False)
+            bar.update(min(seconds, time.perf_counter() - start) - bar.n)
+    return images, passed
+
+
+def contact_sheet(pipeline, path, columns=8, rows=4):
+    """Writes the first images of a batch as one picture, with the normalization undone."""
+    images, _ = pipeline.run()
+    sheet = Image.new("RGB", (columns * SIZE, rows * SIZE))
+    for i in range(min(columns * rows, len(images))):
+        planes = memoryview(images[i]).cast("B").cast("f")
+        sheet.paste(to_picture(planes), (i % columns * SIZE, i // columns * SIZE))
+    sheet.save(path)
+
+
+def to_picture(planes):
+    size = SIZE * SIZE
+    channels = [bytes(min(255, max(0, round(v * STD[c] + MEAN[c]))) for v in planes[c * size : (c + 1) * size])
+                for c in range(3)]
+    return Image.merge("RGB", [Image.frombytes("L", (SIZE, SIZE), channel) for channel in channels])
+
+
+def main():
+    if len(sys.argv) > 2:
+        raise SystemExit(__doc__)
+    here = Path(__file__).resolve().parent
+    folder = Path(sys.argv[1]) if len(sys.argv) == 2 else data.write_folder(here / "data")
+    count = count_photographs(folder)
+    if count == 0:
+        raise SystemExit(f"{folder} has no subfolder with JPEG files: there must be one subfolder a class")
+    batch_size = min(LARGEST_BATCH, count)
+    pipeline = resnet50_training(str(folder), batch_size=batch_size)
+    pipeline.build()
+    print(f"{count} photographs in {folder}, batches of {batch_size} x 3 x {SIZE} x {SIZE} float32")
+    images, seconds = run_for(pipeline, batch_size, SECONDS)
+    print(f"\n{images / seconds:.0f} images per second\n\n{pipeline.stats()}\n")
+    contact_sheet(pipeline, "demo.png")
+    print("written: demo.png")
+
+
+if __name__ == "__main__":
+    main()
