@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/image_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "codecs/jpeg_decoder.h"
+#include "codecs/orientation.h"
+
+namespace penstock {
+
+namespace {
+
+struct Signature {
+  const char* format;
+  size_t at;
+  std::string_view bytes;
+};
+using namespace std::string_view_literals;
+// The first two are decoded here; the rest only makes the message better.
+constexpr Signature kSignatures[] = {
+    {"jpeg", 0, "\xFF\xD8\xFF"sv},
+    {"png", 0, "\x89PNG\r\n\x1A\n"sv},
+    {"GIF", 0, "GIF8"sv},
+    {"BMP", 0, "BM"sv},
+    {"WebP", 8, "WEBP"sv},
+    {"TIFF", 0, "II*\0"sv},
+    {"TIFF", 0, "MM\0*"sv},
+    {"JPEG 2000", 4, "jP  "sv},
+    {"JPEG 2000", 0, "\xFF\x4F\xFF\x51"sv},
+    {"AVIF or HEIF", 4, "ftyp"sv},
+    {"JPEG XL", 0, "\xFF\x0A"sv},
+    {"PDF", 0, "%PDF"sv},
+    {"gzip", 0, "\x1F\x8B"sv},
+    {"zip", 0, "PK\x03\x04"sv},
+    {"HTML or XML", 0, "<"sv},
+};
+
+bool matches(Bytes file, const Signature& s) {
+  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
+}
+
+const ImageDecoder& engine_for(Bytes file) {
+  if (file.empty()) bad_data("the file is empty");
+  if (const char* format = sniff_format(file))
+    for (const ImageDecoder* engine : image_decoders())
+      if (!std::strcmp(engine->format(), format)) return *engine;
+  for (const Signature& s : kSignatures)
+    if (matches(file, s)) bad_data("not a JPEG or PNG image; it looks like {}", s.format);
+  bool text = true;
+  for (uint8_t b : file.first(std::min<size_t>(file.size(), 64)))
+    text &= b >= 32 || b == '\n' || b == '\r' || b == '\t';
+  bad_data("not a JPEG or PNG image{}", text ? "; it looks like text" : "");
+}
+
+}  // namespace
+
+const char* sniff_format(Bytes file) {
+  for (int i = 0; i < 2; ++i)
+    if (matches(file, kSignatures[i])) return kSignatures[i].format;
+  return nullptr;
+}
+
+int output_channels(const ImageInfo& info, ImageType type) {
+  if (type == ImageType::gray) return 1;
+  if (type != ImageType::any_data) return 3;
+  return info.channels == 4 && !std::strcmp(info.format, "jpeg") ? 3 : info.channels;  // CMYK becomes RGB
+}
+
+ImageInfo probe_image(Bytes file, const DecodeParams& params) {
+  ImageInfo info = engine_for(file).probe(file);
+  // Both are at most 2^31, so that the product fits.
+  if (info.height * info.width > params.max_pixels)
+    bad_data("{} x {} pixels are more than the limit of {}", info.height, info.width, params.max_pixels);
+  if (params.apply_orientation && transposes(info.orientation)) std::swap(info.height, info.width);
+  return info;
+}
+
+void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
+                  const PixelSink& sink) {
+  const ImageDecoder& engine = engine_for(file);
+  if (params.dtype != DType::uint8 && params.dtype != DType::uint16 && params.dtype != DType::float32)
+    bad_type("images are decoded to uint8, uint16 or float32, not to {}", name_of(params.dtype));
+  if (region.y < 0 || region.x < 0 || region.height < 1 || region.width < 1 || region.y > info.height - region.height ||
+      region.x > info.width - region.width)
+    bad_argument("the region ({}, {}) of {} x {} pixels leaves the image of {} x {}", region.y, region.x,
+                 region.height, region.width, info.height, info.width);
+  if (const std::string why = engine.cannot_decode(file, info, params); !why.empty())
+    bad_data("{} cannot decode this file: {}", engine.name(), why);
+  const int orientation = params.apply_orientation ? info.orientation : 1;
+  const int64_t pixel_bytes = output_channels(info, params.type) * static_cast<int64_t>(size_of(params.dtype));
+  decode_upright(orientation, info.height, info.width, region, pixel_bytes, sink,
+                 [&](const Region& stored, const PixelSink& to) { engine.decode(file, info, params, stored, to); });
+}
+
+const std::vector<const ImageDecoder*>& image_decoders() {
+  static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder()};
+  return engines;
+}
+
+}  // namespace penstock

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG through libjpeg-turbo. Rows go straight into the sink where neither trimming nor conversion is needed.
+//
+// A damaged file, decided as DALI decides it: where the bytes end before the last row asked for, the decode fails and
+// names the row; every other damage of the entropy-coded data that libjpeg can step over keeps the pixels it made.
+#include "codecs/jpeg_decoder.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>  // jpeglib.h needs FILE and size_t
+#include <cstring>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "codecs/jpeg_header.h"
+#include "codecs/pixel_rows.h"
+
+namespace penstock {
+
+namespace {
+
+constexpr int kMaxScans = 200;  // encoders write about 10; a hostile file makes each of its scans cost a whole pass
+constexpr int64_t kMaxRowsAtOnce = 8;
+
+// All state of one decode. libjpeg leaves its functions by longjmp, so everything between setjmp and longjmp is plain
+// data: the frames that a jump skips hold no destructors.
+struct Session {
+  jpeg_decompress_struct d{};
+  jpeg_error_mgr errors{};
+  jpeg_source_mgr source{};
+  jpeg_progress_mgr progress{};
+  jmp_buf jump;
+  bool ended = false;      // libjpeg asked for bytes after the last one
+  bool premature = false;  // and needed them
+  char message[JMSG_LENGTH_MAX] = "";
+
+  Session() = default;
+  Session(const Session&) = delete;
+  ~Session() { jpeg_destroy_decompress(&d); }
+};
+
+Session& session_of(j_common_ptr c) { return *static_cast<Session*>(c->client_data); }
+
+[[noreturn]] void leave(j_common_ptr c) {
+  Session& s = session_of(c);
+  c->err->format_message(c, s.message);
+  longjmp(s.jump, 1);
+}
+
+void on_message(j_common_ptr c, int level) {
+  if (level >= 0) return;
+  Session& s = session_of(c);
+  ++c->err->num_warnings;
+  if (s.ended && (c->err->msg_code == JWRN_HIT_MARKER || c->err->msg_code == JWRN_JPEG_EOF)) {
+    s.premature = true;
+    longjmp(s.jump, 1);
+  }
+}
+
+// libjpeg looks ahead, so a request for more bytes is no error yet: it gets an end marker, and the warning that data
+// are missing decides.
+boolean on_end(j_decompress_ptr d) {
+  static const JOCTET end_marker[2] = {0xFF, JPEG_EOI};
+  Session& s = session_of(reinterpret_cast<j_common_ptr>(d));
+  constexpr int kReady = 202;  // DSTATE_READY: jpeg_read_header has returned
+  if (s.ended || d->global_state < kReady) {
+    s.premature = true;
+    longjmp(s.jump, 1);
+  }
+  s.ended = true;
+  d->src->next_input_byte = end_marker;
+  d->src->bytes_in_buffer = 2;
+  return TRUE;
+}
+
+void on_skip(j_decompress_ptr d, long count) {
+  if (count <= 0) return;
+  if (static_cast<size_t>(count) > d->src->bytes_in_buffer) {
+    on_end(d);
+    return;
+  }
+  d->src->next_input_byte += count;
+  d->src->bytes_in_buffer -= count;
+}
+
+void on_progress(j_common_ptr c) {
+  const auto* d = reinterpret_cast<j_decompress_ptr>(c);
+  if (d->input_scan_number <= kMaxScans) return;
+  Session& s = session_of(c);
+  std::snprintf(s.message, sizeof s.message, "more than %d scans", kMaxScans);
+  longjmp(s.jump, 1);
+}
+
+void begin(Session& s, Bytes file) {
+  s.d.err = jpeg_std_error(&s.errors);
+  s.errors.error_exit = leave;
+  s.errors.emit_message = on_message;
+  s.errors.output_message = [](j_common_ptr) {};
+  s.d.client_data = &s;
+  jpeg_create_decompress(&s.d);
+  s.source.init_source = [](j_decompress_ptr) {};
+  s.source.fill_input_buffer = on_end;
+  s.source.skip_input_data = on_skip;
+  s.source.resync_to_restart = jpeg_resync_to_restart;
+  s.source.term_source = [](j_decompress_ptr) {};
+  s.source.next_input_byte = file.data();
+  s.source.bytes_in_buffer = file.size();
+  s.d.src = &s.source;
+  s.progress.progress_monitor = on_progress;
+  s.d.progress = &s.progress;
+}
+
+// Runs `steps` and returns true, or false where libjpeg left by a jump. `steps` owns nothing.
+template <class Steps>
+[[gnu::noinline]] bool guarded(Session& s, const Steps& steps) {
+  if (setjmp(s.jump)) return false;
+  steps();
+  return true;
+}
+
+[[noreturn]] void report(const Session& s, int64_t rows, int64_t height) {
+  if (s.premature && rows < 0) bad_data("JPEG: premature end of file in the headers");
+  if (s.premature) bad_data("JPEG: premature end of file at row {} of {}", rows, height);
+  bad_data("JPEG: {}", s.message);
+}
+
+// How the samples leave libjpeg and what is left to do with them.
+struct Output {
+  J_COLOR_SPACE space;
+  bool cmyk = false;
+  RowConversion conversion;
+};
+
+Output choose_output(const jpeg_decompress_struct& d, const DecodeParams& params) {
+  Output o;
+  o.conversion.dtype = params.dtype;
+  o.conversion.type = params.type;
+  o.conversion.channels = 3;
+  if (d.num_components == 4) {
+    o.cmyk = true;
+    o.space = JCS_CMYK;
+    if (params.type == ImageType::any_data) o.conversion.type = ImageType::rgb;
+    return o;
+  }
+  const bool stored_gray = d.jpeg_color_space == JCS_GRAYSCALE;
+  switch (params.type) {
+    case ImageType::gray:
+      o.space = JCS_GRAYSCALE;
+      break;
+    case ImageType::any_data:
+      o.space = stored_gray ? JCS_GRAYSCALE : JCS_RGB;
+      break;
+    case ImageType::bgr:
+      o.space = JCS_EXT_BGR;
+      break;
+    default:
+      o.space = JCS_RGB;
+  }
+  if (o.space == JCS_GRAYSCALE) o.conversion.channels = 1;
+  if (params.type != ImageType::ycbcr) o.conversion.type = ImageType::any_data;  // only the depth is left to do
+  return o;
+}
+
+struct Scratch {
+  std::vector<uint8_t> rows, rgb, depth;
+};
+
+uint8_t* at_least(std::vector<uint8_t>& v, size_t bytes) {
+  if (v.size() < bytes) v.resize(bytes);
+  return v.data();
+}
+
+class LibjpegTurbo final : public ImageDecoder {
+ public:
+  const char* name() const override { return "jpeg/libjpeg-turbo"; }
+  const char* format() const override { return "jpeg"; }
+
+  ImageInfo probe(Bytes file) const override {
+    const JpegHeader h = read_jpeg_header(file);
+    ImageInfo info;
+    info.format = "jpeg";
+    info.height = h.height;
+    info.width = h.width;
+    info.channels = h.components;
+    info.orientation = h.orientation;
+    return info;
+  }
+
+  std::string cannot_decode(Bytes file, const ImageInfo&, const DecodeParams&) const override {
+    const JpegHeader h = read_jpeg_header(file);
+    std::string reasons;
+    auto add = [&](bool wrong, const std::string& reason) {
+      if (wrong) reasons += (reasons.empty() ? "" : "; ") + reason;
+    };
+    add(h.precision != 8, fmt::format("{} bits per sample instead of 8", h.precision));
+    add(h.components == 2, "two components");
+    add(h.frame == 0xC3 || (h.frame >= 0xC5 && h.frame <= 0xC7) || h.frame >= 0xCB,
+        fmt::format("frame type {:02X} (lossless or hierarchical)", h.frame));
+    return reasons;
+  }
+
+  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
+              const PixelSink& sink) const override;
+};
+
+void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
+                          const PixelSink& sink) const {
+  Session s;
+  auto& d = s.d;
+  Output output;
+  JpegWindow window;
+  if (!guarded(s, [&] {
+        begin(s, file);
+        jpeg_read_header(&d, TRUE);
+        output = choose_output(d, params);
+        d.out_color_space = output.space;
+        d.dct_method = params.fast_idct ? JDCT_IFAST : JDCT_ISLOW;
+        d.do_fancy_upsampling = params.fancy_upsampling;
+      }))
+    report(s, -1, 0);
+  const int64_t width = d.image_width, height = d.image_height;
+  if (width * height > params.max_pixels || d.num_components != info.channels)
+    bad_data("JPEG: the headers contradict each other");
+  if (region.y < 0 || region.x < 0 || region.height < 1 || region.width < 1 || region.height > height - region.y ||
+      region.width > width - region.x)
+    bad_argument("region ({}, {}) + ({}, {}) leaves the image of {} x {}", region.y, region.x, region.height,
+                 region.width, height, width);
+  // Each block of the first component takes at least one bit, so a small file with a huge frame fails before libjpeg
+  // takes memory for it.
+  if (const auto& c = d.comp_info[0]; !d.arith_code) {
+    const int64_t w = width * c.h_samp_factor / d.max_h_samp_factor, h = height * c.v_samp_factor / d.max_v_samp_factor;
+    if ((w / 8) * (h / 8) / 8 > static_cast<int64_t>(file.size()))
+      bad_data("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), height, width);
+  }
+  if (!guarded(s, [&] {
+        jpeg_start_decompress(&d);
+        window = choose_jpeg_window(d, region);
+        if (window.crop) {
+          JDIMENSION x = window.x, w = window.width;
+          jpeg_crop_scanline(&d, &x, &w);
+          window.x = x;
+          window.width = w;
+        }
+      }))
+    report(s, 0, height);
+
+  thread_local Scratch scratch;
+  const int64_t samples = d.output_components;
+  const bool trimmed = window.width != region.width;
+  const bool converted = output.cmyk || !output.conversion.is_copy();
+  const bool direct = !trimmed && !converted;
+  const int64_t row_bytes = window.width * samples;
+  uint8_t* const buffer = at_least(scratch.rows, row_bytes * kMaxRowsAtOnce);
+  uint8_t* const rgb = output.cmyk ? at_least(scratch.rgb, region.width * 3) : nullptr;
+  auto* const to = static_cast<uint8_t*>(sink.data);
+  const int64_t first = region.y, last = region.y + region.height;
+
+  if (!guarded(s, [&] {
+        if (window.skip > 0) jpeg_skip_scanlines(&d, window.skip);
+        while (d.output_scanline < last) {
+          JSAMPROW rows[kMaxRowsAtOnce];
+          const int64_t y = d.output_scanline;
+          const bool wanted = y >= first;
+          const int64_t count = std::min(kMaxRowsAtOnce, (wanted ? last : first) - y);
+          for (int64_t i = 0; i < count; ++i)
+            rows[i] = direct && wanted ? to + (y - first + i) * sink.row_bytes : buffer + i * row_bytes;
+          const int64_t got = jpeg_read_scanlines(&d, rows, count);
+          if (direct || !wanted) continue;
+          for (int64_t i = 0; i < got; ++i) {
+            const uint8_t* in = rows[i] + (region.x - window.x) * samples;
+            uint8_t* out = to + (y - first + i) * sink.row_bytes;
+            if (output.cmyk) {
+              cmyk_to_rgb_row(in, region.width, d.saw_Adobe_marker, rgb);
+              in = rgb;
+            }
+            convert_row(output.conversion, in, region.width, out, scratch.depth);
+          }
+        }
+      }))
+    report(s, d.output_scanline, height);
+}
+
+}  // namespace
+
+const ImageDecoder& libjpeg_turbo_decoder() {
+  static const LibjpegTurbo decoder;
+  return decoder;
+}
+
+JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {
+  const int64_t width = d.output_width, mcu_width = 8 * d.max_h_samp_factor;
+  JpegWindow w;
+  // At the edges of a crop chroma is upsampled as if the image ended there, which spoils one column; the margin of two
+  // columns moves the crop out by an iMCU only where the region begins or ends that close to a border of iMCUs.
+  const int64_t margin = d.max_h_samp_factor > 1 ? 2 : 0;
+  const int64_t left = std::max<int64_t>(0, (region.x - margin) / mcu_width * mcu_width);
+  const int64_t right = std::min(width, (region.x + region.width + margin + mcu_width - 1) / mcu_width * mcu_width);
+  w.crop = left > 0 || right < width;
+  w.x = left;
+  w.width = right - left;
+  w.skip = region.y;
+  return w;
+}
+
+}  // namespace penstock

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the samples that a codec gives to the channels and the type that the caller asked for, one row at a time.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "codecs/image_decoder.h"
+
+namespace penstock {
+
+// Rules (each measured against DALI 2.4):
+// - gray, where the codec does not store it: round(0.299 R + 0.587 G + 0.114 B) in the depth of the file;
+// - ycbcr: ITU-R BT.601 with studio range, as DALI gives it (Y 16..235, Cb and Cr 16..240 for 8 bits), not JFIF's;
+// - alpha is dropped, never multiplied in, except for any_data;
+// - integers are rescaled to the full range: 8 to 16 bits times 257, 16 to 8 bits round(v / 257), float32 v / maximum.
+struct RowConversion {
+  int channels = 3;      // of the input: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA
+  bool wide = false;     // input samples of 16 bits (native byte order), else 8
+  ImageType type = ImageType::rgb;
+  DType dtype = DType::uint8;
+
+  int output_channels() const { return type == ImageType::any_data ? channels : type == ImageType::gray ? 1 : 3; }
+  int64_t output_bytes(int64_t width) const {
+    return width * output_channels() * static_cast<int64_t>(size_of(dtype));
+  }
+  // The output is the input, byte for byte.
+  bool is_copy() const;
+};
+
+// `scratch` grows to a row. `in` and `out` must not overlap.
+void convert_row(const RowConversion& conversion, const void* in, int64_t width, void* out,
+                 std::vector<uint8_t>& scratch);
+
+// CMYK as Adobe writes it in JPEG files (all four inverted): R = round(C * K / 255). Without `inverted`, plain CMYK.
+void cmyk_to_rgb_row(const uint8_t* cmyk, int64_t width, bool inverted, uint8_t* rgb);
+
+// Reverses the order of the pixels of a row, `pixel_bytes` each.
+void reverse_row(uint8_t* row, int64_t width, int64_t pixel_bytes);
+
+}  // namespace penstock
