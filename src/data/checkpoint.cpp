@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/checkpoint.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace penstock {
+
+static constexpr std::array<const char*, 3> shuffle_names{"none", "once", "every_epoch"};
+
+static const char* name_of(Shuffle shuffle) { return shuffle_names[static_cast<size_t>(shuffle)]; }
+
+std::string ReaderState::to_json() const {
+  nlohmann::json json{{"epoch", epoch},
+                      {"consumed", consumed},
+                      {"size", fingerprint.size},
+                      {"seed", fingerprint.seed},
+                      {"list_hash", fingerprint.list_hash},
+                      {"shuffle", name_of(fingerprint.shuffle)},
+                      {"stick_to_shard", fingerprint.stick_to_shard},
+                      {"legs", nlohmann::json::array()}};
+  for (const ShardLeg& leg : legs) json["legs"].push_back({leg.num_shards, leg.taken});
+  return json.dump();
+}
+
+// A whole number in [0, most]; nlohmann::json by itself would convert 1.5, true and -1 silently.
+static uint64_t whole(const nlohmann::json& value, const char* what, uint64_t most) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most)
+    bad_argument("the reader's checkpoint is damaged: {} must be a whole number up to {}", what, most);
+  return value.get<uint64_t>();
+}
+
+ReaderState ReaderState::from_json(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) bad_argument("the reader's checkpoint is damaged: not a JSON object");
+  auto field = [&](const char* name) -> const nlohmann::json& {
+    const auto it = json.find(name);
+    if (it == json.end()) bad_argument("the reader's checkpoint is damaged: {} is missing", name);
+    return *it;
+  };
+  auto number = [&](const char* name, uint64_t most) { return whole(field(name), name, most); };
+  ReaderState state;
+  state.epoch = number("epoch", UINT32_MAX);
+  state.consumed = number("consumed", INT64_MAX);
+  state.fingerprint.size = static_cast<int64_t>(number("size", INT64_MAX));
+  state.fingerprint.seed = number("seed", UINT64_MAX);
+  state.fingerprint.list_hash = number("list_hash", UINT64_MAX);
+  const auto& shuffle = field("shuffle");
+  const auto& stick = field("stick_to_shard");
+  size_t mode = 0;
+  while (mode < shuffle_names.size() && shuffle != shuffle_names[mode]) ++mode;
+  if (mode == shuffle_names.size()) bad_argument("the reader's checkpoint is damaged: shuffle is {}", shuffle.dump());
+  if (!stick.is_boolean()) bad_argument("the reader's checkpoint is damaged: stick_to_shard is {}", stick.dump());
+  state.fingerprint.shuffle = static_cast<Shuffle>(mode);
+  state.fingerprint.stick_to_shard = stick.get<bool>();
+  const auto& legs = field("legs");
+  if (!legs.is_array()) bad_argument("the reader's checkpoint is damaged: legs must be a list");
+  for (const auto& leg : legs) {
+    if (!leg.is_array() || leg.size() != 2) bad_argument("the reader's checkpoint is damaged: a leg is {}", leg.dump());
+    state.legs.push_back({static_cast<int32_t>(whole(leg[0], "num_shards", INT32_MAX)),
+                          static_cast<int64_t>(whole(leg[1], "taken", INT64_MAX))});
+  }
+  return state;
+}
+
+void check_fingerprint(const OrderFingerprint& saved, const OrderFingerprint& now) {
+  std::string text;
+  auto compare = [&](const char* what, auto before, auto after) {
+    if (before != after) text += fmt::format("{}{} was {}, is {}", text.empty() ? "" : "; ", what, before, after);
+  };
+  compare("the number of samples", saved.size, now.size);
+  if (saved.size == now.size && saved.list_hash != now.list_hash)
+    text += "the list of files or their labels is another one";
+  compare("seed", saved.seed, now.seed);
+  compare("shuffling", std::string(name_of(saved.shuffle)), std::string(name_of(now.shuffle)));
+  compare("stick_to_shard", saved.stick_to_shard, now.stick_to_shard);
+  if (!text.empty()) bad_argument("the checkpoint belongs to other data and cannot be resumed: {}", text);
+}
+
+}  // namespace penstock

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "data/checkpoint.h"
+#include "data/permutation.h"
+
+namespace penstock {
+
+// How an epoch ends where the samples do not divide by the ranks.
+enum class EpochEnd {
+  exact,        // every sample exactly once over all ranks; the ranks' lengths may differ by one
+  wrap,         // all ranks get the larger length; the missing samples are repeated from the front
+  repeat_last,  // all ranks get the larger length; a rank's last sample is repeated (DALI's pad_last_batch=True)
+};
+
+struct OrderSettings {
+  int64_t size = 0;  // samples in the data set
+  uint64_t seed = 0;
+  Shuffle shuffle = Shuffle::none;
+  EpochEnd epoch_end = EpochEnd::exact;
+  int32_t num_shards = 1;
+  int32_t shard_id = 0;
+  bool stick_to_shard = false;
+  uint64_t list_hash = 0;  // FileList::hash() or the like; only compared, on resuming
+  bool adopt_seed = false;  // the user gave no seed for the order: resuming takes the state's
+};
+
+struct OrderedSample {
+  int64_t index = 0;     // in the data set
+  int64_t position = 0;  // in the global order of the epoch, its id there; repeated samples have ids of size and more
+  bool repeated = false;
+};
+
+// Which sample is the k-th that this rank gets in an epoch: a pure function of the settings, safe to call from any thread.
+//
+// Shuffled: the global order of the epoch is dealt round-robin, rank r's k-th sample is global position k * num_shards + r.
+// Not shuffled, or stick_to_shard: shard s is the contiguous [size * s / num_shards, size * (s + 1) / num_shards); without
+// stick_to_shard the ranks move on by one shard in each epoch. See docs/explanation/order.md.
+class SampleOrder {
+ public:
+  explicit SampleOrder(const OrderSettings& settings);
+  // Goes on where `state` was saved; settings may have another number of ranks. In the state's epoch k counts from there.
+  // Error (argument) where the state belongs to other data.
+  SampleOrder(OrderSettings settings, ReaderState state);
+
+  const OrderSettings& settings() const { return settings_; }
+  OrderFingerprint fingerprint() const;
+  bool contiguous() const { return settings_.shuffle == Shuffle::none || settings_.stick_to_shard; }
+
+  // The epoch to begin with: the state's, or the one after it where the state leaves this rank nothing.
+  uint64_t first_epoch() const;
+  // Samples that are this rank's own in the epoch (what is left of it after resuming), and the same with repeated ones.
+  int64_t own_length(uint64_t epoch) const;
+  int64_t length(uint64_t epoch) const;
+  // k >= 0; from length(epoch) on, further repeated samples, so that a last batch can be filled. For EpochEnd::exact only
+  // k < own_length(epoch) is allowed.
+  OrderedSample at(uint64_t epoch, int64_t k) const;
+  // The data set's sample at a position of the epoch's global order, for replaying one sample and for replacements.
+  int64_t index_at(uint64_t epoch, int64_t position) const;
+
+  // Samples of the epoch in a stream cut into batches of batch_size: length(epoch), and for EpochEnd::repeat_last as many
+  // repeated ones as complete the last batch, so that no batch holds samples of two epochs (as DALI pads).
+  int64_t stream_length(uint64_t epoch, int64_t batch_size) const;
+  // The endless stream: epochs one after the other.
+  struct Cursor {
+    uint64_t epoch = 0;
+    int64_t taken = 0;
+  };
+  Cursor begin() const { return {first_epoch(), 0}; }
+  OrderedSample next(Cursor& cursor, int64_t batch_size = 1) const;
+
+  // The state after this rank was given `taken` samples of the epoch (since resuming, where it is the state's epoch).
+  // All ranks get the same state, except that in the last round of an exact epoch the ranks with the shorter share lag
+  // behind: save the state of a rank that still got a sample, or state_at(epoch + 1, 0) when the epoch is over.
+  ReaderState state_at(uint64_t epoch, int64_t taken) const;
+
+  // As DALI's reader_meta() counts them: over all ranks, without and with padding.
+  int64_t epoch_size() const { return settings_.size; }
+  int64_t epoch_size_padded() const;
+  // Samples of the shard in a whole epoch, without repeated ones.
+  int64_t shard_size(int32_t shard) const;
+
+ private:
+  struct Share {
+    int64_t start = 0, size = 0;
+  };
+  bool resumed(uint64_t epoch) const { return epoch == state_.epoch && state_.consumed > 0; }
+  int64_t left(uint64_t epoch) const;  // samples of the epoch left for all ranks
+  int64_t slot(uint64_t epoch) const;  // the shard that this rank reads in the epoch
+  Share share(uint64_t epoch) const;   // this rank's contiguous part of what is left
+  int64_t through_legs(size_t legs, int64_t place) const;  // a place among what that many legs left, to a position
+
+  OrderSettings settings_;
+  ReaderState state_;
+  std::vector<int64_t> left_before_;  // for each leg of the state: samples left when it began
+  int64_t left_ = 0;                  // samples left in the state's epoch
+};
+
+// The seed of a reader's order. All ranks must have the same one, but scripts often give each rank's pipeline its own
+// seed; so with several shards the pipeline's seed is not used, and a fixed one stands in where the reader has none.
+uint64_t order_seed(std::optional<int64_t> reader_seed, uint64_t pipeline_seed, int32_t num_shards);
+
+}  // namespace penstock
