@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/storage.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace penstock {
+
+static std::string errno_text(int code) { return std::generic_category().message(code); }
+
+void fail_with_errno(const std::string& path, const char* what, int code) {
+  const bool missing = code == ENOENT || code == ENOTDIR;
+  fail_on(path, missing ? ErrorKind::file_missing : ErrorKind::data, "{}: {}", what, errno_text(code));
+}
+
+namespace {
+class OpenFile {
+ public:
+  // Non-blocking, so that a pipe without a writer opens at once and can be refused.
+  explicit OpenFile(const std::string& path) : path_(path) {
+    if (path.find('\0') != std::string::npos)
+      fail_on(path.c_str(), ErrorKind::argument, "the path holds a zero byte");
+    do descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (descriptor_ < 0 && errno == EINTR);
+    if (descriptor_ < 0) fail_with_errno(path, "cannot open the file", errno);
+  }
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int descriptor() const { return descriptor_; }
+
+  int64_t size() const {
+    struct stat info;
+    if (::fstat(descriptor_, &info) != 0) fail_with_errno(path_, "cannot examine the file", errno);
+    if (!S_ISREG(info.st_mode)) fail_on(path_, ErrorKind::data, "is {}, not a regular file", kind_of(info.st_mode));
+    return info.st_size;
+  }
+
+ private:
+  static const char* kind_of(mode_t mode) {
+    if (S_ISDIR(mode)) return "a folder";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISSOCK(mode)) return "a socket";
+    return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "of an unknown kind";
+  }
+  const std::string& path_;
+  int descriptor_ = -1;
+};
+}  // namespace
+
+static void resize(std::vector<uint8_t>& buffer, int64_t size, const std::string& path) {
+  try {
+    buffer.resize(static_cast<size_t>(size));
+  } catch (const std::bad_alloc&) {
+    fail_on(path, ErrorKind::out_of_memory, "no memory for {} bytes", size);
+  } catch (const std::length_error&) {
+    fail_on(path, ErrorKind::out_of_memory, "no memory for {} bytes", size);
+  }
+}
+
+void read_exactly(int descriptor, const std::string& path, int64_t offset, int64_t length, uint8_t* out,
+                  ReadCall call) {
+  int64_t done = 0;
+  while (done < length) {
+    const auto ask = static_cast<size_t>(std::min<int64_t>(length - done, 1 << 30));
+    const ssize_t got = call(descriptor, out + done, ask, offset + done);
+    if (got < 0) {
+      const int code = errno;
+      if (code == EINTR) continue;
+      fail_on(path, ErrorKind::data, "reading failed after {} of {} bytes: {}", done, length, errno_text(code));
+    }
+    if (got == 0) fail_on(path, ErrorKind::data, "the file shrank while it was read: {} of {} bytes", done, length);
+    done += got;
+  }
+}
+
+static ssize_t system_read(int descriptor, void* out, size_t length, off_t offset) {
+  return ::pread(descriptor, out, length, offset);
+}
+
+void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit) {
+  const OpenFile file(path);
+  const int64_t size = file.size();
+  if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
+  if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
+  resize(buffer, size, path);
+  read_exactly(file.descriptor(), path, 0, size, buffer.data(), system_read);
+}
+
+void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit) {
+  const OpenFile file(range.path);
+  const int64_t size = file.size();
+  if (range.offset < 0 || range.length <= 0 || range.offset > size || range.length > size - range.offset)
+    fail_on(range.path, ErrorKind::data, "the record of {} bytes at {} does not lie inside the file of {} bytes",
+            range.length, range.offset, size);
+  if (range.length > limit)
+    fail_on(range.path, ErrorKind::data, "the record has {} bytes, more than the limit of {}", range.length, limit);
+  resize(buffer, range.length, range.path);
+  read_exactly(file.descriptor(), range.path, range.offset, range.length, buffer.data(), system_read);
+}
+
+void read_ahead(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) return;
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_WILLNEED);
+  ::close(descriptor);
+}
+
+}  // namespace penstock

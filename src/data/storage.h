@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes out of files. Every Error carries the path in Error::source.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace penstock {
+
+// Throws an Error that carries the path.
+template <class... A>
+[[noreturn]] void fail_on(const std::string& path, ErrorKind kind, fmt::format_string<A...> text, A&&... args) {
+  Error error(kind, fmt::format(text, std::forward<A>(args)...));
+  error.source = path;
+  throw error;
+}
+// The same with "what: the system's reason"; file_missing where the reason is that the path leads nowhere, else data.
+[[noreturn]] void fail_with_errno(const std::string& path, const char* what, int code);
+
+// A file larger than this is taken for a mistake, unless the caller says otherwise.
+constexpr int64_t default_file_limit = int64_t{1} << 30;
+
+// Reads a whole regular file into buffer, whose memory is used again; buffer's size becomes the file's.
+// Errors: file_missing where there is no such file; data where it is a folder, pipe, socket or device, unreadable, empty,
+// larger than limit, or shrinks while it is read; out_of_memory. A pipe is refused without waiting for its writer.
+void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit);
+
+// A record of a container file.
+struct ByteRange {
+  std::string path;
+  int64_t offset = 0;
+  int64_t length = 0;
+};
+
+// Reads the range into buffer. Errors as above, and data where the range does not lie inside the file.
+void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit);
+
+// Asks the system to load the file, without waiting. Does nothing where that is not possible: reading it will tell.
+void read_ahead(const std::string& path);
+
+// Reads exactly length bytes at offset, over short reads and interruptions. `call` stands in for pread in tests.
+using ReadCall = ssize_t (*)(int, void*, size_t, off_t);
+void read_exactly(int descriptor, const std::string& path, int64_t offset, int64_t length, uint8_t* out, ReadCall call);
+
+}  // namespace penstock
