@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/argument.h"
+
+#include <cmath>
+
+namespace penstock {
+
+const char* name_of(ArgType t) {
+  constexpr const char* names[] = {"bool", "int", "float", "str", "dtype", "Sequence[int]", "Sequence[float]",
+                                   "Sequence[str]"};
+  return names[static_cast<int>(t)];
+}
+
+static const char* kind_of(const Value& v) {
+  constexpr const char* names[] = {"None", "bool", "int", "float", "str", "list of int", "list of float", "list of str"};
+  return names[v.index()];
+}
+
+static double number(const Value& v) {
+  if (auto p = std::get_if<bool>(&v)) return *p;
+  if (auto p = std::get_if<int64_t>(&v)) return static_cast<double>(*p);
+  if (auto p = std::get_if<double>(&v)) return *p;
+  if (auto p = std::get_if<std::vector<int64_t>>(&v); p && p->size() == 1) return static_cast<double>((*p)[0]);
+  if (auto p = std::get_if<std::vector<double>>(&v); p && p->size() == 1) return (*p)[0];
+  bad_type("expected a number, got {}", kind_of(v));
+}
+
+template <> double value_as<double>(const Value& v) { return number(v); }
+template <> float value_as<float>(const Value& v) { return static_cast<float>(number(v)); }
+template <> int64_t value_as<int64_t>(const Value& v) {
+  if (auto p = std::get_if<int64_t>(&v)) return *p;
+  const double d = number(v);
+  if (d != std::floor(d) || std::fabs(d) > 9e18) bad_type("expected an integer, got {}", d);
+  return static_cast<int64_t>(d);
+}
+template <> int value_as<int>(const Value& v) {
+  const int64_t i = value_as<int64_t>(v);
+  if (i < INT32_MIN || i > INT32_MAX) bad_argument("{} does not fit into 32 bits", i);
+  return static_cast<int>(i);
+}
+template <> bool value_as<bool>(const Value& v) { return number(v) != 0; }
+template <> std::string value_as<std::string>(const Value& v) {
+  if (auto p = std::get_if<std::string>(&v)) return *p;
+  bad_type("expected a string, got {}", kind_of(v));
+}
+template <> DType value_as<DType>(const Value& v) {
+  if (auto p = std::get_if<std::string>(&v)) return dtype_from_name(*p);
+  const int64_t i = value_as<int64_t>(v);
+  if (i < -1 || i > 11) bad_type("{} is not an element type", i);
+  return static_cast<DType>(i);
+}
+template <> std::vector<std::string> value_as<std::vector<std::string>>(const Value& v) {
+  if (auto p = std::get_if<std::vector<std::string>>(&v)) return *p;
+  if (auto p = std::get_if<std::string>(&v)) return {*p};
+  if (auto p = std::get_if<std::vector<int64_t>>(&v); p && p->empty()) return {};
+  bad_type("expected a list of strings, got {}", kind_of(v));
+}
+template <> std::vector<double> value_as<std::vector<double>>(const Value& v) {
+  if (auto p = std::get_if<std::vector<double>>(&v)) return *p;
+  if (auto p = std::get_if<std::vector<int64_t>>(&v)) return {p->begin(), p->end()};
+  return {number(v)};
+}
+template <> std::vector<float> value_as<std::vector<float>>(const Value& v) {
+  const auto d = value_as<std::vector<double>>(v);
+  return {d.begin(), d.end()};
+}
+template <> std::vector<int64_t> value_as<std::vector<int64_t>>(const Value& v) {
+  if (auto p = std::get_if<std::vector<int64_t>>(&v)) return *p;
+  std::vector<int64_t> out;
+  for (double d : value_as<std::vector<double>>(v)) out.push_back(value_as<int64_t>(Value{d}));
+  return out;
+}
+
+template <class T> static T scalar_of(const View& v) {
+  if (v.volume() != 1) bad_argument("expected one value for a sample, got a tensor of shape {}", v.shape.text());
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(element_as_int(v, 0));
+  return static_cast<T>(element_as_double(v, 0));
+}
+template <> double view_as<double>(const View& v) { return scalar_of<double>(v); }
+template <> float view_as<float>(const View& v) { return scalar_of<float>(v); }
+template <> int64_t view_as<int64_t>(const View& v) { return scalar_of<int64_t>(v); }
+template <> int view_as<int>(const View& v) { return scalar_of<int>(v); }
+template <> bool view_as<bool>(const View& v) { return scalar_of<double>(v) != 0; }
+template <> std::vector<float> view_as<std::vector<float>>(const View& v) {
+  std::vector<float> out(v.volume());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(element_as_double(v, i));
+  return out;
+}
+template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v) {
+  std::vector<int64_t> out(v.volume());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = element_as_int(v, i);
+  return out;
+}
+
+void check_range(const ArgInfo& info, const Argument& a) {
+  if (a.batch || a.value.index() == 0) return;
+  if (info.range.lo <= -1e300 && info.range.hi >= 1e300) return;
+  for (double d : value_as<std::vector<double>>(a.value))
+    if (!(d >= info.range.lo && d <= info.range.hi) || (info.range.open_lo && d == info.range.lo))
+      bad_argument("{} must be {} {}{}, got {}", info.name, info.range.open_lo ? "greater than" : "at least",
+                   info.range.lo, info.range.hi < 1e300 ? fmt::format(" and at most {}", info.range.hi) : "", d);
+}
+
+std::string to_text(const Value& v) {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(bool b) const { return b ? "True" : "False"; }
+    std::string operator()(int64_t i) const { return std::to_string(i); }
+    std::string operator()(double d) const {
+      std::string s = fmt::format("{:.9g}", d);
+      if (s.find_first_of(".einf") == std::string::npos) s += ".0";
+      return s;
+    }
+    std::string operator()(const std::string& s) const { return fmt::format("'{}'", s); }
+    template <class T> std::string operator()(const std::vector<T>& l) const {
+      std::string s = "[";
+      for (size_t i = 0; i < l.size(); ++i) s += (i ? ", " : "") + (*this)(l[i]);
+      return s + "]";
+    }
+  };
+  return std::visit(Visitor{}, v);
+}
+
+}  // namespace penstock

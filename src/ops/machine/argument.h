@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of operators: a constant of one of a few types, or one value per sample.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "batch/batch.h"
+
+namespace penstock {
+
+using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
+                           std::vector<double>, std::vector<std::string>>;
+
+struct Argument {
+  Value value;                   // monostate: not given
+  const Batch* batch = nullptr;  // one value per sample instead of `value`
+  bool given() const { return batch || value.index() != 0; }
+};
+
+enum class ArgType : uint8_t { boolean, integer, real, text, dtype, integers, reals, texts };
+const char* name_of(ArgType t);  // Python spelling: "bool", "Sequence[float]"
+
+// Reading Values and samples as C++ types; they throw Error of kind type or argument.
+template <class T> T value_as(const Value& v);
+template <class T> T view_as(const View& v);
+
+// One value for all samples, or one per sample.
+template <class T> class PerSample {
+ public:
+  PerSample() = default;
+  PerSample(T v) : one_(std::move(v)) {}
+  T operator[](int sample) const { return many_ ? view_as<T>(many_->view(sample)) : one_; }
+  // The value for frame f of a sample: arguments with one more dimension than T hold one value per frame.
+  bool given() const { return given_; }
+  bool constant() const { return !many_; }
+  void set(const Argument& a) {
+    given_ = true;
+    many_ = a.batch;
+    if (!many_) one_ = value_as<T>(a.value);
+  }
+  const T& one() const { return one_; }
+
+ private:
+  T one_{};
+  const Batch* many_ = nullptr;
+  bool given_ = false;
+};
+
+// A plain value that knows whether the caller gave it.
+template <class T> class Optional {
+ public:
+  Optional() = default;
+  Optional(T v) : v_(std::move(v)) {}
+  const T& operator*() const { return v_; }
+  const T* operator->() const { return &v_; }
+  bool given() const { return given_; }
+  void set(const Argument& a) { v_ = value_as<T>(a.value), given_ = true; }
+
+ private:
+  T v_{};
+  bool given_ = false;
+};
+
+// What ArgInfo needs to know of a member's type.
+template <class T> struct ArgTraits;
+template <class T> struct ArgTraits<PerSample<T>> {
+  static constexpr ArgType type = ArgTraits<T>::type;
+  static constexpr bool per_sample = true;
+  static Value default_value(const PerSample<T>& m) { return ArgTraits<T>::default_value(m.one()); }
+  static void set(void* m, const Argument& a) { static_cast<PerSample<T>*>(m)->set(a); }
+};
+template <class T> struct ArgTraits<Optional<T>> {
+  static constexpr ArgType type = ArgTraits<T>::type;
+  static constexpr bool per_sample = false;
+  static Value default_value(const Optional<T>&) { return {}; }
+  static void set(void* m, const Argument& a) { static_cast<Optional<T>*>(m)->set(a); }
+};
+template <class T, ArgType kType, class Stored> struct PlainTraits {
+  static constexpr ArgType type = kType;
+  static constexpr bool per_sample = false;
+  static Value default_value(const T& m) { return Stored(m); }
+  static void set(void* m, const Argument& a) { *static_cast<T*>(m) = value_as<T>(a.value); }
+};
+template <> struct ArgTraits<bool> : PlainTraits<bool, ArgType::boolean, bool> {};
+template <> struct ArgTraits<int> : PlainTraits<int, ArgType::integer, int64_t> {};
+template <> struct ArgTraits<int64_t> : PlainTraits<int64_t, ArgType::integer, int64_t> {};
+template <> struct ArgTraits<float> : PlainTraits<float, ArgType::real, double> {};
+template <> struct ArgTraits<double> : PlainTraits<double, ArgType::real, double> {};
+template <> struct ArgTraits<std::string> : PlainTraits<std::string, ArgType::text, std::string> {};
+template <> struct ArgTraits<std::vector<std::string>>
+    : PlainTraits<std::vector<std::string>, ArgType::texts, std::vector<std::string>> {};
+template <> struct ArgTraits<std::vector<int64_t>>
+    : PlainTraits<std::vector<int64_t>, ArgType::integers, std::vector<int64_t>> {};
+template <> struct ArgTraits<std::vector<float>> {
+  static constexpr ArgType type = ArgType::reals;
+  static constexpr bool per_sample = false;
+  static Value default_value(const std::vector<float>& m) { return std::vector<double>(m.begin(), m.end()); }
+  static void set(void* m, const Argument& a) {
+    *static_cast<std::vector<float>*>(m) = value_as<std::vector<float>>(a.value);
+  }
+};
+template <> struct ArgTraits<DType> {
+  static constexpr ArgType type = ArgType::dtype;
+  static constexpr bool per_sample = false;
+  static Value default_value(const DType& m) { return m == DType::none ? Value{} : Value{int64_t(m)}; }
+  static void set(void* m, const Argument& a) { *static_cast<DType*>(m) = value_as<DType>(a.value); }
+};
+
+struct Range {
+  double lo = -1e300, hi = 1e300;
+  bool open_lo = false;
+};
+constexpr Range at_least(double lo) { return {lo, 1e300, false}; }
+constexpr Range above(double lo) { return {lo, 1e300, true}; }
+constexpr Range within(double lo, double hi) { return {lo, hi, false}; }
+
+struct ArgInfo {
+  std::string name, doc;
+  ArgType type = ArgType::real;
+  bool per_sample = false;  // may be a graph value or a list with one entry a sample
+  bool required = false;
+  Value default_value;
+  Range range;
+  size_t offset = 0;  // of the member in the operator's struct
+  void (*set)(void* member, const Argument&) = nullptr;
+};
+
+// Throws if a constant lies outside of the range; per-sample values are checked where they are used.
+void check_range(const ArgInfo& info, const Argument& a);
+std::string to_text(const Value& v);  // Python literal
+
+}  // namespace penstock

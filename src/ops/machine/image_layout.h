@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of an image whose layout was not said.
+#pragma once
+#include "ops/machine/bound_op.h"
+
+namespace penstock {
+
+// HW, HWC, FHWC or FDHWC by rank where the layout is empty; throws where there is no H and W.
+inline Layout image_layout(const ValueType& in) {
+  if (in.layout.empty()) {
+    switch (in.ndim) {
+      case -1: return {};
+      case 2: return "HW";
+      case 3: return "HWC";
+      case 4: return "FHWC";
+      case 5: return "FDHWC";
+      default: bad_type("expected an image (2 to 5 dimensions), got {} dimensions", in.ndim);
+    }
+  }
+  if (!in.layout.has('H') || !in.layout.has('W'))
+    bad_type("expected a layout with H and W, such as HWC, got '{}'", in.layout.str());
+  return in.layout;
+}
+
+}  // namespace penstock

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/placement.h"
+
+#include <algorithm>
+
+namespace penstock {
+
+void DimMap::valid(int64_t& lo, int64_t& hi) const {
+  // Position p(o) = s + t * o must lie in [0, n).
+  const int64_t n = filter ? filter->out : in;
+  const int64_t s = filter ? after_start : start, t = filter ? after_step : step;
+  if (t > 0) {
+    lo = -s, hi = n - s;
+  } else {
+    lo = s - n + 1, hi = s + 1;
+  }
+  lo = std::clamp<int64_t>(lo, 0, out);
+  hi = std::clamp<int64_t>(hi, lo, out);
+}
+
+Placement::Placement(const Shape& in, Layout layout) : layout_(layout) {
+  for (int64_t e : in) {
+    DimMap d;
+    d.in = d.extent = d.out = e;
+    dims_.push_back(d);
+  }
+}
+
+void Placement::window(int dim, int64_t start, int64_t extent, int step) {
+  DimMap& d = dims_[dim];
+  if (extent < 0) bad_argument("a window of negative size {}", extent);
+  if (d.filter || affine_) {
+    d.after_start += d.after_step * start;
+    d.after_step *= step;
+  } else {
+    d.start += d.step * start;
+    d.step *= step;
+    d.extent = extent;
+  }
+  d.out = extent;
+}
+
+void Placement::filter(int dim, AxisFilter f) {
+  DimMap& d = dims_[dim];
+  if (d.filter || affine_) fail(ErrorKind::internal, "a second filter on dimension {} of one stage", dim);
+  if (f.out < 0) bad_argument("a size must not be negative, got {}", f.out);
+  if (f.out > 0 && d.out == 0) bad_argument("an empty dimension cannot be resampled to {} samples", f.out);
+  d.extent = d.out;
+  d.out = f.out;
+  d.filter = std::move(f);
+}
+
+void Placement::affine(const AffineMap& a) {
+  affine_ = a;
+  const char* letters = a.dims == 3 ? "DHW" : "HW";
+  for (int i = 0; i < a.dims; ++i) {
+    const int k = dim(letters[i]);
+    dims_[k].extent = dims_[k].out;
+    dims_[k].out = a.out[3 - a.dims + i];
+  }
+}
+
+Shape Placement::shape() const {
+  Shape s;
+  for (const auto& d : dims_) s.push_back(d.out);
+  return s;
+}
+
+}  // namespace penstock

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the output's samples come from: per dimension an integer window, at most one filter, another window.
+// Integer windows compose exactly; a filter happens once, where it was asked for.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "base/layout.h"
+#include "base/shape.h"
+#include "pixel/filter.h"
+
+namespace penstock {
+
+struct DimMap {
+  int64_t in = 0;               // extent of the source
+  int64_t start = 0, step = 1;  // window in the source: position i reads start + step * i; step is 1 or -1
+  int64_t extent = 0;           // of the window before the filter
+  std::optional<AxisFilter> filter;
+  int64_t after_start = 0, after_step = 1;  // window in the filter's output
+  int64_t out = 0;              // extent of the result
+
+  // Outputs [lo, hi) read the source (or the filter's output); the others are fill.
+  void valid(int64_t& lo, int64_t& hi) const;
+  bool identity() const { return !filter && start == 0 && step == 1 && out == in; }
+};
+
+// A 2-d affine resampling: output (x, y) reads the source at (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]) with
+// pixel centers at integers + 0.5; 3-d: 3 rows of 4. Ends the separable part of a stage.
+struct AffineMap {
+  int dims = 2;
+  double m[12] = {};
+  int64_t out[3] = {};  // D, H, W (dims 3) or H, W in the last two
+  FilterKind kind = FilterKind::linear;  // nearest or linear
+  bool border_fill = true;  // outside reads `fill`, else the nearest edge sample
+};
+
+class Placement {
+ public:
+  Placement(const Shape& in, Layout layout);
+  int ndim() const { return static_cast<int>(dims_.size()); }
+  const Layout& layout() const { return layout_; }
+  int dim(char letter) const { return layout_.find(letter); }
+  int64_t extent(int dim) const { return dims_[dim].out; }
+
+  // Output o reads position start + step * o of what was there so far; positions outside become fill.
+  void window(int dim, int64_t start, int64_t extent, int step = 1);
+  // Resamples or convolves the dimension; throws internal if it is filtered already (stages break before that).
+  void filter(int dim, AxisFilter f);
+  void affine(const AffineMap& a);
+  // Value of positions outside; one entry or one per channel. In the units of the stage's output.
+  void fill(std::vector<float> values) { fill_ = std::move(values); }
+
+  const DimMap& operator[](int dim) const { return dims_[dim]; }
+  const std::vector<float>& fill_values() const { return fill_; }
+  const std::optional<AffineMap>& affine_map() const { return affine_; }
+  Shape shape() const;
+
+ private:
+  Layout layout_;
+  std::vector<DimMap> dims_;
+  std::vector<float> fill_{0.0f};
+  std::optional<AffineMap> affine_;
+};
+
+}  // namespace penstock
