@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between memory of any element type and the registers of a tile. Chosen by pointer, so that no operator is a
+// template over dtypes.
+#pragma once
+#include "ops/machine/bound_op.h"
+
+namespace penstock {
+
+// planes[p][i] = element at base + i * step + p * plane_step (in elements), converted to the lane.
+using LoadFn = void (*)(const void* base, int64_t step, int64_t plane_step, void* const* planes, int n_planes,
+                        int64_t n);
+// The same with a table: element at base + index[i] * step + p * plane_step.
+using LoadIndexedFn = void (*)(const void* base, const int32_t* index, int64_t step, int64_t plane_step,
+                               void* const* planes, int n_planes, int64_t n);
+// Rounds half to even and saturates to the element type; to float16 by IEEE rules.
+using StoreFn = void (*)(const void* const* planes, int n_planes, int64_t n, void* base, int64_t step,
+                         int64_t plane_step);
+// In place: the value that the element type would hold, still in the lane.
+using RoundFn = void (*)(void* plane, int64_t n);
+// From one lane to another, as storing and loading would.
+using LaneFn = void (*)(const void* from, void* to, int64_t n);
+// out[i] = table[in[i]], 256 entries.
+using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
+
+struct Conversions {
+  LoadFn load[12][kLanes];
+  LoadIndexedFn load_indexed[12][kLanes];
+  StoreFn store[12][kLanes];
+  RoundFn round[12][kLanes];   // nullptr where every value of the lane fits
+  LaneFn lane[kLanes][kLanes];
+  LookupFn lookup[9];          // by size of the table's elements: 1, 2, 4, 8
+};
+const Conversions& conversions(Target t);
+
+// A lane that holds every value of the type exactly.
+Lane natural_lane(DType t);
+
+}  // namespace penstock

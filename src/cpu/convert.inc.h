@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion loops, included once per target by convert.cpp.
+
+template <class T, class V> inline V to_lane(T v) {
+  if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(v));
+  else return static_cast<V>(v);
+}
+
+// Saturates; floating point rounds half to even; NaN becomes 0.
+template <class V, class T> inline T from_lane(V v) {
+  if constexpr (std::is_same_v<T, V>) {
+    return v;
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return Half(static_cast<float>(v));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(v);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return v != V(0);
+  } else if constexpr (std::is_floating_point_v<V>) {
+    constexpr V lo = static_cast<V>(std::numeric_limits<T>::lowest());
+    constexpr V hi = static_cast<V>(std::numeric_limits<T>::max());
+    if constexpr (sizeof(T) <= 2 || (sizeof(T) == 4 && sizeof(V) == 8)) {
+      V r = round_even(v);
+      r = r >= lo ? r : lo;  // in this order NaN becomes lo, then 0 below
+      r = r <= hi ? r : hi;
+      r = v == v ? r : V(0);
+      if constexpr (sizeof(T) <= 2) return static_cast<T>(static_cast<int32_t>(r));
+      else return static_cast<T>(static_cast<int64_t>(r));
+    } else {  // the bounds are not representable: hi rounds up to 2^k
+      if (!(v == v)) return T(0);
+      const V r = round_even(v);
+      if (r <= lo) return std::numeric_limits<T>::lowest();
+      if (r >= hi) return std::numeric_limits<T>::max();
+      return static_cast<T>(r);
+    }
+  } else {
+    if (std::cmp_less(v, std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
+    if (std::cmp_greater(v, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    return static_cast<T>(v);
+  }
+}
+
+#if PENSTOCK_HALF_VECTORS
+inline void load_half(const Half* in, float* out, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
+  for (; i < n; ++i) out[i] = in[i];
+}
+inline void store_half(const float* in, Half* out, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  for (; i < n; ++i) out[i] = Half(in[i]);
+}
+#endif
+
+template <class T, class V>
+void load(const void* base, int64_t step, int64_t plane_step, void* const* planes, int n_planes, int64_t n) {
+  const T* in = static_cast<const T*>(base);
+  if (n_planes == 3 && step == 3 && plane_step == 1) {
+    V* __restrict a = static_cast<V*>(planes[0]);
+    V* __restrict b = static_cast<V*>(planes[1]);
+    V* __restrict c = static_cast<V*>(planes[2]);
+    for (int64_t i = 0; i < n; ++i)
+      a[i] = to_lane<T, V>(in[3 * i]), b[i] = to_lane<T, V>(in[3 * i + 1]), c[i] = to_lane<T, V>(in[3 * i + 2]);
+    return;
+  }
+  for (int p = 0; p < n_planes; ++p) {
+    const T* q = in + p * plane_step;
+    V* __restrict out = static_cast<V*>(planes[p]);
+    if (step == 1) {
+#if PENSTOCK_HALF_VECTORS
+      if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) { load_half(q, out, n); continue; }
+#endif
+      for (int64_t i = 0; i < n; ++i) out[i] = to_lane<T, V>(q[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = to_lane<T, V>(q[i * step]);
+    }
+  }
+}
+
+template <class T, class V>
+void load_indexed(const void* base, const int32_t* index, int64_t step, int64_t plane_step, void* const* planes,
+                  int n_planes, int64_t n) {
+  for (int p = 0; p < n_planes; ++p) {
+    const T* q = static_cast<const T*>(base) + p * plane_step;
+    V* __restrict out = static_cast<V*>(planes[p]);
+    for (int64_t i = 0; i < n; ++i) out[i] = to_lane<T, V>(q[index[i] * step]);
+  }
+}
+
+template <class V, class T>
+void store(const void* const* planes, int n_planes, int64_t n, void* base, int64_t step, int64_t plane_step) {
+  T* out = static_cast<T*>(base);
+  if (n_planes == 3 && step == 3 && plane_step == 1) {
+    const V* __restrict a = static_cast<const V*>(planes[0]);
+    const V* __restrict b = static_cast<const V*>(planes[1]);
+    const V* __restrict c = static_cast<const V*>(planes[2]);
+    for (int64_t i = 0; i < n; ++i)
+      out[3 * i] = from_lane<V, T>(a[i]), out[3 * i + 1] = from_lane<V, T>(b[i]), out[3 * i + 2] = from_lane<V, T>(c[i]);
+    return;
+  }
+  for (int p = 0; p < n_planes; ++p) {
+    const V* __restrict in = static_cast<const V*>(planes[p]);
+    T* __restrict q = out + p * plane_step;
+    if (step == 1) {
+#if PENSTOCK_HALF_VECTORS
+      if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) { store_half(in, q, n); continue; }
+#endif
+      for (int64_t i = 0; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) q[i * step] = from_lane<V, T>(in[i]);
+    }
+  }
+}
+
+template <class V, class T>
+void round_to(void* plane, int64_t n) {
+  V* p = static_cast<V*>(plane);
+  if constexpr (std::is_same_v<V, float> && std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>) {
+    constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
+    for (int64_t i = 0; i < n; ++i) {
+      float r = round_even(p[i]);
+      r = r >= lo ? r : lo;
+      r = r <= hi ? r : hi;
+      p[i] = p[i] == p[i] ? r : 0.0f;
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) p[i] = to_lane<T, V>(from_lane<V, T>(p[i]));
+  }
+}
+
+template <class A, class B>
+void convert_lane(const void* from, void* to, int64_t n) {
+  const A* __restrict a = static_cast<const A*>(from);
+  B* __restrict b = static_cast<B*>(to);
+  for (int64_t i = 0; i < n; ++i) b[i] = from_lane<A, B>(a[i]);
+}
+
+template <class T>
+void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
+  const T* t = static_cast<const T*>(table);
+  T* o = static_cast<T*>(out);
+  int64_t i = 0;
+#if PENSTOCK_BYTE_PERMUTES
+  if constexpr (sizeof(T) == 1) {
+    if (__builtin_cpu_supports("avx512vbmi")) i = lookup_bytes(in, n, static_cast<const uint8_t*>(table), static_cast<uint8_t*>(out));
+  }
+#endif
+  for (; i < n; ++i) o[i] = t[in[i]];
+}
+
+template <class T, class V>
+void fill_type(Conversions& c, DType t, Lane l) {
+  const int i = static_cast<int>(t), j = static_cast<int>(l);
+  c.load[i][j] = &load<T, V>;
+  c.load_indexed[i][j] = &load_indexed<T, V>;
+  c.store[i][j] = &store<V, T>;
+  c.round[i][j] = std::is_same_v<T, V> ? nullptr : &round_to<V, T>;
+}
+template <class V>
+void fill_lane(Conversions& c, Lane l) {
+  for (int t = 0; t < 12; ++t)
+    dispatch(static_cast<DType>(t), [&](auto tag) { fill_type<typename decltype(tag)::type, V>(c, static_cast<DType>(t), l); });
+  LaneFn* row = c.lane[static_cast<int>(l)];
+  row[0] = &convert_lane<V, float>, row[1] = &convert_lane<V, double>, row[2] = &convert_lane<V, int32_t>;
+  row[3] = &convert_lane<V, int64_t>, row[4] = &convert_lane<V, uint64_t>;
+}
+inline Conversions make() {
+  Conversions c{};
+  fill_lane<float>(c, Lane::f32);
+  fill_lane<double>(c, Lane::f64);
+  fill_lane<int32_t>(c, Lane::i32);
+  fill_lane<int64_t>(c, Lane::i64);
+  fill_lane<uint64_t>(c, Lane::u64);
+  c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
+  c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
+  return c;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included once per target by filter_rows.cpp.
+
+template <class T>
+void vertical(const T* const* rows, const float* weight, int taps, float* __restrict acc, int64_t n) {
+  int k = 0;
+  if (taps >= 2) {
+    const T* a = rows[0];
+    const T* b = rows[1];
+    const float w0 = weight[0], w1 = weight[1];
+    for (int64_t i = 0; i < n; ++i) acc[i] = fma(w1, static_cast<float>(b[i]), w0 * static_cast<float>(a[i]));
+    k = 2;
+  } else {
+    const T* a = rows[0];
+    const float w0 = weight[0];
+    for (int64_t i = 0; i < n; ++i) acc[i] = w0 * static_cast<float>(a[i]);
+    k = 1;
+  }
+  for (; k + 2 <= taps; k += 2) {
+    const T* a = rows[k];
+    const T* b = rows[k + 1];
+    const float w0 = weight[k], w1 = weight[k + 1];
+    for (int64_t i = 0; i < n; ++i)
+      acc[i] = fma(w1, static_cast<float>(b[i]), fma(w0, static_cast<float>(a[i]), acc[i]));
+  }
+  if (k < taps) {
+    const T* a = rows[k];
+    const float w0 = weight[k];
+    for (int64_t i = 0; i < n; ++i) acc[i] = fma(w0, static_cast<float>(a[i]), acc[i]);
+  }
+}
+
+template <int kChannels>
+void horizontal_plain(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
+                      float* const* planes, int64_t n) {
+  const int stride = kChannels ? kChannels : channels;
+  for (int c = 0; c < stride; ++c) {
+    float* __restrict out = planes[c];
+    for (int64_t o = 0; o < n; ++o) {
+      const float* p = acc + int64_t{base[o]} * stride + c;
+      const float* w = weight + o * taps;
+      float s = w[0] * p[0];
+      for (int k = 1; k < taps; ++k) s = fma(w[k], p[int64_t{k} * step * stride], s);
+      out[o] = s;
+    }
+  }
+}
+
+#if PENSTOCK_VECTORS
+// One pixel of three or four channels is one vector of four; the fourth lane of three is never stored.
+template <int kChannels>
+void horizontal_pixels(const float* acc, const int32_t* base, int step, const float* weight, int taps,
+                       float* const* planes, int64_t n) {
+  const int64_t hop = int64_t{step} * kChannels;
+  int64_t o = 0;
+  for (; o + 4 <= n; o += 4) {
+    const float* p0 = acc + int64_t{base[o]} * kChannels;
+    const float* p1 = acc + int64_t{base[o + 1]} * kChannels;
+    const float* p2 = acc + int64_t{base[o + 2]} * kChannels;
+    const float* p3 = acc + int64_t{base[o + 3]} * kChannels;
+    const float* w = weight + o * taps;
+    __m128 s0 = _mm_mul_ps(_mm_broadcast_ss(w), _mm_loadu_ps(p0));
+    __m128 s1 = _mm_mul_ps(_mm_broadcast_ss(w + taps), _mm_loadu_ps(p1));
+    __m128 s2 = _mm_mul_ps(_mm_broadcast_ss(w + 2 * taps), _mm_loadu_ps(p2));
+    __m128 s3 = _mm_mul_ps(_mm_broadcast_ss(w + 3 * taps), _mm_loadu_ps(p3));
+    for (int k = 1; k < taps; ++k) {
+      const int64_t at = k * hop;
+      s0 = _mm_fmadd_ps(_mm_broadcast_ss(w + k), _mm_loadu_ps(p0 + at), s0);
+      s1 = _mm_fmadd_ps(_mm_broadcast_ss(w + taps + k), _mm_loadu_ps(p1 + at), s1);
+      s2 = _mm_fmadd_ps(_mm_broadcast_ss(w + 2 * taps + k), _mm_loadu_ps(p2 + at), s2);
+      s3 = _mm_fmadd_ps(_mm_broadcast_ss(w + 3 * taps + k), _mm_loadu_ps(p3 + at), s3);
+    }
+    _MM_TRANSPOSE4_PS(s0, s1, s2, s3);
+    _mm_storeu_ps(planes[0] + o, s0);
+    _mm_storeu_ps(planes[1] + o, s1);
+    _mm_storeu_ps(planes[2] + o, s2);
+    if constexpr (kChannels == 4) _mm_storeu_ps(planes[3] + o, s3);
+  }
+  if (o < n) {
+    float* rest[4];
+    for (int c = 0; c < kChannels; ++c) rest[c] = planes[c] + o;
+    horizontal_plain<kChannels>(acc, kChannels, base + o, step, weight + o * taps, taps, rest, n - o);
+  }
+}
+
+inline void horizontal_gray(const float* acc, const int32_t* base, int step, const float* weight, int taps,
+                            float* const* planes, int64_t n) {
+  float* __restrict out = planes[0];
+  int64_t o = 0;
+  const __m256i each = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(taps));
+  for (; o + 8 <= n; o += 8) {
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(base + o));
+    const float* w = weight + o * taps;
+    __m256 s = _mm256_mul_ps(_mm256_i32gather_ps(w, each, 4), _mm256_i32gather_ps(acc, b, 4));
+    for (int k = 1; k < taps; ++k)
+      s = _mm256_fmadd_ps(_mm256_i32gather_ps(w + k, each, 4), _mm256_i32gather_ps(acc + k * step, b, 4), s);
+    _mm256_storeu_ps(out + o, s);
+  }
+  if (o < n) {
+    float* rest[1] = {out + o};
+    horizontal_plain<1>(acc, 1, base + o, step, weight + o * taps, taps, rest, n - o);
+  }
+}
+#endif
+
+inline void horizontal(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
+                       float* const* planes, int64_t n) {
+#if PENSTOCK_VECTORS
+  if (channels == 3) return horizontal_pixels<3>(acc, base, step, weight, taps, planes, n);
+  if (channels == 4) return horizontal_pixels<4>(acc, base, step, weight, taps, planes, n);
+  if (channels == 1) return horizontal_gray(acc, base, step, weight, taps, planes, n);
+#endif
+  horizontal_plain<0>(acc, channels, base, step, weight, taps, planes, n);
+}
+
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal};

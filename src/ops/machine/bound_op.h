@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator with its arguments bound, seen without its type: what planners, executors and the C API work with.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "batch/batch.h"
+#include "codecs/image_decoder.h"
+#include "ops/machine/argument.h"
+#include "ops/machine/placement.h"
+
+namespace penstock {
+
+// What is known of a graph's edge before data flow.
+struct ValueType {
+  DType dtype = DType::none;
+  int ndim = -1;  // -1 = not known
+  Layout layout;
+};
+
+// Which sample, for everything random and every message.
+struct SampleContext {
+  int index = 0;        // in its batch: selects per-sample arguments
+  uint64_t seed = 0;
+  uint64_t epoch = 0;
+  uint64_t sample = 0;  // position in the global order of the primary source
+  uint32_t node = 0;    // id of the graph node
+};
+
+// Number type of a tile's registers. f32 holds up to 16-bit integers and halves exactly.
+enum class Lane : uint8_t { f32, f64, i32, i64, u64 };
+constexpr int kLanes = 5;
+constexpr size_t lane_size(Lane l) { return l == Lane::f32 || l == Lane::i32 ? 4 : 8; }
+
+// One call over a tile: `planes` planes (channels) of n elements each.
+constexpr int kMaxOperands = 3;
+struct TileCall {
+  const void* const* in[kMaxOperands] = {};  // in[k][plane]
+  void* const* out = nullptr;                // out[plane]; may be the same memory as an input plane
+  int planes = 1;                            // planes of the output
+  int in_planes = 1;
+  int64_t n = 0;
+  const std::byte* coef = nullptr;
+  size_t coef_stride = 0;  // bytes from one plane's coefficients to the next; 0: the same for all
+  int64_t x = 0, y = 0, z = 0, frame = 0;    // position of element 0
+};
+using TileFn = void (*)(const TileCall&);
+
+enum class Target : uint8_t { scalar, avx2, avx512 };
+constexpr int kTargets = 3;
+Target best_target();  // by the processor; PENSTOCK_TARGET=scalar|avx2|avx512 lowers it
+
+// The parts of an operator that live in a stage: maybe a decoder, maybe a map, maybe a pixel function.
+struct StageTraits {
+  bool decodes = false;
+  bool maps = false;
+  bool filters = false;      // the map may resample or convolve
+  bool warps = false;        // the map may be affine
+  bool fills = false;        // the map may read outside and fill
+  bool pixels = false;
+  bool mixes_channels = false;   // pixel() sees all channels of a position
+  bool per_channel = false;      // coefficients differ between channels
+  bool positional = false;       // pixel() depends on the position or on random numbers
+  int operands = 1;
+};
+
+enum class Family : uint8_t { stage, whole, source };
+
+struct OpInfo;
+class BoundOp {
+ public:
+  virtual ~BoundOp() = default;
+  const OpInfo* info = nullptr;
+
+  virtual void* members() = 0;  // the operator's struct
+  // Once all arguments are set. Throws for combinations that cannot be.
+  virtual void ready() {}
+
+  // Types of the outputs; inputs may be partly unknown (dtype none, ndim -1).
+  virtual void infer(std::span<const ValueType> in, std::span<ValueType> out) const = 0;
+  // Extents of the outputs of one sample; unknown extents of an input are -1 and may give -1.
+  virtual void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+                      std::span<Shape> out) const = 0;
+
+  // Family stage.
+  virtual StageTraits traits() const { return {}; }
+  virtual DecodeParams decode_params() const { return {}; }
+  virtual void map(const SampleContext&, Placement&) const {}
+  virtual int channels(int in) const { return in; }
+  // Lane that the arithmetic wants, given operand types and the output's.
+  virtual Lane lane(std::span<const DType>, DType) const { return Lane::f32; }
+  virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
+  // `planes` blocks of coef_bytes if per_channel, else one. frame = -1 when there are no frames.
+  virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
+  virtual TileFn tile(Target, Lane) const { return nullptr; }
+
+  // Family whole: one sample; views of inputs and outputs are dense.
+  virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
+};
+
+struct OpInfo {
+  std::string name;   // "brightness_contrast", "random.uniform", "decoders.image"
+  std::string doc;
+  Family family = Family::stage;
+  int min_inputs = 1, max_inputs = 1, outputs = 1;
+  std::vector<std::string> input_names;
+  std::vector<ArgInfo> args;
+  std::string oracle;        // the library that its results are tested against
+  bool random = false;       // takes part in the counter-based random numbers
+  bool hidden = false;       // no fn.name: reached through operators of DataNode
+  bool batch_wide = false;   // shapes() needs all samples (pad to the largest)
+  std::unique_ptr<BoundOp> (*make)() = nullptr;
+  const ArgInfo* arg(const std::string& name) const;
+};
+
+// The only registry.
+const OpInfo* find_op(const std::string& name);    // nullptr if there is none
+const OpInfo& get_op(const std::string& name);     // throws with "did you mean"
+std::vector<const OpInfo*> all_ops();              // by name
+void register_op(OpInfo info);
+
+// Makes the operator and sets the arguments; args[i] belongs to info.args[i].
+std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args);
+
+}  // namespace penstock

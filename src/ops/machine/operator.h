@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator's file includes. An operator is a struct:
+//
+//   struct Name {
+//     PerSample<float> brightness = 1.0f;            // arguments; the initializer is the default
+//     DType dtype = DType::none;
+//     static Schema<Name> schema() { return Schema<Name>("name", "doc").arg("brightness", &Name::brightness, "doc"); }
+//
+//     // pixel part (optional): one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in
+//     template <class V> struct Coef { V mul, add; };
+//     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel
+//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c);
+//
+//     // map part (optional)
+//     static constexpr bool filters = true;            // when map() calls Placement::filter
+//     static constexpr bool warps = true;              // when map() calls Placement::affine
+//     bool fills() const;                              // when map() may read outside
+//     void map(const SampleContext&, Placement&) const;
+//     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
+//
+//     // decoder part (optional)
+//     DecodeParams decode_params() const;
+//
+//     // optional, with defaults: output dtype = `dtype` member or the input's; layout = the input's
+//     DType output_dtype(std::span<const ValueType> in) const;
+//     Layout output_layout(const Layout& in) const;
+//     int channels(int in) const;
+//     void check(std::span<const ValueType> in) const; // throws on layouts and dtypes it cannot have
+//     void ready();                                     // after all arguments are set
+//
+//     // whole part (instead of pixel and map)
+//     void infer(std::span<const ValueType> in, std::span<ValueType> out) const;
+//     void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
+//                 std::span<Shape> out) const;
+//     void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const;
+//   };
+//   PENSTOCK_OPERATOR(Name);
+//
+// The order inside a stage is: decode, map, pixel; an operator with both parts maps first.
+#pragma once
+#include "ops/machine/pixel_tiles.h"
+#include "pixel/philox.h"
+
+namespace penstock {
+
+template <class Op> class Schema {
+ public:
+  Schema(std::string name, std::string doc) {
+    info_.name = std::move(name);
+    info_.doc = std::move(doc);
+  }
+  template <class T>
+  Schema&& arg(const char* name, T Op::*member, const char* doc, Range range = {}) && {
+    ArgInfo a;
+    a.name = name;
+    a.doc = doc;
+    a.type = ArgTraits<T>::type;
+    a.per_sample = ArgTraits<T>::per_sample;
+    a.default_value = ArgTraits<T>::default_value(prototype_.*member);
+    a.range = range;
+    a.offset = static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)) -
+                                   reinterpret_cast<char*>(&prototype_));
+    a.set = &ArgTraits<T>::set;
+    info_.args.push_back(std::move(a));
+    return std::move(*this);
+  }
+  template <class T>
+  Schema&& required(const char* name, T Op::*member, const char* doc, Range range = {}) && {
+    Schema&& s = std::move(*this).arg(name, member, doc, range);
+    s.info_.args.back().required = true;
+    s.info_.args.back().default_value = {};
+    return std::move(s);
+  }
+  Schema&& inputs(int min, int max = 0) && { info_.min_inputs = min, info_.max_inputs = max ? max : min; return std::move(*this); }
+  Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
+  Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }
+  Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
+  Schema&& random() && { info_.random = true; return std::move(*this); }
+  Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
+  Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
+  OpInfo take() && { return std::move(info_); }
+
+ private:
+  OpInfo info_;
+  Op prototype_;
+};
+
+template <class Op> concept WholeOp = requires(const Op o, const SampleContext& s, std::span<const View> v) { o.run(s, v, v); };
+template <class Op> concept HasMap = requires(const Op o, const SampleContext& s, Placement& p) { o.map(s, p); };
+template <class Op> concept HasPixel = requires { typename Op::template Coef<float>; };
+template <class Op> concept Decodes = requires(const Op o) { o.decode_params(); };
+
+
+template <class Op>
+class OpAdaptor final : public BoundOp {
+ public:
+  Op op;
+  void* members() override { return &op; }
+  void ready() override {
+    if constexpr (requires { op.ready(); }) op.ready();
+  }
+
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
+    if constexpr (requires { op.check(in); }) op.check(in);
+    if constexpr (requires { op.infer(in, out); }) {
+      op.infer(in, out);
+    } else {
+      ValueType& o = out[0];
+      if constexpr (Decodes<Op>) {
+        o = {op.decode_params().dtype, 3, "HWC"};
+      } else {
+        o = in[0];
+        if constexpr (requires { op.output_dtype(in); }) o.dtype = op.output_dtype(in);
+        else if constexpr (requires { { op.dtype } -> std::convertible_to<DType>; }) {
+          if (op.dtype != DType::none) o.dtype = op.dtype;
+        }
+      }
+      if constexpr (requires { op.output_layout(o.layout); }) {
+        o.layout = op.output_layout(o.layout);
+        if (!o.layout.empty()) o.ndim = o.layout.size();
+      }
+    }
+  }
+
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const override {
+    if constexpr (requires { op.shapes(s, in, types, out); }) {
+      op.shapes(s, in, types, out);
+    } else {
+      Layout layout = types[0].layout;
+      Shape shape = in[0];
+      if constexpr (Decodes<Op>) layout = "HWC";
+      if constexpr (HasMap<Op>) {
+        if (shape.known()) {
+          Placement p(shape, layout);
+          op.map(s, p);
+          shape = p.shape();
+        } else {
+          for (int i = 0; i < shape.size(); ++i) {
+            if constexpr (requires { op.out_extent(s, 'H', int64_t{}); })
+              shape[i] = op.out_extent(s, layout[i], shape[i]);
+            else shape[i] = layout[i] == 'C' ? shape[i] : -1;
+          }
+        }
+      }
+      if constexpr (requires { op.channels(3); })
+        if (const int c = layout.find('C'); c >= 0 && shape[c] >= 0) shape[c] = op.channels(static_cast<int>(shape[c]));
+      if constexpr (requires { op.output_layout(layout); }) {
+        const Layout to = op.output_layout(layout);
+        Shape permuted = shape;
+        for (int i = 0; i < to.size() && i < shape.size(); ++i)
+          if (const int k = layout.find(to[i]); k >= 0) permuted[i] = shape[k];
+        shape = permuted;
+      }
+      out[0] = shape;
+    }
+  }
+
+  StageTraits traits() const override {
+    StageTraits t;
+    t.decodes = Decodes<Op>;
+    t.maps = HasMap<Op>;
+    if constexpr (requires { Op::filters; }) t.filters = Op::filters;
+    if constexpr (requires { Op::warps; }) t.warps = Op::warps;
+    if constexpr (requires { op.fills(); }) t.fills = op.fills();
+    if constexpr (HasPixel<Op>) {
+      t.pixels = true;
+      t.mixes_channels = mixes_channels<Op, float>;
+      t.per_channel = requires { op.coef(0, 0); } || requires { op.template coef<float>(0, 0); };
+      t.operands = operands_of<Op>;
+    }
+    if constexpr (requires { Op::positional; }) t.positional = Op::positional;
+    return t;
+  }
+  DecodeParams decode_params() const override {
+    if constexpr (Decodes<Op>) return op.decode_params();
+    return {};
+  }
+  void map(const SampleContext& s, Placement& p) const override {
+    if constexpr (HasMap<Op>) op.map(s, p);
+  }
+  int channels(int in) const override {
+    if constexpr (requires { op.channels(3); }) return op.channels(in);
+    return in;
+  }
+  Lane lane(std::span<const DType> in, DType out) const override {
+    if constexpr (requires { op.lane(in, out); }) return op.lane(in, out);
+    return Lane::f32;
+  }
+  size_t coef_bytes(Lane lane) const override {
+    size_t n = 0;
+    if constexpr (HasPixel<Op>)
+      with_lane<Op>(lane, [&](auto tag) { n = sizeof(typename Op::template Coef<typename decltype(tag)::type>); });
+    return n;
+  }
+  void coef(const SampleContext& s, Lane lane, int planes, std::byte* out) const override {
+    if constexpr (HasPixel<Op>) {
+      with_lane<Op>(lane, [&](auto tag) {
+        using V = typename decltype(tag)::type;
+        using C = typename Op::template Coef<V>;
+        auto put = [&](const C& c, int plane) { std::memcpy(out + plane * sizeof(C), &c, sizeof(C)); };
+        if constexpr (requires { op.template coef<V>(0, 0); }) {
+          for (int p = 0; p < planes; ++p) put(op.template coef<V>(s.index, p), p);
+        } else if constexpr (requires { op.template coef<V>(0); }) {
+          put(op.template coef<V>(s.index), 0);
+        } else if constexpr (std::is_same_v<V, float>) {
+          if constexpr (requires { op.coef(0, 0); }) {
+            for (int p = 0; p < planes; ++p) put(op.coef(s.index, p), p);
+          } else {
+            put(op.coef(s.index), 0);
+          }
+        }
+      });
+    }
+  }
+  TileFn tile(Target t, Lane lane) const override {
+    if constexpr (HasPixel<Op>) return tile_of<Op>(t, lane);
+    return nullptr;
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+    if constexpr (WholeOp<Op>) op.run(s, in, out);
+  }
+};
+
+template <class Op>
+bool add_to_registry() {
+  OpInfo info = Op::schema().take();
+  info.family = WholeOp<Op> ? Family::whole : Family::stage;
+  if constexpr (requires { Op::source; }) info.family = Family::source;
+  info.make = [] { return std::unique_ptr<BoundOp>(new OpAdaptor<Op>); };
+  register_op(std::move(info));
+  return true;
+}
+#define PENSTOCK_OPERATOR(Op) [[maybe_unused]] static const bool registered_##Op = ::penstock::add_to_registry<Op>()
+
+}  // namespace penstock

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "ops/machine/bound_op.h"
+
+namespace penstock {
+
+Target best_target() {
+  static const Target target = [] {
+    int best = 0;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = 1;
+    if (best && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      best = 2;
+    if (const char* wish = std::getenv("PENSTOCK_TARGET")) {
+      const char* names[] = {"scalar", "avx2", "avx512"};
+      for (int i = 0; i < best; ++i)
+        if (!std::strcmp(wish, names[i])) best = i;
+    }
+    return static_cast<Target>(best);
+  }();
+  return target;
+}
+
+static std::map<std::string, OpInfo>& registry() {
+  static auto* r = new std::map<std::string, OpInfo>;
+  return *r;
+}
+
+const ArgInfo* OpInfo::arg(const std::string& arg_name) const {
+  for (const auto& a : args)
+    if (a.name == arg_name) return &a;
+  return nullptr;
+}
+
+void register_op(OpInfo info) {
+  const std::string name = info.name;
+  if (!registry().emplace(name, std::move(info)).second) std::abort();  // two files claim one name: a build fault
+}
+
+const OpInfo* find_op(const std::string& name) {
+  auto it = registry().find(name);
+  return it == registry().end() ? nullptr : &it->second;
+}
+
+const OpInfo& get_op(const std::string& name) {
+  if (const OpInfo* o = find_op(name)) return *o;
+  std::vector<std::string> names;
+  for (const auto& [n, o] : registry())
+    if (!o.hidden) names.push_back(n);
+  fail(ErrorKind::key, "there is no operator '{}'{}", name, did_you_mean(name, names));
+}
+
+std::vector<const OpInfo*> all_ops() {
+  std::vector<const OpInfo*> v;
+  for (const auto& [n, o] : registry()) v.push_back(&o);
+  return v;
+}
+
+std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args) {
+  auto op = info.make();
+  op->info = &info;
+  try {
+    for (size_t i = 0; i < info.args.size(); ++i) {
+      const ArgInfo& a = info.args[i];
+      if (!args[i].given()) {
+        if (a.required) bad_argument("the argument '{}' is required", a.name);
+        continue;
+      }
+      if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
+      check_range(a, args[i]);
+      try {
+        a.set(static_cast<char*>(op->members()) + a.offset, args[i]);
+      } catch (const Error& e) {
+        throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
+      }
+    }
+    op->ready();
+  } catch (Error& e) {
+    e.op = info.name;
+    throw;
+  }
+  return op;
+}
+
+}  // namespace penstock
