@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages that resample or convolve: depth, then rows, then columns; then the tile program; then the store.
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/affine_rows.h"
+#include "cpu/stage_state.h"
+
+namespace penstock {
+namespace {
+
+struct Axis {
+  int dim = -1;            // iteration dimension, -1: absent
+  int64_t count = 1, lo = 0;
+  const TapTable* taps = nullptr;
+  int64_t start = 0, step = 1;  // window: position i is source sample start + step * i (less the origin)
+  int64_t stride = 0, out_stride = 0;
+  bool plain = true;       // every output reads one sample
+  int64_t source(int64_t position) const { return start + step * position; }
+};
+
+Axis make_axis(SampleRun& run, char letter, int slot) {
+  Axis a;
+  a.dim = run.placement->dim(letter);
+  TapTable& table = run.scratch.taps[slot];
+  a.taps = &table;
+  if (a.dim < 0) {
+    run.scratch.cached_in[slot] = -1;
+    table = {1, 0, 1, true, {0}, {1.0f}};
+    return a;
+  }
+  const DimMap& m = (*run.placement)[a.dim];
+  int64_t hi;
+  m.valid(a.lo, hi);
+  a.count = hi - a.lo;
+  a.start = m.start - run.origin[a.dim];
+  a.step = m.step;
+  a.stride = run.inputs[0].strides[a.dim];
+  a.out_stride = run.output.strides[run.out_dim[a.dim]];
+  if (m.filter) {
+    auto& s = run.scratch;
+    const int64_t begin = m.after_start + m.after_step * a.lo;
+    if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
+        s.cached_count[slot] != a.count || !(s.cached[slot] == *m.filter)) {
+      make_taps(*m.filter, m.extent, begin, m.after_step, a.count, table);
+      s.cached[slot] = *m.filter;
+      s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
+      s.cached_count[slot] = a.count;
+    }
+  } else {
+    run.scratch.cached_in[slot] = -1;
+    table.taps = 1;
+    table.copies = true;
+    table.lowest = a.lo, table.highest = hi;
+    table.weight.assign(a.count, 1.0f);
+    table.first.resize(a.count);
+    for (int64_t i = 0; i < a.count; ++i) table.first[i] = static_cast<int32_t>(a.lo + i);
+  }
+  a.plain = table.copies;
+  return a;
+}
+
+// Loops over everything but depth, height, width and channels; f(in, out) gets the base pointers.
+template <class F>
+void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Axis& x, F&& f) {
+  const Placement& p = *run.placement;
+  const auto in_bytes = static_cast<int64_t>(size_of(run.inputs[0].dtype));
+  const auto out_bytes = static_cast<int64_t>(size_of(run.output.dtype));
+  std::vector<int> outer;
+  const char* in = static_cast<const char*>(run.inputs[0].data);
+  char* out = static_cast<char*>(run.output.data);
+  int64_t extent[Shape::kMaxDims];
+  for (int d = 0; d < p.ndim(); ++d) {
+    int64_t lo, hi;
+    p[d].valid(lo, hi);
+    extent[d] = hi - lo;
+    if (d == z.dim || d == y.dim || d == x.dim) continue;
+    if (p[d].filter) bad_argument("only depth, height and width can be filtered, not dimension {}", d);
+    in += (p[d].start + p[d].step * lo - run.origin[d]) * run.inputs[0].strides[d] * in_bytes;
+    out += lo * run.output.strides[run.out_dim[d]] * out_bytes;
+    if (d != run.plane_dim) outer.push_back(d);
+  }
+  int64_t total = 1;
+  for (int d : outer) total *= extent[d];
+  for (int64_t i = 0; i < total; ++i) {
+    const char* a = in;
+    char* b = out;
+    int64_t rest = i;
+    for (auto it = outer.rbegin(); it != outer.rend(); ++it) {
+      const int64_t at = rest % extent[*it];
+      rest /= extent[*it];
+      a += at * p[*it].step * run.inputs[0].strides[*it] * in_bytes;
+      b += at * run.output.strides[run.out_dim[*it]] * out_bytes;
+    }
+    f(a, b);
+  }
+}
+
+class Filter {
+ public:
+  explicit Filter(SampleRun& r)
+      : run(r), rows(filter_rows(r.stage.target)), z(make_axis(r, 'D', 2)), y(make_axis(r, 'H', 1)),
+        x(make_axis(r, 'W', 0)), program(r, tile_length(std::max(r.in_planes, r.out_planes))),
+        channels(r.in_planes), dtype(r.inputs[0].dtype), element(static_cast<int64_t>(size_of(dtype))) {
+    if (r.plane_dim >= 0) {
+      stride_c = run.inputs[0].strides[r.plane_dim] * (*run.placement)[r.plane_dim].step;
+      out_plane = run.output.strides[run.out_dim[r.plane_dim]];
+    }
+    if (x.dim < 0) x.stride = channels;
+    interleaved = channels == 1 ? (x.stride == 1) : (stride_c == 1 && x.stride == channels);
+    group = interleaved ? channels : 1;
+    groups = channels / group;
+    lane = run.stage.values[run.stage.source].lane;
+  }
+
+  void run_all() {
+    if (x.count <= 0 || y.count <= 0 || z.count <= 0) return;
+    const bool indexed = x.plain && y.plain && z.plain;
+    if (!indexed) prepare();
+    for_each_outer(run, z, y, x, [&](const char* in, char* out) {
+      for (int64_t k = 0; k < z.count; ++k)
+        for (int64_t j = 0; j < y.count; ++j) {
+          char* row = out + ((z.lo + k) * z.out_stride + (y.lo + j) * y.out_stride + x.lo * x.out_stride) *
+                                static_cast<int64_t>(size_of(run.output.dtype));
+          if (indexed) copy_row(in, row, k, j);
+          else filter_row(in, row, k, j);
+        }
+    });
+  }
+
+ private:
+  SampleRun& run;
+  const FilterRows& rows;
+  Axis z, y, x;
+  TileProgram program;
+  int channels, group = 1, groups = 1;
+  DType dtype;
+  int64_t element, stride_c = 0, out_plane = 0;
+  bool interleaved = true, bytes_direct = false;
+  Lane lane = Lane::f32;
+  // Columns that are read, in source order: [column, column + columns).
+  int64_t column = 0, columns = 0;
+  std::vector<int32_t> base;
+  // Rows converted to float, in a ring of slots tagged with (plane group, depth, row).
+  int64_t ring = 0, row_floats = 0;
+  std::vector<float> wide;  // planes in f32 where the source lane is another
+
+  void prepare() {
+    const int64_t first = x.source(x.taps->lowest), last = x.source(x.taps->highest - 1);
+    column = std::min(first, last);
+    columns = std::max(first, last) - column + 1;
+    base.resize(x.count);
+    for (int64_t i = 0; i < x.count; ++i) base[i] = static_cast<int32_t>(x.source(x.taps->first[i]) - column);
+    bytes_direct = dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
+    row_floats = (columns * group + 15) / 16 * 16 + 16;
+    auto& s = run.scratch;
+    if (static_cast<int64_t>(s.acc.size()) < row_floats * groups) s.acc.resize(row_floats * groups);
+    if (!bytes_direct) {
+      ring = y.taps->taps + 1;
+      if (static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups)
+        s.rows.resize(row_floats * (ring + 1) * groups);
+    }
+    s.row_tag.assign(ring * groups, -1);
+    if (lane != Lane::f32) wide.resize(static_cast<size_t>(channels) * (program.tile_n() + 16));
+  }
+
+  void load_row(const char* in, int g, int64_t sz, int64_t sy, float* to) {
+    const char* p = in + (sz * z.stride + sy * y.stride + column * x.stride + g * stride_c) * element;
+    void* planes[1] = {to};
+    const auto& load = run.convert.load[static_cast<int>(dtype)][0];
+    if (interleaved) load(p, 1, 0, planes, 1, columns * group);
+    else load(p, x.stride, 0, planes, 1, columns);
+  }
+
+  // Row `sy` of plane group g at output depth k, in float, filtered along the depth.
+  const float* float_row(const char* in, int g, int64_t k, int64_t sy, int64_t key) {
+    auto& s = run.scratch;
+    const int64_t slot = key % ring + g * ring;
+    float* to = s.rows.data() + slot * row_floats;
+    const int64_t tag = k * (int64_t{1} << 40) + key;
+    if (s.row_tag[slot] == tag) return to;
+    s.row_tag[slot] = tag;
+    const float* w = &z.taps->weight[k * z.taps->taps];
+    const int64_t first = z.taps->first[k];
+    if (z.plain) {
+      load_row(in, g, z.source(first), sy, to);
+      return to;
+    }
+    float* one = s.rows.data() + (ring * groups + g) * row_floats;
+    const int64_t n = columns * group;
+    for (int t = 0; t < z.taps->taps; ++t) {
+      load_row(in, g, z.source(first + t), sy, one);
+      if (t == 0)
+        for (int64_t i = 0; i < n; ++i) to[i] = w[0] * one[i];
+      else
+        for (int64_t i = 0; i < n; ++i) to[i] = __builtin_fmaf(w[t], one[i], to[i]);
+    }
+    return to;
+  }
+
+  void filter_row(const char* in, char* out, int64_t k, int64_t j) {
+    auto& s = run.scratch;
+    if (!bytes_direct && j == 0) std::fill(s.row_tag.begin(), s.row_tag.end(), -1);
+    const int taps = y.taps->taps;
+    const float* weight = &y.taps->weight[j * taps];
+    int skip = 0, end = taps;  // taps of weight zero at the ends need no row
+    while (skip < taps - 1 && weight[skip] == 0) ++skip;
+    while (end > skip + 1 && weight[end - 1] == 0) --end;
+    for (int g = 0; g < groups; ++g) {
+      float* acc = s.acc.data() + g * row_floats;
+      const uint8_t* bytes[64];
+      const float* floats[64];
+      const int64_t first = y.taps->first[j];
+      for (int t = skip; t < end;) {  // in pieces of 64 rows
+        const int n = std::min(64, end - t);
+        if (n < end - skip) return many_rows(in, out, k, j, skip, end);
+        for (int q = 0; q < n; ++q) {
+          const int64_t sy = y.source(first + t + q);
+          if (bytes_direct)
+            bytes[q] = reinterpret_cast<const uint8_t*>(in) + z.source(z.taps->first[k]) * z.stride + sy * y.stride +
+                       column * x.stride + g * stride_c;
+          else floats[q] = float_row(in, g, k, sy, first + t + q);
+        }
+        if (bytes_direct) rows.vertical_u8(bytes, weight + t, n, acc, columns * group);
+        else rows.vertical_f32(floats, weight + t, n, acc, columns * group);
+        t += n;
+      }
+    }
+    finish_row(out);
+  }
+
+  // More than 64 taps along the height: the sum continues row by row.
+  void many_rows(const char* in, char* out, int64_t k, int64_t j, int skip, int end) {
+    auto& s = run.scratch;
+    const float* weight = &y.taps->weight[j * y.taps->taps];
+    std::vector<float> row(row_floats);
+    for (int g = 0; g < groups; ++g) {
+      float* acc = s.acc.data() + g * row_floats;
+      const int64_t n = columns * group;
+      for (int t = skip; t < end; ++t) {
+        const int64_t key = y.taps->first[j] + t;
+        const float* p = row.data();
+        if (bytes_direct) load_row(in, g, z.source(z.taps->first[k]), y.source(key), row.data());
+        else p = float_row(in, g, k, y.source(key), key);
+        const float w = weight[t];
+        if (t == skip)
+          for (int64_t i = 0; i < n; ++i) acc[i] = w * p[i];
+        else
+          for (int64_t i = 0; i < n; ++i) acc[i] = __builtin_fmaf(w, p[i], acc[i]);
+      }
+    }
+    finish_row(out);
+  }
+
+  void finish_row(char* out) {
+    const int taps = x.taps->taps;
+    float* wide_planes[kMaxPlanes];
+    float* const* planes = program.source_planes();
+    if (lane != Lane::f32) {
+      for (int c = 0; c < channels; ++c) wide_planes[c] = wide.data() + c * (program.tile_n() + 16);
+      planes = wide_planes;
+    }
+    for (int64_t i = 0; i < x.count; i += program.tile_n()) {
+      const int64_t n = std::min(program.tile_n(), x.count - i);
+      for (int g = 0; g < groups; ++g)
+        rows.horizontal(run.scratch.acc.data() + g * row_floats, group, base.data() + i, static_cast<int>(x.step),
+                        &x.taps->weight[i * taps], taps, planes + g * group, n);
+      store_tile(out, i, n);
+    }
+  }
+
+  void store_tile(char* out, int64_t i, int64_t n) {
+    if (lane != Lane::f32)
+      for (int c = 0; c < channels; ++c)
+        run.convert.lane[0][static_cast<int>(lane)](wide.data() + c * (program.tile_n() + 16),
+                                                    program.source_planes()[c], n);
+    TilePlace place{};
+    place.out_step = x.dim < 0 ? 1 : x.out_stride;
+    place.out = out + i * place.out_step * static_cast<int64_t>(size_of(run.output.dtype));
+    place.out_plane = out_plane;
+    place.n = n;
+    place.x = i;
+    program.execute(place);
+  }
+
+  void copy_row(const char* in, char* out, int64_t k, int64_t j) {
+    if (base.empty()) {
+      base.resize(x.count);
+      for (int64_t i = 0; i < x.count; ++i) base[i] = static_cast<int32_t>(x.source(x.taps->first[i]));
+    }
+    const char* p = in + (z.source(z.taps->first[k]) * z.stride + y.source(y.taps->first[j]) * y.stride) * element;
+    for (int64_t i = 0; i < x.count; i += program.tile_n()) {
+      const int64_t n = std::min(program.tile_n(), x.count - i);
+      run.convert.load_indexed[static_cast<int>(dtype)][static_cast<int>(lane)](
+          p, base.data() + i, x.stride, stride_c, reinterpret_cast<void* const*>(program.source_planes()), channels, n);
+      TilePlace place{};
+      place.out_step = x.dim < 0 ? 1 : x.out_stride;
+      place.out = out + i * place.out_step * static_cast<int64_t>(size_of(run.output.dtype));
+      place.out_plane = out_plane;
+      place.n = n;
+      program.execute(place);
+    }
+  }
+};
+
+}  // namespace
+
+void run_filtered(SampleRun& run) { Filter(run).run_all(); }
+
+void run_affine(SampleRun& run) {
+  const Placement& p = *run.placement;
+  const AffineMap& map = *p.affine_map();
+  Axis axes[3];
+  const char* letters = "DHW";
+  AffineSource source;
+  for (int i = 0; i < 3; ++i) {
+    Axis& a = axes[i];
+    a.dim = p.dim(letters[i]);
+    if (a.dim < 0) continue;
+    const DimMap& m = p[a.dim];
+    a.stride = run.inputs[0].strides[a.dim];
+    a.out_stride = run.output.strides[run.out_dim[a.dim]];
+    int64_t hi;
+    m.valid(a.lo, hi);
+    a.count = hi - a.lo;
+    if (m.start != 0 || m.step != 1 || m.extent != m.in || m.after_start != 0 || m.after_step != 1)
+      fail(ErrorKind::internal, "windows beside a warp in one stage");
+  }
+  const Axis &z = axes[0], &y = axes[1], &x = axes[2];
+  source.dtype = run.inputs[0].dtype;
+  source.depth = z.dim < 0 ? 1 : p[z.dim].in;
+  source.height = p[y.dim].in, source.width = p[x.dim].in;
+  source.stride_z = z.stride, source.stride_y = y.stride, source.stride_x = x.stride;
+  source.channels = run.in_planes;
+  source.stride_c = run.plane_dim >= 0 ? run.inputs[0].strides[run.plane_dim] : 0;
+  const int64_t out_plane = run.plane_dim >= 0 ? run.output.strides[run.out_dim[run.plane_dim]] : 0;
+  TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
+  const Lane lane = run.stage.values[run.stage.source].lane;
+  std::vector<float> wide(lane == Lane::f32 ? 0 : run.in_planes * program.tile_n());
+  float* planes[kMaxPlanes];
+  for (int c = 0; c < run.in_planes; ++c)
+    planes[c] = lane == Lane::f32 ? program.source_planes()[c] : wide.data() + c * program.tile_n();
+  for_each_outer(run, z, y, x, [&](const char* in, char* out) {
+    source.data = in;
+    for (int64_t k = 0; k < z.count; ++k)
+      for (int64_t j = 0; j < y.count; ++j)
+        for (int64_t i = 0; i < x.count; i += program.tile_n()) {
+          const int64_t n = std::min(program.tile_n(), x.count - i);
+          affine_row(source, map, p.fill_values(), i, j, k, n, planes);
+          if (lane != Lane::f32)
+            for (int c = 0; c < run.in_planes; ++c)
+              run.convert.lane[0][static_cast<int>(lane)](planes[c], program.source_planes()[c], n);
+          TilePlace place{};
+          place.out_step = x.out_stride;
+          place.out = out + (k * z.out_stride + j * y.out_stride + i * x.out_stride) *
+                                static_cast<int64_t>(size_of(run.output.dtype));
+          place.out_plane = out_plane;
+          place.n = n;
+          program.execute(place);
+        }
+  });
+}
+
+}  // namespace penstock

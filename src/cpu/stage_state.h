@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled form of a stage, shared by the files that run its parts.
+#pragma once
+#include <chrono>
+#include <vector>
+
+#include "cpu/convert.h"
+#include "cpu/filter_rows.h"
+#include "cpu/stage.h"
+
+namespace penstock {
+
+constexpr int kMaxPlanes = 64;
+constexpr int kMaxRegisters = 24;
+
+struct Instruction {
+  enum Kind : uint8_t { load, tile, round, convert } kind = tile;
+  int value = 0;        // written; for load also the input
+  int node = -1;        // tile: index into nodes
+  int from[kMaxOperands] = {-1, -1, -1};  // values read
+  int slot = 0;         // register written
+  Lane lane = Lane::f32, from_lane = Lane::f32;
+  DType dtype = DType::none;  // load, round
+};
+
+// A value of the compiled program: an edge in one lane.
+struct CompiledValue {
+  Lane lane = Lane::f32;
+  int slot = -1;
+};
+
+struct CpuStage::State {
+  StageProgram program;
+  Target target = Target::scalar;
+  std::vector<StageTraits> traits;
+  std::vector<Instruction> code;
+  std::vector<CompiledValue> values;
+  int slots = 1;
+  int result = -1;           // compiled value that is stored
+  int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
+  bool decodes = false, maps = false, filters = false, warps = false;
+  bool needs_channels = false, positional = false, only_copies = false, lookup = false;
+  int main_value = 0;
+};
+
+struct CpuScratch::State {
+  std::vector<uint8_t> pixels;        // decoded region
+  std::vector<std::byte> coef;        // coefficient blocks of the sample
+  std::vector<size_t> coef_offset;    // by node
+  std::vector<std::byte> registers;
+  std::vector<float> rows, acc;
+  std::vector<int64_t> row_tag;
+  TapTable taps[3];
+  std::vector<int32_t> base[3];
+  AxisFilter cached[3];               // the filters that taps[] were made for
+  int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
+  std::vector<std::byte> table;       // look-up table of the chain
+};
+
+// One loop nest over a sample: dimension extents with strides of each input and of the output, in elements.
+struct Nest {
+  struct Dim {
+    int64_t extent = 1;
+    int64_t in[4] = {};   // stride of input k
+    int64_t out = 0;
+  };
+  int ndim = 0;
+  Dim dims[Shape::kMaxDims];
+  Dim row, plane;
+  bool has_plane = false;
+  const char* in_base[4] = {};
+  char* out_base = nullptr;
+};
+
+// Everything that the runners need for one sample.
+struct SampleRun {
+  const CpuStage::State& stage;
+  const SampleContext& context;
+  CpuScratch::State& scratch;
+  const Conversions& convert;
+  View inputs[4];
+  View output;
+  std::vector<int> out_dim;    // iteration dimension -> dimension of the output
+  int plane_dim = -1;          // iteration dimension with the channels
+  int in_planes = 1, out_planes = 1;
+  Placement* placement = nullptr;
+  int64_t origin[Shape::kMaxDims] = {};  // first decoded position per dimension of input 0
+};
+
+void prepare_coefficients(SampleRun& run, int planes);
+// Runs the program on one tile whose source registers are filled by `fill_source` (filters) or loaded from the nest.
+struct TilePlace {
+  const char* in[4];
+  int64_t in_step[4];        // elements between neighbors
+  int64_t in_plane[4];
+  char* out;
+  int64_t out_step, out_plane;
+  int64_t n;
+  int64_t x = 0, y = 0;
+};
+class TileProgram {
+ public:
+  TileProgram(SampleRun& run, int64_t tile_n);
+  // Planes of the register that a filter writes before run().
+  float* const* source_planes() const { return reinterpret_cast<float* const*>(source_planes_); }
+  void execute(const TilePlace& place);
+  int64_t tile_n() const { return tile_n_; }
+
+ private:
+  SampleRun& run_;
+  int64_t tile_n_;
+  int planes_;
+  void* slot_planes_[kMaxRegisters][kMaxPlanes];
+  void* source_planes_[kMaxPlanes];
+  std::vector<const void* const*> read_;
+  std::vector<std::vector<void*>> alias_;
+};
+int64_t tile_length(int planes);
+
+void run_direct(SampleRun& run);
+void run_filtered(SampleRun& run);
+void run_affine(SampleRun& run);
+void fill_output(const View& out, int channel_dim, const std::vector<float>& values);
+
+}  // namespace penstock

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tile through the instructions of a stage.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "cpu/stage_state.h"
+
+namespace penstock {
+
+int64_t tile_length(int planes) { return planes == 1 ? 2048 : std::max<int64_t>(64, 1536 / planes / 16 * 16); }
+
+void prepare_coefficients(SampleRun& run, int planes) {
+  const auto& st = run.stage;
+  auto& s = run.scratch;
+  s.coef_offset.assign(st.program.nodes.size(), 0);
+  size_t total = 0;
+  for (const auto& i : st.code) {
+    if (i.kind != Instruction::tile) continue;
+    const int copies = st.traits[i.node].per_channel ? planes : 1;
+    s.coef_offset[i.node] = total;
+    total += (st.program.nodes[i.node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
+  }
+  if (s.coef.size() < total) s.coef.resize(total);
+  for (const auto& i : st.code) {
+    if (i.kind != Instruction::tile) continue;
+    SampleContext c = run.context;
+    c.node = st.program.nodes[i.node].id;
+    st.program.nodes[i.node].op->coef(c, i.lane, st.traits[i.node].per_channel ? planes : 1,
+                                      s.coef.data() + s.coef_offset[i.node]);
+  }
+}
+
+TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(tile_n) {
+  planes_ = std::max({1, run.in_planes, run.out_planes});
+  const size_t plane_bytes = static_cast<size_t>(tile_n + 16) * 8;
+  const size_t bytes = plane_bytes * planes_ * run.stage.slots + 64;
+  auto& memory = run.scratch.registers;
+  if (memory.size() < bytes) memory.resize(bytes);
+  auto* base = memory.data();
+  base += (64 - reinterpret_cast<uintptr_t>(base) % 64) % 64;
+  for (int s = 0; s < run.stage.slots; ++s)
+    for (int p = 0; p < planes_; ++p) slot_planes_[s][p] = base + (static_cast<size_t>(s) * planes_ + p) * plane_bytes;
+  if (run.stage.source >= 0)
+    for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
+  read_.resize(run.stage.values.size());
+  alias_.resize(run.stage.values.size());
+}
+
+void TileProgram::execute(const TilePlace& place) {
+  const auto& st = run_.stage;
+  const Conversions& cv = run_.convert;
+  const DType out_type = run_.output.dtype;
+  const int64_t n = place.n;
+  int planes = run_.in_planes;
+  if (st.source >= 0) read_[st.source] = source_planes_;
+  bool stored = false;
+  for (size_t k = 0; k < st.code.size(); ++k) {
+    const Instruction& i = st.code[k];
+    void** own = slot_planes_[i.slot];
+    switch (i.kind) {
+      case Instruction::load: {
+        const int input = i.from[0];
+        const bool same = (i.dtype == DType::float32 && i.lane == Lane::f32) ||
+                          (i.dtype == DType::float64 && i.lane == Lane::f64) ||
+                          (i.dtype == DType::int64 && i.lane == Lane::i64) ||
+                          (i.dtype == DType::int32 && i.lane == Lane::i32) ||
+                          (i.dtype == DType::uint64 && i.lane == Lane::u64);
+        if (same && place.in_step[input] == 1) {
+          auto& a = alias_[i.value];
+          a.resize(run_.in_planes);
+          for (int p = 0; p < run_.in_planes; ++p)
+            a[p] = const_cast<char*>(place.in[input]) +
+                   p * place.in_plane[input] * static_cast<int64_t>(size_of(i.dtype));
+          read_[i.value] = a.data();
+        } else {
+          cv.load[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](
+              place.in[input], place.in_step[input], place.in_plane[input], own, run_.in_planes, n);
+          read_[i.value] = own;
+        }
+        break;
+      }
+      case Instruction::tile: {
+        const StageNode& node = st.program.nodes[i.node];
+        TileCall call;
+        call.n = n;
+        call.in_planes = planes;
+        planes = call.planes = node.op->channels(planes);
+        for (int f = 0; f < kMaxOperands; ++f)
+          if (i.from[f] >= 0) call.in[f] = read_[i.from[f]];
+        call.coef = run_.scratch.coef.data() + run_.scratch.coef_offset[i.node];
+        call.coef_stride = st.traits[i.node].per_channel ? node.op->coef_bytes(i.lane) : 0;
+        call.x = place.x, call.y = place.y;
+        void* direct[kMaxPlanes];
+        const bool into_output = k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&
+                                 ((i.lane == Lane::f32 && out_type == DType::float32) ||
+                                  (i.lane == Lane::f64 && out_type == DType::float64) ||
+                                  (i.lane == Lane::i32 && out_type == DType::int32) ||
+                                  (i.lane == Lane::i64 && out_type == DType::int64));
+        if (into_output) {
+          for (int p = 0; p < planes; ++p)
+            direct[p] = place.out + p * place.out_plane * static_cast<int64_t>(size_of(out_type));
+          call.out = direct;
+          stored = true;
+        } else {
+          call.out = own;
+        }
+        node.op->tile(st.target, i.lane)(call);
+        read_[i.value] = own;
+        break;
+      }
+      case Instruction::round:
+        for (int p = 0; p < planes; ++p)
+          cv.round[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](own[p], n);
+        break;
+      case Instruction::convert:
+        for (int p = 0; p < planes; ++p)
+          cv.lane[static_cast<int>(i.from_lane)][static_cast<int>(i.lane)](read_[i.from[0]][p], own[p], n);
+        read_[i.value] = own;
+        break;
+    }
+  }
+  if (!stored)
+    cv.store[static_cast<int>(out_type)][static_cast<int>(st.values[st.result].lane)](
+        read_[st.result], planes, n, place.out, place.out_step, place.out_plane);
+}
+
+void fill_output(const View& out, int channel_dim, const std::vector<float>& values) {
+  const int64_t n = out.volume();
+  if (!out.dense()) fail(ErrorKind::internal, "fill of a strided output");
+  dispatch(out.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto to = [](float v) {
+      if constexpr (std::is_same_v<T, bool>) return v != 0;
+      else if constexpr (std::is_integral_v<T>) {
+        const double d = std::clamp<double>(v, static_cast<double>(std::numeric_limits<T>::lowest()),
+                                            sizeof(T) == 8 ? 9.2e18 : static_cast<double>(std::numeric_limits<T>::max()));
+        return static_cast<T>(d);  // truncates, as a cast does
+      } else return static_cast<T>(v);
+    };
+    T* p = out.as<T>();
+    if (values.size() <= 1 || channel_dim < 0) {
+      std::fill(p, p + n, to(values.empty() ? 0.0f : values[0]));
+      return;
+    }
+    const int64_t stride = out.strides[channel_dim], channels = out.shape[channel_dim];
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t c = i / stride % channels;
+      p[i] = to(c < static_cast<int64_t>(values.size()) ? values[c] : 0.0f);
+    }
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that run as one pass, as data: what a backend needs to run a stage.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ops/machine/bound_op.h"
+
+namespace penstock {
+
+// Values are numbered: the inputs first, then the result of each node. Maps stand on the way from input 0 only.
+struct StageNode {
+  std::shared_ptr<const BoundOp> op;
+  std::vector<int> operands;
+  ValueType type;        // what the edge behind the node stores: its rounding is applied
+  uint32_t id = 0;       // graph node, for random numbers
+};
+struct StageProgram {
+  std::vector<ValueType> inputs;
+  std::vector<StageNode> nodes;
+  std::vector<int> outputs;
+};
+
+// Input of one sample: pixels, or an encoded image where the first node decodes.
+struct StageInput {
+  View view;
+  Bytes encoded;
+};
+// Called once per output when its shape is known.
+using AllocateOutput = std::function<View(int output, DType, const Shape&, const Layout&)>;
+
+struct StageTimes {
+  int64_t decode_ns = 0, pixels_ns = 0;
+};
+
+}  // namespace penstock
