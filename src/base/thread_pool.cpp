@@ -35,7 +35,7 @@ struct ThreadPool::State {
     int64_t count;
     const std::function<void(int64_t, int)>* body;
     std::atomic<int64_t> next{0};
-    std::exception_ptr error;
+    std::exception_ptr error = nullptr;
   };
   std::mutex mutex, one_loop;
   std::condition_variable wake, done;

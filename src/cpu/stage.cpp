@@ -252,7 +252,8 @@ void source_range(const Placement& p, int d, TapTable& taps, int64_t& lo, int64_
 }  // namespace
 
 void CpuStage::run(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
-                   CpuScratch& scratch) const {
+                   StageScratch& any_scratch) const {
+  auto& scratch = static_cast<CpuScratch&>(any_scratch);
   const State& st = *state_;
   const auto& p = st.program;
   SampleRun run{st, context, *scratch.state, conversions(st.target), {}, {}, {}, -1, 1, 1, nullptr, {}};
@@ -369,5 +370,18 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   else run_direct(run);
   scratch.times.pixels_ns += now_ns() - t0;
 }
+
+namespace {
+class CpuBackend final : public Backend {
+ public:
+  const char* name() const override { return "cpu"; }
+  std::string why_not() const override { return {}; }
+  std::unique_ptr<StageRunner> make_stage(StageProgram program) override {
+    return std::make_unique<CpuStage>(std::move(program));
+  }
+  std::unique_ptr<StageScratch> make_scratch() override { return std::make_unique<CpuScratch>(); }
+};
+const bool registered = (register_backend(DeviceKind::cpu, std::make_unique<CpuBackend>()), true);
+}  // namespace
 
 }  // namespace penstock

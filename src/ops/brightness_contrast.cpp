@@ -27,7 +27,7 @@ struct BrightnessContrast {
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .oracle("dali");
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) {
     input_type = in[0].dtype;
     output_type = dtype == DType::none ? input_type : dtype;
   }
@@ -39,7 +39,7 @@ struct BrightnessContrast {
   }
   template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); }
 
-  mutable DType input_type = DType::none, output_type = DType::none;
+  DType input_type = DType::none, output_type = DType::none;
 };
 PENSTOCK_OPERATOR(BrightnessContrast);
 

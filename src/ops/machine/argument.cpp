@@ -101,24 +101,25 @@ void check_range(const ArgInfo& info, const Argument& a) {
                    info.range.lo, info.range.hi < 1e300 ? fmt::format(" and at most {}", info.range.hi) : "", d);
 }
 
-std::string to_text(const Value& v) {
-  struct Visitor {
-    std::string operator()(std::monostate) const { return "None"; }
-    std::string operator()(bool b) const { return b ? "True" : "False"; }
-    std::string operator()(int64_t i) const { return std::to_string(i); }
-    std::string operator()(double d) const {
-      std::string s = fmt::format("{:.9g}", d);
-      if (s.find_first_of(".einf") == std::string::npos) s += ".0";
-      return s;
-    }
-    std::string operator()(const std::string& s) const { return fmt::format("'{}'", s); }
-    template <class T> std::string operator()(const std::vector<T>& l) const {
-      std::string s = "[";
-      for (size_t i = 0; i < l.size(); ++i) s += (i ? ", " : "") + (*this)(l[i]);
-      return s + "]";
-    }
-  };
-  return std::visit(Visitor{}, v);
-}
+namespace {
+struct Literal {
+  std::string operator()(std::monostate) const { return "None"; }
+  std::string operator()(bool b) const { return b ? "True" : "False"; }
+  std::string operator()(int64_t i) const { return std::to_string(i); }
+  std::string operator()(double d) const {
+    std::string s = fmt::format("{:.9g}", d);
+    if (s.find_first_of(".einf") == std::string::npos) s += ".0";
+    return s;
+  }
+  std::string operator()(const std::string& s) const { return fmt::format("'{}'", s); }
+  template <class T> std::string operator()(const std::vector<T>& l) const {
+    std::string s = "[";
+    for (size_t i = 0; i < l.size(); ++i) s += (i ? ", " : "") + (*this)(l[i]);
+    return s + "]";
+  }
+};
+}  // namespace
+
+std::string to_text(const Value& v) { return std::visit(Literal{}, v); }
 
 }  // namespace penstock

@@ -23,7 +23,25 @@ const char* name_of(ArgType t);  // Python spelling: "bool", "Sequence[float]"
 
 // Reading Values and samples as C++ types; they throw Error of kind type or argument.
 template <class T> T value_as(const Value& v);
+template <> bool value_as<bool>(const Value& v);
+template <> int value_as<int>(const Value& v);
+template <> int64_t value_as<int64_t>(const Value& v);
+template <> float value_as<float>(const Value& v);
+template <> double value_as<double>(const Value& v);
+template <> std::string value_as<std::string>(const Value& v);
+template <> DType value_as<DType>(const Value& v);
+template <> std::vector<float> value_as<std::vector<float>>(const Value& v);
+template <> std::vector<double> value_as<std::vector<double>>(const Value& v);
+template <> std::vector<int64_t> value_as<std::vector<int64_t>>(const Value& v);
+template <> std::vector<std::string> value_as<std::vector<std::string>>(const Value& v);
 template <class T> T view_as(const View& v);
+template <> bool view_as<bool>(const View& v);
+template <> int view_as<int>(const View& v);
+template <> int64_t view_as<int64_t>(const View& v);
+template <> float view_as<float>(const View& v);
+template <> double view_as<double>(const View& v);
+template <> std::vector<float> view_as<std::vector<float>>(const View& v);
+template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v);
 
 // One value for all samples, or one per sample.
 template <class T> class PerSample {

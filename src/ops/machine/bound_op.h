@@ -79,8 +79,11 @@ class BoundOp {
   // Once all arguments are set. Throws for combinations that cannot be.
   virtual void ready() {}
 
-  // Types of the outputs; inputs may be partly unknown (dtype none, ndim -1).
-  virtual void infer(std::span<const ValueType> in, std::span<ValueType> out) const = 0;
+  // Types of the outputs; inputs may be partly unknown (dtype none, ndim -1). Called once before everything below:
+  // the operator may keep what it needs of the types.
+  virtual void infer(std::span<const ValueType> in, std::span<ValueType> out) = 0;
+  // The layout that an input without one is taken to have.
+  virtual Layout input_layout(const ValueType& in) const { return in.layout; }
   // Extents of the outputs of one sample; unknown extents of an input are -1 and may give -1.
   virtual void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
                       std::span<Shape> out) const = 0;
@@ -99,6 +102,8 @@ class BoundOp {
 
   // Family whole: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
+  // Only if info->batch_wide: shapes of the outputs that depend on all samples; `out` holds what shapes() gave.
+  virtual void batch_shapes(std::span<const Batch>, std::span<const ValueType>, std::span<Batch>) const {}
 };
 
 struct OpInfo {

@@ -25,7 +25,8 @@
 //     DType output_dtype(std::span<const ValueType> in) const;
 //     Layout output_layout(const Layout& in) const;
 //     int channels(int in) const;
-//     void check(std::span<const ValueType> in) const; // throws on layouts and dtypes it cannot have
+//     void check(std::span<const ValueType> in);  // throws on layouts and dtypes it cannot have; may keep the types
+//     Layout input_layout(const ValueType&) const;  // what an input without a layout is taken for
 //     void ready();                                     // after all arguments are set
 //
 //     // whole part (instead of pixel and map)
@@ -100,7 +101,13 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { op.ready(); }) op.ready();
   }
 
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
+  Layout input_layout(const ValueType& in) const override {
+    if constexpr (Decodes<Op>) return "HWC";
+    else if constexpr (requires { op.input_layout(in); }) return op.input_layout(in);
+    else return in.layout;
+  }
+
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) override {
     if constexpr (requires { op.check(in); }) op.check(in);
     if constexpr (requires { op.infer(in, out); }) {
       op.infer(in, out);
@@ -110,6 +117,7 @@ class OpAdaptor final : public BoundOp {
         o = {op.decode_params().dtype, 3, "HWC"};
       } else {
         o = in[0];
+        o.layout = input_layout(in[0]);
         if constexpr (requires { op.output_dtype(in); }) o.dtype = op.output_dtype(in);
         else if constexpr (requires { { op.dtype } -> std::convertible_to<DType>; }) {
           if (op.dtype != DType::none) o.dtype = op.dtype;
@@ -127,9 +135,8 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { op.shapes(s, in, types, out); }) {
       op.shapes(s, in, types, out);
     } else {
-      Layout layout = types[0].layout;
+      const Layout layout = input_layout(types[0]);
       Shape shape = in[0];
-      if constexpr (Decodes<Op>) layout = "HWC";
       if constexpr (HasMap<Op>) {
         if (shape.known()) {
           Placement p(shape, layout);
@@ -216,6 +223,9 @@ class OpAdaptor final : public BoundOp {
   TileFn tile(Target t, Lane lane) const override {
     if constexpr (HasPixel<Op>) return tile_of<Op>(t, lane);
     return nullptr;
+  }
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const override {
+    if constexpr (requires { op.batch_shapes(in, types, out); }) op.batch_shapes(in, types, out);
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     if constexpr (WholeOp<Op>) op.run(s, in, out);

@@ -30,8 +30,7 @@ struct StageInput {
 // Called once per output when its shape is known.
 using AllocateOutput = std::function<View(int output, DType, const Shape&, const Layout&)>;
 
-struct StageTimes {
-  int64_t decode_ns = 0, pixels_ns = 0;
-};
+// Appends a node: settles the layouts of its operands, infers its type. Returns the number of its value.
+int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, uint32_t id);
 
 }  // namespace penstock

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device offers to the executor: it runs stages. The CPU registers itself; the CUDA backend is a library that
+// is loaded at run time and registers itself when it is loaded.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/memory.h"
+
+namespace penstock {
+
+class Shape;
+struct SampleContext;
+struct StageProgram;
+struct StageInput;
+struct View;
+class Layout;
+enum class DType : int8_t;
+using AllocateOutput = std::function<View(int output, DType, const Shape&, const Layout&)>;
+
+struct StageTimes {
+  int64_t decode_ns = 0, pixels_ns = 0;
+};
+
+// Working memory of one thread; grows to what its largest sample needs.
+class StageScratch {
+ public:
+  virtual ~StageScratch() = default;
+  StageTimes times;
+};
+
+class StageRunner {
+ public:
+  virtual ~StageRunner() = default;
+  virtual const StageProgram& program() const = 0;
+  // Shapes of the outputs where they follow from what is known of the inputs (-1 = unknown); -1 elsewhere.
+  virtual void shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const = 0;
+  // Runs one sample; thread-safe with one scratch per thread. `allocate` is called once an output's shape is known.
+  // SampleContext::node is replaced by each node's id.
+  virtual void run(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
+                   StageScratch& scratch) const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const char* name() const = 0;
+  virtual std::string why_not() const = 0;  // empty if it can be used, else the reason
+  virtual std::unique_ptr<StageRunner> make_stage(StageProgram program) = 0;
+  virtual std::unique_ptr<StageScratch> make_scratch() = 0;
+};
+
+void register_backend(DeviceKind kind, std::unique_ptr<Backend> backend);
+// Throws ErrorKind::internal where none is registered.
+Backend& backend(DeviceKind kind);
+
+}  // namespace penstock

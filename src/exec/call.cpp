@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/call.h"
+
+#include "base/backend.h"
+#include "base/thread_pool.h"
+
+namespace penstock {
+namespace {
+
+// One scratch per thread of any pool, kept for the next call.
+StageScratch& thread_scratch() {
+  thread_local std::unique_ptr<StageScratch> scratch = backend(DeviceKind::cpu).make_scratch();
+  return *scratch;
+}
+
+// Below this many elements a call is cheaper than waking other threads.
+constexpr int64_t kParallelElements = 1 << 16;
+
+void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
+  if (n > 1 && elements >= kParallelElements) shared_pool().parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
+  else
+    for (int i = 0; i < n; ++i) body(i);
+}
+
+std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs,
+                                const SampleContext& context, const std::shared_ptr<MemoryResource>& memory) {
+  StageProgram program;
+  std::vector<int> operands;
+  for (const auto& b : inputs) {
+    program.inputs.push_back({b.dtype(), b.ndim(), b.layout()});
+    operands.push_back(static_cast<int>(operands.size()));
+  }
+  const bool decodes = op->traits().decodes;
+  program.outputs = {append_node(program, std::move(op), operands, context.node)};
+  const auto runner = backend(DeviceKind::cpu).make_stage(std::move(program));
+  const StageNode& node = runner->program().nodes[0];
+  const int n = inputs[0].size();
+  Batch out(node.type.dtype, node.type.ndim, {}, n);
+  int64_t elements = 0;
+  std::vector<Shape> in_shapes(inputs.size());
+  for (int i = 0; i < n; ++i) {
+    SampleContext c = context;
+    c.index = i, c.sample = context.sample + i;
+    if (decodes) {
+      elements += kParallelElements;
+      continue;
+    }
+    for (size_t k = 0; k < inputs.size(); ++k) in_shapes[k] = inputs[k].shape(i);
+    runner->shapes(c, in_shapes, std::span(&out.sample(i).shape, 1));
+    elements += out.shape(i).volume() + in_shapes[0].volume();
+  }
+  if (!decodes) out.allocate(memory);
+  for_samples(n, elements, [&](int i) {
+    SampleContext c = context;
+    c.index = i, c.sample = context.sample + i;
+    StageInput in[4];
+    for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
+    if (decodes) in[0].encoded = {in[0].view.as<const uint8_t>(), static_cast<size_t>(in[0].view.volume())};
+    try {
+      runner->run(c, std::span(in, inputs.size()),
+                  [&](int, DType t, const Shape& s, const Layout&) -> View {
+                    auto& sample = out.sample(i);
+                    if (!sample.data) {
+                      sample.shape = s;
+                      sample.owner = allocate_shared(memory, checked_bytes(s.volume(), size_of(t)));
+                      sample.data = sample.owner.get();
+                    }
+                    return {sample.data, t, {}, s, dense_strides(s)};
+                  },
+                  thread_scratch());
+    } catch (Error& e) {
+      e.op = node.op->info->name;
+      if (e.source.empty()) e.source = inputs[0].sample(i).source;
+      throw;
+    }
+  });
+  std::vector<Batch> result;
+  out.set_layout(node.type.layout.size() == out.ndim() ? node.type.layout : Layout{});
+  result.push_back(std::move(out));
+  return result;
+}
+
+std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs,
+                                const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
+                                int batch_size) {
+  const OpInfo& info = *op->info;
+  std::vector<ValueType> types, out_types(info.outputs);
+  for (const auto& b : inputs) {
+    ValueType t{b.dtype(), b.ndim(), b.layout()};
+    t.layout = op->input_layout(t);
+    types.push_back(t);
+  }
+  op->infer(types, out_types);
+  std::vector<Batch> out;
+  for (const auto& t : out_types) out.emplace_back(t.dtype, t.ndim, t.layout, batch_size);
+  std::vector<std::vector<Shape>> shapes(batch_size);
+  run_whole_shapes(*op, inputs, types, context, out);
+  int64_t elements = 0;
+  for (auto& b : out) {
+    b.allocate(memory);
+    for (int i = 0; i < batch_size; ++i) elements += b.shape(i).volume();
+  }
+  for (const auto& b : inputs)
+    for (int i = 0; i < b.size(); ++i) elements += b.shape(i).volume();
+  for_samples(batch_size, elements, [&](int i) { run_whole_sample(*op, inputs, types, context, i, out); });
+  return out;
+}
+
+}  // namespace
+
+void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
+                      const SampleContext& context, std::vector<Batch>& out) {
+  const int n = out[0].size();
+  std::vector<Shape> in(inputs.size()), shapes(out.size());
+  for (int i = 0; i < n; ++i) {
+    SampleContext c = context;
+    c.index = i, c.sample = context.sample + i;
+    for (size_t k = 0; k < inputs.size(); ++k) in[k] = inputs[k].shape(i);
+    op.shapes(c, in, types, shapes);
+    for (size_t k = 0; k < out.size(); ++k) out[k].sample(i).shape = shapes[k];
+  }
+  if (op.info->batch_wide) op.batch_shapes(inputs, types, out);
+}
+
+void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
+                      const SampleContext& context, int i, std::vector<Batch>& out) {
+  SampleContext c = context;
+  c.index = i, c.sample = context.sample + i;
+  std::vector<View> in, to;
+  std::vector<Tensor> copies;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    View v = inputs[k].view(i);
+    v.layout = types[k].layout;
+    if (!v.dense()) {
+      copies.push_back(Tensor::empty(v.dtype, v.shape, v.layout));
+      copy_strided(v, copies.back().view);
+      v = copies.back().view;
+    }
+    in.push_back(v);
+  }
+  for (auto& b : out) to.push_back(b.view(i));
+  try {
+    op.run(c, in, to);
+  } catch (Error& e) {
+    e.op = op.info->name;
+    if (e.source.empty() && !inputs.empty()) e.source = inputs[0].sample(i).source;
+    throw;
+  }
+}
+
+std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                           const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
+                           int batch_size) {
+  try {
+    const int n = static_cast<int>(inputs.size());
+    if (n < info.min_inputs || n > info.max_inputs)
+      bad_argument("takes {} input{}{}, got {}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
+                   info.max_inputs > info.min_inputs ? fmt::format(" to {}", info.max_inputs) : "", n);
+    if (info.family == Family::source) bad_argument("reads data and works only inside a pipeline");
+    for (const auto& b : inputs) {
+      if (b.size() == 0) bad_argument("the batch is empty");
+      if (b.size() != inputs[0].size())
+        bad_argument("the inputs differ in their number of samples: {} and {}", inputs[0].size(), b.size());
+    }
+    if (n > 0) batch_size = inputs[0].size();
+    for (const auto& a : args)
+      if (a.batch && a.batch->size() != batch_size)
+        bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), batch_size);
+    std::shared_ptr<BoundOp> op = bind_op(info, args);
+    if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size);
+    return run_stage_op(std::move(op), inputs, context, memory);
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = info.name;
+    throw;
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// One operator, now: the immediate call under Python's fn.name(array), C++ and C.
+#pragma once
+#include "ops/machine/stage_program.h"
+
+namespace penstock {
+
+// args[i] belongs to info.args[i]. `node` numbers calls for random operators (SampleContext). The inputs' layouts are
+// those of the batches. Runs the samples on shared_pool() when the work is worth it.
+std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                           const SampleContext& context = {},
+                           const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1);
+
+// Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
+void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
+                      const SampleContext& context, std::vector<Batch>& out);
+void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
+                      const SampleContext& context, int sample, std::vector<Batch>& out);
+
+}  // namespace penstock
