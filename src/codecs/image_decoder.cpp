@@ -8,6 +8,7 @@
 
 #include "codecs/jpeg_decoder.h"
 #include "codecs/orientation.h"
+#include "codecs/png_decoder.h"
 
 namespace penstock {
 
@@ -96,7 +97,7 @@ void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params,
 }
 
 const std::vector<const ImageDecoder*>& image_decoders() {
-  static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder()};
+  static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder(), &libpng_decoder()};
   return engines;
 }
 

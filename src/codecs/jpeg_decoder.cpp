@@ -236,6 +236,11 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
   }
   if (!guarded(s, [&] {
         jpeg_start_decompress(&d);
+        // A file of several scans has been read to its end by now; without an end marker scans may be missing.
+        if (s.ended && jpeg_has_multiple_scans(&d)) {
+          s.premature = true;
+          longjmp(s.jump, 1);
+        }
         window = choose_jpeg_window(d, region);
         if (window.crop) {
           JDIMENSION x = window.x, w = window.width;

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
+#include "codecs/jpeg_header.h"
 #include "codecs/test_images.h"
 
 namespace penstock {
@@ -33,6 +36,15 @@ std::string compare(const Plain& full, const Region& r, const std::vector<uint8_
                            r.width, r.y + y, r.x + x / full.channels, b, a);
     }
   return "";
+}
+
+// CMYK with an Adobe marker: every value is stored inverted, so that color times black is the light that is left.
+Plain to_rgb(const Plain& cmyk) {
+  Plain rgb{cmyk.height, cmyk.width, 3, {}};
+  for (size_t i = 0; i < cmyk.pixels.size(); i += 4)
+    for (int c = 0; c < 3; ++c)
+      rgb.pixels.push_back(std::lround(cmyk.pixels[i + c] * cmyk.pixels[i + 3] / 255.0));
+  return rgb;
 }
 
 int rounds(int usual) {
@@ -67,8 +79,8 @@ TEST(JpegDecoder, EveryRegionEqualsTheFullDecode) {
     const bool gray = r.components != 4 && in(0, 4) == 0;
     params.type = gray ? ImageType::gray : ImageType::rgb;
     params.fancy_upsampling = in(0, 4) != 0;
-    if (r.components == 4) continue;
-    const Plain full = decode_plainly(file, gray ? JCS_GRAYSCALE : JCS_RGB, params.fancy_upsampling);
+    const Plain full = r.components == 4 ? to_rgb(decode_plainly(file, JCS_CMYK, params.fancy_upsampling))
+                                         : decode_plainly(file, gray ? JCS_GRAYSCALE : JCS_RGB, params.fancy_upsampling);
     for (int k = 0; k < 12; ++k) {
       Region region;
       region.height = k ? in(1, r.height) : r.height;
@@ -84,6 +96,225 @@ TEST(JpegDecoder, EveryRegionEqualsTheFullDecode) {
     }
   }
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(JpegDecoder, TypesAndDepths) {
+  JpegRecipe r;
+  r.height = 21, r.width = 34;
+  for (int components : {1, 3}) {
+    r.components = components;
+    const File file = make_jpeg(r);
+    const Plain rgb = decode_plainly(file, JCS_RGB), gray = decode_plainly(file, JCS_GRAYSCALE);
+    const Region all{0, 0, 21, 34};
+    DecodeParams params;
+    params.type = ImageType::bgr;
+    EXPECT_EQ(compare(decode_plainly(file, JCS_EXT_BGR), all, decode_region(file, all, params)), "");
+    params.type = ImageType::gray;
+    EXPECT_EQ(compare(gray, all, decode_region(file, all, params)), "");
+    params.type = ImageType::any_data;
+    EXPECT_EQ(compare(components == 1 ? gray : rgb, all, decode_region(file, all, params)), "");
+    params.type = ImageType::ycbcr;
+    const auto ycbcr = decode_region(file, all, params);
+    params.type = ImageType::rgb;
+    params.dtype = DType::uint16;
+    const auto wide = decode_region(file, all, params);
+    params.dtype = DType::float32;
+    const auto unit = decode_region(file, all, params);
+    for (size_t i = 0; i < rgb.pixels.size(); ++i) {
+      uint16_t w;
+      float f;
+      std::memcpy(&w, &wide[2 * i], 2);
+      std::memcpy(&f, &unit[4 * i], 4);
+      ASSERT_EQ(w, rgb.pixels[i] * 257);
+      ASSERT_NEAR(f, rgb.pixels[i] / 255.0, 1e-7);
+    }
+    const double m[3][3] = {{65.481, 128.553, 24.966}, {-37.797, -74.203, 112}, {112, -93.786, -18.214}};
+    for (size_t i = 0; i < rgb.pixels.size(); i += 3)
+      for (int c = 0; c < 3; ++c) {
+        double want = c ? 128 : 16;
+        for (int k = 0; k < 3; ++k) want += m[c][k] / 255 * rgb.pixels[i + k];
+        ASSERT_NEAR(ycbcr[i + c], want, 0.501);
+      }
+  }
+}
+
+// Where the pixel (y, x) of the upright picture lies in the stored one, from the wording of the EXIF standard: the
+// stored row 0 is the visual `side`, the stored column 0 is the visual `side`.
+std::pair<int, int> stored_place(int orientation, int y, int x, int stored_height, int stored_width) {
+  const int H = stored_height - 1, W = stored_width - 1;
+  switch (orientation) {
+    case 1: return {y, x};          // top, left
+    case 2: return {y, W - x};      // top, right
+    case 3: return {H - y, W - x};  // bottom, right
+    case 4: return {H - y, x};      // bottom, left
+    case 5: return {x, y};          // left, top
+    case 6: return {H - x, y};      // right, top
+    case 7: return {H - x, W - y};  // right, bottom
+    default: return {x, W - y};     // left, bottom
+  }
+}
+
+TEST(JpegDecoder, EveryOrientationAndRegion) {
+  std::mt19937 random(9);
+  for (int orientation = 0; orientation <= 9; ++orientation)
+    for (int big = 0; big < 2; ++big) {
+      JpegRecipe r;
+      r.height = big ? 90 : 19, r.width = big ? 133 : 37;
+      r.exif = make_exif(orientation, orientation & 1);
+      const File file = make_jpeg(r);
+      const Plain stored = decode_plainly(file, JCS_RGB);
+      const int valid = orientation >= 1 && orientation <= 8 ? orientation : 1;
+      DecodeParams params;
+      ImageInfo info = probe_image(file, params);
+      ASSERT_EQ(info.orientation, valid);
+      ASSERT_EQ(info.height, valid >= 5 ? r.width : r.height);
+      Plain upright{static_cast<int>(info.height), static_cast<int>(info.width), 3, {}};
+      for (int y = 0; y < upright.height; ++y)
+        for (int x = 0; x < upright.width; ++x) {
+          const auto [sy, sx] = stored_place(valid, y, x, r.height, r.width);
+          for (int c = 0; c < 3; ++c) upright.pixels.push_back(stored.pixels[(sy * r.width + sx) * 3 + c]);
+        }
+      for (int k = 0; k < 30; ++k) {
+        Region region{0, 0, upright.height, upright.width};
+        if (k) {
+          region.height = 1 + random() % upright.height, region.width = 1 + random() % upright.width;
+          region.y = random() % (upright.height - region.height + 1);
+          region.x = random() % (upright.width - region.width + 1);
+        }
+        ASSERT_EQ(compare(upright, region, decode_region(file, region, params)), "") << "orientation " << orientation;
+      }
+      params.apply_orientation = false;
+      EXPECT_EQ(probe_image(file, params).height, r.height);
+      const Region all{0, 0, r.height, r.width};
+      EXPECT_EQ(compare(stored, all, decode_region(file, all, params)), "");
+    }
+}
+
+TEST(JpegDecoder, NothingIsWrittenOutsideTheRegion) {
+  JpegRecipe r;
+  r.height = 50, r.width = 50;
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    r.exif = make_exif(orientation, true);
+    const File file = make_jpeg(r);
+    std::vector<uint8_t> out(60 * 200, 0xA5);
+    DecodeParams params;
+    decode_image(file, probe_image(file, params), params, {7, 9, 30, 21}, {out.data() + 10 * 200 + 50, 200});
+    for (int y = 0; y < 60; ++y)
+      for (int x = 0; x < 200; ++x)
+        if (y < 10 || y >= 40 || x < 50 || x >= 50 + 63) {
+          ASSERT_EQ(out[y * 200 + x], 0xA5) << y << " " << x;
+        }
+  }
+}
+
+std::string error_of(const File& file, Region region = {}, const DecodeParams& params = {}) {
+  try {
+    const ImageInfo info = probe_image(file, params);
+    if (!region.height) region = {0, 0, info.height, info.width};
+    decode_region(file, region, params);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
+    return e.what();
+  }
+  return "";
+}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(JpegDecoder, AFileThatEndsEarlyIsAnErrorThatNamesTheRow) {
+  JpegRecipe r;
+  r.height = 200, r.width = 150;
+  for (bool progressive : {false, true}) {
+    r.progressive = progressive;
+    const File good = make_jpeg(r);
+    for (size_t size = 0; size + 2 < good.size(); size += 1 + size / 50) {
+      const std::string error = error_of(File(good.begin(), good.begin() + size));
+      EXPECT_NE(error, "") << size << " of " << good.size();
+      if (size > good.size() / 2) {
+        EXPECT_TRUE(contains(error, "premature end of file at row")) << error;
+      }
+    }
+  }
+  r.progressive = false;
+  const File good = make_jpeg(r);
+  const File half(good.begin(), good.begin() + good.size() / 2);
+  EXPECT_TRUE(contains(error_of(half), "of 200")) << error_of(half);
+  // A region is judged by what it reads, and the end marker alone is not missed.
+  EXPECT_EQ(error_of(half, {0, 0, 40, 150}), "");
+  EXPECT_NE(error_of(half, {160, 0, 40, 150}), "");
+  EXPECT_EQ(error_of(File(good.begin(), good.end() - 2)), "");
+}
+
+TEST(JpegDecoder, DamageInsideTheDataKeepsThePixels) {
+  JpegRecipe r;
+  r.height = 200, r.width = 150;
+  File file = make_jpeg(r);
+  for (size_t i = file.size() / 2; i < file.size() / 2 + 40; ++i) file[i] = 0;
+  EXPECT_EQ(error_of(file), "");
+  const Plain full = decode_plainly(file, JCS_RGB);  // libjpeg's own idea of the damaged picture
+  EXPECT_EQ(compare(full, {0, 0, 200, 150}, decode_region(file, {0, 0, 200, 150})), "");
+}
+
+TEST(JpegDecoder, HostileHeadersFailQuickly) {
+  File file = make_jpeg({});
+  const uint8_t marker[] = {0xFF, 0xC0};
+  const auto frame = std::search(file.begin(), file.end(), marker, marker + 2);
+  ASSERT_NE(frame, file.end());
+  auto with_size = [&](int height, int width) {
+    frame[5] = height >> 8, frame[6] = height & 255, frame[7] = width >> 8, frame[8] = width & 255;
+    return file;
+  };
+  EXPECT_TRUE(contains(error_of(with_size(65500, 65500)), "65500 x 65500 pixels are more than the limit of 178956970"));
+  EXPECT_TRUE(contains(error_of(with_size(0, 0)), "0 x 0"));
+  EXPECT_TRUE(contains(error_of(with_size(0, 8)), "0 x 8") || contains(error_of(with_size(0, 8)), "8 x 0"));
+  DecodeParams wide;
+  wide.max_pixels = int64_t{1} << 40;
+  const File huge = with_size(65500, 65500);
+  EXPECT_TRUE(contains(error_of(huge, {0, 0, 1, 1}, wide), "cannot hold"));
+  wide.max_pixels = 100;
+  EXPECT_TRUE(contains(error_of(with_size(11, 10), {}, wide), "limit of 100"));
+}
+
+TEST(JpegDecoder, OtherFilesAreNamed) {
+  auto bytes = [](const std::string& s) { return File(s.begin(), s.end()); };
+  EXPECT_TRUE(contains(error_of({}), "empty"));
+  EXPECT_TRUE(contains(error_of(bytes("GIF89a\1\1")), "looks like GIF"));
+  EXPECT_TRUE(contains(error_of(bytes("this is a letter, not a picture")), "looks like text"));
+  EXPECT_TRUE(contains(error_of(bytes("<html>")), "HTML"));
+  EXPECT_TRUE(contains(error_of(bytes("RIFF....WEBPVP8 ")), "WebP"));
+  EXPECT_TRUE(contains(error_of({0, 1, 2, 3}), "not a JPEG or PNG image"));
+  EXPECT_NE(error_of({0xFF, 0xD8}), "");
+  EXPECT_NE(error_of({0xFF, 0xD8, 0xFF}), "");
+}
+
+TEST(JpegDecoder, ARegionOutsideTheImageIsTheCallersFault) {
+  const File file = make_jpeg({});
+  const DecodeParams params;
+  const ImageInfo info = probe_image(file, params);
+  uint8_t out[8 * 8 * 3];
+  for (const Region& r : {Region{0, 0, 9, 8}, Region{0, 0, 0, 8}, Region{-1, 0, 2, 2}, Region{0, 7, 1, 2},
+                          Region{0, INT64_MAX, 1, 1}, Region{1, 1, INT64_MAX, 1}})
+    EXPECT_THROW(decode_image(file, info, params, r, {out, 24}), Error);
+}
+
+TEST(JpegHeader, ReadsWhatLibjpegReads) {
+  JpegRecipe r;
+  for (int i = 0; i < 200; ++i) {
+    r.height = 1 + i * 37 % 500, r.width = 1 + i * 91 % 700;
+    r.components = i % 5 == 0 ? 1 : i % 7 == 0 ? 4 : 3;
+    r.stored = r.components == 4 ? JCS_YCCK : JCS_YCbCr;
+    r.progressive = i % 3 == 0;
+    r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
+    r.exif = i % 4 ? std::vector<uint8_t>{} : make_exif(1 + i % 8, i % 8);
+    const JpegHeader h = read_jpeg_header(make_jpeg(r));
+    EXPECT_EQ(h.height, r.height);
+    EXPECT_EQ(h.width, r.width);
+    EXPECT_EQ(h.components, r.components);
+    EXPECT_EQ(h.progressive(), r.progressive);
+    EXPECT_EQ(h.h[0], r.h);
+    EXPECT_EQ(h.v[0], r.v);
+    EXPECT_EQ(h.orientation, i % 4 ? 1 : 1 + i % 8);
+    EXPECT_EQ(h.adobe_transform, r.components == 4 ? 2 : -1);
+  }
 }
 
 }  // namespace

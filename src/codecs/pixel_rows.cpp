@@ -24,9 +24,9 @@ T gray_of(T r, T g, T b) {
 template <class T>
 void ycbcr_of(float r, float g, float b, T* out) {
   constexpr float unit = std::numeric_limits<T>::max() / 255.0f;
-  out[0] = round_to<T>(0.25678824f * r + 0.50412941f * g + 0.09790588f * b + 16 * unit);
-  out[1] = round_to<T>(-0.14822290f * r - 0.29099279f * g + 0.43921569f * b + 128 * unit);
-  out[2] = round_to<T>(0.43921569f * r - 0.36778831f * g - 0.07142737f * b + 128 * unit);
+  out[0] = round_to<T>(0.25678823529f * r + 0.50412941176f * g + 0.09790588235f * b + 16 * unit);
+  out[1] = round_to<T>(-0.14822289945f * r - 0.29099278682f * g + 0.43921568627f * b + 128 * unit);
+  out[2] = round_to<T>(0.43921568627f * r - 0.36778831435f * g - 0.07142737192f * b + 128 * unit);
 }
 
 template <class T>

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image files made on the spot by libjpeg, for tests only.
+// Image files made on the spot by libjpeg and libpng, for tests only.
 #pragma once
-#include <csetjmp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <jpeglib.h>
+#include <png.h>
 
 namespace penstock::test {
 
@@ -124,12 +126,79 @@ inline std::vector<uint8_t> make_exif(int orientation, bool little) {
   auto put = [&](unsigned value, int bytes) {
     for (int i = 0; i < bytes; ++i) e.push_back(value >> 8 * (little ? i : bytes - 1 - i));
   };
-  e.insert(e.end(), 2, little ? 'I' : 'M');
+  e.push_back(little ? 'I' : 'M'), e.push_back(e.back());
   put(42, 2), put(8, 4), put(2, 2);
   put(0x0100, 2), put(4, 2), put(1, 4), put(77, 4);
   put(0x0112, 2), put(3, 2), put(1, 4), put(orientation, 2), put(0, 2);
   put(0, 4);
   return e;
+}
+
+struct PngRecipe {
+  int height = 8, width = 8;
+  int bits = 8, color_type = PNG_COLOR_TYPE_RGB;
+  bool interlaced = false;
+  bool transparent = false;   // a tRNS chunk
+  int text_bytes = 0;         // of zeros in a zTXt chunk before the pixels
+  std::vector<uint8_t> exif;  // as make_exif() makes it
+  uint32_t seed = 1;
+  int channels() const { return color_type == 0 || color_type == 3 ? 1 : color_type == 4 ? 2 : color_type == 6 ? 4 : 3; }
+  std::string text() const {
+    return std::to_string(height) + "x" + std::to_string(width) + " bits " + std::to_string(bits) + " color type " +
+           std::to_string(color_type) + (interlaced ? " interlaced" : "") + (transparent ? " tRNS" : "");
+  }
+};
+
+// The samples (or palette indexes) that make_png stores.
+inline std::vector<uint16_t> make_samples(const PngRecipe& r) {
+  std::mt19937 random(r.seed);
+  std::vector<uint16_t> s(static_cast<size_t>(r.height) * r.width * r.channels());
+  for (size_t i = 0; i < s.size(); ++i) s[i] = (i * 37 + (random() & 0xFFF) * 16) & ((1u << r.bits) - 1);
+  return s;
+}
+inline png_color palette_entry(int i) {
+  return {static_cast<png_byte>(i * 7), static_cast<png_byte>(255 - i), static_cast<png_byte>(i * 31)};
+}
+
+inline File make_png(const PngRecipe& r) {
+  File file;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_set_write_fn(
+      png, &file,
+      [](png_structp p, png_bytep data, size_t count) {
+        auto& to = *static_cast<File*>(png_get_io_ptr(p));
+        to.insert(to.end(), data, data + count);
+      },
+      nullptr);
+  png_set_IHDR(png, info, r.width, r.height, r.bits, r.color_type, r.interlaced ? PNG_INTERLACE_ADAM7 : 0, 0, 0);
+  png_color palette[256];
+  png_byte alpha[256];
+  for (int i = 0; i < 256; ++i) palette[i] = palette_entry(i), alpha[i] = i;
+  if (r.color_type == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(png, info, palette, 1 << r.bits);
+  png_color_16 key{0, 1, 1, 1, 1};
+  if (r.transparent) png_set_tRNS(png, info, alpha, 1 << std::min(r.bits, 8), &key);
+  if (!r.exif.empty()) png_set_eXIf_1(png, info, r.exif.size() - 6, const_cast<uint8_t*>(r.exif.data()) + 6);
+  std::string zeros(r.text_bytes, '0');
+  png_text text{PNG_TEXT_COMPRESSION_zTXt, const_cast<char*>("Comment"), zeros.data(), zeros.size(), 0, nullptr, nullptr};
+  if (r.text_bytes) png_set_text(png, info, &text, 1);
+  png_write_info(png, info);
+  png_set_packing(png);
+  png_set_swap(png);
+  const auto samples = make_samples(r);
+  const size_t row = static_cast<size_t>(r.width) * r.channels();
+  for (int pass = png_set_interlace_handling(png); pass > 0; --pass)
+    for (int y = 0; y < r.height; ++y) {
+      std::vector<uint8_t> bytes(row * 2);
+      for (size_t i = 0; i < row; ++i) {
+        if (r.bits == 16) std::memcpy(&bytes[2 * i], &samples[y * row + i], 2);
+        else bytes[i] = samples[y * row + i];
+      }
+      png_write_row(png, bytes.data());
+    }
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  return file;
 }
 
 }  // namespace penstock::test

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codecs/image_decoder.h"
+
+namespace penstock {
+
+// What the chunks before the pixels say, read without libpng and never outside the bytes given.
+struct PngHeader {
+  int64_t height = 0, width = 0;
+  int bits = 8;          // of a sample or of a palette index
+  int color_type = 2;    // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
+  bool interlaced = false;
+  int orientation = 1;   // of the eXIf chunk
+  int channels() const { return color_type == 0 ? 1 : color_type == 4 ? 2 : color_type == 6 ? 4 : 3; }
+};
+PngHeader read_png_header(Bytes file);
+
+// PNG through libpng. Alpha is dropped unless any_data asks for it; a tRNS chunk is ignored, as DALI ignores it.
+// A palette gives RGB. Gamma and color profiles are not applied. Damage is an error: a wrong checksum of a chunk that
+// pixels depend on, a wrong deflate stream, a file that ends early; a region is judged by the rows that it read.
+const ImageDecoder& libpng_decoder();
+
+}  // namespace penstock
