@@ -14,7 +14,7 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
     "base": set(),
     "batch": set(),
     "pixel": set(),
-    "data": {"batch"},
+    "data": {"batch", "pixel"},  # for the counter-based random numbers
     "codecs": {"batch", "pixel"},
     "ops": {"batch", "pixel"},
     "graph": {"batch", "pixel", "ops", "codecs"},

@@ -22,8 +22,9 @@ static std::string with_slash(const std::string& folder) {
 }
 
 const std::vector<std::string>& FileList::default_file_filters() {
-  static const std::vector<std::string> filters{"*.jpg", "*.jpeg", "*.png",  "*.bmp",  "*.tif",  "*.tiff", "*.pnm", "*.ppm",
-                                                "*.pgm", "*.pbm",  "*.jp2", "*.webp", "*.flac", "*.ogg",  "*.wav"};
+  static const std::vector<std::string> filters{"*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif",
+                                                "*.tiff", "*.pnm", "*.ppm", "*.pgm", "*.pbm",
+                                                "*.jp2", "*.webp", "*.flac", "*.ogg", "*.wav"};
   return filters;
 }
 

@@ -17,16 +17,16 @@ class FileList {
   };
   static const std::vector<std::string>& default_file_filters();
 
-  // Each subfolder of root is a class; labels are 0, 1, 2 ... over the subfolders that dir_filters leave, sorted by bytes,
-  // those without files included. Files are sorted by name inside their class; folders inside a class are not entered.
-  // Symbolic links are followed. Errors: file_missing or data, with the path, where a folder cannot be listed or a link in
-  // root leads nowhere; data where there is no class folder or no file that the filters leave; argument where
-  // file_filters is empty.
+  // Each subfolder of root is a class; labels are 0, 1, 2 ... over the subfolders that dir_filters leave, sorted by
+  // bytes, those without files included. Files are sorted by name inside their class; folders inside a class are not
+  // entered. Symbolic links are followed. Errors: file_missing or data, with the path, where a folder cannot be listed
+  // or a link in root leads nowhere; data where there is no class folder or no file that the filters leave; argument
+  // where file_filters is empty.
   static FileList from_folder(const std::string& root, const FolderOptions& options);
 
-  // A text file with a path and, behind white space, a whole number on each line; a path may hold spaces, not end in one.
-  // Lines of white space only are skipped. Paths are relative to root or, where root is empty, to the folder of the text
-  // file. Error (data) with the number of the line.
+  // A text file with a path and, behind white space, a whole number on each line; a path may hold spaces, not end in
+  // one. Lines of white space only are skipped. Paths are relative to root or, where root is empty, to the folder of
+  // the text file. Error (data) with the number of the line.
   static FileList from_text(const std::string& list_path, const std::string& root);
 
   // labels: one for each file, or empty for 0, 1, 2 ... Paths are relative to root where it is not empty.

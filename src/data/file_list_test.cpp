@@ -115,7 +115,8 @@ TEST(FileList, SaysWhyAFolderHoldsNoData) {
   e = of(tree.path("1.jpg"));
   EXPECT_EQ(e.kind(), ErrorKind::file_missing);
   EXPECT_STREQ(e.what(), "cannot list the folder: Not a directory");
-  EXPECT_EQ(std::string(of(tree.path()).what()).rfind("there is no subfolder: each class needs a folder of its own", 0), 0u);
+  const std::string no_class = of(tree.path()).what();
+  EXPECT_EQ(no_class.rfind("there is no subfolder: each class needs a folder of its own", 0), 0u);
   tree.write("a/1.txt", "x");
   EXPECT_STREQ(of(tree.path(), {.file_filters = {"*.jpg", "*.png"}}).what(),
                "no file in its 1 subfolders matches file_filters (*.jpg *.png)");

@@ -7,9 +7,11 @@ namespace penstock {
 
 GlobFilter::GlobFilter(const std::vector<std::string>& patterns, bool case_sensitive)
     : case_sensitive_(case_sensitive) {
-  for (const auto& p : patterns)
-    if (p.size() > 1 && p[0] == '*' && p.find_first_of("*?[\\", 1) == std::string::npos) suffixes_.push_back(p.substr(1));
+  for (const auto& p : patterns) {
+    const bool suffix = p.size() > 1 && p[0] == '*' && p.find_first_of("*?[\\", 1) == std::string::npos;
+    if (suffix) suffixes_.push_back(p.substr(1));
     else patterns_.push_back(p);
+  }
 }
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

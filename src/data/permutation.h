@@ -7,9 +7,9 @@ namespace penstock {
 
 // A pseudo-random permutation of [0, size) in constant memory and constant expected time for an index.
 //
-// Above 256 elements: a Feistel network over pairs (left, right) with left < rows and right < columns, where rows x columns
-// is the smallest such rectangle around the square root of size; a result outside [0, size) goes through the network again
-// (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). Fewer than one index in rows needs a second pass.
+// Above 256 elements: a Feistel network over pairs (left, right), left < rows and right < columns, both about the
+// square root of size; a result outside [0, size) goes through the network again (Black and Rogaway, "Ciphers with
+// arbitrary finite domains", 2002). rows x columns is so close to size that about one index in rows needs that.
 // Up to 256 elements: a table shuffled by Fisher and Yates, because a network on few elements reaches few permutations.
 class Permutation {
  public:

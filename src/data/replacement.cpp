@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "data/hash.h"
+#include "data/storage.h"
 #include "pixel/philox.h"
 
 namespace penstock {
@@ -62,10 +63,9 @@ void ErrorBudget::add(LeftOut sample) {
   // Prefetching runs in at most two epochs at a time; older ones can get no more losses.
   while (state_->positions.size() > 3) state_->positions.erase(state_->positions.begin());
   if (count <= state_->most) return;
-  Error error(ErrorKind::data, fmt::format("epoch {} has lost {} samples, more than the error budget of {}; the last: {}",
-                                           sample.epoch, count, state_->most, sample.message));
-  error.source = std::move(sample.source);
-  throw error;
+  fail_on(sample.source, ErrorKind::data,
+          "epoch {} has lost {} samples, more than the error budget of {}; the last: {}", sample.epoch, count,
+          state_->most, sample.message);
 }
 
 int64_t ErrorBudget::total() const {

@@ -11,8 +11,8 @@ namespace penstock {
 
 enum class OnError { raise, skip, replace };
 
-// The position whose sample stands in for the one at `position`, by hash: the same on every rank and in every run. Never
-// `position` itself, unless size is 1. attempt: 0 for the first replacement, 1 where that one was bad too, and so on.
+// The position whose sample stands in for the one at `position`, by hash: the same on every rank and in every run.
+// Never `position` itself, unless size is 1. attempt: 0 for the first replacement, 1 where that was bad too, and so on.
 int64_t replacement_position(uint64_t seed, uint64_t epoch, int64_t position, uint32_t attempt, int64_t size);
 
 struct LeftOut {

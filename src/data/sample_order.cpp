@@ -131,11 +131,12 @@ OrderedSample SampleOrder::at(uint64_t epoch, int64_t k) const {
   const int64_t consumed = resumed(epoch) ? static_cast<int64_t>(state_.consumed) : 0;
   const size_t legs = resumed(epoch) ? state_.legs.size() : 0;
   if (k < own) {
-    const int64_t position = contiguous() ? through_legs(legs, share(epoch).start + k) : consumed + my_slot + k * shards;
+    const int64_t position =
+        contiguous() ? through_legs(legs, share(epoch).start + k) : consumed + my_slot + k * shards;
     return {index_at(epoch, position), position, false};
   }
-  // Which sample is repeated must not depend on whether the epoch was interrupted: it is found from what the rank has in
-  // the whole epoch, where the number of ranks has not changed.
+  // Which sample is repeated must not depend on whether the epoch was interrupted: it is found from what the rank has
+  // in the whole epoch, where the number of ranks has not changed.
   const bool repeat_last = settings_.epoch_end == EpochEnd::repeat_last;
   int64_t position;
   if (contiguous()) {
@@ -152,7 +153,7 @@ OrderedSample SampleOrder::at(uint64_t epoch, int64_t k) const {
   } else {
     position = (consumed + my_slot + k * shards) % n;
   }
-  // Ids behind the real ones, different on every rank and for every repetition, so that copies are augmented differently.
+  // Ids behind the real ones, different on every rank and for every repetition: copies are augmented differently.
   return {index_at(epoch, position), n + (k - own) * shards + my_slot, true};
 }
 

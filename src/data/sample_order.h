@@ -34,16 +34,16 @@ struct OrderedSample {
   bool repeated = false;
 };
 
-// Which sample is the k-th that this rank gets in an epoch: a pure function of the settings, safe to call from any thread.
+// Which sample is the k-th that this rank gets in an epoch: a pure function of the settings, safe from any thread.
 //
-// Shuffled: the global order of the epoch is dealt round-robin, rank r's k-th sample is global position k * num_shards + r.
-// Not shuffled, or stick_to_shard: shard s is the contiguous [size * s / num_shards, size * (s + 1) / num_shards); without
-// stick_to_shard the ranks move on by one shard in each epoch. See docs/explanation/order.md.
+// Shuffled: the global order of the epoch is dealt round-robin; rank r's k-th sample is position k * num_shards + r.
+// Not shuffled, or stick_to_shard: shard s is the contiguous [size * s / num_shards, size * (s + 1) / num_shards);
+// without stick_to_shard the ranks move on by one shard in each epoch. See docs/explanation/order.md.
 class SampleOrder {
  public:
   explicit SampleOrder(const OrderSettings& settings);
-  // Goes on where `state` was saved; settings may have another number of ranks. In the state's epoch k counts from there.
-  // Error (argument) where the state belongs to other data.
+  // Goes on where `state` was saved; settings may have another number of ranks. In the state's epoch k counts from
+  // there. Error (argument) where the state belongs to other data.
   SampleOrder(OrderSettings settings, ReaderState state);
 
   const OrderSettings& settings() const { return settings_; }
@@ -55,14 +55,14 @@ class SampleOrder {
   // Samples that are this rank's own in the epoch (what is left of it after resuming), and the same with repeated ones.
   int64_t own_length(uint64_t epoch) const;
   int64_t length(uint64_t epoch) const;
-  // k >= 0; from length(epoch) on, further repeated samples, so that a last batch can be filled. For EpochEnd::exact only
-  // k < own_length(epoch) is allowed.
+  // k >= 0; from length(epoch) on, further repeated samples, so that a last batch can be filled. For EpochEnd::exact
+  // only k < own_length(epoch) is allowed.
   OrderedSample at(uint64_t epoch, int64_t k) const;
   // The data set's sample at a position of the epoch's global order, for replaying one sample and for replacements.
   int64_t index_at(uint64_t epoch, int64_t position) const;
 
-  // Samples of the epoch in a stream cut into batches of batch_size: length(epoch), and for EpochEnd::repeat_last as many
-  // repeated ones as complete the last batch, so that no batch holds samples of two epochs (as DALI pads).
+  // Samples of the epoch in a stream cut into batches of batch_size: length(epoch), and for EpochEnd::repeat_last as
+  // many repeated ones as complete the last batch, so that no batch holds samples of two epochs (as DALI pads).
   int64_t stream_length(uint64_t epoch, int64_t batch_size) const;
   // The endless stream: epochs one after the other.
   struct Cursor {

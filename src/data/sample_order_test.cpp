@@ -161,7 +161,7 @@ TEST(SampleOrder, WrapRepeatsTheFront) {
   EXPECT_EQ(rank(s, 3).at(0, 2).index, rank(s, 1).at(0, 0).index);
 }
 
-// One epoch: some ranks read a while, a checkpoint is taken, another number of ranks goes on with it, several times over.
+// One epoch: some ranks read a while, a checkpoint is taken, another number of ranks goes on, several times over.
 TEST(SampleOrder, AnyNumberOfRanksGoesOnWhereAnotherStopped) {
   const std::vector<std::vector<std::pair<int, int>>> plans{
       {{4, 3}, {2, 1000}}, {{1, 7}, {3, 1000}}, {{8, 1}, {1, 1000}}, {{2, 5}, {3, 4}, {5, 2}, {1, 1000}},
@@ -288,7 +288,8 @@ TEST(SampleOrder, RefusesADamagedState) {
   const std::string begin = "the reader's checkpoint is damaged: ";
   EXPECT_EQ(damaged(dealt, [](auto& t) { t.consumed = 101; }), begin + "more consumed than there are samples");
   EXPECT_EQ(damaged(dealt, [](auto& t) { t.consumed = UINT64_MAX; }), begin + "more consumed than there are samples");
-  EXPECT_EQ(damaged(dealt, [](auto& t) { t.legs = {{1, 1}}; }), begin + "it has legs, but samples are dealt round-robin");
+  EXPECT_EQ(damaged(dealt, [](auto& t) { t.legs = {{1, 1}}; }),
+            begin + "it has legs, but samples are dealt round-robin");
   EXPECT_EQ(damaged(split, [](auto& t) { t.legs = {{2, 51}}; }), begin + "a leg takes more than was left");
   EXPECT_EQ(damaged(split, [](auto& t) { t.legs = {{0, 1}}; }), begin + "a leg takes more than was left");
   EXPECT_EQ(damaged(split, [](auto& t) { t.legs = {{2, -1}}; }), begin + "a leg takes more than was left");
@@ -324,7 +325,8 @@ TEST(ReaderState, SurvivesJson) {
 }
 
 TEST(ReaderState, RefusesTextThatIsNoState) {
-  const std::string good = SampleOrder(settings_of(9, 3, Shuffle::none, EpochEnd::exact, false)).state_at(1, 1).to_json();
+  const SampleOrder order(settings_of(9, 3, Shuffle::none, EpochEnd::exact, false));
+  const std::string good = order.state_at(1, 1).to_json();
   auto replaced = [&](const std::string& from, const std::string& to) {
     std::string t = good;
     t.replace(t.find(from), from.size(), to);

@@ -26,8 +26,8 @@ template <class... A>
 constexpr int64_t default_file_limit = int64_t{1} << 30;
 
 // Reads a whole regular file into buffer, whose memory is used again; buffer's size becomes the file's.
-// Errors: file_missing where there is no such file; data where it is a folder, pipe, socket or device, unreadable, empty,
-// larger than limit, or shrinks while it is read; out_of_memory. A pipe is refused without waiting for its writer.
+// Errors: file_missing where there is no such file; data where it is a folder, pipe, socket or device, unreadable,
+// empty, larger than limit, or shrinks while it is read; out_of_memory. A pipe is refused without waiting for a writer.
 void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit);
 
 // A record of a container file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011). A draw is a pure function of what it is for, so it does not depend on threads, ranks, device or order of work.
+// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3", SC 2011). A draw is a pure function of what it is for: threads, ranks, device and order of work do not matter.
 //
 // From a RandomKey to a draw:
 //   1. stream key:  k = philox(counter = (epoch, node, loop, purpose), key = seed), words 0 and 1.
