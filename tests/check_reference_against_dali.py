@@ -13,7 +13,7 @@ import reference as ref
 from dali_oracle import DaliError, Oracle
 
 ALLOWED = defaultdict(lambda: (1.0, 1e-5), {    # operator: (integer steps, relative for floats)
-    "resize.table": (2.0, 5e-3), "rotate": (1.0, 2e-3), "warp_affine": (1.0, 2e-3), "random.": (0, 0)})
+    "resize.table": (2.0, 2e-3), "resize.gaussian": (2.0, 4e-2), "rotate": (1.0, 2e-3), "warp_affine": (1.0, 2e-3), "random.": (0, 0)})
 oracle, worst = Oracle(), {}
 
 
@@ -34,7 +34,8 @@ def compare(name, expected, got, text, scale=1.0, ignore=0.0):
         return
     if got.size == 0:
         return
-    exact = np.asarray(expected, np.float64)
+    exact = np.atleast_1d(np.asarray(expected, np.float64))
+    got = np.atleast_1d(got)
     if got.dtype.kind in "iu":
         exact = np.clip(exact, np.iinfo(got.dtype).min, np.iinfo(got.dtype).max)
         scale = max(1.0, np.abs(exact).max() * 2.0 ** -22)
@@ -96,16 +97,29 @@ def check_resize(random):
     if random.random() < 0.4:
         f["antialias"] = dali["antialias"] = bool(random.random() < 0.5)
     used = set(f.values())
-    name = "resize.nearest" if "nn" in used else "resize.table" if used & {"gaussian", "cubic", "lanczos3"} else "resize"
-    if name == "resize.nearest" and "roi_start" in a:
+    name = "resize.nearest" if "nn" in used else "resize.gaussian" if "gaussian" in used else "resize.table" if used & {"gaussian", "cubic", "lanczos3"} else "resize"
+    axes = ref._spatial(layout)
+    geometry = ref.resize_geometry([x.shape[i] for i in axes], **a)
+    if max(n for *_, n in geometry) > 300 or any(max(l, h) < 1 or min(l, h) > x.shape[i] - 1 for i, (l, h, n) in zip(axes, geometry)):
         return
-    if max(n for *_, n in ref.resize_geometry([x.shape[i] for i in ref._spatial(layout)], **a)) > 300:
-        return
-    dtype = np.float32 if random.random() < 0.5 else x.dtype
+    same = [abs(abs(h - l) / n - 1) < 1e-4 for l, h, n in geometry]
+    if any(same) and len({f.get("min_filter") or f.get("interp_type"), f.get("mag_filter") or f.get("interp_type")}) > 1:
+        return                                          # which filter is meant at scale 1 hangs on float32 noise
+    if "gaussian" in used:
+        at = [l + (np.arange(n) + .5) * (h - l) / n for l, h, n in geometry]
+        if any(np.any(np.abs(t - .5 - np.round(t - .5)) < 1e-4) for t in at):
+            return                                      # DALI's stray tap, see KNOWN_DIFFERENCES
+    if "nn" in used:
+        mixed = any((f.get(k) or f.get("interp_type")) != "nn" for k in ("min_filter", "mag_filter"))
+        if mixed or any(max(l, h) > x.shape[i] for i, (l, h, n) in zip(axes, geometry)):
+            return                                      # DALI's faults, see KNOWN_DIFFERENCES
+        at = [l + (np.arange(n) + .5) * (h - l) / n for l, h, n in geometry]
+        if any(np.any(np.abs(t - np.round(t)) < 1e-4) for t in at):
+            return                                      # ties
+    dtype = np.float32 if random.random() < 0.5 or name in ("resize.table", "resize.gaussian") else x.dtype
     got = oracle.call("resize", [x], layout=layout, dtype=dtype, **a, **dali)[0]
     scale = max(1.0, np.abs(x.astype(float)).max())
-    compare(name, ref.resize(x, layout=layout, **a, **f), got, f"{layout} {x.shape} {x.dtype} {a} {f}", scale,
-            0.2 if name == "resize.nearest" else 0)
+    compare(name, ref.resize(x, layout=layout, **a, **f), got, f"{layout} {x.shape} {x.dtype} {a} {f}", scale)
 
 
 def check_resize_crop_mirror(random):
@@ -152,6 +166,7 @@ def check_slice(random):
     real = lambda low, high: [float(np.float32(random.uniform(low, high))) for _ in axes]
     a = {}
     start, stop = random.integers(0, 3), random.integers(0, 5)
+    start = start or int(stop == 0)
     if start == 1:
         a["start"] = number(-6, 6)
     if start == 2:
@@ -316,7 +331,7 @@ def check_color(random):
 
 def check_color_space(random):
     names = ["RGB", "BGR", "GRAY", "YCbCr"]
-    a = dict(image_type=str(random.choice(names)), output_type=str(random.choice(names)))
+    a = dict(zip(("image_type", "output_type"), (str(v) for v in random.choice(names, 2, replace=False))))
     x = sample(random, shape_of(random, "HWC")[:2] + [1 if a["image_type"] == "GRAY" else 3], "u1")
     got = oracle.call("color_space_conversion", [x], layout="HWC", **a)[0]
     compare("color_space_conversion", ref.color_space_conversion(x, **a), got, str(a))
@@ -343,11 +358,11 @@ def check_normalize(random):
     a = dict(scale=float(np.float32(random.uniform(.5, 3))), shift=float(np.float32(random.uniform(-1, 1))),
              epsilon=float(np.float32(random.choice([0.01, 1.0]))), ddof=int(random.integers(0, 2)))
     axes = [int(v) for v in random.permutation(x.ndim)[: random.integers(1, x.ndim + 1)]]
-    if random.random() < .8:
-        a["axes"] = sorted(axes)
     for k in ("mean", "stddev"):
         if random.random() < .3:
             a[k] = float(np.float32(random.uniform(1, 9)))
+    if random.random() < .8 and not ("mean" in a and "stddev" in a):
+        a["axes"] = sorted(axes)
     got = oracle.call("normalize", [x], **a)[0]
     expected = ref.normalize(x, **a)
     compare("normalize", expected, got, f"{x.shape} {x.dtype} {a}", max(1.0, np.abs(x.astype(float)).max()))
@@ -364,6 +379,8 @@ def check_crop_mirror_normalize(random):
         a["crop"] = [int(random.integers(1, 30)) for _ in range(2)]
         a["out_of_bounds_policy"] = str(random.choice(["constant", "trim_to_shape"]))
         a["fill_values"] = many(0, 9)
+        if len(a["fill_values"]) > 1 and (c & (c - 1) and a["pad_output"] or max(len(a["mean"]), len(a["std"])) == 1):
+            del a["fill_values"]                        # DALI refuses the one and reads past its arrays in the other
     order = {"HWC": ["HWC", "CHW"], "CHW": ["CHW", "HWC"], "FHWC": ["FHWC", "FCHW", "CFHW"]}[layout]
     output_layout = str(random.choice(order))
     pos = [float(np.float32(random.random())) for _ in range(2)]
@@ -401,6 +418,9 @@ def check_arithmetic(random):
     floats = "f" in (a.dtype.kind, np.asarray(b).dtype.kind)
     if op in ("//", "%"):
         b = np.where(b == 0, 1, b).astype(b.dtype) if isinstance(b, np.ndarray) else b or 3
+    if op == "%" and floats:
+        a = a % 100 if a.dtype.kind in "iu" else a     # larger integers differ, see KNOWN_DIFFERENCES
+        b = b if np.asarray(b).dtype.kind == "f" else 7
     text = f"{a.dtype} {op} {b.dtype if isinstance(b, np.ndarray) else repr(b)}"
     try:
         got = oracle.call(op, [[a], [b]])[0] if isinstance(b, np.ndarray) else oracle.call(op, [a], b=b)[0]

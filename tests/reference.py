@@ -15,11 +15,17 @@ KNOWN_DIFFERENCES = {
                 "half to even in its SSE paths.",
     "resize.tables": "Gaussian, cubic and Lanczos kernels are the closed forms; DALI interpolates tables of 65, 129 and "
                      "193 entries, which differ by up to about 1e-3 of the value range.",
+    "resize.gaussian": "The kernel is 0 at its radius, so a resize to the same size is the identity; DALI has a tap of "
+                       "weight 0.018 there, on one side.",
     "resize.nearest": "Source indices are clamped to the image; DALI reads past the row's end when a ROI reaches over the "
-                      "right edge, and its row coordinate drifts because it is a running float32 sum.",
+                      "right edge, its row coordinate drifts because it is a running float32 sum, and when only one axis is nearest "
+                      "it applies the other axis' ROI twice.",
+    "resize.outside": "A ROI that lies outside the image gives the edge pixel; DALI's process dies of it.",
     "warp.coordinates": "Coordinates are exact; DALI adds a float32 step along each row, so samples near a pixel border "
                         "can take the neighbor (nearest) or differ by about 1e-4 of a pixel (linear).",
-    "integer arithmetic": "The same, except that float16 takes part in arithmetic here and not in DALI.",
+    "arithmetic.float16": "float16 takes part in arithmetic here and not in DALI.",
+    "arithmetic.remainder": "Operands of % are converted to the result's type first, as for every other operator; DALI "
+                            "computes integer % float in double.",
     "nan": "NaN converted to an integer gives 0; DALI leaves it undefined.",
 }
 
@@ -60,7 +66,7 @@ def _along(x, axis, function):
 _KERNEL = {
     "linear": (1, lambda t: np.maximum(0, 1 - np.abs(t))),
     "triangular": (1, lambda t: np.maximum(0, 1 - np.abs(t))),
-    "gaussian": (1, lambda t: np.where(np.abs(t) <= 1, np.exp(-4 * t * t), 0)),
+    "gaussian": (1, lambda t: np.where(np.abs(t) < 1, np.exp(-4 * t * t), 0)),
     "cubic": (2, lambda t: np.where(np.abs(t) <= 1, 1.5 * np.abs(t)**3 - 2.5 * t * t + 1, np.where(
         np.abs(t) < 2, -0.5 * np.abs(t)**3 + 2.5 * t * t - 4 * np.abs(t) + 2, 0))),
     "lanczos3": (3, lambda t: np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0)),
@@ -69,7 +75,7 @@ _KERNEL = {
 
 def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", antialias=True):
     """Resamples axis 0 so that [low, high) of the input becomes n pixels; taps outside the image are clamped."""
-    scale, shrinks = (high - low) / n, n < abs(high - low)
+    scale, shrinks = (high - low) / n, n < abs(high - low) * (1 - 1e-6)         # equal within float32: enlarging
     center = low + (np.arange(n) + 0.5) * scale
     name = min_filter if shrinks else mag_filter
     if name == "nn":
@@ -93,6 +99,7 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
         mode, wanted = ("not_smaller", [resize_shorter] * d) if resize_shorter else ("not_larger", [resize_longer] * d)
     else:
         wanted = _listed(size, d) if size is not None else [resize_z, resize_y, resize_x][3 - d:]
+    wanted = [float(w) for w in wanted]
     low, high = [0.0] * d, [float(e) for e in extents]
     if roi_start is not None:
         factor = extents if roi_relative else [1] * d
@@ -117,7 +124,7 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
     else:
         scale = max(scales) if mode == "not_smaller" else min(scales)
         scale = min([scale] + [m / e for m, e in zip(limit, extent) if m > 0])
-        wanted = [math.copysign(e * scale, w if g else 1) if not g or abs(w / e) != scale else w
+        wanted = [w if g and abs(w / e) == scale else math.copysign(e * scale, w)       # -0.0: missing but flipped
                   for w, e, g in zip(wanted, extent, given)]
     result = []
     for l, h, w in zip(low, high, wanted):
@@ -217,6 +224,8 @@ def slice(x, *, axes, start=None, end=None, shape=None, rel_start=None, rel_end=
                 low + rel_shape[i] * x.shape[a] if rel_shape is not None else x.shape[a])
         first[a] = _round_away(low)
         count[a] = _round_away(high) - first[a]
+        if high < low:
+            raise IndexError("the slice ends before it starts")
     return _window(np.asarray(x), first, count, out_of_bounds_policy, fill_values, channel)
 
 
@@ -248,7 +257,7 @@ def erase(x, *, axes, anchor=None, shape=(), fill_value=0, centered_anchor=False
             low, n = f(anchor[region * k + j]), f(shape[region * k + j])
             n = n * f(x.shape[a]) if normalized_shape else n
             low = (low * f(x.shape[a]) if normalized_anchor else low) - (n / f(2) if centered_anchor else f(0))
-            box[a] = np.s_[max(math.trunc(low), 0):max(math.trunc(low + n), 0)]
+            box[a] = np.s_[max(int(low), 0):max(int(low + n), 0)]
         fill = np.atleast_1d(fill_value)
         fill = fill if len(fill) == 1 else fill.reshape([-1 if a == channel else 1 for a in range(x.ndim)])
         x[tuple(box)] = np.broadcast_to(fill, x.shape)[tuple(box)]
@@ -418,10 +427,12 @@ def normalize(x, *, axes=None, mean=None, stddev=None, ddof=0, epsilon=0.0, scal
     x, axes = x.astype(np.float64), tuple(range(x.ndim)) if axes is None else tuple(axes)
     mean = x.mean(axes, keepdims=True) if mean is None else np.asarray(mean, np.float64)
     if stddev is None:
-        n = math.prod(x.shape[a] for a in axes)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            stddev = np.sqrt(((x - mean) ** 2).sum(axes, keepdims=True) / (n - ddof) + epsilon)
-    return scale * (x - mean) / stddev + shift
+        free = math.prod(x.shape[a] for a in axes) - ddof
+        variance = ((x - mean) ** 2).sum(axes, keepdims=True) / free if free > 0 else np.zeros(1)
+        deviation = np.sqrt(variance + epsilon)
+        return scale * np.divide(x - mean, deviation, out=np.zeros_like(x), where=deviation != 0) + shift
+    deviation = np.sqrt(np.square(stddev, dtype=np.float64) + epsilon) if epsilon else np.asarray(stddev, np.float64)
+    return scale * (x - mean) / deviation + shift
 
 
 def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, crop_pos=None, rounding="round",
@@ -432,8 +443,8 @@ def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, cr
     y = globals()["crop"](x.astype(np.float64), layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding,
                           out_of_bounds_policy=out_of_bounds_policy, fill_values=np.nan)
     y = scale * (y - per_channel(mean)) / per_channel(std) + shift
-    fill = np.atleast_1d(np.asarray(fill_values, np.float64))
     channels = 1 << (x.shape[c] - 1).bit_length() if pad_output else x.shape[c]
+    fill = np.atleast_1d(np.asarray(fill_values if out_of_bounds_policy in ("constant", "pad") else 0.0, np.float64))
     fill = np.resize(fill, channels) if len(fill) == 1 else np.append(fill, np.zeros(max(0, channels - len(fill))))
     y = np.pad(y, [(0, channels - x.shape[c] if a == c else 0) for a in range(x.ndim)], constant_values=np.nan)
     y = np.where(np.isnan(y), fill[:channels].reshape([-1 if a == c else 1 for a in range(x.ndim)]), y)
