@@ -294,9 +294,23 @@ const ImageDecoder& libjpeg_turbo_decoder() {
   return decoder;
 }
 
+// Of a progressive file some coefficients may never have come with their full precision. libjpeg then smooths over the
+// borders of blocks, which skipping and cropping change.
+static bool smooths_blocks(const jpeg_decompress_struct& d) {
+  if (!d.progressive_mode || !d.coef_bits) return false;
+  for (int c = 0; c < d.num_components; ++c)
+    for (int k = 0; k < DCTSIZE2; ++k)
+      if (d.coef_bits[c][k] != 0) return true;
+  return false;
+}
+
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {
   const int64_t width = d.output_width, mcu_width = 8 * d.max_h_samp_factor;
   JpegWindow w;
+  if (smooths_blocks(d)) {
+    w.width = width;
+    return w;
+  }
   // At the edges of a crop chroma is upsampled as if the image ended there, which spoils one column; the margin of two
   // columns moves the crop out by an iMCU only where the region begins or ends that close to a border of iMCUs.
   const int64_t margin = d.max_h_samp_factor > 1 ? 2 : 0;

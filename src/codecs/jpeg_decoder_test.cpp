@@ -70,6 +70,7 @@ TEST(JpegDecoder, EveryRegionEqualsTheFullDecode) {
     if (r.components == 1 && in(0, 1)) r.h = r.v = 1;
     r.quality = in(10, 100);
     r.progressive = in(0, 4) == 0;
+    r.incomplete = r.progressive && in(0, 2) == 0;
     r.interleaved = in(0, 5) != 0;
     r.restart_rows = in(0, 3) == 0 ? in(1, 3) : 0;
     r.arithmetic = in(0, 9) == 0;

@@ -25,6 +25,7 @@ struct JpegRecipe {
   int quality = 90;
   bool progressive = false;
   bool interleaved = true;       // false: one scan for each component
+  bool incomplete = false;       // progressive without the last bits
   bool arithmetic = false;
   int restart_rows = 0;
   std::vector<uint8_t> exif;     // body of an APP1 segment
@@ -32,6 +33,7 @@ struct JpegRecipe {
   std::string text() const {
     return std::to_string(height) + "x" + std::to_string(width) + " components " + std::to_string(components) +
            " sampling " + std::to_string(h) + "x" + std::to_string(v) + (progressive ? " progressive" : "") +
+           (incomplete ? " incomplete" : "") +
            (interleaved ? "" : " in separate scans") + (arithmetic ? " arithmetic" : "") + " restart " +
            std::to_string(restart_rows) + " quality " + std::to_string(quality) + " stored " + std::to_string(stored);
   }
@@ -74,7 +76,13 @@ inline File make_jpeg(const JpegRecipe& r) {
   c.arith_code = r.arithmetic;
   c.restart_in_rows = r.restart_rows;
   std::vector<jpeg_scan_info> scans(r.components);
-  if (r.progressive) jpeg_simple_progression(&c);
+  if (r.progressive && r.incomplete) {
+    scans.assign(1, {r.components, {0, 1, 2, 3}, 0, 0, 0, static_cast<int>(r.seed % 2)});
+    for (int i = 0; i < r.components; ++i)
+      if (r.seed >> i & 4) scans.push_back({1, {i, 0, 0, 0}, 1, r.seed & 2 ? 5 : 63, 0, 1});
+    c.scan_info = scans.data();
+    c.num_scans = scans.size();
+  } else if (r.progressive) jpeg_simple_progression(&c);
   else if (!r.interleaved) {
     for (int i = 0; i < r.components; ++i) scans[i] = {1, {i, 0, 0, 0}, 0, 63, 0, 0};
     c.scan_info = scans.data();
