@@ -33,8 +33,8 @@ print("@", seconds, peak / 1024, "numpy" in sys.modules, "torch" in sys.modules)
 
 def run_child(peer, statements):
     """Seconds, peak MB, whether NumPy and torch came along; or the last line of what went wrong."""
-    done = subprocess.run([environments.python_of(peer), "-c", CHILD.format(statements)], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL)
+    command = [environments.python_of(peer), "-c", CHILD.format(statements)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     answer = [line for line in done.stdout.splitlines() if line.startswith("@")]
     if not answer:
         return None, (done.stderr.strip().splitlines() or ["no answer"])[-1]
@@ -61,10 +61,11 @@ def measure_import(options, _data):
     ours = next((r for r in rows if r["method"] == "Penstock"), None)
     met = ours and (ours["seconds"] <= IMPORT_MOST_SECONDS and ours["peak_rss_mb"] <= IMPORT_MOST_MB
                     and not ours["imports_numpy"] and not ours["imports_torch"])
-    page = ["## Import (warm page cache)", "", "| statement | ms | peak RSS MB, the interpreter included | NumPy | torch |",
-            "|---|---|---|---|---|"]
-    page += [f"| {r['method']} | {1e3 * r['seconds']:.0f} | {r['peak_rss_mb']:.0f} | {'yes' if r['imports_numpy'] else 'no'} "
-             f"| {'yes' if r['imports_torch'] else 'no'} |" for r in rows]
+    page = ["## Import (warm page cache)", "",
+            "| statement | ms | peak RSS MB, the interpreter included | NumPy | torch |", "|---|---|---|---|---|"]
+    yes = {True: "yes", False: "no"}
+    page += [f"| {r['method']} | {1e3 * r['seconds']:.0f} | {r['peak_rss_mb']:.0f} | {yes[r['imports_numpy']]} "
+             f"| {yes[r['imports_torch']]} |" for r in rows]
     target = f"at most {IMPORT_MOST_SECONDS} s and {IMPORT_MOST_MB} MB, neither NumPy nor torch imported"
     return {"title": "import", "rows": rows, "failed": failed, "met": met, "target": target,
             "page": close_page(page, target, met, failed)}
@@ -76,8 +77,8 @@ def measure_memory(options, data):
     for name, peer in (("Penstock", "penstock"), ("DALI", "dali")):
         if peer not in options.peers or environments.python_of(peer) is None:
             continue
-        done = subprocess.run([environments.python_of(peer), str(HERE / "memory_worker.py"), peer, str(options.threads)],
-                              input=json.dumps(data["imagenet"]), capture_output=True, text=True)
+        command = [environments.python_of(peer), str(HERE / "memory_worker.py"), peer, str(options.threads)]
+        done = subprocess.run(command, input=json.dumps(data["imagenet"]), capture_output=True, text=True)
         if done.returncode == 0:
             rows.append({"method": name, **json.loads(done.stdout.splitlines()[-1])})
         else:
@@ -97,12 +98,14 @@ def measure_size(options, _data):
     """The wheel of Penstock, and what each environment's packages take when installed."""
     wheels = sorted((HERE.parent / "wheelhouse").glob("penstock-*.whl"), key=lambda p: p.stat().st_mtime)
     rows = [{"method": f"Penstock, {wheels[-1].name}", "mb": wheels[-1].stat().st_size / 1e6}] if wheels else []
-    installed = {"Penstock, installed": ("penstock", "penstock"), "DALI, installed with what it needs": ("dali", "nvidia"),
+    installed = {"Penstock, installed": ("penstock", "penstock"),
+                 "DALI, installed with what it needs": ("dali", "nvidia"),
                  "OpenCV, installed": ("opencv", "opencv-python-headless")}
     for name, (peer, prefix) in installed.items():
         python = environments.python_of(peer)
         if peer in options.peers and python:
-            done = subprocess.run([python, str(Path(__file__).resolve()), prefix], capture_output=True, text=True, check=True)
+            command = [python, str(Path(__file__).resolve()), prefix]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
             rows.append({"method": name, "mb": float(done.stdout)})
     met = rows[0]["mb"] <= WHEEL_MOST_MB if wheels else None
     page = ["## Size", "", "| what | MB |", "|---|---|"] + [f"| {r['method']} | {r['mb']:.1f} |" for r in rows]

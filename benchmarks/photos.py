@@ -43,7 +43,8 @@ def encode_to_weight(picture, quality, bits, generator):
     pixels = np.asarray(picture, np.float32)
     shape = pixels.shape[:2]
     # mostly the same in the three channels, as noise in a developed photograph is
-    noise = generator.standard_normal((*shape, 1), np.float32) + 0.3 * generator.standard_normal(pixels.shape, np.float32)
+    noise = generator.standard_normal((*shape, 1), np.float32)
+    noise = noise + 0.3 * generator.standard_normal(pixels.shape, np.float32)
     wanted = bits * shape[0] * shape[1] / 8
     best = encode(np.asarray(picture), quality)
     low, high = 0.0, MAX_NOISE

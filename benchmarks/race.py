@@ -87,8 +87,9 @@ class Worker:
         safe = "".join(c if c.isalnum() else "_" for c in name)
         self.log_path = log_folder / f"{os.getpid()}_{safe}.log"
         with open(self.log_path, "w") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                                            env={**os.environ, **(env or {})}, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True,
+                env={**os.environ, **(env or {})})
 
     def answer(self):
         line = self.process.stdout.readline()
