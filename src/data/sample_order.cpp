@@ -179,6 +179,28 @@ ReaderState SampleOrder::state_at(uint64_t epoch, int64_t taken) const {
   return state;
 }
 
+OrderSettings order_settings(const ReaderArguments& arguments, uint64_t pipeline_seed, int64_t size,
+                             uint64_t list_hash) {
+  if (arguments.shuffle_after_epoch && arguments.random_shuffle)
+    bad_argument("shuffle_after_epoch and random_shuffle exclude each other: give one of them");
+  if (arguments.shuffle_after_epoch && arguments.stick_to_shard)
+    bad_argument("shuffle_after_epoch and stick_to_shard exclude each other: give one of them");
+  auto given = [](std::optional<int64_t> seed) { return seed && *seed >= 0; };
+  const auto seed = arguments.shuffle_after_epoch && given(arguments.shuffle_after_epoch_seed)
+                        ? arguments.shuffle_after_epoch_seed
+                        : arguments.seed;
+  const bool shuffled = arguments.random_shuffle || arguments.shuffle_after_epoch;
+  return {.size = size,
+          .seed = order_seed(seed, pipeline_seed, arguments.num_shards),
+          .shuffle = shuffled ? Shuffle::every_epoch : Shuffle::none,
+          .epoch_end = arguments.pad_last_batch ? EpochEnd::repeat_last : EpochEnd::exact,
+          .num_shards = arguments.num_shards,
+          .shard_id = arguments.shard_id,
+          .stick_to_shard = arguments.stick_to_shard,
+          .list_hash = list_hash,
+          .adopt_seed = !given(seed)};
+}
+
 uint64_t order_seed(std::optional<int64_t> reader_seed, uint64_t pipeline_seed, int32_t num_shards) {
   if (reader_seed && *reader_seed >= 0) return static_cast<uint64_t>(*reader_seed);
   return num_shards == 1 ? pipeline_seed : 0;

@@ -99,6 +99,22 @@ class SampleOrder {
   int64_t left_ = 0;                  // samples left in the state's epoch
 };
 
+// The arguments of a reader that decide its order, as the user gives them; -1 or none: a seed that was not given.
+struct ReaderArguments {
+  bool random_shuffle = false;
+  bool shuffle_after_epoch = false;
+  bool stick_to_shard = false;
+  bool pad_last_batch = false;
+  int32_t num_shards = 1;
+  int32_t shard_id = 0;
+  std::optional<int64_t> seed = {};
+  std::optional<int64_t> shuffle_after_epoch_seed = {};
+};
+// Settings for `size` samples; the epoch ends exact unless pad_last_batch. Error (argument) where shuffle_after_epoch
+// comes with random_shuffle or stick_to_shard.
+OrderSettings order_settings(const ReaderArguments& arguments, uint64_t pipeline_seed, int64_t size,
+                             uint64_t list_hash);
+
 // The seed of a reader's order. All ranks must have the same one, but scripts often give each rank's pipeline its own
 // seed; so with several shards the pipeline's seed is not used, and a fixed one stands in where the reader has none.
 uint64_t order_seed(std::optional<int64_t> reader_seed, uint64_t pipeline_seed, int32_t num_shards);

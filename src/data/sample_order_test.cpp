@@ -317,6 +317,42 @@ TEST(SampleOrder, OrderSeedIsTheSameOnAllRanks) {
   EXPECT_EQ(order_seed({}, 12, 8), order_seed({}, 13, 8));  // pipelines seeded with 12 + rank
 }
 
+TEST(SampleOrder, ReadersArgumentsBecomeSettings) {
+  OrderSettings s = order_settings({}, 77, 10, 5);
+  EXPECT_EQ(s.shuffle, Shuffle::none);
+  EXPECT_EQ(s.epoch_end, EpochEnd::exact);
+  EXPECT_EQ(s.seed, 77u);
+  EXPECT_EQ(s.list_hash, 5u);
+  EXPECT_TRUE(s.adopt_seed);
+  s = order_settings({.random_shuffle = true, .pad_last_batch = true, .num_shards = 3, .shard_id = 2, .seed = 4,
+                      .shuffle_after_epoch_seed = 6}, 77, 10, 5);
+  EXPECT_EQ(s.shuffle, Shuffle::every_epoch);
+  EXPECT_EQ(s.epoch_end, EpochEnd::repeat_last);
+  EXPECT_EQ(s.seed, 4u);
+  EXPECT_FALSE(s.adopt_seed);
+  EXPECT_EQ(SampleOrder(s).settings().shard_id, 2);
+  s = order_settings({.shuffle_after_epoch = true, .seed = 4, .shuffle_after_epoch_seed = 6}, 77, 10, 5);
+  EXPECT_EQ(s.shuffle, Shuffle::every_epoch);
+  EXPECT_EQ(s.seed, 6u);
+  EXPECT_THROW(order_settings({.random_shuffle = true, .shuffle_after_epoch = true}, 1, 10, 5), Error);
+  EXPECT_THROW(order_settings({.shuffle_after_epoch = true, .stick_to_shard = true}, 1, 10, 5), Error);
+}
+
+// A state saved by one rank with the pipeline's seed goes on with several ranks, where that seed is not used.
+TEST(SampleOrder, ASeedThatWasNotGivenComesFromTheState) {
+  const auto one = order_settings({.random_shuffle = true}, 77, 100, 5);
+  const ReaderState state = SampleOrder(one).state_at(2, 40);
+  std::set<int64_t> rest;
+  for (int r = 0; r < 3; ++r) {
+    const SampleOrder order(order_settings({.random_shuffle = true, .num_shards = 3, .shard_id = r}, 80 + r, 100, 5),
+                            state);
+    for (int64_t k = 0; k < order.length(2); ++k) rest.insert(order.at(2, k).index);
+  }
+  std::set<int64_t> expected;
+  for (int64_t k = 40; k < 100; ++k) expected.insert(SampleOrder(one).at(2, k).index);
+  EXPECT_EQ(rest, expected);
+}
+
 TEST(ReaderState, SurvivesJson) {
   const auto s = settings_of(1000, 3, Shuffle::none, EpochEnd::exact, false);
   ReaderState state = SampleOrder(s).state_at(9, 20);
