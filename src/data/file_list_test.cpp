@@ -129,6 +129,21 @@ TEST(FileList, SaysWhyAFolderHoldsNoData) {
   EXPECT_EQ(e.source, tree.path("dangling"));
 }
 
+TEST(FileList, SaysThatAFolderMayNotBeListed) {
+  const TestFolder tree;
+  tree.write("a/1.jpg", "x");
+  tree.folder("b");
+  ASSERT_EQ(::chmod(tree.path("b").c_str(), 0), 0);
+  ASSERT_EQ(::chmod(tree.path().c_str(), 0755), 0);
+  {
+    const Unprivileged user;
+    const Error e = refusal([&] { FileList::from_folder(tree.path(), {}); });
+    EXPECT_EQ(e.kind(), ErrorKind::data);
+    EXPECT_EQ(e.full_message(), "cannot list the folder: Permission denied (file: " + tree.path("b") + ")");
+  }
+  ::chmod(tree.path("b").c_str(), 0700);
+}
+
 TEST(FileList, ReadsTextAsDaliDoes) {
   const TestFolder folder;
   auto read = [&](const std::string& text, const std::string& root = "") {

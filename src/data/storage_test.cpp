@@ -75,6 +75,14 @@ TEST(Storage, RefusesWhatIsNoReadableFile) {
   EXPECT_EQ(refusal("/proc/self/status"), "data: the file is empty");  // has no size, so nothing can be planned
 }
 
+TEST(Storage, SaysThatAFileMayNotBeRead) {
+  const TestFolder folder;
+  const std::string path = folder.write("f", "x");
+  ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+  const Unprivileged user;
+  EXPECT_EQ(refusal(path), "data: cannot open the file: Permission denied");
+}
+
 TEST(Storage, RefusesASocket) {
   const TestFolder folder;
   const std::string path = folder.path("socket");

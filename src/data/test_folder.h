@@ -2,6 +2,7 @@
 // A folder for the files of one test; gone when the test is over. Paths are relative to it.
 #pragma once
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -38,6 +39,22 @@ class TestFolder {
 
  private:
   std::string path_;
+};
+
+// While it lives, a test that runs as root has the rights of an ordinary user, so that files can be closed to it.
+class Unprivileged {
+ public:
+  Unprivileged() : root_(::geteuid() == 0) {
+    if (root_ && ::seteuid(65534) != 0) throw std::runtime_error("cannot give up root's rights");
+  }
+  ~Unprivileged() {
+    if (root_ && ::seteuid(0) != 0) ::abort();
+  }
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+
+ private:
+  bool root_;
 };
 
 }  // namespace penstock
