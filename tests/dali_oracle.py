@@ -5,10 +5,11 @@
     out = oracle.call("resize", [image0, image1], layout="HWC", size=[224, 224], interp_type="INTERP_CUBIC")
     out = oracle.call("warp_affine", [image], layout="HWC", matrix={"per_sample": [m0]})
     out = oracle.call("cat", [[a0, a1], [b0, b1]], inputs_layouts=["HWC", "HWC"], axis=1)     # two inputs, two samples
-    out = oracle.call("+", [[a0], [b0]])                # Python operators by their sign; constants: call("+", [a0], b=1)
+    out = oracle.call("+", [[a0], [b0]])                # Python operators by their sign
+    out = oracle.call("+", [a0], b=1)                   # ... with a constant on the right; a=1: on the left
 
-One child is started on the first call and kept. A message is two little-endian 8-byte lengths (of the JSON header and of
-the array bytes), the header, the bytes; arrays in the header are {"dtype", "shape"} in the order of their bytes.
+One child is started on the first call and kept. A message is two little-endian 8-byte lengths (of the JSON header and
+of the array bytes), the header, the bytes; arrays in the header are {"dtype", "shape"} in the order of their bytes.
 """
 import json
 import os
@@ -80,7 +81,8 @@ class Oracle:
             self.child.wait()
             self.child = None
 
-    def call(self, operator, inputs, *, layout=None, inputs_layouts=None, batch_size=None, pipeline_seed=1, **arguments):
+    def call(self, operator, inputs, *, layout=None, inputs_layouts=None, batch_size=None, pipeline_seed=1,
+             **arguments):
         """Runs `fn.<operator>` on one batch on the CPU and returns its samples (a list of lists for several outputs).
 
         `inputs` is a batch (list of arrays) or a list of batches; the outputs' layouts are left in `self.layouts`.

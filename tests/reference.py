@@ -13,20 +13,32 @@ import numpy as np
 KNOWN_DIFFERENCES = {
     "rounding": "Integers are rounded half to even and saturated; DALI rounds half away from zero in scalar code and "
                 "half to even in its SSE paths.",
-    "resize.tables": "Gaussian, cubic and Lanczos kernels are the closed forms; DALI interpolates tables of 65, 129 and "
-                     "193 entries, which differ by up to about 1e-3 of the value range.",
-    "resize.gaussian": "The kernel is 0 at its radius, so a resize to the same size is the identity; DALI has a tap of "
-                       "weight 0.018 there, on one side.",
-    "resize.nearest": "Source indices are clamped to the image; DALI reads past the row's end when a ROI reaches over the "
-                      "right edge, its row coordinate drifts because it is a running float32 sum, and when only one axis is nearest "
-                      "it applies the other axis' ROI twice.",
+    "fill_values": "Fill values are rounded and saturated like every value; DALI's crop, slice, pad and erase convert "
+                   "them with a C cast.",
+    "resize.tables": "Gaussian, cubic and Lanczos kernels are the closed forms; DALI interpolates tables of 65, 129 "
+                     "and 193 entries, which differ by up to 2e-3 of the value range.",
+    "resize.gaussian": "The kernel is 0 at its radius, so a resize to the same size is the identity; DALI has a tap "
+                       "of weight 0.018 there, on one side.",
+    "resize.filter": "At scale 1 (within 1e-6) the mag filter is meant; in DALI float32 noise decides.",
+    "resize.nearest": "Source indices are clamped to the image; DALI reads past the row's end when a ROI reaches over "
+                      "the right edge, its row coordinate drifts because it is a running float32 sum, and when only "
+                      "one axis is nearest it applies the other axis' ROI twice.",
     "resize.outside": "A ROI that lies outside the image gives the edge pixel; DALI's process dies of it.",
-    "warp.coordinates": "Coordinates are exact; DALI adds a float32 step along each row, so samples near a pixel border "
-                        "can take the neighbor (nearest) or differ by about 1e-4 of a pixel (linear).",
+    "warp.coordinates": "Coordinates are exact; DALI adds a float32 step along each row, so samples near a pixel "
+                        "border can take the neighbor (nearest) or differ by about 1e-4 of a pixel (linear).",
+    "crop_mirror_normalize.fill": "A scalar mean and std hold for every channel, also with fill values per channel, "
+                                  "where DALI reads past its arrays.",
+    "color_space_conversion.same": "From a type to itself is a copy; DALI refuses it.",
+    "color.channels": "The color operators take 3 channels; DALI reads other counts as triples.",
+    "reductions.mean.integer": "With an integer dtype the mean is exact and rounded; DALI accumulates in that type, "
+                               "wrapping, and truncates.",
+    "squeeze.negative": "Negative axes count from the back; DALI ignores them.",
+    "subscript": "None inserts an axis and ... fills up, as in NumPy; in DALI None is a full slice and ... an error.",
     "arithmetic.float16": "float16 takes part in arithmetic here and not in DALI.",
-    "arithmetic.remainder": "Operands of % are converted to the result's type first, as for every other operator; DALI "
-                            "computes integer % float in double.",
-    "nan": "NaN converted to an integer gives 0; DALI leaves it undefined.",
+    "arithmetic.remainder": "Operands of % are converted to the result's type first, as for every other operator; "
+                            "DALI computes integer % float in double.",
+    "constant.float64": "float64 constants keep their type; DALI reduces them to float32.",
+    "nan": "NaN converted to an integer gives 0 everywhere; in DALI only some operators do.",
 }
 
 
