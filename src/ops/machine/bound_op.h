@@ -60,6 +60,7 @@ struct StageTraits {
   bool filters = false;      // the map may resample or convolve
   bool warps = false;        // the map may be affine
   bool fills = false;        // the map may read outside and fill
+  bool maps_channels = false;  // the map may cut the channels
   bool pixels = false;
   bool mixes_channels = false;   // pixel() sees all channels of a position
   bool per_channel = false;      // coefficients differ between channels
@@ -116,6 +117,7 @@ struct OpInfo {
   std::string oracle;        // the library that its results are tested against
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode
+  bool lazy_files = false;   // source: output 0 is a file that is read where it is needed
   bool batch_wide = false;   // shapes() needs all samples (pad to the largest)
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   const ArgInfo* arg(const std::string& name) const;

@@ -15,6 +15,7 @@
 //     static constexpr bool filters = true;            // when map() calls Placement::filter
 //     static constexpr bool warps = true;              // when map() calls Placement::affine
 //     bool fills() const;                              // when map() may read outside
+//     static constexpr bool maps_channels = true;      // when map() may cut the dimension C
 //     void map(const SampleContext&, Placement&) const;
 //     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
 //
@@ -78,6 +79,7 @@ template <class Op> class Schema {
   Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
   Schema&& random() && { info_.random = true; return std::move(*this); }
   Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
+  Schema&& lazy_files() && { info_.lazy_files = true; return std::move(*this); }
   Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
   OpInfo take() && { return std::move(info_); }
 
@@ -170,6 +172,7 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { Op::filters; }) t.filters = Op::filters;
     if constexpr (requires { Op::warps; }) t.warps = Op::warps;
     if constexpr (requires { op.fills(); }) t.fills = op.fills();
+    if constexpr (requires { Op::maps_channels; }) t.maps_channels = Op::maps_channels;
     if constexpr (HasPixel<Op>) {
       t.pixels = true;
       t.mixes_channels = mixes_channels<Op, float>;

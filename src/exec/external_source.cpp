@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/external_source.h"
+
+#include <nlohmann/json.hpp>
+
+#include "ops/machine/operator.h"
+
+namespace penstock {
+namespace {
+
+// The node's types come from its layout, dtype and ndim arguments (one for all outputs or one for each).
+struct ExternalSourceNode {
+  std::vector<std::string> layout;
+  std::vector<int64_t> dtype, ndim;
+  int64_t num_outputs = 1;
+  static constexpr bool source = true;
+  static Schema<ExternalSourceNode> schema() {
+    using Op = ExternalSourceNode;
+    return Schema<Op>("external_source",
+                      "Takes batches that the program brings: from a callable, a generator, an iterable or feed_input().")
+        .inputs(0)
+        .arg("layout", &Op::layout, "Layout of the samples, for all outputs or one each.")
+        .arg("dtype", &Op::dtype, "Type of the samples, for all outputs or one each; checked.")
+        .arg("ndim", &Op::ndim, "Number of dimensions of the samples, for all outputs or one each; checked.")
+        .arg("num_outputs", &Op::num_outputs, "Number of outputs.", at_least(1));
+  }
+};
+PENSTOCK_OPERATOR(ExternalSourceNode);
+
+const bool registered = (register_source("external_source", [](const Graph&, const Node& n) -> std::unique_ptr<Source> {
+  return std::make_unique<ExternalSource>(n);
+}), true);
+
+}  // namespace
+
+void FeedQueue::push(std::vector<Batch> batches) {
+  {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(batches));
+  }
+  ready_.notify_all();
+}
+
+std::vector<Batch> FeedQueue::next(const BatchRequest&) {
+  std::unique_lock lock(mutex_);
+  ready_.wait(lock, [&] { return cancelled_ || !queue_.empty(); });
+  if (cancelled_) fail(ErrorKind::cancelled, "the pipeline is closing");
+  auto b = std::move(queue_.front());
+  queue_.pop_front();
+  return b;
+}
+
+void FeedQueue::cancel() {
+  {
+    std::lock_guard lock(mutex_);
+    cancelled_ = true;
+  }
+  ready_.notify_all();
+}
+
+ExternalSource::ExternalSource(const Node& node) : outputs_(node.outputs), types_(node.outputs), user_line_(node.user_line) {
+  for (const auto& [name, value] : node.constants) {
+    auto each = [&](auto list, auto&& set) {
+      for (size_t i = 0; i < types_.size() && !list.empty(); ++i) set(types_[i], list[std::min(i, list.size() - 1)]);
+    };
+    if (name == "layout") each(value_as<std::vector<std::string>>(value), [](ValueType& t, const std::string& l) { t.layout = l; });
+    if (name == "dtype") each(value_as<std::vector<int64_t>>(value), [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
+    if (name == "ndim") each(value_as<std::vector<int64_t>>(value), [](ValueType& t, int64_t d) { t.ndim = static_cast<int>(d); });
+  }
+}
+
+int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, bool primary) {
+  std::vector<Batch> batches;
+  try {
+    batches = feed_->next({iteration_, in_epoch_, epoch_, batch_size});
+  } catch (Error& e) {
+    if (e.kind() == ErrorKind::stopped) return 0;
+    throw;
+  }
+  if (static_cast<int>(batches.size()) != outputs_)
+    bad_argument("the source gave {} outputs, {} were declared", batches.size(), outputs_);
+  const int n = batches[0].size();
+  if (n == 0) bad_argument("the source gave an empty batch");
+  if (n > batch_size) bad_argument("the source gave {} samples, more than the batch size {}", n, batch_size);
+  for (int k = 0; k < outputs_; ++k) {
+    Batch& b = batches[k];
+    const ValueType& t = types_[k];
+    if (b.size() != n) bad_argument("the outputs of the source differ in their number of samples: {} and {}", n, b.size());
+    if (t.dtype != DType::none && t.dtype != b.dtype())
+      bad_type("the source gave {}, dtype={} was declared", name_of(b.dtype()), name_of(t.dtype));
+    if (t.ndim >= 0 && t.ndim != b.ndim()) bad_type("the source gave {} dimensions, ndim={} was declared", b.ndim(), t.ndim);
+    if (!t.layout.empty()) b.set_layout(t.layout);
+    it.values[{node, k}] = std::move(b);
+  }
+  if (primary) {
+    it.origin.resize(n);
+    for (int i = 0; i < n; ++i) it.origin[i] = {epoch_, samples_ + i, -1, {}};
+  }
+  samples_ += n;
+  ++iteration_, ++in_epoch_;
+  return n;
+}
+
+std::string ExternalSource::state() const {
+  if (!feed_->resumable()) return {};
+  return nlohmann::json{{"iteration", iteration_}, {"in_epoch", in_epoch_}, {"epoch", epoch_}, {"samples", samples_},
+                        {"feed", feed_->state()}}.dump();
+}
+
+void ExternalSource::restore(const std::string& text) {
+  if (!feed_->resumable())
+    bad_argument("an external source goes on from a checkpoint only if it is a callable that takes an index or has state_dict()");
+  const auto j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object()) bad_argument("a damaged checkpoint of an external source");
+  iteration_ = j.value("iteration", uint64_t{0}), in_epoch_ = j.value("in_epoch", uint64_t{0});
+  epoch_ = j.value("epoch", uint64_t{0}), samples_ = j.value("samples", uint64_t{0});
+  feed_->restore(j.value("feed", ""));
+}
+
+void ExternalSource::reset() {
+  in_epoch_ = 0, samples_ = 0;
+  ++epoch_;
+  feed_->reset();
+}
+
+}  // namespace penstock

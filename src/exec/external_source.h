@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// external_source: batches that the user's program brings.
+#pragma once
+#include <condition_variable>
+#include <deque>
+
+#include "exec/source.h"
+
+namespace penstock {
+
+struct BatchRequest {
+  uint64_t iteration = 0;   // since the pipeline began
+  uint64_t in_epoch = 0;    // since the last reset
+  uint64_t epoch = 0;       // number of resets
+  int batch_size = 0;
+};
+
+// What stands behind an external_source node: Python's callable, generator or iterable, or a queue that is fed.
+class ExternalFeed {
+ public:
+  virtual ~ExternalFeed() = default;
+  // One batch per output of the node. An Error of kind `stopped` ends the data.
+  virtual std::vector<Batch> next(const BatchRequest& request) = 0;
+  virtual void reset() {}
+  virtual bool resumable() const { return false; }   // next() depends on the request only, or state() says all
+  virtual std::string state() const { return {}; }
+  virtual void restore(const std::string&) {}
+  virtual void cancel() {}                           // wakes a next() that waits
+};
+
+// feed_input(): batches wait in a queue; next() waits for one.
+class FeedQueue final : public ExternalFeed {
+ public:
+  void push(std::vector<Batch> batches);
+  std::vector<Batch> next(const BatchRequest& request) override;
+  void cancel() override;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<std::vector<Batch>> queue_;
+  bool cancelled_ = false;
+};
+
+class ExternalSource final : public Source {
+ public:
+  explicit ExternalSource(const Node& node);
+  void set_feed(std::shared_ptr<ExternalFeed> feed) { feed_ = std::move(feed); }
+  ExternalFeed* feed() const { return feed_.get(); }
+  int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) override;
+  std::string state() const override;
+  void restore(const std::string& text) override;
+  void reset() override;
+
+ private:
+  int outputs_;
+  std::vector<ValueType> types_;
+  std::string user_line_;
+  std::shared_ptr<ExternalFeed> feed_ = std::make_shared<FeedQueue>();
+  uint64_t iteration_ = 0, in_epoch_ = 0, epoch_ = 0, samples_ = 0;
+};
+
+}  // namespace penstock

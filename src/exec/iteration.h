@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One batch on its way through a pipeline.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph/plan.h"
+
+namespace penstock {
+
+// Where a sample comes from.
+struct SampleOrigin {
+  uint64_t epoch = 0;
+  uint64_t position = 0;  // in the global order of the epoch
+  int64_t index = -1;     // in the data set
+  std::string path;       // file that a reader hands out
+};
+
+struct SampleError {
+  int sample = 0;
+  Error error;
+};
+
+struct Iteration {
+  uint64_t number = 0;
+  int size = 0;                       // samples
+  bool end_of_data = false;
+  std::vector<SampleOrigin> origin;
+  std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
+  std::map<int, std::string> states;  // of sources, behind this iteration
+
+  // Progress, guarded by the executor's mutex.
+  size_t step = 0;
+  bool prepared = false;              // the current step's prepare() has run
+  bool preparing = false;
+  int64_t items = 0, next_item = 0, done_items = 0;
+  bool finished = false;
+  std::chrono::steady_clock::time_point blocked_since{};
+  bool blocked = false;
+
+  std::mutex error_mutex;
+  std::vector<SampleError> errors;    // of the current step
+  std::unique_ptr<Error> failure;     // the iteration ends with it
+  std::shared_ptr<void> step_state;   // of the current step
+};
+
+}  // namespace penstock

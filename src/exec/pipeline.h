@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running pipeline: a graph with its sources, threads and queue of finished batches.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/replacement.h"
+#include "exec/external_source.h"
+#include "exec/statistics.h"
+
+namespace penstock {
+
+struct PipelineOptions {
+  int batch_size = 1;
+  int threads = 0;             // 0: usable_cores()
+  int prefetch = 2;            // iterations in flight or waiting, at least 1
+  size_t memory_limit = 0;     // bytes of batches; 0: none. Prefetching stops short of it; one iteration always runs
+  EpochMode epoch_mode = EpochMode::stream;
+  OnError on_error = OnError::raise;
+  int64_t error_budget = -1;   // samples an epoch may lose; -1: no limit
+  bool uneven = false;         // on_error skip with several shards
+  std::shared_ptr<MemoryResource> memory;  // default: a pool of its own
+};
+
+struct PipelineOutput {
+  std::vector<Batch> batches;          // in the order of the graph's outputs
+  std::vector<SampleOrigin> origin;    // of the samples
+  bool end_of_epoch = false;
+};
+
+class Pipeline {
+ public:
+  Pipeline(Graph graph, PipelineOptions options);
+  ~Pipeline();  // waits for the running tasks
+  const Graph& graph() const;
+  const PipelineOptions& options() const;
+  std::string plan_text() const;
+  // Behind an external_source node, before the first run.
+  void set_feed(int node, std::shared_ptr<ExternalFeed> feed);
+  // feed_input(): `node` must have no feed of its own.
+  void feed(int node, std::vector<Batch> batches);
+
+  // The next batch; starts prefetching behind it. Throws what a sample or operator threw (the pipeline stays usable),
+  // or Error of kind `stopped` at the end of the data. `poll` is called about every 50 ms while waiting; it may throw.
+  PipelineOutput run(const std::function<void()>& poll = {});
+  // run() in two parts.
+  void schedule();
+  PipelineOutput outputs(const std::function<void()>& poll = {});
+  void reset();  // after `stopped`: external sources begin again
+
+  std::optional<ReaderMeta> reader_meta(const std::string& name = {}) const;  // of the named or the only reader
+  int64_t epoch_size(const std::string& name = {}) const;
+  int64_t batches_per_epoch() const;
+  void set_epoch_mode(EpochMode mode);  // before the first run
+
+  // State behind the last batch that run() returned: JSON of a few integers. restore() before the first run.
+  std::string checkpoint() const;
+  void restore(const std::string& state);
+
+  PipelineStatistics statistics() const;
+  void start_trace();
+  std::string trace_json() const;
+  std::vector<LeftOut> left_out() const;  // samples that the error policy skipped or replaced
+
+  // The saved form: graph and options; loads without Python.
+  std::string to_json() const;
+  static std::unique_ptr<Pipeline> from_json(const std::string& text);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace penstock

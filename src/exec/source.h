@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where batches begin: readers and external sources.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "exec/iteration.h"
+
+namespace penstock {
+
+// How a source that has epochs cuts them into batches.
+enum class EpochMode {
+  stream,   // all batches are full; a batch may hold the end of one epoch and the start of the next
+  partial,  // the last batch of an epoch is shorter
+  drop,     // the last batch of an epoch is left out if it is not full
+};
+
+struct ReaderMeta {
+  int64_t epoch_size = -1, epoch_size_padded = -1, shard_size = -1;
+  int number_of_shards = 1, shard_id = 0;
+  bool pad_last_batch = false, stick_to_shard = false;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Fills the iteration's values of this node for up to batch_size samples; sets origin if `primary`. Returns the number
+  // of samples, 0 at the end of the data. Called by one thread at a time, in order.
+  virtual int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) = 0;
+  virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
+  virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
+  virtual std::string state() const { return {}; }  // behind the last next()
+  virtual void restore(const std::string&) { bad_argument("this source cannot go on from a checkpoint"); }
+  virtual void reset() {}                  // after the end of the data: begin again
+  // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it.
+  virtual bool replace(Iteration&, int /*node*/, int /*sample*/, uint32_t /*attempt*/) { return false; }
+};
+
+std::unique_ptr<Source> make_source(const Graph& g, const Node& node);
+using MakeSource = std::unique_ptr<Source> (*)(const Graph&, const Node&);
+void register_source(const std::string& op, MakeSource make);
+
+}  // namespace penstock

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time goes: sums for stats(), events for a Chrome trace.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exec/iteration.h"
+
+namespace penstock {
+
+inline int64_t clock_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct StepStatistics {
+  std::string name;
+  int64_t busy_ns = 0, samples = 0;
+  int64_t read_ns = 0, decode_ns = 0, pixels_ns = 0;  // parts of a stage
+};
+
+struct PipelineStatistics {
+  int64_t iterations = 0, samples = 0;
+  int64_t wall_ns = 0;            // since the first run
+  int64_t consumer_wait_ns = 0;   // the loop waited for data
+  int64_t worker_idle_ns = 0;     // summed over threads
+  int64_t blocked_ns = 0;         // workers waited because the loop held its batches
+  int64_t bytes_held = 0, bytes_in_use = 0;
+  int threads = 0;
+  std::vector<StepStatistics> steps;
+  std::string verdict() const;    // one line: what the loop waits for
+};
+
+struct TraceEvent {
+  int thread;
+  int step;
+  uint64_t iteration;
+  int64_t begin_ns, end_ns;
+};
+
+class Statistics {
+ public:
+  Statistics(const Graph& g, const Plan& plan, int threads);
+  void add(int thread, int step, uint64_t iteration, int64_t begin, int64_t end, int64_t samples, int64_t read_ns,
+           int64_t decode_ns, int64_t pixels_ns);
+  void idle(int64_t ns) { idle_ns_ += ns; }
+  void blocked(int64_t ns) { blocked_ns_ += ns; }
+  void waited(int64_t ns) { wait_ns_ += ns; }
+  void delivered(int64_t samples);
+  PipelineStatistics summary() const;
+  void start_trace() { tracing_ = true; }
+  std::string trace_json() const;  // Chrome's trace event format
+
+ private:
+  struct Lane {  // of one thread
+    mutable std::mutex mutex;
+    std::vector<StepStatistics> steps;
+    std::vector<TraceEvent> events;
+  };
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::atomic<bool> tracing_{false};
+  std::atomic<int64_t> idle_ns_{0}, blocked_ns_{0}, wait_ns_{0}, iterations_{0}, samples_{0};
+  std::atomic<int64_t> first_ns_{0}, last_ns_{0};
+};
+
+}  // namespace penstock

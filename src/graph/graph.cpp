@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph.h"
+
+#include <algorithm>
+
+namespace penstock {
+
+Graph::Graph() : regions_(1), domains_(1) {}
+
+int Graph::find(const std::string& name) const {
+  for (const auto& n : nodes_)
+    if (n.name == name) return n.id;
+  return -1;
+}
+
+int Graph::add(Node node) {
+  try {
+    const OpInfo& info = get_op(node.op);
+    node.id = static_cast<int>(nodes_.size());
+    if (node.name.empty()) {
+      node.name = "__" + node.op + "_" + std::to_string(node.id);
+      std::replace(node.name.begin(), node.name.end(), '.', '_');
+    } else if (find(node.name) >= 0) {
+      bad_argument("two operators have the name '{}'", node.name);
+    }
+    const int n = static_cast<int>(node.inputs.size());
+    if (n < info.min_inputs || n > info.max_inputs)
+      bad_argument("takes {} input{}{}, got {}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
+                   info.max_inputs > info.min_inputs ? fmt::format(" to {}", info.max_inputs) : "", n);
+    std::vector<std::string> known;
+    for (const auto& a : info.args) known.push_back(a.name);
+    auto check = [&](const std::string& name) -> const ArgInfo& {
+      if (const ArgInfo* a = info.arg(name)) return *a;
+      fail(ErrorKind::key, "there is no argument '{}'{}", name, did_you_mean(name, known));
+    };
+    for (const auto& [name, value] : node.constants) check(name);
+    for (const auto& [name, ref] : node.per_sample)
+      if (!check(name).per_sample) bad_type("the argument '{}' must be the same for all samples", name);
+    for (const auto& in : node.inputs)
+      if (in.node < 0 || in.node >= node.id || in.output >= nodes_[in.node].outputs)
+        fail(ErrorKind::internal, "an input that does not exist");
+    for (const auto& [name, in] : node.per_sample)
+      if (in.node < 0 || in.node >= node.id || in.output >= nodes_[in.node].outputs)
+        fail(ErrorKind::internal, "an argument that does not exist");
+    if (node.outputs <= 0) node.outputs = info.outputs;
+    // Samples of one node come from one domain.
+    if (!node.inputs.empty()) node.domain = nodes_[node.inputs[0].node].domain;
+    for (const auto& in : node.inputs)
+      if (nodes_[in.node].domain != node.domain)
+        bad_argument("inputs from different sets of samples: {} and {}", nodes_[node.inputs[0].node].user_line,
+                     nodes_[in.node].user_line);
+    if (node.types.empty()) {
+      node.types.resize(node.outputs);
+      if (info.family != Family::source) {
+        // Per-sample arguments are not known yet: bind the constants, infer with what there is.
+        auto args = arguments(node, [](ValueRef) -> const Batch* { return nullptr; });
+        static const Batch later(DType::float32, 0, {}, 0);
+        for (size_t i = 0; i < args.size(); ++i)
+          for (const auto& [name, ref] : node.per_sample)
+            if (info.args[i].name == name) args[i].batch = &later;
+        auto op = bind_op(info, args);
+        std::vector<ValueType> in;
+        for (const auto& v : node.inputs) in.push_back(type(v));
+        op->infer(in, node.types);
+      }
+    }
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = node.op;
+    e.user_line = node.user_line;
+    throw;
+  }
+  nodes_.push_back(std::move(node));
+  return nodes_.back().id;
+}
+
+void Graph::set_outputs(std::vector<ValueRef> outputs) {
+  for (const auto& v : outputs)
+    if (v.node < 0 || v.node >= static_cast<int>(nodes_.size()) || v.output >= nodes_[v.node].outputs)
+      bad_argument("an output that is no value of this pipeline");
+  outputs_ = std::move(outputs);
+}
+
+std::vector<Argument> Graph::arguments(const Node& n, const std::function<const Batch*(ValueRef)>& per_sample) const {
+  const OpInfo& info = get_op(n.op);
+  std::vector<Argument> args(info.args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (const auto& [name, value] : n.constants)
+      if (name == info.args[i].name) args[i].value = value;
+    for (const auto& [name, ref] : n.per_sample)
+      if (name == info.args[i].name) args[i].batch = per_sample(ref);
+  }
+  return args;
+}
+
+std::string to_text(const ValueType& t) {
+  std::string s = t.dtype == DType::none ? "?" : name_of(t.dtype);
+  if (!t.layout.empty()) s += " " + t.layout.str();
+  else if (t.ndim >= 0) s += fmt::format(" {}-d", t.ndim);
+  return s;
+}
+
+static std::string ref_text(const Graph& g, ValueRef v) {
+  return g.node(v.node).outputs > 1 ? fmt::format("%{}.{}", v.node, v.output) : fmt::format("%{}", v.node);
+}
+
+std::string Graph::text() const {
+  std::string s;
+  for (const auto& n : nodes_) {
+    std::string types;
+    for (const auto& t : n.types) types += (types.empty() ? "" : ", ") + to_text(t);
+    s += fmt::format("%{}: {} = {}(", n.id, types, n.op);
+    for (size_t i = 0; i < n.inputs.size(); ++i) s += (i ? ", " : "") + ref_text(*this, n.inputs[i]);
+    s += ")";
+    for (const auto& [name, value] : n.constants) s += fmt::format(" {}={}", name, penstock::to_text(value));
+    for (const auto& [name, ref] : n.per_sample) s += fmt::format(" {}={}", name, ref_text(*this, ref));
+    if (!n.user_line.empty()) s += "  # " + n.user_line;
+    s += "\n";
+  }
+  s += "return ";
+  for (size_t i = 0; i < outputs_.size(); ++i) s += (i ? ", " : "") + ref_text(*this, outputs_[i]);
+  return s + "\n";
+}
+
+}  // namespace penstock

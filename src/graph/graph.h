@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipeline as data: nodes and values, in nested regions, on domains. Built by Python or C++, saved as JSON.
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/machine/bound_op.h"
+
+namespace penstock {
+
+struct ValueRef {
+  int node = -1;
+  int output = 0;
+  friend bool operator==(const ValueRef&, const ValueRef&) = default;
+  friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
+};
+
+// Which samples an edge carries, in which order: split, merge, filter, expand and permute make new ones.
+struct Domain {
+  int parent = -1;
+  std::string kind = "root";
+  std::string user_line;
+};
+// A body: the root, or a branch or loop of a control-flow node.
+struct Body {
+  int parent = -1;
+  int owner = -1;  // node that it belongs to
+  std::string kind = "root";
+};
+
+struct Node {
+  int id = 0;             // order of creation: keys the random numbers, kept in JSON
+  std::string op;         // name in the registry
+  std::string name;       // unique; "__flip_3" if the user gave none
+  std::string device = "cpu";
+  int64_t seed = -1;      // of the node's random numbers; negative: the pipeline's
+  std::string user_line;  // "file.py:12"
+  std::vector<ValueRef> inputs;
+  std::vector<std::pair<std::string, Value>> constants;
+  std::vector<std::pair<std::string, ValueRef>> per_sample;
+  int outputs = 1;
+  int region = 0;
+  int domain = 0;
+  std::vector<ValueType> types;  // of the outputs, as far as known before data flow
+};
+
+class Graph {
+ public:
+  Graph();
+  // Checks names, counts and types and infers what the outputs are; errors carry user_line. Returns the node's id.
+  // `outputs` 0: as the operator says.
+  int add(Node node);
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Node& node(int id) const { return nodes_.at(id); }
+  const std::vector<Body>& regions() const { return regions_; }
+  const std::vector<Domain>& domains() const { return domains_; }
+  void set_outputs(std::vector<ValueRef> outputs);
+  const std::vector<ValueRef>& outputs() const { return outputs_; }
+  void set_seed(uint64_t seed) { seed_ = seed; }
+  uint64_t seed() const { return seed_; }
+  const ValueType& type(ValueRef v) const { return nodes_.at(v.node).types.at(v.output); }
+  int find(const std::string& name) const;  // -1 if there is none
+
+  // One line a node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
+  std::string text() const;
+  std::string to_json() const;
+  static Graph from_json(const std::string& text);
+
+  // Arguments of a node as bind_op wants them; per_sample(ref) gives the batch of a value.
+  std::vector<Argument> arguments(const Node& n, const std::function<const Batch*(ValueRef)>& per_sample) const;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<Body> regions_;
+  std::vector<Domain> domains_;
+  std::vector<ValueRef> outputs_;
+  uint64_t seed_ = 0;
+};
+
+std::string to_text(const ValueType& t);  // "uint8 HWC"
+
+}  // namespace penstock
