@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kMaxScans = 200;  // encoders write about 10; a hostile file makes each of its scans cost a whole pass
 constexpr int64_t kMaxRowsAtOnce = 8;
+constexpr int64_t kBufferBytes = 16 << 10;  // of the rows at once: they shall stay in L1
 
 // All state of one decode. libjpeg leaves its functions by longjmp, so everything between setjmp and longjmp is plain
 // data: the frames that a jump skips hold no destructors.
@@ -172,6 +173,42 @@ uint8_t* at_least(std::vector<uint8_t>& v, size_t bytes) {
   return v.data();
 }
 
+struct RowWork {
+  const Output& output;
+  const Region& region;
+  const JpegWindow& window;
+  const PixelSink& sink;
+  int64_t samples = 0, buffer_row = 0, rows_at_once = 0;
+  bool direct = false;  // libjpeg writes into the sink
+  uint8_t *buffer = nullptr, *rgb = nullptr;
+};
+
+// Owns nothing: libjpeg may leave it by a jump.
+void read_rows(jpeg_decompress_struct& d, const RowWork& w, std::vector<uint8_t>& scratch) {
+  const int64_t first = w.region.y, last = first + w.region.height;
+  auto* const to = static_cast<uint8_t*>(w.sink.data);
+  if (w.window.skip > 0) jpeg_skip_scanlines(&d, w.window.skip);
+  while (d.output_scanline < last) {
+    JSAMPROW rows[kMaxRowsAtOnce];
+    const int64_t y = d.output_scanline;
+    const bool wanted = y >= first;
+    const int64_t count = std::min(w.rows_at_once, (wanted ? last : first) - y);
+    for (int64_t i = 0; i < count; ++i)
+      rows[i] = w.direct && wanted ? to + (y - first + i) * w.sink.row_bytes : w.buffer + i * w.buffer_row;
+    // All of them before the first is looked at: reading what the vector units have just written stalls.
+    for (int64_t got = 0; got < count;) got += jpeg_read_scanlines(&d, rows + got, count - got);
+    if (w.direct || !wanted) continue;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint8_t* in = rows[i] + (w.region.x - w.window.x) * w.samples;
+      if (w.output.cmyk) {
+        cmyk_to_rgb_row(in, w.region.width, d.saw_Adobe_marker, w.rgb);
+        in = w.rgb;
+      }
+      convert_row(w.output.conversion, in, w.region.width, to + (y - first + i) * w.sink.row_bytes, scratch);
+    }
+  }
+}
+
 class LibjpegTurbo final : public ImageDecoder {
  public:
   const char* name() const override { return "jpeg/libjpeg-turbo"; }
@@ -252,39 +289,16 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
     report(s, 0, height);
 
   thread_local Scratch scratch;
-  const int64_t samples = d.output_components;
-  const bool trimmed = window.width != region.width;
-  const bool converted = output.cmyk || !output.conversion.is_copy();
-  const bool direct = !trimmed && !converted;
-  const int64_t row_bytes = window.width * samples;
-  uint8_t* const buffer = at_least(scratch.rows, row_bytes * kMaxRowsAtOnce);
-  uint8_t* const rgb = output.cmyk ? at_least(scratch.rgb, region.width * 3) : nullptr;
-  auto* const to = static_cast<uint8_t*>(sink.data);
-  const int64_t first = region.y, last = region.y + region.height;
-
-  if (!guarded(s, [&] {
-        if (window.skip > 0) jpeg_skip_scanlines(&d, window.skip);
-        while (d.output_scanline < last) {
-          JSAMPROW rows[kMaxRowsAtOnce];
-          const int64_t y = d.output_scanline;
-          const bool wanted = y >= first;
-          const int64_t count = std::min(kMaxRowsAtOnce, (wanted ? last : first) - y);
-          for (int64_t i = 0; i < count; ++i)
-            rows[i] = direct && wanted ? to + (y - first + i) * sink.row_bytes : buffer + i * row_bytes;
-          const int64_t got = jpeg_read_scanlines(&d, rows, count);
-          if (direct || !wanted) continue;
-          for (int64_t i = 0; i < got; ++i) {
-            const uint8_t* in = rows[i] + (region.x - window.x) * samples;
-            uint8_t* out = to + (y - first + i) * sink.row_bytes;
-            if (output.cmyk) {
-              cmyk_to_rgb_row(in, region.width, d.saw_Adobe_marker, rgb);
-              in = rgb;
-            }
-            convert_row(output.conversion, in, region.width, out, scratch.depth);
-          }
-        }
-      }))
-    report(s, d.output_scanline, height);
+  RowWork work{output, region, window, sink};
+  work.samples = d.output_components;
+  work.direct = window.width == region.width && !output.cmyk && output.conversion.is_copy();
+  work.buffer_row = (window.width * work.samples + 63) / 64 * 64;
+  work.rows_at_once = std::clamp<int64_t>(kBufferBytes / work.buffer_row, 2, kMaxRowsAtOnce);
+  // libjpeg-turbo's color conversion writes past the caches where a row is aligned to 32 bytes; ours are read at once.
+  work.buffer = at_least(scratch.rows, work.buffer_row * work.rows_at_once + 64);
+  work.buffer += 40 - reinterpret_cast<uintptr_t>(work.buffer) % 32;
+  if (output.cmyk) work.rgb = at_least(scratch.rgb, region.width * 3);
+  if (!guarded(s, [&] { read_rows(d, work, scratch.depth); })) report(s, d.output_scanline, height);
 }
 
 }  // namespace
@@ -315,7 +329,7 @@ JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& reg
   // columns moves the crop out by an iMCU only where the region begins or ends that close to a border of iMCUs.
   const int64_t margin = d.max_h_samp_factor > 1 ? 2 : 0;
   const int64_t left = std::max<int64_t>(0, (region.x - margin) / mcu_width * mcu_width);
-  const int64_t right = std::min(width, (region.x + region.width + margin + mcu_width - 1) / mcu_width * mcu_width);
+  const int64_t right = std::min(width, region.x + region.width + margin);
   w.crop = left > 0 || right < width;
   w.x = left;
   w.width = right - left;
