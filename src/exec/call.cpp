@@ -93,8 +93,12 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   op->infer(types, out_types);
   std::vector<Batch> out;
   for (const auto& t : out_types) out.emplace_back(t.dtype, t.ndim, t.layout, batch_size);
-  std::vector<std::vector<Shape>> shapes(batch_size);
-  run_whole_shapes(*op, inputs, types, context, out);
+  const auto context_of = [&](int i) {
+    SampleContext c = context;
+    c.index = i, c.sample = context.sample + i;
+    return c;
+  };
+  run_whole_shapes(*op, inputs, types, context_of, out);
   int64_t elements = 0;
   for (auto& b : out) {
     b.allocate(memory);
@@ -102,30 +106,27 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   }
   for (const auto& b : inputs)
     for (int i = 0; i < b.size(); ++i) elements += b.shape(i).volume();
-  for_samples(batch_size, elements, [&](int i) { run_whole_sample(*op, inputs, types, context, i, out); });
+  for_samples(batch_size, elements, [&](int i) { run_whole_sample(*op, inputs, types, context_of(i), out); });
   return out;
 }
 
 }  // namespace
 
 void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
-                      const SampleContext& context, std::vector<Batch>& out) {
+                      const ContextOf& context, std::vector<Batch>& out) {
   const int n = out[0].size();
   std::vector<Shape> in(inputs.size()), shapes(out.size());
   for (int i = 0; i < n; ++i) {
-    SampleContext c = context;
-    c.index = i, c.sample = context.sample + i;
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = inputs[k].shape(i);
-    op.shapes(c, in, types, shapes);
+    op.shapes(context(i), in, types, shapes);
     for (size_t k = 0; k < out.size(); ++k) out[k].sample(i).shape = shapes[k];
   }
   if (op.info->batch_wide) op.batch_shapes(inputs, types, out);
 }
 
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
-                      const SampleContext& context, int i, std::vector<Batch>& out) {
-  SampleContext c = context;
-  c.index = i, c.sample = context.sample + i;
+                      const SampleContext& context, std::vector<Batch>& out) {
+  const int i = context.index;
   std::vector<View> in, to;
   std::vector<Tensor> copies;
   for (size_t k = 0; k < inputs.size(); ++k) {
@@ -140,7 +141,7 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
   }
   for (auto& b : out) to.push_back(b.view(i));
   try {
-    op.run(c, in, to);
+    op.run(context, in, to);
   } catch (Error& e) {
     e.op = op.info->name;
     if (e.source.empty() && !inputs.empty()) e.source = inputs[0].sample(i).source;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operator, now: the immediate call under Python's fn.name(array), C++ and C.
 #pragma once
+#include <functional>
+
 #include "ops/machine/stage_program.h"
 
 namespace penstock {
@@ -12,9 +14,10 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1);
 
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
+using ContextOf = std::function<SampleContext(int sample)>;
 void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
-                      const SampleContext& context, std::vector<Batch>& out);
+                      const ContextOf& context, std::vector<Batch>& out);
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
-                      const SampleContext& context, int sample, std::vector<Batch>& out);
+                      const SampleContext& context, std::vector<Batch>& out);
 
 }  // namespace penstock

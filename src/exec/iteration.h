@@ -47,6 +47,7 @@ struct Iteration {
   std::vector<SampleError> errors;    // of the current step
   std::unique_ptr<Error> failure;     // the iteration ends with it
   std::shared_ptr<void> step_state;   // of the current step
+  std::weak_ptr<void> slot;           // token of the output memory, guarded by error_mutex
 };
 
 }  // namespace penstock

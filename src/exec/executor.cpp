@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/executor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/thread_pool.h"
+
+namespace penstock {
+
+namespace {
+// A batch that the user still holds delays the next one's memory at most this long.
+constexpr auto kHoldTime = std::chrono::milliseconds(20);
+}  // namespace
+
+Executor::Executor(Graph g, PipelineOptions o)
+    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options_from_environment())),
+      statistics(graph, plan, options.threads > 0 ? options.threads : usable_cores()),
+      budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
+      slots_(std::make_shared<OutputSlots>()), process_(getpid()) {
+  if (options.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", options.batch_size);
+  if (options.threads <= 0) options.threads = usable_cores();
+  if (!options.memory) {
+    auto own = std::make_shared<HostPool>();
+    pool = own.get();
+    options.memory = own;
+  }
+  for (const auto& n : graph.nodes()) {
+    if (get_op(n.op).family != Family::source) continue;
+    sources_[n.id] = make_source(graph, n);
+    const bool reader = sources_[n.id]->meta().has_value();
+    if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
+  }
+  if (options.on_error == OnError::skip && !options.uneven && primary >= 0)
+    if (const auto meta = sources_[primary]->meta(); meta && meta->number_of_shards > 1)
+      bad_argument("on_error=\"skip\" with several shards gives the ranks different numbers of samples; "
+                   "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
+  cached_.resize(plan.steps.size());
+  slots_->wake = &work_;
+  workers_.resize(options.threads);
+  for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+}
+
+Executor::~Executor() {
+  {
+    std::lock_guard lock(slots_->mutex);
+    slots_->wake = nullptr;
+  }
+  if (process_ != getpid()) {  // in a forked child the threads do not exist
+    for (auto& t : threads_) t.detach();
+    return;
+  }
+  for (auto& [id, s] : sources_)
+    if (auto* e = dynamic_cast<ExternalSource*>(s.get())) e->feed()->cancel();
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
+  for (auto& t : threads_) t.join();
+}
+
+Source* Executor::source_or_null(int node) {
+  auto it = sources_.find(node);
+  return it == sources_.end() ? nullptr : it->second.get();
+}
+
+void Executor::schedule() {
+  if (process_ != getpid())
+    bad_argument("this pipeline was made before a fork; make it in the process that uses it");
+  auto it = std::make_shared<Iteration>();
+  for (const auto& n : graph.nodes())
+    for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
+  {
+    std::lock_guard lock(mutex_);
+    it->number = next_number_++;
+    queue_.push_back(std::move(it));
+  }
+  work_.notify_all();
+}
+
+int Executor::in_flight() {
+  std::lock_guard lock(mutex_);
+  return static_cast<int>(queue_.size());
+}
+
+PipelineOutput Executor::outputs(const std::function<void()>& poll) {
+  std::shared_ptr<Iteration> it;
+  const int64_t begin = clock_ns();
+  {
+    std::unique_lock lock(mutex_);
+    if (queue_.empty()) bad_argument("outputs() without a scheduled run");
+    consumer_waits_ = true;
+    work_.notify_all();
+    while (!queue_.front()->finished) {
+      ready_.wait_for(lock, std::chrono::milliseconds(50));
+      if (poll && !queue_.front()->finished) {
+        lock.unlock();
+        try {
+          poll();
+        } catch (...) {
+          std::lock_guard again(mutex_);
+          consumer_waits_ = false;
+          throw;
+        }
+        lock.lock();
+      }
+    }
+    consumer_waits_ = false;
+    it = std::move(queue_.front());
+    queue_.pop_front();
+    if (it->end_of_data) queue_.clear();
+    if (!it->end_of_data) delivered_states_ = it->states;
+  }
+  statistics.waited(clock_ns() - begin);
+  if (it->failure) throw *it->failure;
+  if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
+  PipelineOutput out;
+  for (const auto& v : graph.outputs()) out.batches.push_back(it->values.at(v));
+  out.origin = std::move(it->origin);
+  statistics.delivered(it->size);
+  return out;
+}
+
+void Executor::reset() {
+  std::unique_lock lock(mutex_);
+  if (!queue_.empty()) {
+    // Iterations that run ahead belong to the epoch that ends: wait for them and let them go.
+    ready_.wait(lock, [&] {
+      return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
+    });
+    queue_.clear();
+  }
+  ended_ = false;
+  for (auto& [id, s] : sources_) s->reset();
+}
+
+bool Executor::makes_output(const Step& s) const {
+  return s.kind == Step::Kind::stage &&
+         std::find(graph.outputs().begin(), graph.outputs().end(), s.output) != graph.outputs().end();
+}
+
+bool Executor::may_prepare(const Iteration& it, size_t position) {
+  const Step& s = plan.steps[it.step];
+  if (s.kind == Step::Kind::source)  // sources are asked in order
+    for (size_t i = 0; i < position; ++i)
+      if (!queue_[i]->finished && queue_[i]->step <= it.step) return false;
+  if (s.kind != Step::Kind::stage || (position == 0 && consumer_waits_)) return true;
+  if (options.memory_limit && pool && position > 0 && pool->bytes_in_use() >= options.memory_limit) return false;
+  if (!makes_output(s)) return true;
+  std::lock_guard lock(slots_->mutex);
+  return slots_->alive < std::max(1, options.prefetch) + 1;
+}
+
+bool Executor::find_task(Task& task) {
+  for (size_t i = 0; i < queue_.size(); ++i) {
+    auto& it = *queue_[i];
+    if (it.finished) continue;
+    if (!it.prepared) {
+      if (it.preparing) continue;
+      if (!may_prepare(it, i)) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!it.blocked) it.blocked = true, it.blocked_since = now;
+        if (plan.steps[it.step].kind == Step::Kind::source || (options.memory_limit && i > 0) ||
+            now - it.blocked_since < kHoldTime)
+          continue;
+      }
+      it.blocked = false;
+      it.preparing = true;
+      task = {queue_[i], true, 0};
+      return true;
+    }
+    if (it.next_item < it.items) {
+      task = {queue_[i], false, it.next_item++};
+      return true;
+    }
+  }
+  return false;
+}
+
+void Executor::serve(int thread) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    Task task;
+    if (stop_) return;
+    if (!find_task(task)) {
+      const bool blocked = std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
+      const int64_t begin = clock_ns();
+      if (blocked) work_.wait_for(lock, std::chrono::milliseconds(2));
+      else work_.wait(lock);
+      (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
+      continue;
+    }
+    Iteration& it = *task.iteration;
+    lock.unlock();
+    bool step_done = false;
+    if (task.prepare) {
+      const int64_t begin = clock_ns();
+      try {
+        prepare(it);
+      } catch (Error& e) {
+        fail_iteration(it, e, &graph.node(plan.steps[it.step].nodes.back()));
+      } catch (const std::bad_alloc&) {
+        fail_iteration(it, Error(ErrorKind::out_of_memory, "out of memory"), nullptr);
+      } catch (const std::exception& e) {
+        fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
+      }
+      statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), 0, 0, 0, 0);
+      lock.lock();
+      it.prepared = true;
+      it.preparing = false;
+      step_done = it.items == 0 || it.failure || it.end_of_data;
+      if (step_done) it.items = it.next_item = 0;
+    } else {
+      run_item(it, task.item, thread);
+      lock.lock();
+      step_done = ++it.done_items == it.items;
+    }
+    if (step_done) {
+      lock.unlock();
+      finish_step(it, thread);
+      lock.lock();
+      if (it.failure || it.end_of_data || it.step + 1 == plan.steps.size()) {
+        it.finished = true;
+        it.step_state = nullptr;
+        ready_.notify_all();
+      } else {
+        ++it.step;
+        it.prepared = false;
+        it.items = it.next_item = it.done_items = 0;
+      }
+      work_.notify_all();
+    } else if (task.prepare) {
+      work_.notify_all();
+    }
+  }
+}
+
+void Executor::fail_iteration(Iteration& it, Error e, const Node* n) {
+  if (n) {
+    if (e.op.empty()) e.op = n->op;
+    if (e.user_line.empty()) e.user_line = n->user_line;
+  }
+  it.failure = std::make_unique<Error>(std::move(e));
+}
+
+std::string Executor::checkpoint() const {
+  nlohmann::json sources = nlohmann::json::object();
+  for (const auto& [node, state] : delivered_states_) {
+    if (state.empty())
+      bad_argument("the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
+                   "with state_dict()", graph.node(node).name);
+    sources[graph.node(node).name] = state;
+  }
+  return nlohmann::json{{"penstock_checkpoint", 1}, {"seed", graph.seed()}, {"sources", sources}}.dump();
+}
+
+void Executor::restore(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
+  const auto j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object() || j.value("penstock_checkpoint", 0) != 1 || !j.contains("sources") || !j["sources"].is_object())
+    bad_argument("this is not a checkpoint of a pipeline");
+  graph.set_seed(j.value("seed", uint64_t{0}));
+  for (const auto& [name, state] : j["sources"].items()) {
+    const int node = graph.find(name);
+    if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
+    sources_[node]->restore(state.get<std::string>());
+    delivered_states_[node] = state.get<std::string>();
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that run the steps of several iterations: samples of a batch in parallel, the oldest iteration first.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "base/backend.h"
+#include "exec/pipeline.h"
+
+namespace penstock {
+
+// Counts iterations whose output memory is alive, in the pipeline or in the user's hands. Outlives the pipeline.
+struct OutputSlots {
+  std::mutex mutex;
+  std::condition_variable* wake = nullptr;  // of the executor while it lives
+  int alive = 0;
+};
+
+class Executor {
+ public:
+  Executor(Graph graph, PipelineOptions options);
+  ~Executor();
+
+  void schedule();
+  PipelineOutput outputs(const std::function<void()>& poll);
+  int in_flight();
+  void reset();
+  Source& source(int node) { return *sources_.at(node); }
+  Source* source_or_null(int node);
+  std::string checkpoint() const;
+  void restore(const std::string& state);
+
+  Graph graph;
+  PipelineOptions options;
+  Plan plan;
+  Statistics statistics;
+  ErrorBudget budget;
+  HostPool* pool = nullptr;  // where memory is a pool of our own
+  int primary = -1;          // node whose samples give the ids
+
+ private:
+  struct StageState;
+  struct WholeState;
+  struct Worker {
+    std::unique_ptr<StageScratch> scratch;
+    std::vector<uint8_t> file;
+  };
+  struct Task {
+    std::shared_ptr<Iteration> iteration;
+    bool prepare = false;
+    int64_t item = 0;
+  };
+
+  void serve(int thread);
+  bool find_task(Task& task);                 // under mutex_
+  bool may_prepare(const Iteration& it, size_t position);
+  void prepare(Iteration& it);                // of the current step; sets items
+  void run_item(Iteration& it, int64_t item, int thread);
+  void finish_step(Iteration& it, int thread);  // errors, then the next step
+  void settle_errors(Iteration& it, int thread);
+  void drop_samples(Iteration& it, const std::vector<int>& gone);
+  void prepare_source(Iteration& it, const Step& s);
+  void prepare_whole(Iteration& it, const Step& s);
+  void prepare_stage(Iteration& it, const Step& s);
+  std::shared_ptr<BoundOp> bind(Iteration& it, const Node& n);
+  SampleContext context(const Iteration& it, int sample, const Node& n) const;
+  std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
+  bool makes_output(const Step& s) const;
+  void fail_iteration(Iteration& it, Error e, const Node* n);
+
+  std::map<int, std::unique_ptr<Source>> sources_;
+  std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
+  std::vector<Worker> workers_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable work_, ready_;
+  std::deque<std::shared_ptr<Iteration>> queue_;
+  std::shared_ptr<OutputSlots> slots_;
+  uint64_t next_number_ = 0;
+  bool stop_ = false, consumer_waits_ = false, ended_ = false;
+  std::map<int, std::string> delivered_states_;
+  int process_ = 0;
+};
+
+}  // namespace penstock

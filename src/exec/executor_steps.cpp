@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the executor does in each kind of step.
+#include <algorithm>
+
+#include "data/storage.h"
+#include "exec/call.h"
+#include "exec/executor.h"
+
+namespace penstock {
+
+struct Executor::StageState {
+  std::shared_ptr<StageRunner> runner;
+  bool placed = false;  // the output has its memory
+};
+struct Executor::WholeState {
+  std::shared_ptr<BoundOp> op;
+  std::vector<Batch> inputs, outputs;
+  std::vector<ValueType> types;
+};
+
+SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
+  const SampleOrigin& o = it.origin[sample];
+  return {sample, n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed(), o.epoch, o.position,
+          static_cast<uint32_t>(n.id)};
+}
+
+std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
+  const auto args = graph.arguments(n, [&](ValueRef v) { return &it.values.at(v); });
+  for (const auto& a : args)
+    if (a.batch && a.batch->size() != it.size)
+      bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), it.size);
+  return bind_op(get_op(n.op), args);
+}
+
+void Executor::prepare(Iteration& it) {
+  const Step& s = plan.steps[it.step];
+  it.step_state = nullptr;
+  it.items = 0;
+  switch (s.kind) {
+    case Step::Kind::source: prepare_source(it, s); break;
+    case Step::Kind::read: it.items = it.size; break;
+    case Step::Kind::whole: prepare_whole(it, s); break;
+    case Step::Kind::stage: prepare_stage(it, s); break;
+  }
+}
+
+void Executor::prepare_source(Iteration& it, const Step& s) {
+  const int node = s.nodes[0];
+  int n = 0;
+  if (!ended_) n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
+  if (n == 0) {
+    std::lock_guard lock(mutex_);
+    it.end_of_data = ended_ = true;
+    return;
+  }
+  if (it.size && it.size != n) bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
+  it.size = n;
+  if (static_cast<int>(it.origin.size()) < n) it.origin.resize(n);
+  it.states[node] = sources_.at(node)->state();
+}
+
+void Executor::prepare_whole(Iteration& it, const Step& s) {
+  const Node& n = graph.node(s.nodes[0]);
+  // A pipeline without sources makes full batches.
+  if (it.size == 0) {
+    it.size = options.batch_size;
+    it.origin.resize(it.size);
+    for (int i = 0; i < it.size; ++i) it.origin[i] = {0, it.number * options.batch_size + i, -1, {}};
+  }
+  auto w = std::make_shared<WholeState>();
+  w->op = bind(it, n);
+  for (const auto& in : n.inputs) {
+    w->inputs.push_back(it.values.at(in));
+    const Batch& b = w->inputs.back();
+    ValueType t{b.dtype(), b.ndim(), b.layout()};
+    t.layout = w->op->input_layout(t);
+    w->types.push_back(t);
+  }
+  std::vector<ValueType> out(n.outputs);
+  w->op->infer(w->types, out);
+  for (const auto& t : out) w->outputs.emplace_back(t.dtype, t.ndim, t.layout, it.size);
+  run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs);
+  int64_t elements = 0;
+  for (const auto& b : w->inputs)
+    for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
+  for (int k = 0; k < n.outputs; ++k) {
+    Batch& b = w->outputs[k];
+    b.allocate(options.memory);
+    for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
+    it.values[{n.id, k}] = b;
+  }
+  if (elements >= (1 << 14)) {
+    it.items = it.size;
+    it.step_state = w;
+    return;
+  }
+  for (int i = 0; i < it.size; ++i) {
+    try {
+      run_whole_sample(*w->op, w->inputs, w->types, context(it, i, n), w->outputs);
+    } catch (Error& e) {
+      std::lock_guard lock(it.error_mutex);
+      it.errors.push_back({i, e});
+    }
+  }
+}
+
+std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
+  // All output memory of an iteration shares one token, counted while any of it lives.
+  struct Token {
+    std::shared_ptr<OutputSlots> slots;
+    explicit Token(std::shared_ptr<OutputSlots> s) : slots(std::move(s)) {
+      std::lock_guard lock(slots->mutex);
+      ++slots->alive;
+    }
+    ~Token() {
+      std::lock_guard lock(slots->mutex);
+      --slots->alive;
+      if (slots->wake) slots->wake->notify_all();
+    }
+  };
+  std::shared_ptr<void> token;
+  {
+    std::lock_guard lock(it.error_mutex);
+    token = it.slot.lock();
+    if (!token) it.slot = token = std::make_shared<Token>(slots_);
+  }
+  auto memory = allocate_shared(options.memory, bytes);
+  void* p = memory.get();
+  return std::shared_ptr<void>(p, [memory, token](void*) mutable {
+    memory.reset();  // before the token, so that the memory is free when a waiting worker looks
+    token.reset();
+  });
+}
+
+void Executor::prepare_stage(Iteration& it, const Step& s) {
+  auto state = std::make_shared<StageState>();
+  const bool cacheable = std::all_of(s.nodes.begin(), s.nodes.end(),
+                                     [&](int id) { return graph.node(id).per_sample.empty(); });
+  std::vector<ValueType> types;
+  for (const auto& in : s.inputs) {
+    const Batch& b = it.values.at(in);
+    types.push_back({b.dtype(), b.ndim(), b.layout()});
+  }
+  auto fits = [&](const StageRunner& r) {
+    for (size_t i = 0; i < types.size(); ++i) {
+      const ValueType& t = r.program().inputs[i];
+      if (t.dtype != types[i].dtype || t.ndim != types[i].ndim ||
+          (!types[i].layout.empty() && !(t.layout == types[i].layout)))
+        return false;
+    }
+    return true;
+  };
+  std::shared_ptr<StageRunner> cached;
+  if (cacheable) {
+    std::lock_guard lock(mutex_);
+    cached = cached_[it.step];
+  }
+  if (cached && fits(*cached)) {
+    state->runner = cached;
+  } else {
+    StageProgram program;
+    program.inputs = types;
+    std::map<ValueRef, int> number;
+    for (size_t i = 0; i < s.inputs.size(); ++i) number.emplace(s.inputs[i], static_cast<int>(i));
+    for (int id : s.nodes) {
+      const Node& n = graph.node(id);
+      std::vector<int> operands;
+      for (const auto& in : n.inputs) operands.push_back(number.at(in));
+      try {
+        number[{id, 0}] = append_node(program, bind(it, n), std::move(operands), static_cast<uint32_t>(id));
+      } catch (Error& e) {
+        e.op = n.op;
+        e.user_line = n.user_line;
+        throw;
+      }
+    }
+    program.outputs = {number.at(s.output)};
+    state->runner = backend(DeviceKind::cpu).make_stage(std::move(program));
+    if (cacheable) {
+      std::lock_guard lock(mutex_);
+      cached_[it.step] = state->runner;
+    }
+  }
+  const ValueType& type = state->runner->program().nodes.back().type;
+  const bool decodes = s.lazy_source || state->runner->program().nodes[0].op->traits().decodes;
+  // Where all sizes are known before a pixel moves, samples go straight into their places in one dense batch.
+  std::vector<Shape> in(s.inputs.size());
+  std::vector<Shape> shapes(it.size);
+  bool known = true;
+  for (int i = 0; i < it.size && known; ++i) {
+    for (size_t k = 0; k < in.size(); ++k) in[k] = it.values.at(s.inputs[k]).shape(i);
+    if (decodes) {
+      const auto params = state->runner->program().nodes[0].op->decode_params();
+      in[0] = Shape{-1, -1, params.type == ImageType::any_data ? -1 : params.type == ImageType::gray ? 1 : 3};
+    }
+    state->runner->shapes(context(it, i, graph.node(s.nodes[0])), in, std::span(&shapes[i], 1));
+    known = shapes[i].known();
+  }
+  const int ndim = known && it.size ? shapes[0].size() : type.ndim;
+  Batch out(type.dtype, ndim, type.layout.size() == ndim ? type.layout : Layout{}, it.size);
+  if (known) {
+    for (int i = 0; i < it.size; ++i) out.sample(i).shape = shapes[i];
+    if (out.has_uniform_shapes() && it.size) {
+      const size_t bytes = checked_bytes(shapes[0].volume(), size_of(type.dtype));
+      out.block = slot_memory(it, std::max<size_t>(1, checked_bytes(it.size, bytes)));
+      for (int i = 0; i < it.size; ++i) out.sample(i).data = static_cast<char*>(out.block.get()) + i * bytes;
+      state->placed = true;
+    }
+  }
+  for (int i = 0; i < it.size; ++i) out.sample(i).source = it.origin[i].path;
+  it.values[s.output] = std::move(out);
+  it.items = it.size;
+  it.step_state = state;
+}
+
+void Executor::run_item(Iteration& it, int64_t item, int thread) {
+  const Step& s = plan.steps[it.step];
+  const int i = static_cast<int>(item);
+  Worker& w = workers_[thread];
+  const int64_t begin = clock_ns();
+  int64_t read_ns = 0;
+  w.scratch->times = {};
+  const Node& first = graph.node(s.nodes.front());
+  try {
+    switch (s.kind) {
+      case Step::Kind::source: break;
+      case Step::Kind::read: {
+        auto bytes = std::make_shared<std::vector<uint8_t>>();
+        read_file(it.origin[i].path, *bytes);
+        auto& sample = it.values.at(s.output).sample(i);
+        sample.shape = Shape{static_cast<int64_t>(bytes->size())};
+        sample.data = bytes->data();
+        sample.owner = std::shared_ptr<void>(bytes, bytes->data());
+        break;
+      }
+      case Step::Kind::whole: {
+        auto& state = *static_cast<WholeState*>(it.step_state.get());
+        run_whole_sample(*state.op, state.inputs, state.types, context(it, i, first), state.outputs);
+        break;
+      }
+      case Step::Kind::stage: {
+        auto& state = *static_cast<StageState*>(it.step_state.get());
+        StageInput in[4];
+        for (size_t k = 0; k < s.inputs.size(); ++k) {
+          if (k == 0 && s.lazy_source) continue;
+          in[k].view = it.values.at(s.inputs[k]).view(i);
+        }
+        if (s.lazy_source) {
+          read_file(it.origin[i].path, w.file);
+          read_ns = clock_ns() - begin;
+          in[0].encoded = w.file;
+        } else if (state.runner->program().nodes[0].op->traits().decodes) {
+          in[0].encoded = {in[0].view.as<const uint8_t>(), static_cast<size_t>(in[0].view.volume())};
+        }
+        Batch& out = it.values.at(s.output);
+        state.runner->run(context(it, i, first), std::span(in, s.inputs.size()),
+                          [&](int, DType t, const Shape& shape, const Layout&) -> View {
+                            auto& sample = out.sample(i);
+                            if (state.placed) {
+                              if (!(sample.shape == shape))
+                                fail(ErrorKind::internal, "a sample of shape {} where {} was promised", shape.text(),
+                                     sample.shape.text());
+                            } else {
+                              sample.shape = shape;
+                              sample.owner = slot_memory(it, checked_bytes(shape.volume(), size_of(t)));
+                              sample.data = sample.owner.get();
+                            }
+                            return {sample.data, t, {}, shape, dense_strides(shape)};
+                          },
+                          *w.scratch);
+        break;
+      }
+    }
+  } catch (Error& e) {
+    const bool of_data = e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing;
+    const Node& blame = of_data || s.kind != Step::Kind::stage ? first : graph.node(s.nodes.back());
+    if (e.op.empty()) e.op = blame.op;
+    if (e.source.empty()) e.source = it.origin[i].path;
+    e.user_line = blame.user_line;
+    std::lock_guard lock(it.error_mutex);
+    it.errors.push_back({i, e});
+  } catch (const std::bad_alloc&) {
+    std::lock_guard lock(it.error_mutex);
+    it.errors.push_back({i, Error(ErrorKind::out_of_memory, "out of memory")});
+  } catch (const std::exception& e) {
+    std::lock_guard lock(it.error_mutex);
+    it.errors.push_back({i, Error(ErrorKind::internal, e.what())});
+  }
+  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), 1, read_ns,
+                 w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
+}
+
+void Executor::finish_step(Iteration& it, int thread) {
+  if (!it.errors.empty() && !it.failure) {
+    try {
+      settle_errors(it, thread);
+    } catch (Error& e) {
+      fail_iteration(it, e, nullptr);
+    }
+  }
+  for (const auto& [value, step] : plan.value_last_use)
+    if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
+  it.step_state = nullptr;
+}
+
+void Executor::settle_errors(Iteration& it, int thread) {
+  auto errors = std::move(it.errors);
+  it.errors.clear();
+  std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  std::vector<int> gone;
+  for (auto& bad : errors) {
+    const bool of_data = bad.error.kind() == ErrorKind::data || bad.error.kind() == ErrorKind::file_missing;
+    if (!of_data || options.on_error == OnError::raise || primary < 0) throw bad.error;
+    const SampleOrigin& o = it.origin[bad.sample];
+    const uint64_t position = o.position;
+    budget.add({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
+    if (options.on_error == OnError::skip) {
+      gone.push_back(bad.sample);
+      continue;
+    }
+    for (uint32_t attempt = 0;; ++attempt) {
+      if (attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+      run_item(it, bad.sample, thread);
+      if (it.errors.empty()) break;
+      it.errors.clear();
+    }
+    it.origin[bad.sample].position = position;  // random numbers stay those of the position
+  }
+  if (!gone.empty()) drop_samples(it, gone);
+}
+
+void Executor::drop_samples(Iteration& it, const std::vector<int>& gone) {
+  const int old = it.size;
+  for (auto& [ref, b] : it.values) {
+    if (b.size() != old) continue;
+    Batch kept(b.dtype(), b.ndim(), b.layout(), old - static_cast<int>(gone.size()));
+    kept.block = b.block;
+    int to = 0;
+    for (int i = 0; i < old; ++i)
+      if (!std::binary_search(gone.begin(), gone.end(), i)) kept.sample(to++) = b.sample(i);
+    b = std::move(kept);
+  }
+  for (size_t k = gone.size(); k-- > 0;) it.origin.erase(it.origin.begin() + gone[k]);
+  it.size = old - static_cast<int>(gone.size());
+}
+
+}  // namespace penstock

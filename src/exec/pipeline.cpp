@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/pipeline.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "exec/executor.h"
+
+namespace penstock {
+
+struct Pipeline::State {
+  State(Graph g, PipelineOptions o) : executor(std::move(g), std::move(o)) {}
+  Executor executor;
+};
+
+Pipeline::Pipeline(Graph graph, PipelineOptions options)
+    : state_(std::make_unique<State>(std::move(graph), std::move(options))) {}
+Pipeline::~Pipeline() = default;
+
+const Graph& Pipeline::graph() const { return state_->executor.graph; }
+const PipelineOptions& Pipeline::options() const { return state_->executor.options; }
+std::string Pipeline::plan_text() const { return state_->executor.plan.text(graph()); }
+
+static ExternalSource& external(Executor& e, int node) {
+  auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));
+  if (!s) bad_argument("'{}' is no external source", node >= 0 ? e.graph.node(node).name : "?");
+  return *s;
+}
+void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
+  external(state_->executor, node).set_feed(std::move(feed));
+}
+void Pipeline::feed(int node, std::vector<Batch> batches) {
+  auto* queue = dynamic_cast<FeedQueue*>(external(state_->executor, node).feed());
+  if (!queue) bad_argument("'{}' has a source of its own and cannot be fed", graph().node(node).name);
+  queue->push(std::move(batches));
+}
+
+void Pipeline::schedule() { state_->executor.schedule(); }
+PipelineOutput Pipeline::outputs(const std::function<void()>& poll) { return state_->executor.outputs(poll); }
+
+PipelineOutput Pipeline::run(const std::function<void()>& poll) {
+  Executor& e = state_->executor;
+  const int depth = std::max(1, e.options.prefetch);
+  while (e.in_flight() < depth) e.schedule();
+  PipelineOutput out = e.outputs(poll);
+  if (e.options.prefetch > 0)
+    while (e.in_flight() < depth) e.schedule();
+  return out;
+}
+
+void Pipeline::reset() { state_->executor.reset(); }
+
+std::optional<ReaderMeta> Pipeline::reader_meta(const std::string& name) const {
+  Executor& e = state_->executor;
+  if (name.empty()) return e.primary < 0 ? std::nullopt : e.source(e.primary).meta();
+  const int node = graph().find(name);
+  Source* s = node < 0 ? nullptr : e.source_or_null(node);
+  if (!s || !s->meta()) bad_argument("there is no reader '{}' in this pipeline", name);
+  return s->meta();
+}
+int64_t Pipeline::epoch_size(const std::string& name) const {
+  const auto m = reader_meta(name);
+  return m ? m->epoch_size : -1;
+}
+int64_t Pipeline::batches_per_epoch() const {
+  Executor& e = state_->executor;
+  return e.primary < 0 ? -1 : e.source(e.primary).batches_per_epoch(e.options.batch_size, e.options.epoch_mode);
+}
+void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }
+
+std::string Pipeline::checkpoint() const { return state_->executor.checkpoint(); }
+void Pipeline::restore(const std::string& state) { state_->executor.restore(state); }
+
+PipelineStatistics Pipeline::statistics() const {
+  const Executor& e = state_->executor;
+  PipelineStatistics s = e.statistics.summary();
+  if (e.pool) s.bytes_held = e.pool->bytes_held(), s.bytes_in_use = e.pool->bytes_in_use();
+  return s;
+}
+void Pipeline::start_trace() { state_->executor.statistics.start_trace(); }
+std::string Pipeline::trace_json() const { return state_->executor.statistics.trace_json(); }
+std::vector<LeftOut> Pipeline::left_out() const { return state_->executor.budget.list(); }
+
+std::string Pipeline::to_json() const {
+  const PipelineOptions& o = options();
+  return nlohmann::json{{"penstock_pipeline", 1},
+                        {"batch_size", o.batch_size},
+                        {"threads", o.threads},
+                        {"prefetch", o.prefetch},
+                        {"memory_limit", o.memory_limit},
+                        {"epoch_mode", static_cast<int>(o.epoch_mode)},
+                        {"on_error", static_cast<int>(o.on_error)},
+                        {"error_budget", o.error_budget},
+                        {"uneven", o.uneven},
+                        {"graph", nlohmann::json::parse(graph().to_json())}}.dump(1);
+}
+
+std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text) {
+  const auto j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object() || j.value("penstock_pipeline", 0) != 1 || !j.contains("graph"))
+    bad_argument("this is not a saved pipeline");
+  PipelineOptions o;
+  try {
+    o.batch_size = j.value("batch_size", 1);
+    o.threads = j.value("threads", 0);
+    o.prefetch = j.value("prefetch", 2);
+    o.memory_limit = j.value("memory_limit", size_t{0});
+    o.epoch_mode = static_cast<EpochMode>(std::clamp(j.value("epoch_mode", 0), 0, 2));
+    o.on_error = static_cast<OnError>(std::clamp(j.value("on_error", 0), 0, 2));
+    o.error_budget = j.value("error_budget", int64_t{-1});
+    o.uneven = j.value("uneven", false);
+  } catch (const nlohmann::json::exception& e) {
+    bad_argument("a saved pipeline that cannot be read: {}", e.what());
+  }
+  return std::make_unique<Pipeline>(Graph::from_json(j["graph"].dump()), o);
+}
+
+}  // namespace penstock
