@@ -13,6 +13,7 @@ import numpy as np
 KNOWN_DIFFERENCES = {
     "rounding": "Integers are rounded half to even and saturated; DALI rounds half away from zero in scalar code and "
                 "half to even in its SSE paths.",
+    "crop.dtype": "crop and slice with a dtype round; DALI truncates there, and saturates to float16.",
     "fill_values": "Fill values are rounded and saturated like every value; DALI's crop, slice, pad and erase convert "
                    "them with a C cast.",
     "resize.tables": "Gaussian, cubic and Lanczos kernels are the closed forms; DALI interpolates tables of 65, 129 "
