@@ -5,6 +5,8 @@
     out = oracle.call("resize", [image0, image1], layout="HWC", size=[224, 224], interp_type="INTERP_CUBIC")
     out = oracle.call("warp_affine", [image], layout="HWC", matrix={"per_sample": [m0]})
     out = oracle.call("cat", [[a0, a1], [b0, b1]], inputs_layouts=["HWC", "HWC"], axis=1)     # two inputs, two samples
+    out = oracle.call("decoders.image", [np.fromfile(path, np.uint8)], output_type="GRAY")
+    data, labels = oracle.call("readers.file", [], batch_size=4, file_root=folder)
     out = oracle.call("+", [[a0], [b0]])                # Python operators by their sign
     out = oracle.call("+", [a0], b=1)                   # ... with a constant on the right; a=1: on the left
 
