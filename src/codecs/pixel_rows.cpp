@@ -104,7 +104,7 @@ void convert_row(const RowConversion& c, const void* in, int64_t width, void* ou
 void cmyk_to_rgb_row(const uint8_t* in, int64_t width, bool inverted, uint8_t* rgb) {
   const unsigned flip = inverted ? 0 : 255;
   for (int64_t i = 0; i < width; ++i, in += 4, rgb += 3)
-    for (int k = 0; k < 3; ++k) rgb[k] = ((in[k] ^ flip) * (in[3] ^ flip) + 127) / 255;
+    for (int k = 0; k < 3; ++k) rgb[k] = (in[k] ^ flip) * (in[3] ^ flip) / 255;
 }
 
 void reverse_row(uint8_t* row, int64_t width, int64_t pixel_bytes) {

@@ -32,7 +32,8 @@ struct RowConversion {
 void convert_row(const RowConversion& conversion, const void* in, int64_t width, void* out,
                  std::vector<uint8_t>& scratch);
 
-// CMYK as Adobe writes it in JPEG files (all four inverted): R = round(C * K / 255). Without `inverted`, plain CMYK.
+// CMYK as Adobe writes it in JPEG files (all four inverted): R = floor(C * K / 255), which is DALI's arithmetic (Pillow
+// and OpenCV differ from it by 1 at most). Without `inverted`, plain CMYK.
 void cmyk_to_rgb_row(const uint8_t* cmyk, int64_t width, bool inverted, uint8_t* rgb);
 
 // Reverses the order of the pixels of a row, `pixel_bytes` each.
