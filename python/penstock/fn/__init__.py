@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators. Called with arrays they run at once and return the kind they were given; called inside of a
+pipeline's function they add a node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ..."""
+import sys
+from types import ModuleType
+
+from .. import _core
+
+
+def _module(path):
+    """The module of a group of operators, made with its parents on first use."""
+    name = f"{__name__}.{path}" if path else __name__
+    if name not in sys.modules:
+        parent, _, last = path.rpartition(".")
+        module = ModuleType(name, f"Operators of the group {path}.")
+        module.__path__ = []  # a package: groups may hold groups
+        sys.modules[name] = module
+        setattr(_module(parent), last, module)
+    return sys.modules[name]
+
+
+for _name in _core.operators():
+    _path, _, _last = _name.rpartition(".")
+    setattr(_module(_path), _last, _core.operator_function(_name))

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the extension module; each file binds one.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace penstock::python {
+
+void bind_containers(nb::module_& m);
+void bind_operators(nb::module_& m);
+
+}  // namespace penstock::python

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// fn.name(...): one C function per operator, called without a Python frame in between.
+#include "exec/call.h"
+
+#include <atomic>
+#include <random>
+
+#include "bindings.h"
+#include "interop.h"
+
+namespace penstock::python {
+namespace {
+
+// Keyword arguments that every operator takes.
+enum class Common : uint8_t { device, name, seed, bytes_per_sample_hint, preserve, batch_size, count };
+constexpr const char* kCommonNames[] = {"device", "name", "seed", "bytes_per_sample_hint", "preserve", "batch_size"};
+PyObject* common_names[static_cast<int>(Common::count)];
+
+struct Operator {
+  const OpInfo* info;
+  std::string name, text;  // of the Python function
+  PyMethodDef method;
+  std::vector<PyObject*> arguments;  // interned names
+  bool decodes;
+};
+
+thread_local bool building = false;  // inside of a pipeline's function: calls are nodes
+PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> node
+PyObject* warn_device = nullptr;     // Python: (device)
+
+std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0};
+
+PyObject* record(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  if (!add_node) bad_type("a DataNode is a value of a pipeline");
+  nb::object inputs = nb::steal(PyTuple_New(n));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    Py_IncRef(args[i]);
+    PyTuple_SetItem(inputs.ptr(), i, args[i]);
+  }
+  nb::dict keywords;
+  const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[n + i]);
+  return nb::handle(add_node)(op.info->name, inputs, keywords).release().ptr();
+}
+
+int find_name(const std::vector<PyObject*>& known, PyObject* key) {
+  for (size_t i = 0; i < known.size(); ++i)
+    if (known[i] == key) return static_cast<int>(i);
+  for (size_t i = 0; i < known.size(); ++i)  // a key that is not interned
+    if (PyUnicode_Compare(known[i], key) == 0) return static_cast<int>(i);
+  return -1;
+}
+
+[[noreturn]] void unknown_keyword(const Operator& op, PyObject* key) {
+  const auto name = nb::cast<std::string>(nb::handle(key));
+  std::vector<std::string> known;
+  for (const auto& a : op.info->args) known.push_back(a.name);
+  for (const char* c : kCommonNames) known.push_back(c);
+  Error e(ErrorKind::key, fmt::format("there is no argument '{}'{}", name, did_you_mean(name, known)));
+  e.op = op.info->name;
+  throw e;
+}
+
+void check_device(PyObject* value) {
+  if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu' or 'mixed'");
+  if (PyUnicode_CompareWithASCIIString(value, "cpu") != 0 && warn_device)
+    nb::handle{warn_device}(nb::handle(value));
+}
+
+bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == Kind::sequence && !is_number_list(o)); }
+
+// Smaller calls keep the GIL: giving it up and taking it back costs as much as they do.
+constexpr size_t kReleaseBytes = size_t{1} << 16;
+
+PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  const OpInfo& info = *op.info;
+  Batch inputs_[4];
+  std::vector<Batch> many;
+  Batch* inputs = inputs_;
+  if (n > 4) many.resize(n), inputs = many.data();
+  Kind like = Kind::numpy;
+  bool batched = false;
+  int batch_size = 1;
+  size_t bytes = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    const Kind kind = kind_of(args[i]);
+    if (kind == Kind::node) return record(op, args, n, names);
+    if (i == 0) like = kind;
+    if (is_batch(args[i], kind)) {
+      inputs[i] = batch_from(args[i]);
+      if (batched && inputs[i].size() != batch_size)
+        bad_argument("the inputs differ in their number of samples: {} and {}", batch_size, inputs[i].size());
+      batched = true, batch_size = inputs[i].size();
+    } else {
+      Tensor t = tensor_from(args[i]);
+      Batch b(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
+      Batch::Sample& s = b.sample(0);
+      s.data = t.view.data, s.shape = t.view.shape;
+      if (!t.view.dense()) s.strides = t.view.strides;
+      s.owner = std::move(t.owner), s.source = std::move(t.source);
+      inputs[i] = std::move(b);
+    }
+    bytes += inputs[i].bytes();
+  }
+  SampleContext context;
+  bool seeded = false, sized = false;
+  std::vector<Argument> values(info.args.size());
+  std::vector<std::unique_ptr<Batch>> owned;
+  const Py_ssize_t keywords = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; i < keywords; ++i) {
+    PyObject* key = PyTuple_GetItem(names, i);
+    PyObject* value = args[n + i];
+    if (value == Py_None) {
+      continue;
+    }
+    if (const int index = find_name(op.arguments, key); index >= 0) {
+      const Kind kind = kind_of(value);
+      if (kind == Kind::node) return record(op, args, n, names);
+      if (kind == Kind::batch) {
+        values[index].batch = nb::inst_ptr<Batch>(nb::handle(value));
+        if (n == 0 && !batched) batched = true, batch_size = values[index].batch->size();
+      } else {
+        values[index].value = value_from(value, info.args[index]);
+      }
+      continue;
+    }
+    int which = 0;
+    while (which < static_cast<int>(Common::count) && PyUnicode_Compare(common_names[which], key) != 0) ++which;
+    switch (static_cast<Common>(which)) {
+      case Common::device: check_device(value); break;
+      case Common::seed: {
+        const long long s = PyLong_AsLongLong(value);
+        if (s == -1 && PyErr_Occurred()) throw nb::python_error();
+        if (s != -1) context.seed = static_cast<uint64_t>(s), seeded = true;
+        break;
+      }
+      case Common::batch_size:
+        batch_size = static_cast<int>(PyLong_AsLong(value));
+        if (PyErr_Occurred()) throw nb::python_error();
+        if (n > 0 || batch_size < 1) bad_argument("batch_size must be positive and is for operators without inputs");
+        batched = sized = true;
+        break;
+      case Common::count: unknown_keyword(op, key);
+      default: break;  // accepted, without effect here
+    }
+  }
+  if (sized || n == 0)
+    for (const auto& v : values)
+      if (v.batch && v.batch->size() != batch_size)
+        bad_argument("a per-sample argument has {} values for {} samples", v.batch->size(), batch_size);
+  if (batched)  // single samples beside a batch are the same for all of its samples
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (inputs[i].size() == 1 && batch_size > 1) {
+        std::vector<Tensor> same(batch_size, inputs[i].tensor(0));
+        inputs[i] = Batch::from_tensors(std::move(same));
+      }
+  if (info.random && !seeded) {
+    context.seed = immediate_seed;
+    context.epoch = immediate_calls.fetch_add(1, std::memory_order_relaxed);
+  }
+  std::vector<Batch> out;
+  const std::span<const Batch> in(inputs, static_cast<size_t>(n));
+  if (bytes >= kReleaseBytes || op.decodes) {
+    nb::gil_scoped_release release;
+    out = call_op(info, in, values, context, default_memory(), batch_size);
+  } else {
+    out = call_op(info, in, values, context, default_memory(), batch_size);
+  }
+  auto result = [&](Batch& b) {
+    return batched ? nb::cast(std::move(b)).release().ptr() : to_python(b.tensor(0), like);
+  };
+  if (out.size() == 1) return result(out[0]);
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
+  for (size_t i = 0; i < out.size(); ++i) PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), result(out[i]));
+  return tuple.release().ptr();
+}
+
+PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  const auto& op = *static_cast<Operator*>(PyCapsule_GetPointer(self, "penstock.operator"));
+  try {
+    try {
+      return building ? record(op, args, n, names) : run(op, args, n, names);
+    } catch (Error& e) {
+      if (e.op.empty()) e.op = op.info->name;
+      throw;
+    }
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+
+std::string signature(const OpInfo& info, const std::string& name) {
+  std::string s = name + "($module, /, *inputs";
+  for (const auto& a : info.args) {
+    s += ", " + a.name;
+    if (!a.required) s += "=" + to_text(a.default_value);
+  }
+  return s + ", device=None, name=None, seed=-1)\n--\n\n";
+}
+
+std::string documentation(const OpInfo& info) {
+  std::string s = info.doc + "\n\nInputs: ";
+  s += info.max_inputs == 0 ? "none"
+       : info.min_inputs == info.max_inputs ? std::to_string(info.min_inputs)
+                                            : fmt::format("{} to {}", info.min_inputs, info.max_inputs);
+  s += fmt::format(". Outputs: {}.\n", info.outputs);
+  if (!info.args.empty()) s += "\nArguments:\n";
+  for (const auto& a : info.args) {
+    s += fmt::format("  {} ({}{}", a.name, name_of(a.type), a.per_sample ? ", or one per sample" : "");
+    if (a.required) s += ", required";
+    else if (a.default_value.index() != 0) s += ", default " + to_text(a.default_value);
+    s += "): " + a.doc + "\n";
+  }
+  return s;
+}
+
+// The function of one operator; made once and kept for the life of the process.
+nb::object make_function(const std::string& full_name) {
+  const OpInfo& info = get_op(full_name);
+  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0};
+  const size_t dot = full_name.rfind('.');
+  op->name = dot == std::string::npos ? full_name : full_name.substr(dot + 1);
+  op->text = signature(info, op->name) + documentation(info);
+  for (const auto& a : info.args) op->arguments.push_back(PyUnicode_InternFromString(a.name.c_str()));
+  op->method = {op->name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call)),
+                METH_FASTCALL | METH_KEYWORDS, op->text.c_str()};
+  nb::object self = nb::steal(PyCapsule_New(op, "penstock.operator", nullptr));
+  const std::string module = "penstock.fn" + (dot == std::string::npos ? "" : "." + full_name.substr(0, dot));
+  nb::str module_name(module.c_str());
+  PyObject* f = PyCFunction_NewEx(&op->method, self.ptr(), module_name.ptr());
+  if (!f) throw nb::python_error();
+  return nb::steal(f);
+}
+
+nb::object to_object(const Value& value) {
+  return std::visit(
+      [](const auto& v) -> nb::object {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nb::none();
+        } else if constexpr (requires { v.push_back(v[0]); } && !std::is_same_v<T, std::string>) {
+          nb::list l;
+          for (const auto& e : v) l.append(nb::cast(e));
+          return l;
+        } else {
+          return nb::cast(v);
+        }
+      },
+      value);
+}
+
+}  // namespace
+
+void bind_operators(nb::module_& m) {
+  for (int i = 0; i < static_cast<int>(Common::count); ++i) common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
+  immediate_seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+  m.def("operators", [] {
+    nb::list names;
+    for (const OpInfo* o : all_ops())
+      if (!o->hidden) names.append(nb::cast(o->name));
+    return names;
+  });
+  m.def("operator_function", &make_function);
+  m.def("operator_schema", [](const std::string& name) {  // for the generator of stubs and pages
+    const OpInfo& info = get_op(name);
+    nb::dict d;
+    d["name"] = info.name, d["doc"] = info.doc, d["oracle"] = info.oracle;
+    d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
+    d["random"] = info.random, d["hidden"] = info.hidden;
+    d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
+    nb::list inputs, args;
+    for (const auto& s : info.input_names) inputs.append(nb::cast(s));
+    for (const auto& a : info.args) {
+      nb::dict x;
+      x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
+      x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = to_text(a.default_value);
+      args.append(x);
+    }
+    d["input_names"] = inputs, d["args"] = args;
+    return d;
+  });
+  m.def("set_building", [](bool b) { return std::exchange(building, b); });
+  m.def("is_building", [] { return building; });
+  m.def("set_hooks", [](nb::object node, nb::object device) {
+    add_node = node.release().ptr(), warn_device = device.release().ptr();
+  });
+  m.def("set_node_type", [](nb::object type) { set_node_type(type); });
+  m.def("seed", [](int64_t s) { immediate_seed = static_cast<uint64_t>(s), immediate_calls = 0; }, nb::arg("seed"),
+        "Restarts the random numbers of immediate calls from `seed`.");
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor and Batch.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "interop.h"
+#include "numpy_abi.h"
+
+namespace penstock::python {
+namespace {
+
+nb::tuple shape_tuple(const Shape& s) {
+  nb::object t = nb::steal(PyTuple_New(s.size()));
+  for (int i = 0; i < s.size(); ++i) PyTuple_SetItem(t.ptr(), i, PyLong_FromLongLong(s[i]));
+  return nb::cast<nb::tuple>(t);
+}
+
+nb::object dtype_object(DType t) {
+  static PyObject* enumeration = nb::module_::import_("penstock.types").attr("DType").inc_ref().ptr();
+  return nb::handle(enumeration)(static_cast<int>(t));
+}
+
+const char* typestr(DType t) {
+  constexpr const char* text[] = {"|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8", "|b1"};
+  return text[static_cast<int>(t)];
+}
+
+nb::dict array_interface(const Tensor& t) {
+  nb::dict d;
+  d["version"] = 3;
+  d["typestr"] = typestr(t.view.dtype);
+  d["shape"] = shape_tuple(t.view.shape);
+  d["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t.view.data), false);
+  if (!t.view.dense()) {
+    Shape bytes = t.view.strides;
+    for (int i = 0; i < bytes.size(); ++i) bytes[i] *= static_cast<int64_t>(size_of(t.view.dtype));
+    d["strides"] = shape_tuple(bytes);
+  }
+  return d;
+}
+
+nb::object numpy_array(Tensor t, nb::handle dtype, nb::handle copy) {
+  nb::object array = nb::steal(numpy_from_tensor(std::move(t)));
+  if (dtype.is_valid() && !dtype.is_none()) array = array.attr("astype")(dtype, nb::arg("copy") = false);
+  if (copy.is_valid() && !copy.is_none() && nb::cast<bool>(copy)) array = array.attr("copy")();
+  return array;
+}
+
+nb::object export_dlpack(Tensor t, nb::handle max_version, nb::handle copy) {
+  if (copy.is_valid() && !copy.is_none() && nb::cast<bool>(copy)) {
+    Tensor own = Tensor::empty(t.view.dtype, t.view.shape, t.view.layout);
+    copy_strided(t.view, own.view);
+    t = std::move(own);
+  }
+  const bool versioned = max_version.is_valid() && !max_version.is_none() &&
+                         nb::cast<int>(nb::cast<nb::tuple>(max_version)[0]) >= 1;
+  return nb::steal(dlpack_capsule(std::move(t), versioned));
+}
+
+std::string sample_text(const Batch& b) {
+  std::string shapes;
+  for (int i = 0; i < b.size() && i < 4; ++i) shapes += (i ? ", " : "") + b.shape(i).text();
+  if (b.size() > 4) shapes += ", ...";
+  return fmt::format("Batch({} samples, {}, layout '{}', shapes {})", b.size(), name_of(b.dtype()), b.layout().str(),
+                     b.size() && b.has_uniform_shapes() ? b.shape(0).text() : shapes);
+}
+
+int wrapped(const Batch& b, int64_t i) {
+  const int64_t k = i < 0 ? i + b.size() : i;
+  if (k < 0 || k >= b.size()) throw nb::index_error(fmt::format("sample {} of a batch of {}", i, b.size()).c_str());
+  return static_cast<int>(k);
+}
+
+Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype) {
+  Tensor t = tensor_from(data.ptr());
+  if (!layout.empty()) {
+    const Layout l(layout);
+    if (l.size() != t.view.shape.size())
+      bad_argument("layout '{}' has {} letters for {} dimensions", layout, l.size(), t.view.shape.size());
+    t.view.layout = l;
+  }
+  if (!dtype.is_none() && dtype_from(dtype.ptr()) != t.view.dtype) {
+    const DType to = dtype_from(dtype.ptr());
+    Tensor other = Tensor::empty(to, t.view.shape, t.view.layout);
+    const int64_t n = t.view.volume();
+    dispatch(to, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (int64_t i = 0; i < n; ++i) {
+        if constexpr (std::is_same_v<T, bool>) other.view.as<T>()[i] = element_as_double(t.view, i) != 0;
+        else if constexpr (std::is_integral_v<T>) other.view.as<T>()[i] = static_cast<T>(element_as_int(t.view, i));
+        else other.view.as<T>()[i] = T(element_as_double(t.view, i));
+      }
+    });
+    t = std::move(other);
+  }
+  return t;
+}
+
+Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype) {
+  std::vector<Tensor> tensors;
+  if (kind_of(data.ptr()) == Kind::batch) {
+    Batch b = *nb::inst_ptr<Batch>(data);
+    if (dtype.is_none()) {
+      if (!layout.empty()) b.set_layout(layout);
+      return b;
+    }
+    for (int i = 0; i < b.size(); ++i) tensors.push_back(make_tensor(nb::cast(b.tensor(i)), layout, dtype));
+    return Batch::from_tensors(std::move(tensors));
+  }
+  if (PyList_Check(data.ptr()) || PyTuple_Check(data.ptr())) {
+    for (nb::handle item : data) tensors.push_back(make_tensor(item, layout, dtype));
+    return Batch::from_tensors(std::move(tensors));
+  }
+  Tensor all = make_tensor(data, "", dtype);  // one array: its first dimension counts the samples
+  if (all.view.shape.empty() || all.view.shape[0] == 0) bad_argument("a batch needs at least one sample");
+  const View& v = all.view;
+  Tensor one = all;
+  one.view.shape = Shape(std::span(v.shape.begin() + 1, v.shape.size() - 1));
+  one.view.strides = Shape(std::span(v.strides.begin() + 1, v.strides.size() - 1));
+  for (int64_t i = 0; i < v.shape[0]; ++i) {
+    one.view.data = v.as<char>() + i * v.strides[0] * static_cast<int64_t>(size_of(v.dtype));
+    tensors.push_back(one);
+  }
+  Batch b = Batch::from_tensors(std::move(tensors));
+  if (!layout.empty()) b.set_layout(layout);
+  return b;
+}
+
+// Scalars become one common type, so that [1, 2.5] are two floats.
+Batch make_per_sample(nb::handle values) {
+  if (kind_of(values.ptr()) == Kind::batch) return *nb::inst_ptr<Batch>(values);
+  if (PyList_Check(values.ptr()) || PyTuple_Check(values.ptr())) {
+    if (is_number_list(values.ptr())) {
+      nb::object all = nb::cast(tensor_from_numbers(values.ptr()));
+      return make_batch(all, "", nb::none());
+    }
+    return make_batch(values, "", nb::none());
+  }
+  return make_batch(values, "", nb::none());
+}
+
+Tensor reshaped(const Batch& b, const std::vector<int64_t>& shape) {
+  Tensor t = b.as_tensor();
+  const Shape to{std::span<const int64_t>(shape)};
+  if (to.volume() != t.view.volume())
+    bad_argument("a batch of {} elements cannot have the shape {}", t.view.volume(), to.text());
+  t.view.shape = to, t.view.strides = dense_strides(to), t.view.layout = {};
+  return t;
+}
+
+}  // namespace
+
+void bind_containers(nb::module_& m) {
+  nb::class_<Tensor>(m, "Tensor", "One sample: elements of one type in memory, with a shape and maybe a layout.")
+      .def("__init__", [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
+             new (self) Tensor(make_tensor(data, layout, dtype));
+           }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
+      .def("shape", [](const Tensor& t) { return shape_tuple(t.view.shape); })
+      .def("layout", [](const Tensor& t) { return t.view.layout.str(); })
+      .def("source_info", [](const Tensor& t) { return t.source; }, "The file or record that the sample came from.")
+      .def_prop_ro("dtype", [](const Tensor& t) { return dtype_object(t.view.dtype); })
+      .def_prop_ro("ndim", [](const Tensor& t) { return t.view.shape.size(); })
+      .def_prop_ro("nbytes", [](const Tensor& t) { return t.view.volume() * static_cast<int64_t>(size_of(t.view.dtype)); })
+      .def("__len__", [](const Tensor& t) {
+             if (t.view.shape.empty()) throw nb::type_error("a scalar has no length");
+             return t.view.shape[0];
+           })
+      .def("__getitem__", [](const Tensor& t, nb::handle i) {
+             return nb::object(nb::steal(numpy_from_tensor(t)))[i];
+           })
+      .def("__iter__", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("__iter__")(); })
+      .def("item", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("item")(); })
+      .def("numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); }, "A NumPy array over the same memory.")
+      .def("torch", [](const Tensor& t) { return nb::steal(torch_from_tensor(t)); }, "A torch tensor over the same memory.")
+      .def("as_array", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); })
+      .def("as_cpu", [](const Tensor& t) { return t; })
+      .def("__array__", &numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def_prop_ro("__array_interface__", &array_interface)
+      .def("__dlpack__", [](const Tensor& t, nb::handle, nb::handle max_version, nb::handle, nb::handle copy) {
+             return export_dlpack(t, max_version, copy);
+           }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
+      .def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(1, 0); })
+      .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
+      .def("__repr__", [](const Tensor& t) {
+             return fmt::format("Tensor({}, layout '{}', shape {})", name_of(t.view.dtype), t.view.layout.str(),
+                                t.view.shape.text());
+           });
+
+  nb::class_<Batch>(m, "Batch", "Samples of one element type, rank and layout, each with its own shape.")
+      .def("__init__", [](Batch* self, nb::handle data, const std::string& layout, nb::handle dtype) {
+             new (self) Batch(make_batch(data, layout, dtype));
+           }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
+      .def("__len__", &Batch::size)
+      .def("__getitem__", [](const Batch& b, int64_t i) { return b.tensor(wrapped(b, i)); })
+      .def("at", [](const Batch& b, int64_t i) { return nb::steal(numpy_from_tensor(b.tensor(wrapped(b, i)))); },
+           "Sample i as a NumPy array over the same memory.")
+      .def("__iter__", [](const Batch& b) {
+             nb::list l;
+             for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.tensor(i)));
+             return l.attr("__iter__")();
+           })
+      .def_prop_ro("tensors", [](const Batch& b) {
+             nb::list l;
+             for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.tensor(i)));
+             return l;
+           })
+      .def("shape", [](const Batch& b) {
+             nb::list l;
+             for (int i = 0; i < b.size(); ++i) l.append(shape_tuple(b.shape(i)));
+             return l;
+           }, "The shape of each sample.")
+      .def("layout", [](const Batch& b) { return b.layout().str(); })
+      .def("sources", [](const Batch& b) {
+             nb::list l;
+             for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.sample(i).source));
+             return l;
+           }, "The file or record of each sample, '' where it is not known.")
+      .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
+      .def_prop_ro("ndim", &Batch::ndim)
+      .def_prop_ro("batch_size", &Batch::size)
+      .def_prop_ro("nbytes", &Batch::bytes)
+      .def("is_dense_tensor", &Batch::is_dense_tensor)
+      .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have one shape.")
+      .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError where the samples differ in shape.")
+      .def("as_array", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); },
+           "The batch as one NumPy array; TypeError where the samples differ in shape.")
+      .def("numpy", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); })
+      .def("torch", [](const Batch& b) { return nb::steal(torch_from_tensor(b.as_tensor())); })
+      .def("as_cpu", [](const Batch& b) { return b; })
+      .def("as_reshaped_tensor", &reshaped, nb::arg("shape"))
+      .def("__array__", [](const Batch& b, nb::handle dtype, nb::handle copy) {
+             return numpy_array(b.as_tensor(), dtype, copy);
+           }, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def_prop_ro("__array_interface__", [](const Batch& b) {
+             if (!b.is_dense_tensor()) throw nb::attribute_error("the samples do not lie one after the other in memory");
+             return array_interface(b.as_tensor());
+           })
+      .def("__dlpack__", [](const Batch& b, nb::handle, nb::handle max_version, nb::handle, nb::handle copy) {
+             return export_dlpack(b.as_tensor(), max_version, copy);
+           }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
+      .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(1, 0); })
+      .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })
+      .def("__repr__", &sample_text);
+
+  m.def("tensor", &make_tensor, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
+        "A Tensor over the memory of `data`, or of another type.");
+  m.def("batch", &make_batch, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
+        "A Batch of a list of samples, or of one array whose first dimension counts the samples.");
+  m.def("per_sample", &make_per_sample, nb::arg("values"), "One value a sample, for an operator's argument.");
+}
+
+}  // namespace penstock::python

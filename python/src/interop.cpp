@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop.h"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "numpy_abi.h"
+
+namespace penstock::python {
+namespace {
+
+PyObject* node_type = nullptr;
+
+// The class `name` of a module that is already imported, or null: what was never imported has no instances.
+nb::object imported_class(const char* module, const char* name) {
+  PyObject* modules = PyImport_GetModuleDict();
+  PyObject* m = PyDict_GetItemString(modules, module);
+  if (!m) return {};
+  PyObject* c = PyObject_GetAttrString(m, name);
+  if (!c) PyErr_Clear();
+  return nb::steal(c);
+}
+
+bool is_subclass(PyTypeObject* type, nb::handle base) {
+  return base.is_valid() && PyType_Check(base.ptr()) &&
+         PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(base.ptr()));
+}
+
+Kind classify(PyTypeObject* type) {
+  if (is_subclass(type, nb::type<Batch>())) return Kind::batch;
+  if (is_subclass(type, nb::type<Tensor>())) return Kind::tensor;
+  if (node_type && is_subclass(type, node_type)) return Kind::node;
+  if (PyType_IsSubtype(type, &PyLong_Type) || PyType_IsSubtype(type, &PyFloat_Type)) return Kind::number;
+  if (PyType_IsSubtype(type, &PyUnicode_Type)) return Kind::text;
+  if (PyType_IsSubtype(type, &PyBytes_Type)) return Kind::bytes;
+  if (PyType_IsSubtype(type, &PyList_Type) || PyType_IsSubtype(type, &PyTuple_Type)) return Kind::sequence;
+  if (is_subclass(type, imported_class("numpy", "ndarray"))) return Kind::numpy;
+  if (is_subclass(type, imported_class("torch", "Tensor"))) return Kind::torch;
+  if (is_subclass(type, imported_class("PIL.Image", "Image"))) return Kind::pillow;
+  return Kind::other;
+}
+
+DType dtype_from_typestr(const std::string& s) {  // "<f4", "|u1"
+  if (s.size() < 3 || s[0] == '>') bad_type("an array interface of type '{}' is not supported", s);
+  const std::string what = s.substr(1);
+  constexpr std::pair<const char*, DType> known[] = {
+      {"u1", DType::uint8}, {"u2", DType::uint16}, {"u4", DType::uint32}, {"u8", DType::uint64},
+      {"i1", DType::int8},  {"i2", DType::int16},  {"i4", DType::int32},  {"i8", DType::int64},
+      {"f2", DType::float16}, {"f4", DType::float32}, {"f8", DType::float64}, {"b1", DType::bool_}};
+  for (const auto& [name, t] : known)
+    if (what == name) return t;
+  bad_type("an array interface of type '{}' is not supported", s);
+}
+
+Tensor tensor_from_bytes(PyObject* bytes) {
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(bytes, &data, &size) < 0) throw nb::python_error();
+  Tensor t;
+  t.owner = keep(bytes);
+  t.view = {data, DType::uint8, {}, Shape{size}, Shape{1}};
+  return t;
+}
+
+Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
+  nb::dict d = nb::cast<nb::dict>(interface);
+  Tensor t;
+  t.view.dtype = dtype_from_typestr(nb::cast<std::string>(d["typestr"]));
+  for (nb::handle e : nb::cast<nb::tuple>(d["shape"])) t.view.shape.push_back(nb::cast<int64_t>(e));
+  t.view.strides = dense_strides(t.view.shape);
+  if (d.contains("strides") && !d["strides"].is_none()) {
+    nb::tuple strides = nb::cast<nb::tuple>(d["strides"]);
+    for (int i = 0; i < t.view.shape.size(); ++i) {
+      const int64_t bytes = nb::cast<int64_t>(strides[i]), size = static_cast<int64_t>(size_of(t.view.dtype));
+      if (bytes % size != 0) bad_type("strides that split elements are not supported");
+      t.view.strides[i] = bytes / size;
+    }
+  }
+  nb::object data = d["data"];
+  if (PyBytes_Check(data.ptr())) {
+    char* p = nullptr;
+    Py_ssize_t size = 0;
+    PyBytes_AsStringAndSize(data.ptr(), &p, &size);
+    if (static_cast<size_t>(size) < checked_bytes(t.view.volume(), size_of(t.view.dtype)))
+      bad_type("an array interface whose data are too short");
+    t.owner = keep(data.ptr());
+    t.view.data = p;
+  } else {
+    t.owner = keep(object);
+    t.view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(nb::cast<nb::tuple>(data)[0]));
+  }
+  return t;
+}
+
+// Pixels as (height, width, channels); palettes and bit maps become RGB and gray.
+Tensor tensor_from_pillow(PyObject* image) {
+  nb::object held = nb::borrow(image);
+  const auto mode = nb::cast<std::string>(held.attr("mode"));
+  if (mode == "P" || mode == "PA") held = held.attr("convert")(mode == "P" ? "RGB" : "RGBA");
+  if (mode == "1") held = held.attr("convert")("L");
+  Tensor t = tensor_from_array_interface(held.ptr(), held.attr("__array_interface__"));
+  if (t.view.shape.size() == 2) {
+    t.view.shape.push_back(1);
+    t.view.strides = dense_strides(t.view.shape);
+  }
+  t.view.layout = "HWC";
+  return t;
+}
+
+PyObject* pillow_from_tensor(Tensor tensor) {
+  const View& v = tensor.view;
+  const int rank = v.shape.size();
+  const int64_t channels = rank == 3 ? v.shape[2] : 1;
+  const char* mode = channels == 1 ? "L" : channels == 3 ? "RGB" : channels == 4 ? "RGBA" : nullptr;
+  const bool picture = v.dtype == DType::uint8 && (rank == 2 || rank == 3) && mode && v.dense() && v.volume() > 0 &&
+                       (v.layout.empty() || v.layout == Layout("HWC") || v.layout == Layout("HW"));
+  if (!picture) return numpy_from_tensor(std::move(tensor));
+  nb::tuple size = nb::make_tuple(v.shape[1], v.shape[0]);
+  nb::object bytes = nb::steal(PyBytes_FromStringAndSize(v.as<char>(), v.volume()));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return nb::module_::import_("PIL.Image").attr("frombytes")(mode, size, bytes).release().ptr();
+}
+
+struct Numbers {
+  Shape shape;
+  std::vector<double> reals;
+  std::vector<int64_t> integers;
+  bool any_real = false, all_bool = true, wide = false;
+
+  void add(PyObject* o, int depth) {
+    if (PyList_Check(o) || PyTuple_Check(o)) {
+      const Py_ssize_t n = PySequence_Size(o);
+      if (depth == shape.size()) shape.push_back(n);
+      else if (shape[depth] != n) bad_type("a nested list whose rows differ in length is not an array");
+      for (Py_ssize_t i = 0; i < n; ++i) {
+        nb::object item = nb::steal(PySequence_GetItem(o, i));
+        add(item.ptr(), depth + 1);
+      }
+      return;
+    }
+    if (depth != shape.size()) bad_type("a nested list whose rows differ in depth is not an array");
+    if (!PyBool_Check(o)) all_bool = false;
+    if (PyIndex_Check(o)) {
+      nb::object index = nb::steal(PyNumber_Index(o));
+      const int64_t i = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
+      if (i == -1 && PyErr_Occurred()) throw nb::python_error();
+      wide = wide || i != static_cast<int32_t>(i);
+      integers.push_back(i);
+      reals.push_back(static_cast<double>(i));
+      return;
+    }
+    const double d = PyFloat_AsDouble(o);
+    if (d == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      bad_type("expected a number, got {}", nb::cast<std::string>(nb::handle(o).type().attr("__name__")));
+    }
+    any_real = true;
+    reals.push_back(d);
+    integers.push_back(0);
+  }
+};
+
+}  // namespace
+
+void set_node_type(nb::handle type) { node_type = type.inc_ref().ptr(); }
+
+Kind kind_of(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (is_numpy_array_type(type)) return Kind::numpy;
+  if (object == Py_None) return Kind::none;
+  static auto* known = new std::unordered_map<PyTypeObject*, Kind>;  // under the GIL; keeps the types it knows
+  if (auto it = known->find(type); it != known->end()) return it->second;
+  const Kind kind = classify(type);
+  if (kind != Kind::other) {
+    Py_IncRef(reinterpret_cast<PyObject*>(type));
+    known->emplace(type, kind);
+    if (kind == Kind::numpy) load_numpy();
+  }
+  return kind;
+}
+
+std::shared_ptr<void> keep(PyObject* object) {
+  Py_IncRef(object);
+  return std::shared_ptr<void>(object, [](void* p) {
+    if (!Py_IsInitialized()) return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    Py_DecRef(static_cast<PyObject*>(p));
+    PyGILState_Release(state);
+  });
+}
+
+Tensor tensor_from_numbers(PyObject* object) {
+  Numbers n;
+  n.add(object, 0);
+  if (n.reals.empty()) n.any_real = true, n.all_bool = false;
+  const bool booleans = n.all_bool && !n.any_real;
+  const DType dtype = booleans ? DType::bool_ : n.any_real ? DType::float32 : n.wide ? DType::int64 : DType::int32;
+  Tensor t = Tensor::empty(dtype, n.shape);
+  dispatch(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (size_t i = 0; i < n.reals.size(); ++i) {
+      if constexpr (std::is_integral_v<T>) t.view.as<T>()[i] = static_cast<T>(n.integers[i]);
+      else t.view.as<T>()[i] = static_cast<T>(static_cast<float>(n.reals[i]));
+    }
+  });
+  return t;
+}
+
+bool is_number_list(PyObject* o) {
+  const Py_ssize_t n = PySequence_Size(o);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    nb::object item = nb::steal(PySequence_GetItem(o, i));
+    if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
+      if (!is_number_list(item.ptr())) return false;
+    } else if (kind_of(item.ptr()) != Kind::number) {
+      return false;
+    }
+  }
+  return n > 0;
+}
+
+Tensor tensor_from(PyObject* o) {
+  switch (kind_of(o)) {
+    case Kind::numpy: return tensor_from_numpy(o);
+    case Kind::tensor: return *nb::inst_ptr<Tensor>(nb::handle(o));
+    case Kind::torch: return tensor_from_dlpack(o);
+    case Kind::pillow: return tensor_from_pillow(o);
+    case Kind::bytes: return tensor_from_bytes(o);
+    case Kind::number: return tensor_from_numbers(o);
+    case Kind::sequence: return tensor_from_numbers(o);
+    case Kind::batch: bad_type("expected one sample, got a Batch");
+    case Kind::node: bad_type("a DataNode is a value of a pipeline: use it inside of the pipeline's function");
+    case Kind::none: bad_type("expected an array, got None");
+    case Kind::text: bad_type("expected an array, got a string; encoded files are passed as bytes");
+    case Kind::other: break;
+  }
+  nb::handle h(o);
+  if (PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o);
+  if (PyObject_HasAttrString(o, "__array_interface__"))
+    return tensor_from_array_interface(o, h.attr("__array_interface__"));
+  if (PyObject_HasAttrString(o, "__array__")) return tensor_from(nb::object(h.attr("__array__")()).ptr());
+  if (nb::steal(PyMemoryView_FromObject(o)).is_valid()) {  // bytearray, memoryview, array.array, mmap
+    nb::object array = nb::module_::import_("numpy").attr("asarray")(h);
+    return tensor_from_numpy(array.ptr());
+  }
+  PyErr_Clear();
+  bad_type("expected an array, a tensor or a picture, got {}", nb::cast<std::string>(h.type().attr("__name__")));
+}
+
+Batch batch_from_sequence(PyObject* sequence) {
+  std::vector<Tensor> tensors;
+  const Py_ssize_t n = PySequence_Size(sequence);
+  tensors.reserve(n);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    nb::object item = nb::steal(PySequence_GetItem(sequence, i));
+    tensors.push_back(tensor_from(item.ptr()));
+  }
+  return Batch::from_tensors(std::move(tensors));
+}
+
+Batch batch_from(PyObject* o) {
+  const Kind kind = kind_of(o);
+  if (kind == Kind::batch) return *nb::inst_ptr<Batch>(nb::handle(o));
+  if (kind == Kind::sequence && !is_number_list(o)) return batch_from_sequence(o);
+  std::vector<Tensor> one;
+  one.push_back(tensor_from(o));
+  return Batch::from_tensors(std::move(one));
+}
+
+PyObject* to_python(Tensor tensor, Kind like) {
+  switch (like) {
+    case Kind::torch: return torch_from_tensor(std::move(tensor));
+    case Kind::pillow: return pillow_from_tensor(std::move(tensor));
+    case Kind::tensor: return nb::cast(std::move(tensor)).release().ptr();
+    default: return numpy_from_tensor(std::move(tensor));
+  }
+}
+
+Errors& errors() {
+  static auto* e = new Errors;
+  return *e;
+}
+
+void set_python_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const Error& e) {
+    PyObject* type = PyExc_RuntimeError;
+    switch (e.kind()) {
+      case ErrorKind::argument: type = PyExc_ValueError; break;
+      case ErrorKind::type:
+      case ErrorKind::key: type = PyExc_TypeError; break;
+      case ErrorKind::file_missing: type = PyExc_FileNotFoundError; break;
+      case ErrorKind::data: type = errors().data.ptr(); break;
+      case ErrorKind::stopped: type = PyExc_StopIteration; break;
+      case ErrorKind::cancelled: type = PyExc_KeyboardInterrupt; break;
+      case ErrorKind::out_of_memory: type = PyExc_MemoryError; break;
+      case ErrorKind::internal: break;
+    }
+    if (e.kind() == ErrorKind::cancelled && PyErr_Occurred()) return;  // the signal handler's own exception
+    PyErr_SetString(type, e.full_message().c_str());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown error");
+  }
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numpy_abi.h"
+
+#include "interop.h"
+
+namespace penstock::python {
+namespace {
+
+using NewArray = PyObject* (*)(PyTypeObject*, int, const Py_ssize_t*, int, const Py_ssize_t*, void*, int, int, PyObject*);
+using SetBase = int (*)(PyObject*, PyObject*);
+
+PyTypeObject* array_type = nullptr;
+NewArray new_array = nullptr;
+SetBase set_base = nullptr;
+
+// Slots of the function table, and flags, as NumPy documents them.
+constexpr int kSlotType = 2, kSlotNew = 93, kSlotSetBase = 282;
+constexpr int kWriteableAligned = 0x0100 | 0x0400;
+
+// NumPy's type numbers; long is 64 bits on the platforms that are built for.
+static_assert(sizeof(long) == 8);
+constexpr DType kFromNumber[] = {DType::bool_,  DType::int8,   DType::uint8,  DType::int16, DType::uint16,
+                                 DType::int32,  DType::uint32, DType::int64,  DType::uint64, DType::int64,
+                                 DType::uint64, DType::float32, DType::float64};
+constexpr int kHalf = 23;
+constexpr int kToNumber[] = {2, 4, 6, 8, 1, 3, 5, 7, kHalf, 11, 12, 0};  // by DType
+
+PyObject* call_numpy(const char* function, PyObject* argument) {
+  nb::object numpy = nb::module_::import_("numpy");
+  return numpy.attr(function)(nb::handle(argument)).release().ptr();
+}
+
+void delete_tensor(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, "penstock.tensor")); }
+
+}  // namespace
+
+void load_numpy() {
+  if (array_type) return;
+  nb::object numpy = nb::module_::import_("numpy");
+  nb::object core;
+  try {
+    core = nb::module_::import_("numpy._core._multiarray_umath");
+  } catch (nb::python_error&) {
+    core = nb::module_::import_("numpy.core._multiarray_umath");
+  }
+  nb::object capsule = core.attr("_ARRAY_API");
+  void** table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (!table) throw nb::python_error();
+  new_array = reinterpret_cast<NewArray>(table[kSlotNew]);
+  set_base = reinterpret_cast<SetBase>(table[kSlotSetBase]);
+  array_type = static_cast<PyTypeObject*>(table[kSlotType]);
+}
+
+bool is_numpy_array_type(PyTypeObject* type) { return type == array_type; }
+
+Tensor tensor_from_numpy(PyObject* object) {
+  load_numpy();
+  auto* a = reinterpret_cast<ArrayObject*>(object);
+  const int number = a->descr->type_num;
+  if ((number < 0 || number > 12) && number != kHalf) {
+    nb::object name = nb::str(nb::handle(reinterpret_cast<PyObject*>(a->descr)));
+    bad_type("arrays of dtype {} are not supported", nb::cast<std::string>(name));
+  }
+  Tensor t;
+  t.view.dtype = number == kHalf ? DType::float16 : kFromNumber[number];
+  const auto size = static_cast<Py_ssize_t>(size_of(t.view.dtype));
+  bool usable = a->descr->byteorder != '>';
+  for (int i = 0; i < a->nd && usable; ++i) usable = a->strides[i] % size == 0;
+  if (!usable) {
+    nb::object native = nb::steal(call_numpy("ascontiguousarray", object));
+    if (a->descr->byteorder == '>') native = native.attr("astype")(native.attr("dtype").attr("newbyteorder")("="));
+    return tensor_from_numpy(native.ptr());
+  }
+  t.owner = keep(object);
+  t.view.data = a->data;
+  for (int i = 0; i < a->nd; ++i) {
+    t.view.shape.push_back(a->dimensions[i]);
+    t.view.strides.push_back(a->strides[i] / size);
+  }
+  return t;
+}
+
+PyObject* numpy_from_tensor(Tensor tensor) {
+  load_numpy();
+  const View& v = tensor.view;
+  const auto size = static_cast<Py_ssize_t>(size_of(v.dtype));
+  Py_ssize_t dimensions[Shape::kMaxDims], strides[Shape::kMaxDims];
+  for (int i = 0; i < v.shape.size(); ++i) dimensions[i] = v.shape[i], strides[i] = v.strides[i] * size;
+  PyObject* array = new_array(array_type, v.shape.size(), dimensions, kToNumber[static_cast<int>(v.dtype)], strides,
+                              v.data, 0, kWriteableAligned, nullptr);
+  if (!array) throw nb::python_error();
+  auto* owner = new Tensor(std::move(tensor));
+  PyObject* base = PyCapsule_New(owner, "penstock.tensor", &delete_tensor);
+  if (!base || set_base(array, base) < 0) {
+    if (!base) delete owner;
+    Py_DecRef(array);
+    throw nb::python_error();
+  }
+  return array;
+}
+
+}  // namespace penstock::python
