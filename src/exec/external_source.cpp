@@ -14,6 +14,14 @@ struct ExternalSourceNode {
   std::vector<int64_t> dtype, ndim;
   int64_t num_outputs = 1;
   static constexpr bool source = true;
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+    auto each = [&](const auto& list, auto&& set) {
+      for (size_t i = 0; i < out.size() && !list.empty(); ++i) set(out[i], list[std::min(i, list.size() - 1)]);
+    };
+    each(layout, [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = t.layout.empty() ? -1 : t.layout.size(); });
+    each(dtype, [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
+    each(ndim, [](ValueType& t, int64_t d) { t.ndim = static_cast<int>(d); });
+  }
   static Schema<ExternalSourceNode> schema() {
     using Op = ExternalSourceNode;
     return Schema<Op>("external_source",
@@ -58,16 +66,7 @@ void FeedQueue::cancel() {
   ready_.notify_all();
 }
 
-ExternalSource::ExternalSource(const Node& node) : outputs_(node.outputs), types_(node.outputs), user_line_(node.user_line) {
-  for (const auto& [name, value] : node.constants) {
-    auto each = [&](auto list, auto&& set) {
-      for (size_t i = 0; i < types_.size() && !list.empty(); ++i) set(types_[i], list[std::min(i, list.size() - 1)]);
-    };
-    if (name == "layout") each(value_as<std::vector<std::string>>(value), [](ValueType& t, const std::string& l) { t.layout = l; });
-    if (name == "dtype") each(value_as<std::vector<int64_t>>(value), [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
-    if (name == "ndim") each(value_as<std::vector<int64_t>>(value), [](ValueType& t, int64_t d) { t.ndim = static_cast<int>(d); });
-  }
-}
+ExternalSource::ExternalSource(const Node& node) : outputs_(node.outputs), types_(node.types) {}
 
 int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, bool primary) {
   std::vector<Batch> batches;

@@ -55,7 +55,6 @@ class ExternalSource final : public Source {
  private:
   int outputs_;
   std::vector<ValueType> types_;
-  std::string user_line_;
   std::shared_ptr<ExternalFeed> feed_ = std::make_shared<FeedQueue>();
   uint64_t iteration_ = 0, in_epoch_ = 0, epoch_ = 0, samples_ = 0;
 };

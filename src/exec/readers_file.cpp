@@ -20,6 +20,10 @@ struct ReadersFile {
   int64_t num_shards = 1, shard_id = 0, initial_fill = 1024, prefetch_queue_depth = 1, tensor_init_bytes = 1048576;
   Optional<int64_t> shuffle_after_epoch_seed, seed;
   static constexpr bool source = true;
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+    out[0] = {DType::uint8, 1, {}};
+    out[1] = {DType::int32, 1, {}};
+  }
 
   static Schema<ReadersFile> schema() {
     using Op = ReadersFile;
@@ -70,18 +74,16 @@ class FileSource final : public Source {
  public:
   FileSource(const Graph& g, const ReadersFile& a) : args_(a), list_(list_files(a)) {
     if (a.shard_id >= a.num_shards) bad_argument("shard_id {} of {} shards", a.shard_id, a.num_shards);
-    settings_.size = list_.size();
-    std::optional<int64_t> seed;
-    if (a.seed.given() && *a.seed >= 0) seed = *a.seed;
-    if (a.shuffle_after_epoch_seed.given()) seed = *a.shuffle_after_epoch_seed;
-    settings_.seed = order_seed(seed, g.seed(), static_cast<int32_t>(a.num_shards));
-    settings_.adopt_seed = !seed;
-    settings_.shuffle = a.random_shuffle || a.shuffle || a.shuffle_after_epoch ? Shuffle::every_epoch : Shuffle::none;
-    settings_.epoch_end = a.pad_last_batch ? EpochEnd::repeat_last : EpochEnd::exact;
-    settings_.num_shards = static_cast<int32_t>(a.num_shards);
-    settings_.shard_id = static_cast<int32_t>(a.shard_id);
-    settings_.stick_to_shard = a.stick_to_shard;
-    settings_.list_hash = list_.hash();
+    ReaderArguments r;
+    r.random_shuffle = a.random_shuffle || a.shuffle;
+    r.shuffle_after_epoch = a.shuffle_after_epoch;
+    r.stick_to_shard = a.stick_to_shard;
+    r.pad_last_batch = a.pad_last_batch;
+    r.num_shards = static_cast<int32_t>(a.num_shards);
+    r.shard_id = static_cast<int32_t>(a.shard_id);
+    if (a.seed.given() && *a.seed >= 0) r.seed = *a.seed;
+    if (a.shuffle_after_epoch_seed.given()) r.shuffle_after_epoch_seed = *a.shuffle_after_epoch_seed;
+    settings_ = order_settings(r, g.seed(), list_.size(), list_.hash());
     begin(SampleOrder(settings_));
   }
 

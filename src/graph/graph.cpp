@@ -51,7 +51,7 @@ int Graph::add(Node node) {
                      nodes_[in.node].user_line);
     if (node.types.empty()) {
       node.types.resize(node.outputs);
-      if (info.family != Family::source) {
+      {
         // Per-sample arguments are not known yet: bind the constants, infer with what there is.
         auto args = arguments(node, [](ValueRef) -> const Batch* { return nullptr; });
         static const Batch later(DType::float32, 0, {}, 0);

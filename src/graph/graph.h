@@ -40,7 +40,7 @@ struct Node {
   std::vector<ValueRef> inputs;
   std::vector<std::pair<std::string, Value>> constants;
   std::vector<std::pair<std::string, ValueRef>> per_sample;
-  int outputs = 1;
+  int outputs = 0;        // 0: as the operator says
   int region = 0;
   int domain = 0;
   std::vector<ValueType> types;  // of the outputs, as far as known before data flow

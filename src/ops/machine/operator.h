@@ -113,7 +113,7 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { op.check(in); }) op.check(in);
     if constexpr (requires { op.infer(in, out); }) {
       op.infer(in, out);
-    } else {
+    } else if (!in.empty()) {
       ValueType& o = out[0];
       if constexpr (Decodes<Op>) {
         o = {op.decode_params().dtype, 3, "HWC"};
