@@ -19,7 +19,7 @@ double kernel(FilterKind kind, double t, double r) {
   switch (kind) {
     case FilterKind::gaussian: {
       const double x = 2 * t / r;
-      return std::exp(-x * x);
+      return x * x < 4 ? std::exp(-x * x) : 0;
     }
     case FilterKind::cubic: {  // Keys 1981, a = -0.5
       const double x = std::fabs(2 * t / r);

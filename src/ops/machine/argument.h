@@ -113,7 +113,9 @@ template <> struct ArgTraits<std::vector<int64_t>>
 template <> struct ArgTraits<std::vector<float>> {
   static constexpr ArgType type = ArgType::reals;
   static constexpr bool per_sample = false;
-  static Value default_value(const std::vector<float>& m) { return std::vector<double>(m.begin(), m.end()); }
+  static Value default_value(const std::vector<float>& m) {
+    return m.empty() ? Value{} : Value{std::vector<double>(m.begin(), m.end())};
+  }
   static void set(void* m, const Argument& a) {
     *static_cast<std::vector<float>*>(m) = value_as<std::vector<float>>(a.value);
   }

@@ -5,14 +5,14 @@
 
 namespace penstock {
 
-// HW, HWC, FHWC or FDHWC by rank where the layout is empty; throws where there is no H and W.
-inline Layout image_layout(const ValueType& in) {
+// HW, HWC, FHWC (or `four`) or FDHWC by rank where the layout is empty; throws where there is no H and W.
+inline Layout image_layout(const ValueType& in, const char* four = "FHWC") {
   if (in.layout.empty()) {
     switch (in.ndim) {
       case -1: return {};
       case 2: return "HW";
       case 3: return "HWC";
-      case 4: return "FHWC";
+      case 4: return four;
       case 5: return "FDHWC";
       default: bad_type("expected an image (2 to 5 dimensions), got {} dimensions", in.ndim);
     }

@@ -51,8 +51,8 @@ template <class Op> class Schema {
     info_.name = std::move(name);
     info_.doc = std::move(doc);
   }
-  template <class T>
-  Schema&& arg(const char* name, T Op::*member, const char* doc, Range range = {}) && {
+  template <class T, class Owner> requires std::derived_from<Op, Owner>
+  Schema&& arg(const char* name, T Owner::*member, const char* doc, Range range = {}) && {
     ArgInfo a;
     a.name = name;
     a.doc = doc;
@@ -66,13 +66,15 @@ template <class Op> class Schema {
     info_.args.push_back(std::move(a));
     return std::move(*this);
   }
-  template <class T>
-  Schema&& required(const char* name, T Op::*member, const char* doc, Range range = {}) && {
+  template <class T, class Owner> requires std::derived_from<Op, Owner>
+  Schema&& required(const char* name, T Owner::*member, const char* doc, Range range = {}) && {
     Schema&& s = std::move(*this).arg(name, member, doc, range);
     s.info_.args.back().required = true;
     s.info_.args.back().default_value = {};
     return std::move(s);
   }
+  // Arguments that several operators share: f takes the schema and returns it with them.
+  template <class F> Schema&& with(F&& f) && { return f(std::move(*this)); }
   Schema&& inputs(int min, int max = 0) && { info_.min_inputs = min, info_.max_inputs = max ? max : min; return std::move(*this); }
   Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
   Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }

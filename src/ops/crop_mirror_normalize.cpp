@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "ops/machine/crop_window.h"
+#include "ops/machine/image_layout.h"
+#include "ops/machine/out_of_bounds.h"
+
+namespace penstock {
+
+struct CropMirrorNormalize : CropWindow, OutOfBounds {
+  PerSample<int> mirror = 0;
+  PerSample<std::vector<float>> mean = std::vector<float>{0.0f};
+  PerSample<std::vector<float>> std = std::vector<float>{1.0f};
+  float scale = 1.0f, shift = 0.0f;
+  std::string layout_wanted = "CHW";
+  bool pad_output = false;
+  DType dtype = DType::float32, old_dtype = DType::none;
+  Optional<int> image_type;
+
+  static Schema<CropMirrorNormalize> schema() {
+    using Op = CropMirrorNormalize;
+    return Schema<Op>("crop_mirror_normalize",
+                      "Cuts a window, mirrors it, normalizes it and brings it into the layout of a network.\n\n"
+                      "out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. "
+                      "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
+        .with(&crop_window_arguments<Op>)
+        .with(&out_of_bounds_arguments<Op>)
+        .arg("mirror", &Op::mirror, "Mirror left to right where not 0.")
+        .arg("mean", &Op::mean, "Subtracted: one value, or one per channel.")
+        .arg("std", &Op::std, "Divides: one value, or one per channel.")
+        .arg("scale", &Op::scale, "Multiplies the result.")
+        .arg("shift", &Op::shift, "Added to the result.")
+        .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps it.")
+        .arg("pad_output", &Op::pad_output,
+             "Adds channels up to a power of two; they hold fill_values where out_of_bounds_policy is constant, else 0.")
+        .arg("dtype", &Op::dtype, "Type of the result.")
+        .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
+        .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.")
+        .oracle("dali");
+  }
+  void ready() {
+    check_crop_window();
+    check_out_of_bounds();
+    if (old_dtype != DType::none) dtype = old_dtype;
+  }
+  bool fills() const { return constant() || pad_output; }
+  Layout input_layout(const ValueType& in) const { return image_layout(in, "DHWC"); }
+  void check(std::span<const ValueType> in) const {
+    const Layout from = input_layout(in[0]);
+    if (from.empty() || layout_wanted.empty()) return;
+    std::string a = from.str(), b = layout_wanted;
+    std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
+    if (a != b) bad_argument("output_layout '{}' is no permutation of the input's layout '{}'", layout_wanted, from.str());
+  }
+  Layout output_layout(const Layout& in) const { return layout_wanted.empty() ? in : Layout(layout_wanted); }
+  static int64_t padded(int64_t channels) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(channels))); }
+
+  void map(const SampleContext& s, Placement& p) const {
+    each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { window(p, dim, start, extent); });
+    if (mirror[s.index])
+      if (const int w = p.dim('W'); p.extent(w) > 0) p.window(w, p.extent(w) - 1, p.extent(w), -1);
+    const int c = p.dim('C');
+    const int64_t channels = c < 0 ? 1 : p.extent(c);
+    check_count("mean", mean[s.index].size(), channels);
+    check_count("std", std[s.index].size(), channels);
+    if (pad_output && c >= 0) {
+      p.fill({0.0f});
+      p.window(c, 0, padded(channels));
+    }
+    fill(p, c < 0 ? -1 : p.extent(c));
+  }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    if (axis == 'C' && in >= 0 && pad_output) return padded(in);
+    return trims() && in < 0 ? -1 : known_extent(s.index, axis, in);
+  }
+  static void check_count(const char* name, size_t count, int64_t channels) {
+    if (count != 1 && static_cast<int64_t>(count) != channels)
+      bad_argument("{} must have 1 or {} values, got {}", name, channels, count);
+  }
+
+  template <class V> struct Coef { V mean, factor, shift; };
+  Coef<float> coef(int sample, int channel) const {
+    auto of = [&](const PerSample<std::vector<float>>& v) {
+      if (v.constant()) return v.one()[v.one().size() == 1 ? 0 : channel];
+      const std::vector<float> own = v[sample];
+      return own[own.size() == 1 ? 0 : channel];
+    };
+    return {of(mean), scale / of(std), shift};
+  }
+  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in - c.mean, c.factor, c.shift); }
+};
+PENSTOCK_OPERATOR(CropMirrorNormalize);
+
+}  // namespace penstock

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fixed-size window of crop, crop_mirror_normalize, resize_crop_mirror and decoders.image_crop.
+#pragma once
+#include <cmath>
+
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct CropWindow {
+  PerSample<std::vector<float>> crop;
+  PerSample<float> crop_w = 0.0f, crop_h = 0.0f, crop_d = 0.0f;
+  PerSample<float> crop_pos_x = 0.5f, crop_pos_y = 0.5f, crop_pos_z = 0.5f;
+  std::string rounding = "round";
+
+  void check_crop_window() const {
+    if (crop.given() && (crop_w.given() || crop_h.given() || crop_d.given()))
+      bad_argument("crop cannot go with crop_w, crop_h or crop_d");
+    if (crop_w.given() != crop_h.given()) bad_argument("crop_w and crop_h must be given together");
+    if (rounding != "round" && rounding != "truncate")
+      bad_argument("rounding must be 'round' or 'truncate', got '{}'", rounding);
+  }
+  // Extent of the window along an axis; 0: the whole axis.
+  int64_t window_extent(int sample, char axis) const {
+    double size = 0;
+    if (crop.given()) {
+      const std::vector<float> v = crop[sample];  // (H, W) or (D, H, W)
+      if (v.size() != 2 && v.size() != 3) bad_argument("crop must have 2 or 3 values, got {}", v.size());
+      const size_t from_end = axis == 'W' ? 1 : axis == 'H' ? 2 : 3;
+      if (axis != 'D' || v.size() == 3) size = v[v.size() - from_end];
+    } else {
+      size = axis == 'W' ? crop_w[sample] : axis == 'H' ? crop_h[sample] : crop_d[sample];
+    }
+    if (!(size < 2147483648.0)) bad_argument("a window of {} samples is too large", size);
+    return size >= 1 ? static_cast<int64_t>(size) : 0;
+  }
+  int64_t window_start(int sample, char axis, int64_t have, int64_t extent) const {
+    const float pos = axis == 'W' ? crop_pos_x[sample] : axis == 'H' ? crop_pos_y[sample] : crop_pos_z[sample];
+    if (!(pos >= 0 && pos <= 1))
+      bad_argument("crop_pos_{} must be within 0 and 1, got {}", axis == 'W' ? 'x' : axis == 'H' ? 'y' : 'z', pos);
+    const double at = static_cast<double>(pos) * static_cast<double>(have - extent);
+    return rounding == "round" ? std::llround(at) : static_cast<int64_t>(at);
+  }
+  // Calls f(dim, start, extent) for the spatial axes.
+  template <class F> void each_window(int sample, const Placement& p, F&& f) const {
+    for (char axis : {'D', 'H', 'W'}) {
+      const int dim = p.dim(axis);
+      if (dim < 0) continue;
+      const int64_t want = window_extent(sample, axis), extent = want ? want : p.extent(dim);
+      f(dim, window_start(sample, axis, p.extent(dim), extent), extent);
+    }
+  }
+  // What is known of an extent before the image is; -1: nothing.
+  int64_t known_extent(int sample, char axis, int64_t in) const {
+    if (axis != 'D' && axis != 'H' && axis != 'W') return in;
+    const int64_t want = window_extent(sample, axis);
+    return want ? want : in;
+  }
+};
+
+template <class Op> Schema<Op>&& crop_window_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("crop", &Op::crop, "Size of the window, (height, width) or (depth, height, width); 0: the whole axis.")
+      .arg("crop_w", &Op::crop_w, "Width of the window.")
+      .arg("crop_h", &Op::crop_h, "Height of the window.")
+      .arg("crop_d", &Op::crop_d, "Depth of the window.")
+      .arg("crop_pos_x", &Op::crop_pos_x, "Place of the window, 0: left, 1: right.")
+      .arg("crop_pos_y", &Op::crop_pos_y, "Place of the window, 0: top, 1: bottom.")
+      .arg("crop_pos_z", &Op::crop_pos_z, "Place of the window, 0: front, 1: back.")
+      .arg("rounding", &Op::rounding, "Where the window falls between samples: 'round' (half away from zero) or 'truncate'.");
+}
+
+}  // namespace penstock

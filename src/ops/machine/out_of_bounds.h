@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a window that reaches outside of the image reads there: crop, slice, crop_mirror_normalize.
+#pragma once
+#include <algorithm>
+
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct OutOfBounds {
+  std::string out_of_bounds_policy = "error";
+  std::vector<float> fill_values = {0.0f};
+
+  bool constant() const { return out_of_bounds_policy == "constant" || out_of_bounds_policy == "pad"; }
+  bool trims() const { return out_of_bounds_policy == "trim_to_shape"; }
+  void check_out_of_bounds() const {
+    if (out_of_bounds_policy != "error" && !constant() && !trims())
+      bad_argument("out_of_bounds_policy must be 'error', 'constant', 'pad' or 'trim_to_shape', got '{}'",
+                   out_of_bounds_policy);
+    if (fill_values.empty()) bad_argument("fill_values must not be empty");
+  }
+  // Applies the window [start, start + extent) of a dimension under the policy.
+  void window(Placement& p, int dim, int64_t start, int64_t extent) const {
+    const int64_t have = p.extent(dim);
+    if (trims()) {
+      const int64_t lo = std::clamp<int64_t>(start, 0, have);
+      extent = std::clamp<int64_t>(start + extent, lo, have) - lo;
+      start = lo;
+    } else if (!constant() && (start < 0 || start > have || extent > have - start)) {
+      bad_argument("the window {} to {} leaves the {} samples of axis {}; out_of_bounds_policy says what to do then",
+                   start, start + extent, have, p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
+    }
+    p.window(dim, start, extent);
+  }
+  // Says what is read outside; `channels` of the output, -1: no such axis.
+  void fill(Placement& p, int64_t channels) const {
+    if (!constant()) return;
+    if (fill_values.size() > 1 && channels >= 0 && static_cast<int64_t>(fill_values.size()) > channels)
+      bad_argument("fill_values must have 1 or {} values, got {}", channels, fill_values.size());
+    p.fill(fill_values);
+  }
+};
+
+template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
+           "error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image.")
+      .arg("fill_values", &Op::fill_values, "What is outside: one value, or one per channel; rounded and saturated.");
+}
+
+}  // namespace penstock

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/random_window.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace penstock {
+
+void RandomWindow::check_random_window() const {
+  auto check = [](const char* name, const std::vector<float>& v, float highest) {
+    if (v.size() != 2 || !(v[0] > 0) || !(v[1] >= v[0]) || !(v[1] <= highest))
+      bad_argument("{} must be a range of two increasing positive numbers, got {}", name,
+                   to_text(Value{std::vector<double>(v.begin(), v.end())}));
+  };
+  check("random_area", random_area, 1e9f);
+  check("random_aspect_ratio", random_aspect_ratio, 1e9f);
+}
+
+RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, int64_t width) const {
+  if (height <= 0 || width <= 0) return {0, 0, height, width};
+  const RandomStream random = random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+  const auto h = static_cast<float>(height), w = static_cast<float>(width);
+  const float area = w * h, ratio_lo = random_aspect_ratio[0], ratio_hi = random_aspect_ratio[1];
+  const float min_area = area * random_area[0];
+  const auto max_w = std::max<int64_t>(1, static_cast<int64_t>(h * ratio_hi));
+  const auto max_h = std::max<int64_t>(1, static_cast<int64_t>(w / ratio_lo));
+  int64_t wh = height, ww = width;
+  bool found = false;
+  if (h * static_cast<float>(max_w) < min_area) {  // too flat or too high for any window of the wanted ratio
+    ww = max_w, found = true;
+  } else if (w * static_cast<float>(max_h) < min_area) {
+    wh = max_h, found = true;
+  }
+  const float log_lo = std::log(ratio_lo), log_hi = std::log(ratio_hi);
+  for (int i = 0; i < num_attempts && !found; ++i) {
+    const float a = (random_area[0] + (random_area[1] - random_area[0]) * random.uniform(2 * i)) * area;
+    const float ratio = std::exp(log_lo + (log_hi - log_lo) * random.uniform(2 * i + 1));
+    ww = std::max<int64_t>(1, std::llround(std::sqrt(a * ratio)));
+    wh = std::max<int64_t>(1, std::llround(std::sqrt(a / ratio)));
+    const float got = static_cast<float>(ww) / static_cast<float>(wh);
+    found = ww <= width && wh <= height && got >= ratio_lo && got <= ratio_hi;
+  }
+  if (!found) {
+    wh = height, ww = width;
+    if (w / h > ratio_hi) ww = max_w;
+    else if (w / h < ratio_lo) wh = max_h;
+    const float cut = std::sqrt(std::min(1.0f, random_area[1] * area / (static_cast<float>(wh) * static_cast<float>(ww))));
+    wh = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(wh) * cut));
+    ww = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(ww) * cut));
+  }
+  ww = std::min(ww, width), wh = std::min(wh, height);
+  auto below = [&](int draw, int64_t n) {  // uniform in [0, n)
+    return static_cast<int64_t>(uint64_t{random.draw(2 * static_cast<uint64_t>(num_attempts) + draw)} *
+                                    static_cast<uint64_t>(n) >> 32);
+  };
+  return {below(0, height - wh + 1), below(1, width - ww + 1), wh, ww};
+}
+
+}  // namespace penstock

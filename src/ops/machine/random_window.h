@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The random window of an area and an aspect ratio that random_resized_crop and decoders.image_random_crop draw.
+#pragma once
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct RandomWindow {
+  std::vector<float> random_area = {0.08f, 1.0f};
+  std::vector<float> random_aspect_ratio = {3.0f / 4, 4.0f / 3};
+  int num_attempts = 10;
+
+  struct Window {
+    int64_t y, x, height, width;
+  };
+  void check_random_window() const;
+  // After Szegedy et al., "Going deeper with convolutions" (2015): area uniform, logarithm of width / height uniform.
+  Window draw(const SampleContext& s, int64_t height, int64_t width) const;
+};
+
+template <class Op> Schema<Op>&& random_window_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("random_area", &Op::random_area, "Range of the window's area in units of the image's.")
+      .arg("random_aspect_ratio", &Op::random_aspect_ratio, "Range of width / height of the window.")
+      .arg("num_attempts", &Op::num_attempts, "Draws before the largest window of an allowed ratio is taken.", at_least(1))
+      .random();
+}
+
+}  // namespace penstock

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/image_layout.h"
+#include "ops/machine/interpolation.h"
+#include "ops/machine/random_window.h"
+
+namespace penstock {
+
+struct RandomResizedCrop : Interpolation, RandomWindow {
+  std::vector<int64_t> size;
+  DType dtype = DType::none;
+  static constexpr bool filters = true;
+
+  static Schema<RandomResizedCrop> schema() {
+    using Op = RandomResizedCrop;
+    return Schema<Op>("random_resized_crop",
+                      "Resizes a random window of random area and aspect ratio to one size.\n\n"
+                      "The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and "
+                      "sequences; kept; all frames have the same window. Types: all.")
+        .required("size", &Op::size, "(height, width) of the result.", above(0))
+        .with(&random_window_arguments<Op>)
+        .with(&interpolation_arguments<Op>)
+        .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+        .oracle("dali");
+  }
+  void ready() const {
+    if (size.size() != 2) bad_argument("size must be (height, width), got {} values", size.size());
+    if (size[0] > INT32_MAX || size[1] > INT32_MAX) bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
+    check_random_window();
+  }
+  Layout input_layout(const ValueType& in) const { return image_layout(in); }
+  void check(std::span<const ValueType> in) const {
+    if (image_layout(in[0]).has('D')) bad_type("expected images, got the layout '{}' of volumes", in[0].layout.str());
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    const int y = p.dim('H'), x = p.dim('W');
+    const Window w = draw(s, p.extent(y), p.extent(x));
+    const auto lo_y = static_cast<double>(w.y), lo_x = static_cast<double>(w.x);
+    p.filter(y, axis_filter(s.index, lo_y, lo_y + static_cast<double>(w.height), size[0]));
+    p.filter(x, axis_filter(s.index, lo_x, lo_x + static_cast<double>(w.width), size[1]));
+  }
+  int64_t out_extent(const SampleContext&, char axis, int64_t in) const {
+    return axis == 'H' ? size[0] : axis == 'W' ? size[1] : in;
+  }
+};
+PENSTOCK_OPERATOR(RandomResizedCrop);
+
+}  // namespace penstock

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/resize_arguments.h"
+
+namespace penstock {
+
+struct Resize : ResizeArguments {
+  bool save_attrs = false;
+  Optional<int> image_type;
+  static constexpr bool filters = true;
+
+  static Schema<Resize> schema() {
+    return Schema<Resize>("resize",
+                          "Resamples images and volumes to another size.\n\n"
+                          "Separable filters over the axes D, H and W, weights computed in float64, sums in float32; samples "
+                          "outside of the input repeat its edge. A region limits where the result lies, not what the filter "
+                          "reads. Layouts: any with H and W; kept. Types: all. Cubic: Keys 1981 (a = -0.5).")
+        .with(&resize_arguments<Resize>)
+        .arg("save_attrs", &Resize::save_attrs, "A second output with the input's size; only inside a pipeline.")
+        .arg("image_type", &Resize::image_type, "Deprecated; accepted without effect.")
+        .oracle("dali, opencv, pillow");
+  }
+  void ready() const {
+    check_resize_arguments();
+    if (save_attrs) bad_argument("save_attrs=True is not supported by this call; take the shape of the input instead");
+  }
+  Layout input_layout(const ValueType& in) const { return image_layout(in); }
+  void check(std::span<const ValueType> in) { layout = image_layout(in[0]); }
+  void map(const SampleContext& s, Placement& p) const { resize(s, p); }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    if (axis != 'D' && axis != 'H' && axis != 'W') return in;
+    int at = 0;
+    for (int i = 0; i < layout.size() && layout[i] != axis; ++i) at += layout[i] == 'D' || layout[i] == 'H' || layout[i] == 'W';
+    return resized_extent(resize_request(s, layout), at);
+  }
+  Layout layout;
+};
+PENSTOCK_OPERATOR(Resize);
+
+}  // namespace penstock
