@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/crop_window.h"
+#include "ops/machine/decoder_arguments.h"
+#include "ops/machine/out_of_bounds.h"
+
+namespace penstock {
+
+struct DecodersImageCrop : DecoderArguments, CropWindow {
+  static Schema<DecodersImageCrop> schema() {
+    using Op = DecodersImageCrop;
+    return Schema<Op>("decoders.image_crop",
+                      "Decodes a window of one size out of JPEG and PNG images.\n\n"
+                      "Only what the window needs is decoded; the result equals crop after decoders.image. Input and output "
+                      "as those of decoders.image.")
+        .with(&decoder_arguments<Op>)
+        .with(&crop_window_arguments<Op>);
+  }
+  void ready() const {
+    check_decoder();
+    check_crop_window();
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    const OutOfBounds error;
+    each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { error.window(p, dim, start, extent); });
+  }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    return axis == 'C' ? known_channels() : known_extent(s.index, axis, in);
+  }
+};
+PENSTOCK_OPERATOR(DecodersImageCrop);
+
+}  // namespace penstock

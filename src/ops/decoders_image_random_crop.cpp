@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/decoder_arguments.h"
+#include "ops/machine/random_window.h"
+
+namespace penstock {
+
+struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
+  static Schema<DecodersImageRandomCrop> schema() {
+    using Op = DecodersImageRandomCrop;
+    return Schema<Op>("decoders.image_random_crop",
+                      "Decodes a random window of random area and aspect ratio of JPEG and PNG images.\n\n"
+                      "Only what the window needs is decoded; its pixels equal those of the whole image. Input and output "
+                      "as those of decoders.image.")
+        .with(&decoder_arguments<Op>)
+        .with(&random_window_arguments<Op>);
+  }
+  void ready() const {
+    check_decoder();
+    check_random_window();
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    const Window w = draw(s, p.extent(0), p.extent(1));
+    p.window(0, w.y, w.height);
+    p.window(1, w.x, w.width);
+  }
+  int64_t out_extent(const SampleContext&, char axis, int64_t) const { return axis == 'C' ? known_channels() : -1; }
+};
+PENSTOCK_OPERATOR(DecodersImageRandomCrop);
+
+}  // namespace penstock

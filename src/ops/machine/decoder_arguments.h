@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of decoders.image that its variants with a window share.
+#pragma once
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct DecoderArguments {
+  int output_type = 0;
+  DType dtype = DType::uint8;
+  bool adjust_orientation = true, use_fast_idct = false, jpeg_fancy_upsampling = false;
+  // Accepted without effect: they tune engines of other devices.
+  bool affine = true, memory_stats = false, split_stages = false, use_chunk_allocator = false;
+  int64_t device_memory_padding = 16777216, device_memory_padding_jpeg2k = 0;
+  int64_t host_memory_padding = 8388608, host_memory_padding_jpeg2k = 0;
+  int64_t hybrid_huffman_threshold = 1000000, preallocate_height_hint = 0, preallocate_width_hint = 0;
+  float hw_decoder_load = 0.65f;
+
+  void check_decoder() const {
+    if (output_type < 0 || output_type > 4)
+      bad_argument("output_type must be 0 (RGB), 1 (BGR), 2 (GRAY), 3 (YCbCr) or 4 (ANY_DATA), got {}", output_type);
+    if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::float32)
+      bad_type("images are decoded to uint8, uint16 or float32, not to {}", name_of(dtype));
+  }
+  DecodeParams decode_params() const {
+    DecodeParams p;
+    p.type = static_cast<ImageType>(output_type);
+    p.dtype = dtype;
+    p.apply_orientation = adjust_orientation;
+    p.fancy_upsampling = true;  // what jpeg_fancy_upsampling=False does on a CPU as well
+    p.fast_idct = use_fast_idct;
+    return p;
+  }
+  // Channels of the result where they do not depend on the file, else -1.
+  int64_t known_channels() const { return output_type == 4 ? -1 : output_type == 2 ? 1 : 3; }
+};
+
+template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
+  constexpr const char* none = "Accepted without effect.";
+  return std::move(s)
+      .arg("output_type", &Op::output_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.")
+      .arg("dtype", &Op::dtype, "uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1.")
+      .arg("adjust_orientation", &Op::adjust_orientation, "Turn the picture upright as its EXIF data say.")
+      .arg("use_fast_idct", &Op::use_fast_idct, "A faster inverse transform of JPEG that is up to 11 steps away.")
+      .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling, "Accepted without effect: chroma is always interpolated.")
+      .arg("affine", &Op::affine, none)
+      .arg("device_memory_padding", &Op::device_memory_padding, none)
+      .arg("device_memory_padding_jpeg2k", &Op::device_memory_padding_jpeg2k, none)
+      .arg("host_memory_padding", &Op::host_memory_padding, none)
+      .arg("host_memory_padding_jpeg2k", &Op::host_memory_padding_jpeg2k, none)
+      .arg("hw_decoder_load", &Op::hw_decoder_load, none)
+      .arg("hybrid_huffman_threshold", &Op::hybrid_huffman_threshold, none)
+      .arg("memory_stats", &Op::memory_stats, none)
+      .arg("preallocate_height_hint", &Op::preallocate_height_hint, none)
+      .arg("preallocate_width_hint", &Op::preallocate_width_hint, none)
+      .arg("split_stages", &Op::split_stages, none)
+      .arg("use_chunk_allocator", &Op::use_chunk_allocator, none)
+      .input_names({"encoded"})
+      .oracle("dali");
+}
+
+}  // namespace penstock

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct PeekImageShape {
+  DType dtype = DType::int64;
+  bool adjust_orientation = true;
+  int image_type = 0;
+
+  static Schema<PeekImageShape> schema() {
+    using Op = PeekImageShape;
+    return Schema<Op>("peek_image_shape",
+                      "The shape (height, width, channels) that decoding would give, from the header alone.\n\n"
+                      "Input: the bytes of a file, 1-d uint8. Output: 3 numbers.")
+        .arg("dtype", &Op::dtype, "Type of the result: a 32- or 64-bit integer or float32, float64.")
+        .arg("adjust_orientation", &Op::adjust_orientation, "The shape of the picture turned upright.")
+        .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.", within(0, 4))
+        .input_names({"encoded"})
+        .oracle("dali");
+  }
+  void check(std::span<const ValueType> in) const {
+    if (size_of(dtype) < 4) bad_type("dtype must have 32 or 64 bits, got {}", name_of(dtype));
+    if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
+      bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
+  }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {dtype, 1, {}}; }
+  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = {3};
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    DecodeParams p;
+    p.type = static_cast<ImageType>(image_type);
+    p.apply_orientation = adjust_orientation;
+    const ImageInfo info = probe_image({in[0].as<const uint8_t>(), static_cast<size_t>(in[0].volume())}, p);
+    const int64_t shape[3] = {info.height, info.width, output_channels(info, p.type)};
+    dispatch(dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (sizeof(T) >= 4)
+        for (int i = 0; i < 3; ++i) out[0].as<T>()[i] = static_cast<T>(shape[i]);
+    });
+  }
+};
+PENSTOCK_OPERATOR(PeekImageShape);
+
+}  // namespace penstock

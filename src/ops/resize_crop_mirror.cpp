@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/crop_window.h"
+#include "ops/machine/out_of_bounds.h"
+#include "ops/machine/resize_arguments.h"
+
+namespace penstock {
+
+struct ResizeCropMirror : ResizeArguments, CropWindow {
+  PerSample<int> mirror = 0;
+  static constexpr bool filters = true;
+
+  static Schema<ResizeCropMirror> schema() {
+    using Op = ResizeCropMirror;
+    return Schema<Op>("resize_crop_mirror",
+                      "resize, crop and flip as one: only what remains is computed.\n\n"
+                      "Layouts: any with H and W; kept. Types: all.")
+        .with(&resize_arguments<Op>)
+        .with(&crop_window_arguments<Op>)
+        .arg("mirror", &Op::mirror, "Sum of 1: left to right, 2: top to bottom, 4: front to back.")
+        .oracle("dali");
+  }
+  void ready() const {
+    check_resize_arguments();
+    check_crop_window();
+  }
+  Layout input_layout(const ValueType& in) const { return image_layout(in); }
+  void map(const SampleContext& s, Placement& p) const {
+    resize(s, p);
+    const OutOfBounds error;
+    each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { error.window(p, dim, start, extent); });
+    const int bits = mirror[s.index];
+    for (int i = 0; i < 3; ++i)
+      if (const int d = p.dim("WHD"[i]); d >= 0 && bits >> i & 1 && p.extent(d) > 0)
+        p.window(d, p.extent(d) - 1, p.extent(d), -1);
+  }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    if (axis != 'D' && axis != 'H' && axis != 'W') return in;
+    return known_extent(s.index, axis, -1);
+  }
+};
+PENSTOCK_OPERATOR(ResizeCropMirror);
+
+}  // namespace penstock
