@@ -10,6 +10,15 @@ template <class T, class V> inline V to_lane(T v) {
 template <class V, class T> inline T from_lane(V v) {
   if constexpr (std::is_same_v<T, V>) {
     return v;
+  } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, double>) {
+    // By way of a float rounded to odd, so that rounding twice gives what rounding once would.
+    const float f = static_cast<float>(v);
+    uint32_t bits = std::bit_cast<uint32_t>(f);
+    if (static_cast<double>(f) != v && v == v && !__builtin_isinf(f)) {
+      bits -= __builtin_fabs(static_cast<double>(f)) > __builtin_fabs(v);
+      bits |= 1;
+    }
+    return Half(std::bit_cast<float>(bits));
   } else if constexpr (std::is_same_v<T, Half>) {
     return Half(static_cast<float>(v));
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -136,7 +145,11 @@ template <class A, class B>
 void convert_lane(const void* from, void* to, int64_t n) {
   const A* __restrict a = static_cast<const A*>(from);
   B* __restrict b = static_cast<B*>(to);
-  for (int64_t i = 0; i < n; ++i) b[i] = from_lane<A, B>(a[i]);
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    for (int64_t i = 0; i < n; ++i) b[i] = static_cast<B>(a[i]);  // as to_lane does: wraps
+  } else {
+    for (int64_t i = 0; i < n; ++i) b[i] = from_lane<A, B>(a[i]);
+  }
 }
 
 template <class T>

@@ -26,11 +26,10 @@ class Compiler {
     const int n_inputs = static_cast<int>(p.inputs.size());
     types_ = p.inputs;
     by_lane_.resize(n_inputs + p.nodes.size());
+    home_.assign(by_lane_.size(), -1);
     for (size_t i = 0; i < p.nodes.size(); ++i) add_node(static_cast<int>(i), n_inputs + static_cast<int>(i));
     const int out = p.outputs.at(0);
-    auto& known = by_lane_[out];
-    if (known.empty()) s_.result = value_in(out, load_lane(out));
-    else s_.result = known.begin()->second;
+    s_.result = home_[out] < 0 ? value_in(out, load_lane(out)) : home_[out];
     assign_slots();
     s_.only_copies = s_.source < 0 && types_[out].dtype == input_dtype() &&
                      std::all_of(s_.code.begin(), s_.code.end(),
@@ -42,7 +41,7 @@ class Compiler {
   const Conversions& convert_;
   std::vector<ValueType> types_;
   std::vector<std::map<Lane, int>> by_lane_;  // value -> compiled value in a lane
-  std::vector<int> alias_;
+  std::vector<int> home_;                     // value of a node -> the compiled value that is no converted copy
 
   DType input_dtype() const { return types_[0].dtype; }
 
@@ -54,6 +53,23 @@ class Compiler {
   int new_value(Lane lane) {
     s_.values.push_back({lane, -1});
     return static_cast<int>(s_.values.size()) - 1;
+  }
+
+  // Gives the value of an edge its storage type. Registers that cannot hold all values of an integer type exactly
+  // are converted first, so that a saturated value is the same as after storing and loading it.
+  void settle(int value, int compiled, DType t) {
+    const Lane lane = s_.values[compiled].lane;
+    if (is_integer(t) && (lane == Lane::f32 || lane == Lane::f64) && lane_size(lane) <= size_of(t)) {
+      Instruction c;
+      c.kind = Instruction::convert;
+      c.from[0] = compiled;
+      c.from_lane = lane, c.lane = natural_lane(t);
+      c.value = compiled = new_value(c.lane);
+      s_.code.push_back(c);
+    }
+    by_lane_[value] = {{s_.values[compiled].lane, compiled}};
+    home_[value] = compiled;
+    round(compiled, t);
   }
 
   void round(int compiled, DType t) {
@@ -74,10 +90,10 @@ class Compiler {
       i.from[0] = value;
       i.dtype = types_[value].dtype;
     } else {
-      if (known.empty()) fail(ErrorKind::internal, "a stage reads a value that nothing computes");
+      if (home_[value] < 0) fail(ErrorKind::internal, "a stage reads a value that nothing computes");
       i.kind = Instruction::convert;
-      i.from[0] = known.begin()->second;
-      i.from_lane = known.begin()->first;
+      i.from[0] = home_[value];
+      i.from_lane = s_.values[home_[value]].lane;
     }
     i.value = new_value(lane);
     s_.code.push_back(i);
@@ -101,29 +117,31 @@ class Compiler {
     s_.warps |= t.warps;
     s_.needs_channels |= t.mixes_channels || t.per_channel;
     s_.positional |= t.positional;
+    s_.faults |= t.faults;
     types_.push_back(node.type);
     if (t.filters || t.warps) {
       const Lane lane = is_float(node.type.dtype) ? (node.type.dtype == DType::float64 ? Lane::f64 : Lane::f32)
                                                   : natural_lane(input_dtype());
       s_.source = new_value(lane);
-      by_lane_[value][lane] = s_.source;
+      by_lane_[value][lane] = home_[value] = s_.source;
       if (!t.pixels) round(s_.source, node.type.dtype);
     } else if (!t.pixels) {  // an integer map: the same values, perhaps as another type
-      if (by_lane_[first].empty()) {
+      if (home_[first] < 0) {
         const Lane lane = node.type.dtype == types_[first].dtype || natural_lane(node.type.dtype) == load_lane(first)
                               ? load_lane(first) : Lane::f64;
-        value_in(first, lane);
+        home_[value] = value_in(first, lane);
+      } else {
+        home_[value] = home_[first];
       }
       by_lane_[value] = by_lane_[first];
       if (node.type.dtype != types_[first].dtype && !t.decodes) {
         Instruction c;  // a copy of its own, so that rounding does not touch the operand
         c.kind = Instruction::convert;
-        c.from[0] = by_lane_[value].begin()->second;
-        c.lane = c.from_lane = by_lane_[value].begin()->first;
+        c.from[0] = home_[value];
+        c.lane = c.from_lane = s_.values[home_[value]].lane;
         c.value = new_value(c.lane);
         s_.code.push_back(c);
-        by_lane_[value] = {{c.lane, c.value}};
-        round(c.value, node.type.dtype);
+        settle(value, c.value, node.type.dtype);
       }
     }
     if (t.pixels) {
@@ -137,15 +155,14 @@ class Compiler {
       i.node = index;
       i.lane = lane;
       if (s_.source >= 0 && by_lane_[value].size()) {  // this node has filtered already
-        i.from[0] = by_lane_[value].begin()->second;
+        i.from[0] = home_[value];
         by_lane_[value].clear();
       } else {
         for (size_t k = 0; k < node.operands.size(); ++k) i.from[k] = value_in(node.operands[k], lane);
       }
       i.value = new_value(lane);
       s_.code.push_back(i);
-      by_lane_[value][lane] = i.value;
-      round(i.value, node.type.dtype);
+      settle(value, i.value, node.type.dtype);
     }
   }
 
@@ -196,7 +213,7 @@ CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_uniqu
   int tiles = 0;
   for (const auto& i : state_->code) tiles += i.kind == Instruction::tile;
   state_->lookup = tiles > 0 && !state_->filters && !state_->warps && !state_->needs_channels && !state_->positional &&
-                   state_->program.inputs.size() == 1 && !state_->decodes &&
+                   !state_->faults && state_->program.inputs.size() == 1 && !state_->decodes &&
                    state_->program.inputs[0].dtype == DType::uint8 &&
                    (tiles > 1 || state_->program.nodes.back().type.dtype == DType::uint8);
 }
@@ -279,7 +296,8 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
                                   ? p.inputs[p.outputs[0]] : p.nodes[p.outputs[0] - p.inputs.size()].type;
 
   // Iteration dimensions: those of input 0 where maps are, else those of the result.
-  Layout layout = st.decodes ? Layout("HWC") : p.inputs[0].layout;
+  // Without maps the inputs broadcast to the result, whose dimensions keep their places.
+  Layout layout = st.decodes ? Layout("HWC") : st.maps ? p.inputs[0].layout : out_type.layout;
   std::optional<Placement> placement;
   if (st.maps) {
     placement.emplace(in_shapes[0], layout);

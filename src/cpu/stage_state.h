@@ -39,7 +39,7 @@ struct CpuStage::State {
   int result = -1;           // compiled value that is stored
   int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
   bool decodes = false, maps = false, filters = false, warps = false;
-  bool needs_channels = false, positional = false, only_copies = false, lookup = false;
+  bool needs_channels = false, positional = false, faults = false, only_copies = false, lookup = false;
   int main_value = 0;
 };
 

@@ -91,6 +91,8 @@ void TileProgram::execute(const TilePlace& place) {
         call.coef = run_.scratch.coef.data() + run_.scratch.coef_offset[i.node];
         call.coef_stride = st.traits[i.node].per_channel ? node.op->coef_bytes(i.lane) : 0;
         call.x = place.x, call.y = place.y;
+        bool fault = false;
+        call.fault = &fault;
         void* direct[kMaxPlanes];
         const bool into_output = k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&
                                  ((i.lane == Lane::f32 && out_type == DType::float32) ||
@@ -106,6 +108,7 @@ void TileProgram::execute(const TilePlace& place) {
           call.out = own;
         }
         node.op->tile(st.target, i.lane)(call);
+        if (fault) bad_argument("{}", node.op->fault());
         read_[i.value] = own;
         break;
       }

@@ -98,7 +98,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     c.index = i, c.sample = context.sample + i;
     return c;
   };
-  run_whole_shapes(*op, inputs, types, context_of, out);
+  const auto state = run_whole_shapes(*op, inputs, types, context_of, out);
   int64_t elements = 0;
   for (auto& b : out) {
     b.allocate(memory);
@@ -106,14 +106,19 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   }
   for (const auto& b : inputs)
     for (int i = 0; i < b.size(); ++i) elements += b.shape(i).volume();
-  for_samples(batch_size, elements, [&](int i) { run_whole_sample(*op, inputs, types, context_of(i), out); });
+  for_samples(batch_size, elements, [&](int i) {
+    SampleContext c = context_of(i);
+    c.batch_state = state.get();
+    run_whole_sample(*op, inputs, types, c, out);
+  });
   return out;
 }
 
 }  // namespace
 
-void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
-                      const ContextOf& context, std::vector<Batch>& out) {
+std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
+                                             std::span<const ValueType> types, const ContextOf& context,
+                                             std::vector<Batch>& out) {
   const int n = out[0].size();
   std::vector<Shape> in(inputs.size()), shapes(out.size());
   for (int i = 0; i < n; ++i) {
@@ -121,7 +126,9 @@ void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::spa
     op.shapes(context(i), in, types, shapes);
     for (size_t k = 0; k < out.size(); ++k) out[k].sample(i).shape = shapes[k];
   }
-  if (op.info->batch_wide) op.batch_shapes(inputs, types, out);
+  if (!op.info->batch_wide) return nullptr;
+  op.batch_shapes(inputs, types, out);
+  return op.batch_state(inputs, types);
 }
 
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,

@@ -14,9 +14,11 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1);
 
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
+// The result must live, as SampleContext::batch_state, until the last sample has run.
 using ContextOf = std::function<SampleContext(int sample)>;
-void run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
-                      const ContextOf& context, std::vector<Batch>& out);
+std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
+                                             std::span<const ValueType> types, const ContextOf& context,
+                                             std::vector<Batch>& out);
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
                       const SampleContext& context, std::vector<Batch>& out);
 

@@ -16,6 +16,7 @@ struct Executor::WholeState {
   std::shared_ptr<BoundOp> op;
   std::vector<Batch> inputs, outputs;
   std::vector<ValueType> types;
+  std::shared_ptr<const void> batch_state;
 };
 
 SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
@@ -79,7 +80,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   std::vector<ValueType> out(n.outputs);
   w->op->infer(w->types, out);
   for (const auto& t : out) w->outputs.emplace_back(t.dtype, t.ndim, t.layout, it.size);
-  run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs);
+  w->batch_state = run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs);
   int64_t elements = 0;
   for (const auto& b : w->inputs)
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
@@ -96,7 +97,9 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   }
   for (int i = 0; i < it.size; ++i) {
     try {
-      run_whole_sample(*w->op, w->inputs, w->types, context(it, i, n), w->outputs);
+      SampleContext c = context(it, i, n);
+      c.batch_state = w->batch_state.get();
+      run_whole_sample(*w->op, w->inputs, w->types, c, w->outputs);
     } catch (Error& e) {
       std::lock_guard lock(it.error_mutex);
       it.errors.push_back({i, e});
@@ -235,7 +238,9 @@ void Executor::run_item(Iteration& it, int64_t item, int thread) {
       }
       case Step::Kind::whole: {
         auto& state = *static_cast<WholeState*>(it.step_state.get());
-        run_whole_sample(*state.op, state.inputs, state.types, context(it, i, first), state.outputs);
+        SampleContext c = context(it, i, first);
+        c.batch_state = state.batch_state.get();
+        run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
         break;
       }
       case Step::Kind::stage: {

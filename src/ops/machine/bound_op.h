@@ -28,6 +28,7 @@ struct SampleContext {
   uint64_t epoch = 0;
   uint64_t sample = 0;  // position in the global order of the primary source
   uint32_t node = 0;    // id of the graph node
+  const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch
 };
 
 // Number type of a tile's registers. f32 holds up to 16-bit integers and halves exactly.
@@ -46,6 +47,7 @@ struct TileCall {
   const std::byte* coef = nullptr;
   size_t coef_stride = 0;  // bytes from one plane's coefficients to the next; 0: the same for all
   int64_t x = 0, y = 0, z = 0, frame = 0;    // position of element 0
+  bool* fault = nullptr;  // set where an operand is one that the operator refuses (BoundOp::fault)
 };
 using TileFn = void (*)(const TileCall&);
 
@@ -65,6 +67,7 @@ struct StageTraits {
   bool mixes_channels = false;   // pixel() sees all channels of a position
   bool per_channel = false;      // coefficients differ between channels
   bool positional = false;       // pixel() depends on the position or on random numbers
+  bool faults = false;           // pixel() refuses some operands
   int operands = 1;
 };
 
@@ -100,11 +103,18 @@ class BoundOp {
   // `planes` blocks of coef_bytes if per_channel, else one. frame = -1 when there are no frames.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
   virtual TileFn tile(Target, Lane) const { return nullptr; }
+  virtual const char* fault() const { return ""; }  // message for TileCall::fault
+  // Whether out = fma(in, mul, add) in lane f32 with the two floats written to mul_add, given a coefficient block.
+  virtual bool fused_multiply_add(const std::byte* /*coef*/, float* /*mul_add*/) const { return false; }
 
   // Family whole: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
   // Only if info->batch_wide: shapes of the outputs that depend on all samples; `out` holds what shapes() gave.
   virtual void batch_shapes(std::span<const Batch>, std::span<const ValueType>, std::span<Batch>) const {}
+  // Only if info->batch_wide: what run() needs of all samples, handed to it as SampleContext::batch_state.
+  virtual std::shared_ptr<const void> batch_state(std::span<const Batch>, std::span<const ValueType>) const {
+    return nullptr;
+  }
 };
 
 struct OpInfo {

@@ -10,6 +10,9 @@
 //     template <class V> struct Coef { V mul, add; };
 //     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel
 //     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c);
+//     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
+//     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty operand
+//     bool fused_multiply_add(const Coef<float>&, float* mul_add) const;  // whether pixel() is just that
 //
 //     // map part (optional)
 //     static constexpr bool filters = true;            // when map() calls Placement::filter
@@ -182,6 +185,7 @@ class OpAdaptor final : public BoundOp {
       t.operands = operands_of<Op>;
     }
     if constexpr (requires { Op::positional; }) t.positional = Op::positional;
+    if constexpr (requires { Op::fault; }) t.faults = true;
     return t;
   }
   DecodeParams decode_params() const override {
@@ -227,6 +231,22 @@ class OpAdaptor final : public BoundOp {
   }
   TileFn tile(Target t, Lane lane) const override {
     if constexpr (HasPixel<Op>) return tile_of<Op>(t, lane);
+    return nullptr;
+  }
+  const char* fault() const override {
+    if constexpr (requires { Op::fault; }) return Op::fault;
+    return "";
+  }
+  bool fused_multiply_add(const std::byte* coef, float* mul_add) const override {
+    if constexpr (requires(const typename Op::template Coef<float>& c) { op.fused_multiply_add(c, mul_add); }) {
+      typename Op::template Coef<float> c;
+      std::memcpy(&c, coef, sizeof c);
+      return op.fused_multiply_add(c, mul_add);
+    }
+    return false;
+  }
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const override {
+    if constexpr (requires { op.batch_state(in, types); }) return op.batch_state(in, types);
     return nullptr;
   }
   void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const override {

@@ -33,8 +33,26 @@ void pixel_tile(const TileCall& t) {
       if constexpr (kOperands == 1) {
         for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], c);
       } else if constexpr (kOperands == 2) {
+        auto each = [&](auto left, auto right) __attribute__((always_inline)) {
+          if constexpr (requires { Op::fault; }) {
+            bool bad = false;
+            for (int64_t i = 0; i < n; ++i) bad |= Op::refuses(left(i), right(i), c);
+            *t.fault |= bad;
+          }
+          for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(left(i), right(i), c);
+        };
+        auto first = [a](int64_t i) { return a[i]; };
+        if constexpr (requires { c.constant; }) {
+          if (!t.in[1]) {
+            const V k = c.constant;
+            auto constant = [k](int64_t) { return k; };
+            if (c.constant_left) each(constant, first);
+            else each(first, constant);
+            continue;
+          }
+        }
         const V* b = static_cast<const V*>(t.in[1][p]);
-        for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], b[i], c);
+        each(first, [b](int64_t i) { return b[i]; });
       } else {
         const V* b = static_cast<const V*>(t.in[1][p]);
         const V* d = static_cast<const V*>(t.in[2][p]);

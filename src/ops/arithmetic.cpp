@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// + - * / // % and the signs. Integers wrap in their type; // and % truncate toward zero, as C does.
+#include "ops/machine/arithmetic.h"
+
+namespace penstock {
+namespace {
+
+void refuse_bools(const char* sign, DType a, DType b) {
+  if (a == DType::bool_ && b == DType::bool_) bad_type("'{}' is not defined between two bools", sign);
+}
+
+struct Add {
+  static constexpr const char *name = "_add", *doc = "a + b; integers wrap in the promoted type.";
+  static constexpr ResultType result = ResultType::promoted;
+  static void check(DType a, DType b) { refuse_bools("+", a, b); }
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    return wrap<V>(Unsigned<V>(a) + Unsigned<V>(b), c);
+  }
+  static bool fused(float k, bool, float* mul_add) { return mul_add[0] = 1.0f, mul_add[1] = k, true; }
+};
+PENSTOCK_BINARY(Add);
+
+struct Sub {
+  static constexpr const char *name = "_sub", *doc = "a - b; integers wrap in the promoted type.";
+  static constexpr ResultType result = ResultType::promoted;
+  static void check(DType a, DType b) { refuse_bools("-", a, b); }
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    return wrap<V>(Unsigned<V>(a) - Unsigned<V>(b), c);
+  }
+  static bool fused(float k, bool left, float* mul_add) {
+    mul_add[0] = left ? -1.0f : 1.0f, mul_add[1] = left ? k : -k;
+    return true;
+  }
+};
+PENSTOCK_BINARY(Sub);
+
+struct Mul {
+  static constexpr const char *name = "_mul", *doc = "a * b; integers wrap in the promoted type; bools: and.";
+  static constexpr ResultType result = ResultType::promoted;
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    return wrap<V>(Unsigned<V>(a) * Unsigned<V>(b), c);
+  }
+  // Adding -0 keeps the sign of a zero product, so that this is the rounded product and nothing else.
+  static bool fused(float k, bool, float* mul_add) { return mul_add[0] = k, mul_add[1] = -0.0f, true; }
+};
+PENSTOCK_BINARY(Mul);
+
+struct Div {
+  static constexpr const char *name = "_div", *doc = "a / b in floating point: float32, or the operands' wider type.";
+  static constexpr ResultType result = ResultType::real;
+  using Only = LaneList<float, double>;
+  static void check(DType a, DType b) { refuse_bools("/", a, b); }
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
+    return a / b;
+  }
+};
+PENSTOCK_BINARY(Div);
+
+// Division of integers shares its refusal of zero.
+struct DivisionRules {
+  static constexpr ResultType result = ResultType::promoted;
+  static constexpr const char* fault = "Integer division by zero.";
+  static void check_divisor(DType t, double divisor) {
+    if (is_integer(t) && divisor == 0) bad_argument("{}", fault);
+  }
+  template <class V> PENSTOCK_HD static bool refuses(V, V b, const ArithmeticCoef<V>&) {
+    return std::is_integral_v<V> && b == V(0);
+  }
+};
+
+struct FloorDiv : DivisionRules {
+  static constexpr const char *name = "_fdiv", *doc = "a // b: integers truncate toward zero; floating point divides.";
+  static void check(DType a, DType b) { refuse_bools("//", a, b); }
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    if constexpr (std::is_integral_v<V>) {
+      if (b == V(0)) return V(0);
+      if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // the lowest / -1
+      return wrap<V>(Unsigned<V>(a / b), c);
+    } else {
+      return a / b;
+    }
+  }
+};
+PENSTOCK_BINARY(FloorDiv);
+
+struct Mod : DivisionRules {
+  static constexpr const char *name = "_mod", *doc = "The remainder of a / b with the sign of a.";
+  static void check(DType a, DType b) { refuse_bools("%", a, b); }
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
+    if constexpr (std::is_integral_v<V>) {
+      if (b == V(0) || (std::is_signed_v<V> && b == V(-1))) return V(0);
+      return a % b;
+    } else {
+      return __builtin_fmod(a, b);  // exact by IEEE 754
+    }
+  }
+};
+PENSTOCK_BINARY(Mod);
+
+struct Negative {
+  static constexpr const char *name = "_neg", *doc = "-a; unsigned integers wrap.";
+  static constexpr ResultType result = ResultType::promoted;
+  static void check(DType a) {
+    if (a == DType::bool_) bad_type("'-' is not defined for bool");
+  }
+  template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
+    if constexpr (std::is_integral_v<V>) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);
+    else return -a;
+  }
+};
+PENSTOCK_UNARY(Negative);
+
+struct Positive {
+  static constexpr const char *name = "_pos", *doc = "+a: the same values.";
+  static constexpr ResultType result = ResultType::promoted;
+  static void check(DType a) {
+    if (a == DType::bool_) bad_type("'+' is not defined for bool");
+  }
+  template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>&) { return a; }
+};
+PENSTOCK_UNARY(Positive);
+
+}  // namespace
+}  // namespace penstock

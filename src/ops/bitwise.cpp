@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// & | ^ << >> ~ of integers and bools.
+#include "ops/machine/arithmetic.h"
+
+namespace penstock {
+namespace {
+
+struct BitwiseRules {
+  using Only = LaneList<int32_t, int64_t, uint64_t>;
+  static constexpr ResultType result = ResultType::promoted;
+  static void check(DType a) {
+    if (is_float(a)) bad_type("bitwise operators need integers or bools, got {}", name_of(a));
+  }
+  static void check(DType a, DType b) { check(a), check(b); }
+};
+
+struct And : BitwiseRules {
+  static constexpr const char *name = "_and", *doc = "a & b.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
+    return a & b;
+  }
+};
+PENSTOCK_BINARY(And);
+
+struct Or : BitwiseRules {
+  static constexpr const char *name = "_or", *doc = "a | b.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
+    return a | b;
+  }
+};
+PENSTOCK_BINARY(Or);
+
+struct Xor : BitwiseRules {
+  static constexpr const char *name = "_xor", *doc = "a ^ b.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
+    return a ^ b;
+  }
+};
+PENSTOCK_BINARY(Xor);
+
+struct ShiftLeft : BitwiseRules {
+  static constexpr const char *name = "_shl", *doc = "a << b in the promoted type; 0 where b is not below its width.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
+    return inside ? wrap<V>(Unsigned<V>(a) << (inside ? b : V(0)), c) : V(0);
+  }
+};
+PENSTOCK_BINARY(ShiftLeft);
+
+struct ShiftRight : BitwiseRules {
+  static constexpr const char *name = "_shr",
+                              *doc = "a >> b: signed integers keep their sign; all bits leave where b is not "
+                                     "below the width.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
+    return inside ? V(a >> (inside ? b : V(0))) : V(a < V(0) ? V(-1) : V(0));
+  }
+};
+PENSTOCK_BINARY(ShiftRight);
+
+struct Not : BitwiseRules {
+  static constexpr const char *name = "_not", *doc = "~a; of a bool: not a.";
+  template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
+    return wrap<V>(~Unsigned<V>(a), c);
+  }
+};
+PENSTOCK_UNARY(Not);
+
+}  // namespace
+}  // namespace penstock
