@@ -48,7 +48,12 @@ void Executor::prepare(Iteration& it) {
 void Executor::prepare_source(Iteration& it, const Step& s) {
   const int node = s.nodes[0];
   int n = 0;
-  if (!ended_) n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
+  bool ended;
+  {
+    std::lock_guard lock(mutex_);
+    ended = ended_;
+  }
+  if (!ended) n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
   if (n == 0) {
     std::lock_guard lock(mutex_);
     it.end_of_data = ended_ = true;
