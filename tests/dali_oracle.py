@@ -81,6 +81,7 @@ class Oracle:
         if self.child is not None:
             self.child.stdin.close()
             self.child.wait()
+            self.child.stdout.close()
             self.child = None
 
     def call(self, operator, inputs, *, layout=None, inputs_layouts=None, batch_size=None, pipeline_seed=1,

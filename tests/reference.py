@@ -49,7 +49,8 @@ def to_dtype(x, dtype):
     if dtype == bool:
         return x != 0
     if dtype.kind == "f":
-        return x.astype(dtype)
+        with np.errstate(over="ignore"):
+            return x.astype(dtype)
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     if x.dtype.kind in "iub":
         return np.clip(x.astype(object), low, high).astype(dtype)
@@ -106,13 +107,16 @@ def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", ant
 def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, resize_shorter=0, resize_longer=0,
                     mode="default", max_size=None, roi_start=None, roi_end=None, roi_relative=False,
                     subpixel_scale=True):
-    """Returns per spatial axis (low, high, n): the input interval, reversed for a flip, and the output extent."""
-    d = len(extents)
+    """Returns per spatial axis (low, high, n): the input interval, reversed for a flip, and the output extent.
+
+    ROI, extents, requested sizes and their ratios are float32, so that sizes that fall on a half round as DALI's do.
+    """
+    d, single = len(extents), lambda values: [float(np.float32(v)) for v in values]
     if resize_shorter or resize_longer:
         mode, wanted = ("not_smaller", [resize_shorter] * d) if resize_shorter else ("not_larger", [resize_longer] * d)
     else:
         wanted = _listed(size, d) if size is not None else [resize_z, resize_y, resize_x][3 - d:]
-    wanted = [float(w) for w in wanted]
+    wanted = single(wanted)
     low, high = [0.0] * d, [float(e) for e in extents]
     if roi_start is not None:
         factor = extents if roi_relative else [1] * d
@@ -122,12 +126,14 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
             if abs(high[i] - low[i]) < 1e-3:
                 grow = 0.5e-3 if low[i] <= high[i] else -0.5e-3
                 low[i], high[i] = low[i] - grow, high[i] + grow
+    low, high = single(low), single(high)
     wanted = [-w if h < l else w for w, l, h in zip(wanted, low, high)]
     low, high = [min(p) for p in zip(low, high)], [max(p) for p in zip(low, high)]
-    extent = [h - l for l, h in zip(low, high)]
-    limit = _listed(max_size, d) if max_size is not None else [math.inf] * d
+    extent = single(h - l for l, h in zip(low, high))
+    limit = single(_listed(max_size, d)) if max_size is not None else [math.inf] * d
     given = [w != 0 and e != 0 for w, e in zip(wanted, extent)]
-    scales = [abs(w / e) for w, e, g in zip(wanted, extent, given) if g]
+    ratio = single(abs(w / e) if g else 0 for w, e, g in zip(wanted, extent, given))
+    scales = [r for r, g in zip(ratio, given) if g]
     if not scales:
         wanted = list(extent)
     elif mode in ("default", "stretch"):
@@ -137,11 +143,10 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
     else:
         scale = max(scales) if mode == "not_smaller" else min(scales)
         scale = min([scale] + [m / e for m, e in zip(limit, extent) if m > 0])
-        wanted = [w if g and abs(w / e) == scale else math.copysign(e * scale, w)       # -0.0: missing but flipped
-                  for w, e, g in zip(wanted, extent, given)]
+        wanted = [w if g and r == scale else math.copysign(e * scale, w)                # -0.0: missing but flipped
+                  for w, e, g, r in zip(wanted, extent, given, ratio)]
     result = []
-    for l, h, w in zip(low, high, wanted):
-        w = float(np.float32(w))
+    for l, h, w in zip(low, high, single(wanted)):
         n = max(1, _round_away(abs(w)))
         l, h = (h, l) if w < 0 else (l, h)
         if subpixel_scale and n != abs(w):
@@ -178,7 +183,7 @@ def random_resized_crop(x, *, window, size, layout="HWC", interp_type=None, min_
 
 def resize_crop_mirror(x, *, layout="HWC", crop=None, crop_pos=None, rounding="round", mirror=0, **arguments):
     x = resize(x, layout=layout, **arguments)
-    x = globals()["crop"](x, layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding)
+    x = _crop(x, layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding)
     return flip(x, layout=layout, horizontal=mirror & 1, vertical=mirror & 2, depthwise=mirror & 4)
 
 
@@ -224,6 +229,9 @@ def crop(x, *, layout="HWC", crop=None, crop_pos=None, rounding="round", out_of_
         at = float(np.float32(p)) * (x.shape[a] - shape[a])
         start[a] = _round_away(at) if rounding == "round" else math.trunc(at)
     return _window(np.asarray(x), start, shape, out_of_bounds_policy, fill_values, layout.find("C"))
+
+
+_crop = crop                                                               # where an argument has the name
 
 
 def slice(x, *, axes, start=None, end=None, shape=None, rel_start=None, rel_end=None, rel_shape=None,
@@ -345,11 +353,17 @@ def _rotation(angle, axis=None):
 
 
 def rotate_size(extents, angle, axis=None):
-    """The canvas that holds the rotated sample; `extents` (D,) H, W."""
-    r = np.abs(_rotation(angle, axis))
+    """The canvas that holds the rotated sample; `extents` (D,) H, W. Keeps the parity of the extent that dominates.
+
+    The angle is taken in radians as float32, which decides at 45 degrees.
+    """
+    r = np.abs(_rotation(math.degrees(np.float32(math.radians(angle))), axis))
+    r = r if axis is None else r.astype(np.float32).astype(np.float64)
     n = np.array(extents[::-1])
+    own = np.diagonal(r) >= r.max(1)
+    dominant = n[np.where(own, np.arange(len(n)), r.argmax(1))]
     out = np.ceil(r @ n - 1e-2).astype(int)
-    return [int(v) for v in (out + (out % 2 != n[np.argmax(r, 1)] % 2))[::-1]]
+    return [int(v) for v in (out + (out % 2 != dominant % 2))[::-1]]
 
 
 def rotate(x, *, angle, axis=None, layout="HWC", size=None, keep_size=False, fill_value=None, interp_type="linear"):
@@ -453,7 +467,7 @@ def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, cr
                           shift=0.0, pad_output=False):
     c = layout.index("C")
     per_channel = lambda v: np.reshape(np.asarray(v, np.float64), [-1 if a == c else 1 for a in range(x.ndim)])
-    y = globals()["crop"](x.astype(np.float64), layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding,
+    y = _crop(x.astype(np.float64), layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding,
                           out_of_bounds_policy=out_of_bounds_policy, fill_values=np.nan)
     y = scale * (y - per_channel(mean)) / per_channel(std) + shift
     channels = 1 << (x.shape[c] - 1).bit_length() if pad_output else x.shape[c]
