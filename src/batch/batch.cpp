@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/batch.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace penstock {
 
@@ -137,40 +139,122 @@ size_t Batch::bytes() const {
 }
 
 namespace {
+struct CopyDim {
+  int64_t extent, from, to;  // strides in bytes
+};
+
+// A plane whose rows are contiguous in one of the two memories only: in blocks that fit into the first cache.
 template <size_t kBytes>
-void copy_dims(const char* from, char* to, const Shape& shape, const Shape& fs, const Shape& ts, int dim) {
-  const int64_t n = shape[dim];
-  if (dim == shape.size() - 1) {
-    if (fs[dim] == 1 && ts[dim] == 1) {
-      std::memcpy(to, from, static_cast<size_t>(n) * kBytes);
-      return;
+void copy_plane(const char* from, char* to, const CopyDim& rows, const CopyDim& columns) {
+  constexpr int64_t kBlock = 64;
+  const bool thin = rows.extent <= 16;  // few rows, such as channels: whole rows are cheap then
+  const int64_t height = thin ? rows.extent : kBlock, width = thin ? 1024 : kBlock;
+  for (int64_t r = 0; r < rows.extent; r += height)
+    for (int64_t c = 0; c < columns.extent; c += width) {
+      const int64_t r_end = std::min(rows.extent, r + height), c_end = std::min(columns.extent, c + width);
+      for (int64_t i = r; i < r_end; ++i) {
+        const char* f = from + i * rows.from;
+        char* t = to + i * rows.to;
+        for (int64_t k = c; k < c_end; ++k) std::memcpy(t + k * columns.to, f + k * columns.from, kBytes);
+      }
     }
-    for (int64_t i = 0; i < n; ++i)
-      std::memcpy(to + i * ts[dim] * int64_t(kBytes), from + i * fs[dim] * int64_t(kBytes), kBytes);
-    return;
+}
+
+template <size_t kBytes>
+void copy_dims(const char* from, char* to, const CopyDim* dims, int n) {
+  constexpr auto kElement = static_cast<int64_t>(kBytes);
+  if (n == 1 && dims[0].from == kElement && dims[0].to == kElement) {
+    std::memcpy(to, from, static_cast<size_t>(dims[0].extent) * kBytes);
+  } else if (n == 1) {
+    for (int64_t i = 0; i < dims[0].extent; ++i) std::memcpy(to + i * dims[0].to, from + i * dims[0].from, kBytes);
+  } else if (n == 2 && !(dims[1].from == kElement && dims[1].to == kElement)) {
+    copy_plane<kBytes>(from, to, dims[0], dims[1]);
+  } else {
+    for (int64_t i = 0; i < dims[0].extent; ++i)
+      copy_dims<kBytes>(from + i * dims[0].from, to + i * dims[0].to, dims + 1, n - 1);
   }
-  for (int64_t i = 0; i < n; ++i)
-    copy_dims<kBytes>(from + i * fs[dim] * int64_t(kBytes), to + i * ts[dim] * int64_t(kBytes), shape, fs, ts, dim + 1);
+}
+
+// Dimensions of more than one element, neighbors merged where both memories allow; then the one that is contiguous
+// in the source stands before the one that is contiguous in the target, so that copy_plane blocks exactly these two.
+int copy_plan(const View& from, const View& to, CopyDim* dims) {
+  const auto e = static_cast<int64_t>(size_of(from.dtype));
+  int n = 0;
+  for (int d = 0; d < from.shape.size(); ++d) {
+    if (from.shape[d] == 1) continue;
+    const CopyDim next{from.shape[d], from.strides[d] * e, to.strides[d] * e};
+    if (n > 0 && dims[n - 1].from == next.from * next.extent && dims[n - 1].to == next.to * next.extent)
+      dims[n - 1] = {dims[n - 1].extent * next.extent, next.from, next.to};
+    else
+      dims[n++] = next;
+  }
+  if (n == 0) dims[n++] = {1, e, e};
+  for (int d = 0; d + 2 < n; ++d)
+    if (dims[d].from == e && dims[n - 1].from != e) std::rotate(dims + d, dims + d + 1, dims + n - 1);
+  return n;
 }
 }  // namespace
 
 void copy_strided(const View& from, const View& to) {
   if (!(from.shape == to.shape)) fail(ErrorKind::internal, "copy between shapes {} and {}", from.shape.text(), to.shape.text());
-  const int64_t n = from.volume();
-  if (n == 0) return;
-  const size_t e = size_of(from.dtype);
-  if (from.shape.empty() || (from.dense() && to.dense())) {
-    std::memcpy(to.data, from.data, static_cast<size_t>(n) * e);
-    return;
-  }
+  if (from.volume() == 0) return;
+  CopyDim dims[Shape::kMaxDims];
+  const int n = copy_plan(from, to, dims);
   const auto* f = static_cast<const char*>(from.data);
   auto* t = static_cast<char*>(to.data);
-  switch (e) {
-    case 1: copy_dims<1>(f, t, from.shape, from.strides, to.strides, 0); break;
-    case 2: copy_dims<2>(f, t, from.shape, from.strides, to.strides, 0); break;
-    case 4: copy_dims<4>(f, t, from.shape, from.strides, to.strides, 0); break;
-    default: copy_dims<8>(f, t, from.shape, from.strides, to.strides, 0);
+  switch (size_of(from.dtype)) {
+    case 1: copy_dims<1>(f, t, dims, n); break;
+    case 2: copy_dims<2>(f, t, dims, n); break;
+    case 4: copy_dims<4>(f, t, dims, n); break;
+    default: copy_dims<8>(f, t, dims, n);
   }
+}
+
+namespace {
+// As a cast does, but saturating where the value does not fit.
+template <class T> T fill_cast(float v) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return v != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    constexpr auto most = sizeof(T) == 8 ? 9.2e18 : static_cast<double>(std::numeric_limits<T>::max());
+    const auto least = static_cast<double>(std::numeric_limits<T>::lowest());
+    return v == v ? static_cast<T>(std::clamp<double>(v, least, most)) : T(0);
+  } else {
+    return static_cast<T>(v);
+  }
+}
+
+template <class T>
+void fill_dims(T* to, const Shape& shape, const Shape& strides, int dim, T value) {
+  if (dim == shape.size()) {
+    *to = value;
+  } else if (dim == shape.size() - 1) {
+    if (strides[dim] == 1) std::fill(to, to + shape[dim], value);
+    else
+      for (int64_t i = 0; i < shape[dim]; ++i) to[i * strides[dim]] = value;
+  } else {
+    for (int64_t i = 0; i < shape[dim]; ++i) fill_dims(to + i * strides[dim], shape, strides, dim + 1, value);
+  }
+}
+}  // namespace
+
+void fill_strided(const View& to, const std::vector<float>& values, int channel_dim) {
+  if (to.volume() == 0) return;
+  dispatch(to.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = to.as<T>();
+    if (values.size() <= 1 || channel_dim < 0) {
+      const T value = fill_cast<T>(values.empty() ? 0.0f : values[0]);
+      if (to.dense()) std::fill(p, p + to.volume(), value);
+      else fill_dims(p, to.shape, to.strides, 0, value);
+      return;
+    }
+    Shape one = to.shape;
+    one[channel_dim] = 1;
+    for (int64_t c = 0; c < to.shape[channel_dim]; ++c)
+      fill_dims(p + c * to.strides[channel_dim], one, to.strides, 0,
+                fill_cast<T>(c < static_cast<int64_t>(values.size()) ? values[c] : 0.0f));
+  });
 }
 
 static int64_t offset_of(const View& v, int64_t flat) {

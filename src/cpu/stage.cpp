@@ -379,8 +379,8 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
       partly |= hi - lo != (*run.placement)[d].out;
     }
     if (partly)
-      fill_output(run.output, run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : out_type.layout.find('C'),
-                  run.placement->fill_values());
+      fill_strided(run.output, run.placement->fill_values(),
+                   run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : out_type.layout.find('C'));
   }
   prepare_coefficients(run, run.in_planes);
   if (run.placement && run.placement->affine_map()) run_affine(run);

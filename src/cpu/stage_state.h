@@ -120,6 +120,5 @@ int64_t tile_length(int planes);
 void run_direct(SampleRun& run);
 void run_filtered(SampleRun& run);
 void run_affine(SampleRun& run);
-void fill_output(const View& out, int channel_dim, const std::vector<float>& values);
 
 }  // namespace penstock

@@ -2,7 +2,6 @@
 // One tile through the instructions of a stage.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "cpu/stage_state.h"
 
@@ -126,32 +125,6 @@ void TileProgram::execute(const TilePlace& place) {
   if (!stored)
     cv.store[static_cast<int>(out_type)][static_cast<int>(st.values[st.result].lane)](
         read_[st.result], planes, n, place.out, place.out_step, place.out_plane);
-}
-
-void fill_output(const View& out, int channel_dim, const std::vector<float>& values) {
-  const int64_t n = out.volume();
-  if (!out.dense()) fail(ErrorKind::internal, "fill of a strided output");
-  dispatch(out.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    auto to = [](float v) {
-      if constexpr (std::is_same_v<T, bool>) return v != 0;
-      else if constexpr (std::is_integral_v<T>) {
-        const double d = std::clamp<double>(v, static_cast<double>(std::numeric_limits<T>::lowest()),
-                                            sizeof(T) == 8 ? 9.2e18 : static_cast<double>(std::numeric_limits<T>::max()));
-        return static_cast<T>(d);  // truncates, as a cast does
-      } else return static_cast<T>(v);
-    };
-    T* p = out.as<T>();
-    if (values.size() <= 1 || channel_dim < 0) {
-      std::fill(p, p + n, to(values.empty() ? 0.0f : values[0]));
-      return;
-    }
-    const int64_t stride = out.strides[channel_dim], channels = out.shape[channel_dim];
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t c = i / stride % channels;
-      p[i] = to(c < static_cast<int64_t>(values.size()) ? values[c] : 0.0f);
-    }
-  });
 }
 
 }  // namespace penstock

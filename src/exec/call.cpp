@@ -161,9 +161,7 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
                            int batch_size) {
   try {
     const int n = static_cast<int>(inputs.size());
-    if (n < info.min_inputs || n > info.max_inputs)
-      bad_argument("takes {} input{}{}, got {}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
-                   info.max_inputs > info.min_inputs ? fmt::format(" to {}", info.max_inputs) : "", n);
+    const std::vector<int> places = argument_inputs(info, n, args);
     if (info.family == Family::source) bad_argument("reads data and works only inside a pipeline");
     for (const auto& b : inputs) {
       if (b.size() == 0) bad_argument("the batch is empty");
@@ -171,6 +169,13 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
         bad_argument("the inputs differ in their number of samples: {} and {}", inputs[0].size(), b.size());
     }
     if (n > 0) batch_size = inputs[0].size();
+    std::vector<Argument> all;
+    if (!places.empty()) {  // the last inputs are values of arguments
+      all.assign(args.begin(), args.end());
+      for (size_t k = 0; k < places.size(); ++k) all[places[k]].batch = &inputs[n - places.size() + k];
+      args = all;
+      inputs = inputs.first(n - places.size());
+    }
     for (const auto& a : args)
       if (a.batch && a.batch->size() != batch_size)
         bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), batch_size);

@@ -86,6 +86,11 @@ template <> std::vector<float> view_as<std::vector<float>>(const View& v) {
   for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(element_as_double(v, i));
   return out;
 }
+template <> std::vector<double> view_as<std::vector<double>>(const View& v) {
+  std::vector<double> out(v.volume());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = element_as_double(v, i);
+  return out;
+}
 template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v) {
   std::vector<int64_t> out(v.volume());
   for (size_t i = 0; i < out.size(); ++i) out[i] = element_as_int(v, i);

@@ -41,6 +41,7 @@ template <> int64_t view_as<int64_t>(const View& v);
 template <> float view_as<float>(const View& v);
 template <> double view_as<double>(const View& v);
 template <> std::vector<float> view_as<std::vector<float>>(const View& v);
+template <> std::vector<double> view_as<std::vector<double>>(const View& v);
 template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v);
 
 // One value for all samples, or one per sample.
@@ -52,6 +53,7 @@ template <class T> class PerSample {
   // The value for frame f of a sample: arguments with one more dimension than T hold one value per frame.
   bool given() const { return given_; }
   bool constant() const { return !many_; }
+  const Batch* batch() const { return many_; }  // nullptr: one value for all
   void set(const Argument& a) {
     given_ = true;
     many_ = a.batch;
@@ -69,15 +71,16 @@ template <class T> class PerSample {
 template <class T> class Optional {
  public:
   Optional() = default;
-  Optional(T v) : v_(std::move(v)) {}
+  Optional(T v) : v_(std::move(v)), has_default_(true) {}
   const T& operator*() const { return v_; }
   const T* operator->() const { return &v_; }
   bool given() const { return given_; }
+  bool has_default() const { return has_default_; }
   void set(const Argument& a) { v_ = value_as<T>(a.value), given_ = true; }
 
  private:
   T v_{};
-  bool given_ = false;
+  bool has_default_ = false, given_ = false;
 };
 
 // What ArgInfo needs to know of a member's type.
@@ -91,7 +94,9 @@ template <class T> struct ArgTraits<PerSample<T>> {
 template <class T> struct ArgTraits<Optional<T>> {
   static constexpr ArgType type = ArgTraits<T>::type;
   static constexpr bool per_sample = false;
-  static Value default_value(const Optional<T>&) { return {}; }
+  static Value default_value(const Optional<T>& m) {
+    return m.has_default() ? ArgTraits<T>::default_value(*m) : Value{};
+  }
   static void set(void* m, const Argument& a) { static_cast<Optional<T>*>(m)->set(a); }
 };
 template <class T, ArgType kType, class Stored> struct PlainTraits {
@@ -110,6 +115,8 @@ template <> struct ArgTraits<std::vector<std::string>>
     : PlainTraits<std::vector<std::string>, ArgType::texts, std::vector<std::string>> {};
 template <> struct ArgTraits<std::vector<int64_t>>
     : PlainTraits<std::vector<int64_t>, ArgType::integers, std::vector<int64_t>> {};
+template <> struct ArgTraits<std::vector<double>>
+    : PlainTraits<std::vector<double>, ArgType::reals, std::vector<double>> {};
 template <> struct ArgTraits<std::vector<float>> {
   static constexpr ArgType type = ArgType::reals;
   static constexpr bool per_sample = false;

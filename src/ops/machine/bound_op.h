@@ -124,6 +124,8 @@ struct OpInfo {
   int min_inputs = 1, max_inputs = 1, outputs = 1;
   std::vector<std::string> input_names;
   std::vector<ArgInfo> args;
+  // Inputs after the first max_inputs are values of these arguments (reshape's shape, warp_affine's matrix).
+  std::vector<std::string> argument_inputs;
   std::string oracle;        // the library that its results are tested against
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode
@@ -138,6 +140,10 @@ const OpInfo* find_op(const std::string& name);    // nullptr if there is none
 const OpInfo& get_op(const std::string& name);     // throws with "did you mean"
 std::vector<const OpInfo*> all_ops();              // by name
 void register_op(OpInfo info);
+
+// Takes the inputs that are values of arguments out of `n_inputs`: entry k is the index in info.args that input
+// n_inputs - size + k belongs to. Throws where the number of inputs is wrong or such an argument was given by name too.
+std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<const Argument> args);
 
 // Makes the operator and sets the arguments; args[i] belongs to info.args[i].
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args);

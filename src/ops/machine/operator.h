@@ -15,7 +15,7 @@
 //     bool fused_multiply_add(const Coef<float>&, float* mul_add) const;  // whether pixel() is just that
 //
 //     // map part (optional)
-//     static constexpr bool filters = true;            // when map() calls Placement::filter
+//     static constexpr bool filters = true;            // when map() calls Placement::filter; or bool filters() const
 //     static constexpr bool warps = true;              // when map() calls Placement::affine
 //     bool fills() const;                              // when map() may read outside
 //     static constexpr bool maps_channels = true;      // when map() may cut the dimension C
@@ -43,6 +43,8 @@
 //
 // The order inside a stage is: decode, map, pixel; an operator with both parts maps first.
 #pragma once
+#include <array>
+
 #include "ops/machine/pixel_tiles.h"
 #include "pixel/philox.h"
 
@@ -69,6 +71,23 @@ template <class Op> class Schema {
     info_.args.push_back(std::move(a));
     return std::move(*this);
   }
+  // An array of arguments named prefix0, prefix1, ...
+  template <class T, size_t N>
+  Schema&& args(const std::string& prefix, std::array<T, N> Op::*member, const char* doc) && {
+    for (size_t i = 0; i < N; ++i) {
+      ArgInfo a;
+      a.name = prefix + std::to_string(i);
+      a.doc = doc;
+      a.type = ArgTraits<T>::type;
+      a.per_sample = ArgTraits<T>::per_sample;
+      a.default_value = {};
+      a.offset = static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)[i]) -
+                                     reinterpret_cast<char*>(&prototype_));
+      a.set = &ArgTraits<T>::set;
+      info_.args.push_back(std::move(a));
+    }
+    return std::move(*this);
+  }
   template <class T, class Owner> requires std::derived_from<Op, Owner>
   Schema&& required(const char* name, T Owner::*member, const char* doc, Range range = {}) && {
     Schema&& s = std::move(*this).arg(name, member, doc, range);
@@ -80,6 +99,7 @@ template <class Op> class Schema {
   template <class F> Schema&& with(F&& f) && { return f(std::move(*this)); }
   Schema&& inputs(int min, int max = 0) && { info_.min_inputs = min, info_.max_inputs = max ? max : min; return std::move(*this); }
   Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
+  Schema&& argument_inputs(std::vector<std::string> n) && { info_.argument_inputs = std::move(n); return std::move(*this); }
   Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }
   Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
   Schema&& random() && { info_.random = true; return std::move(*this); }
@@ -174,7 +194,8 @@ class OpAdaptor final : public BoundOp {
     StageTraits t;
     t.decodes = Decodes<Op>;
     t.maps = HasMap<Op>;
-    if constexpr (requires { Op::filters; }) t.filters = Op::filters;
+    if constexpr (requires { op.filters(); }) t.filters = op.filters();
+    else if constexpr (requires { Op::filters; }) t.filters = Op::filters;
     if constexpr (requires { Op::warps; }) t.warps = Op::warps;
     if constexpr (requires { op.fills(); }) t.fills = op.fills();
     if constexpr (requires { Op::maps_channels; }) t.maps_channels = Op::maps_channels;

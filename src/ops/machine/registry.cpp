@@ -60,6 +60,21 @@ std::vector<const OpInfo*> all_ops() {
   return v;
 }
 
+std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<const Argument> args) {
+  const int most = info.max_inputs + static_cast<int>(info.argument_inputs.size());
+  if (n_inputs < info.min_inputs || n_inputs > most)
+    bad_argument("takes {} input{}{}, got {}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
+                 most > info.min_inputs ? fmt::format(" to {}", most) : "", n_inputs);
+  std::vector<int> places;
+  for (int k = info.max_inputs; k < n_inputs; ++k) {
+    const std::string& name = info.argument_inputs[k - info.max_inputs];
+    const int at = static_cast<int>(info.arg(name) - info.args.data());
+    if (args[at].given()) bad_argument("the argument '{}' is given by name and as an input", name);
+    places.push_back(at);
+  }
+  return places;
+}
+
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args) {
   auto op = info.make();
   op->info = &info;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct ShapeOf {
+  DType dtype = DType::int64;
+
+  static Schema<ShapeOf> schema() {
+    return Schema<ShapeOf>("_shape", "The extents of each sample as a 1-D tensor: DataNode.shape().")
+        .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
+        .hidden()
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+    out[0] = {dtype == DType::none ? DType::int64 : dtype, 1, {}};
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = Shape{in[0].size()};
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    dispatch(out[0].dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (int d = 0; d < in[0].shape.size(); ++d) {
+        const int64_t e = in[0].shape[d];
+        if constexpr (std::is_integral_v<T> && sizeof(T) < 8 && !std::is_same_v<T, bool>)
+          out[0].as<T>()[d] = static_cast<T>(std::min<int64_t>(e, std::numeric_limits<T>::max()));
+        else if constexpr (std::is_same_v<T, Half>) out[0].as<T>()[d] = Half(static_cast<float>(e));
+        else out[0].as<T>()[d] = static_cast<T>(e);
+      }
+    });
+  }
+};
+PENSTOCK_OPERATOR(ShapeOf);
+
+}  // namespace penstock

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/joined_inputs.h"
+
+namespace penstock {
+
+struct Cat {
+  Optional<int> axis{0};
+  Optional<std::string> axis_name;
+
+  static Schema<Cat> schema() {
+    return Schema<Cat>("cat",
+                       "Joins the inputs along an axis that they have.\n\nThe inputs agree in dtype, number of "
+                       "dimensions and all other extents. Layouts: any, equal where they are known. Types: all.")
+        .inputs(1, kMaxJoined)
+        .arg("axis", &Cat::axis, "The axis; negative numbers count from the last.")
+        .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout instead.")
+        .oracle("numpy");
+  }
+  void ready() {
+    if (axis.given() && axis_name.given()) bad_argument("axis and axis_name exclude each other");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = joined_type(in);
+    if (out[0].ndim == 0) bad_type("scalars have no axis to be joined along; use stack");
+    if (out[0].ndim > 0) at(out[0].ndim, out[0].layout);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
+    const int a = at(in[0].size(), joined_type(types).layout);
+    Shape s = in[0];
+    for (size_t k = 1; k < in.size(); ++k)
+      for (int d = 0; d < s.size(); ++d) {
+        int64_t& e = s[d];
+        const int64_t more = in[k][d];
+        if (d == a) e = e < 0 || more < 0 ? -1 : e + more;
+        else if (e < 0) e = more;
+        else if (more >= 0 && e != more)
+          bad_argument("inputs 0 and {} have shapes {} and {}, which differ not only in axis {}", k, in[0].text(),
+                       in[k].text(), a);
+      }
+    out[0] = s;
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    Layout layout;
+    for (const auto& v : in)
+      if (!v.layout.empty()) layout = v.layout;
+    const int a = at(in[0].shape.size(), layout);
+    View part = out[0];
+    for (const auto& v : in) {
+      part.shape = v.shape;
+      copy_strided(v, part);
+      part.data = part.as<char>() + v.shape[a] * out[0].strides[a] * static_cast<int64_t>(size_of(v.dtype));
+    }
+  }
+
+ private:
+  int at(int ndim, const Layout& layout) const {
+    return axis_name.given() ? axes_by_name(one_letter(*axis_name), layout)[0] : axis_index(*axis, ndim);
+  }
+};
+PENSTOCK_OPERATOR(Cat);
+
+}  // namespace penstock

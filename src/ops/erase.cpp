@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "ops/machine/axes.h"
+#include "ops/machine/image_layout.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct Erase {
+  PerSample<std::vector<float>> anchor, shape;
+  Optional<std::vector<int64_t>> axes{{1, 0}};
+  Optional<std::string> axis_names{"HW"};
+  bool centered_anchor = false;
+  PerSample<std::vector<float>> fill_value = std::vector<float>{0.0f};
+  Optional<bool> normalized{false}, normalized_anchor{false}, normalized_shape{false};
+
+  static Schema<Erase> schema() {
+    return Schema<Erase>("erase",
+                         "Overwrites rectangular regions with a constant.\n\nRegions reach from trunc(anchor) to "
+                         "trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.")
+        .arg("anchor", &Erase::anchor, "Where regions begin, the axes of one region after the other; 0 if not given.")
+        .arg("shape", &Erase::shape, "Extents of the regions, in the same order.")
+        .arg("axes", &Erase::axes, "The axes that anchor and shape speak of; all others are erased whole.")
+        .arg("axis_names", &Erase::axis_names, "The axes by their letters in the layout; wins over axes.")
+        .arg("centered_anchor", &Erase::centered_anchor, "Anchors are the middles of the regions.")
+        .arg("fill_value", &Erase::fill_value, "One value, or one for each channel; cast to the type.")
+        .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
+        .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
+        .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
+        .oracle("dali");
+  }
+  void ready() {
+    if (normalized.given() && (normalized_anchor.given() || normalized_shape.given()))
+      bad_argument("normalized excludes normalized_anchor and normalized_shape");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (in[0].ndim >= 0) dims(in[0]);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    copy_strided(in[0], out[0]);
+    const View& to = out[0];
+    const std::vector<int> at = dims({to.dtype, to.shape.size(), in[0].layout});
+    const std::vector<float> fill = fill_value[s.index], extents = shape[s.index], begins = anchor[s.index];
+    const size_t k = at.size();
+    if (k == 0 || extents.size() % k != 0)
+      bad_argument("shape has {} values, not a multiple of the {} axes", extents.size(), k);
+    if (!begins.empty() && begins.size() != extents.size())
+      bad_argument("anchor has {} values and shape has {}", begins.size(), extents.size());
+    const int channel = in[0].layout.find('C');
+    if (fill.size() != 1 && (channel < 0 || static_cast<int64_t>(fill.size()) != to.shape[channel]))
+      bad_argument("fill_value has {} values, but the sample of shape {} with layout '{}' does not have as many channels",
+                   fill.size(), to.shape.text(), in[0].layout.str());
+    const bool scale_anchor = *normalized || *normalized_anchor, scale_shape = *normalized || *normalized_shape;
+    for (size_t region = 0; region + k <= extents.size(); region += k) {
+      View box = to;
+      std::vector<float> values = fill;
+      int64_t offset = 0;
+      for (size_t i = 0; i < k; ++i) {
+        const int d = at[i];
+        const auto n = static_cast<float>(to.shape[d]);
+        const float size = extents[region + i] * (scale_shape ? n : 1.0f);
+        float low = begins.empty() ? 0.0f : begins[region + i] * (scale_anchor ? n : 1.0f);
+        if (centered_anchor) low -= size / 2;
+        const int64_t a = bound(low, to.shape[d]), b = std::max(a, bound(low + size, to.shape[d]));
+        box.shape[d] = b - a;
+        offset += a * box.strides[d];
+        if (d == channel && values.size() > 1) values.assign(fill.begin() + a, fill.begin() + b);
+      }
+      box.data = to.as<char>() + offset * static_cast<int64_t>(size_of(to.dtype));
+      fill_strided(box, values, channel);
+    }
+  }
+
+ private:
+  static int64_t bound(float v, int64_t n) {
+    return v > 0 ? static_cast<int64_t>(std::trunc(std::min(static_cast<double>(v), static_cast<double>(n)))) : 0;
+  }
+  std::vector<int> dims(const ValueType& in) const {
+    if (axes.given() && !axis_names.given()) return axes_by_number(*axes, in.ndim);
+    return axes_by_name(*axis_names, in.layout.empty() ? image_layout(in) : in.layout);
+  }
+};
+PENSTOCK_OPERATOR(Erase);
+
+}  // namespace penstock

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/axes.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct Pad {
+  PerSample<float> fill_value = 0.0f;
+  PerSample<std::vector<int64_t>> axes;
+  Optional<std::string> axis_names;
+  PerSample<std::vector<int64_t>> shape;
+  PerSample<std::vector<int64_t>> align;
+
+  static Schema<Pad> schema() {
+    return Schema<Pad>("pad",
+                       "Appends a constant along the axes: to the largest extent of the batch, or to a given one.\n\n"
+                       "Never crops. Layouts: any; kept. Types: all.")
+        .arg("fill_value", &Pad::fill_value, "What is appended, cast to the type.")
+        .arg("axes", &Pad::axes, "The axes; all if not given. Negative numbers count from the last.")
+        .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout instead.")
+        .arg("shape", &Pad::shape, "Smallest extent of each axis; -1 for the largest of the batch.")
+        .arg("align", &Pad::align, "Extents are rounded up to multiples of this, one for all axes or one each.")
+        .batch_wide()
+        .oracle("dali");
+  }
+  void ready() {
+    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
+    Shape unknown = in[0];  // of an axis that follows the batch nothing is known before the batch is
+    for (const auto& [d, wanted, multiple] : wishes(s.index, in[0].size(), types[0].layout))
+      unknown[d] = wanted > 0 && in[0][d] >= 0 ? rounded(std::max(wanted, in[0][d]), multiple) : -1;
+    out[0] = unknown;
+  }
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const {
+    Shape largest = Shape::filled(in[0].ndim(), 0);
+    for (int i = 0; i < in[0].size(); ++i)
+      for (int d = 0; d < largest.size(); ++d) largest[d] = std::max(largest[d], in[0].shape(i)[d]);
+    for (int i = 0; i < in[0].size(); ++i) {
+      Shape& s = out[0].sample(i).shape;
+      for (const auto& [d, wanted, multiple] : wishes(i, largest.size(), types[0].layout))
+        if (wanted <= 0) s[d] = rounded(largest[d], multiple);
+    }
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const std::vector<float> value{fill_value[s.index]};
+    View part = out[0];
+    // Slabs beyond the data, one for each padded dimension; together they are what is not data.
+    for (int d = 0; d < in[0].shape.size(); ++d) {
+      View slab = part;
+      slab.shape[d] = part.shape[d] - in[0].shape[d];
+      slab.data = part.as<char>() + in[0].shape[d] * part.strides[d] * static_cast<int64_t>(size_of(part.dtype));
+      if (slab.shape[d] > 0) fill_strided(slab, value);
+      part.shape[d] = in[0].shape[d];
+    }
+    copy_strided(in[0], part);
+  }
+
+ private:
+  struct Wish {
+    int dim;
+    int64_t wanted, multiple;
+  };
+  static int64_t rounded(int64_t extent, int64_t multiple) {
+    const int64_t rest = extent % multiple;
+    if (rest == 0) return extent;
+    if (__builtin_add_overflow(extent, multiple - rest, &extent)) bad_argument("align {} is too large", multiple);
+    return extent;
+  }
+  std::vector<Wish> wishes(int sample, int ndim, const Layout& layout) const {
+    const std::vector<int> dims = axis_names.given() ? axes_by_name(*axis_names, layout)
+                                  : axes.given()     ? axes_by_number(axes[sample], ndim)
+                                                     : std::vector<int>();
+    const std::vector<int> at = dims.empty() ? all_axes(ndim) : dims;
+    const std::vector<int64_t> extents = shape.given() ? shape[sample] : std::vector<int64_t>{-1};
+    const std::vector<int64_t> multiples = align.given() ? align[sample] : std::vector<int64_t>{1};
+    if (shape.given() && extents.size() != at.size())
+      bad_argument("shape has {} values for {} axes", extents.size(), at.size());
+    std::vector<Wish> out;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const int64_t multiple = entry_of(multiples, i, at.size(), "align");
+      if (multiple <= 0) bad_argument("align must be greater than 0, got {}", multiple);
+      out.push_back({at[i], entry_of(extents, i, at.size(), "shape"), multiple});
+    }
+    return out;
+  }
+};
+PENSTOCK_OPERATOR(Pad);
+
+}  // namespace penstock

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ops/machine/axes.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct Squeeze {
+  PerSample<std::vector<int64_t>> axes;
+  Optional<std::string> axis_names;
+
+  static Schema<Squeeze> schema() {
+    return Schema<Squeeze>("squeeze",
+                           "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. Types: all.")
+        .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the last.")
+        .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout instead.")
+        .oracle("numpy");
+  }
+  void ready() {
+    if (axes.given() == axis_names.given()) bad_argument("exactly one of axes and axis_names must be given");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = {in[0].dtype, -1, {}};
+    if (axes.batch() && axes.batch()->size() > 0 && in[0].ndim >= 0)
+      out[0].ndim = in[0].ndim - static_cast<int>(axes.batch()->shape(0).volume());
+    if (axes.batch() || in[0].ndim < 0) return;
+    const std::vector<int> drop = dropped(0, in[0].ndim, in[0].layout);
+    out[0].ndim = in[0].ndim - static_cast<int>(drop.size());
+    std::string letters;
+    for (int d = 0; d < in[0].layout.size(); ++d)
+      if (std::find(drop.begin(), drop.end(), d) == drop.end()) letters += in[0].layout[d];
+    out[0].layout = letters;
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
+    const std::vector<int> drop = dropped(s.index, in[0].size(), types[0].layout);
+    Shape shape;
+    for (int d = 0; d < in[0].size(); ++d) {
+      if (std::find(drop.begin(), drop.end(), d) == drop.end()) shape.push_back(in[0][d]);
+      else if (in[0][d] > 1) bad_argument("axis {} of the shape {} has more than one element", d, in[0].text());
+    }
+    if (in[0].known() && shape.volume() != in[0].volume())
+      bad_argument("an empty axis of the shape {} cannot be removed", in[0].text());
+    out[0] = shape;
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    std::memcpy(out[0].data, in[0].data, static_cast<size_t>(in[0].volume()) * size_of(in[0].dtype));
+  }
+
+ private:
+  std::vector<int> dropped(int sample, int ndim, const Layout& layout) const {
+    return axis_names.given() ? axes_by_name(*axis_names, layout) : axes_by_number(axes[sample], ndim);
+  }
+};
+PENSTOCK_OPERATOR(Squeeze);
+
+}  // namespace penstock

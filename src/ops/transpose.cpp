@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ops/machine/axes.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct Transpose {
+  Optional<std::vector<int64_t>> perm;
+  bool transpose_layout = true;
+  Optional<std::string> output_layout;
+
+  static Schema<Transpose> schema() {
+    return Schema<Transpose>("transpose",
+                             "Permutes the dimensions: dimension i of the output is dimension perm[i] of the input.\n\n"
+                             "Layouts: any. Types: all.")
+        .arg("perm", &Transpose::perm, "One input dimension for each output dimension; reverses the order if not given.")
+        .arg("transpose_layout", &Transpose::transpose_layout,
+             "Permute the layout's letters too; otherwise the input's layout is kept as it is.")
+        .arg("output_layout", &Transpose::output_layout, "Layout of the output, whatever the input's is.")
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (in[0].ndim < 0 && perm.given()) out[0].ndim = static_cast<int>(perm->size());
+    if (output_layout.given()) {
+      out[0].layout = Layout(*output_layout);
+      if (out[0].ndim >= 0 && !out[0].layout.empty() && out[0].layout.size() != out[0].ndim)
+        bad_argument("output_layout '{}' has {} letters for {} dimensions", *output_layout, out[0].layout.size(),
+                     out[0].ndim);
+    } else if (transpose_layout && !in[0].layout.empty()) {
+      std::string letters;
+      for (int d : order(in[0].layout.size())) letters += in[0].layout[d];
+      out[0].layout = letters;
+    }
+    if (in[0].ndim >= 0) order(in[0].ndim);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = permuted(in[0]);
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    View v = in[0];
+    v.shape = permuted(in[0].shape);
+    v.strides = permuted(in[0].strides);
+    copy_strided(v, out[0]);
+  }
+
+ private:
+  std::vector<int> order(int ndim) const {
+    std::vector<int> p = all_axes(ndim);
+    if (!perm.given()) {
+      std::reverse(p.begin(), p.end());
+      return p;
+    }
+    if (static_cast<int>(perm->size()) != ndim)
+      bad_argument("perm has {} entries for {} dimensions", perm->size(), ndim);
+    return axes_by_number(*perm, ndim);
+  }
+  Shape permuted(const Shape& s) const {
+    Shape r;
+    for (int d : order(s.size())) r.push_back(s[d]);
+    return r;
+  }
+};
+PENSTOCK_OPERATOR(Transpose);
+
+}  // namespace penstock
