@@ -211,14 +211,16 @@ void copy_strided(const View& from, const View& to) {
 }
 
 namespace {
-// As a cast does, but saturating where the value does not fit.
-template <class T> T fill_cast(float v) {
+// Rounds half to even and saturates; NaN becomes 0 in an integer.
+template <class T> T fill_value(float v) {
   if constexpr (std::is_same_v<T, bool>) {
     return v != 0;
   } else if constexpr (std::is_integral_v<T>) {
-    constexpr auto most = sizeof(T) == 8 ? 9.2e18 : static_cast<double>(std::numeric_limits<T>::max());
-    const auto least = static_cast<double>(std::numeric_limits<T>::lowest());
-    return v == v ? static_cast<T>(std::clamp<double>(v, least, most)) : T(0);
+    constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
+    constexpr auto least = static_cast<double>(std::numeric_limits<T>::lowest());
+    const double r = __builtin_rint(v);
+    if (!(r == r)) return T(0);
+    return r <= least ? std::numeric_limits<T>::lowest() : r >= most ? std::numeric_limits<T>::max() : static_cast<T>(r);
   } else {
     return static_cast<T>(v);
   }
@@ -244,7 +246,7 @@ void fill_strided(const View& to, const std::vector<float>& values, int channel_
     using T = typename decltype(tag)::type;
     T* p = to.as<T>();
     if (values.size() <= 1 || channel_dim < 0) {
-      const T value = fill_cast<T>(values.empty() ? 0.0f : values[0]);
+      const T value = fill_value<T>(values.empty() ? 0.0f : values[0]);
       if (to.dense()) std::fill(p, p + to.volume(), value);
       else fill_dims(p, to.shape, to.strides, 0, value);
       return;
@@ -253,7 +255,7 @@ void fill_strided(const View& to, const std::vector<float>& values, int channel_
     one[channel_dim] = 1;
     for (int64_t c = 0; c < to.shape[channel_dim]; ++c)
       fill_dims(p + c * to.strides[channel_dim], one, to.strides, 0,
-                fill_cast<T>(c < static_cast<int64_t>(values.size()) ? values[c] : 0.0f));
+                fill_value<T>(c < static_cast<int64_t>(values.size()) ? values[c] : 0.0f));
   });
 }
 

@@ -87,7 +87,8 @@ class Batch {
 
 // Copies n-d strided elements of `element_bytes` each.
 void copy_strided(const View& from, const View& to);
-// Every element becomes the value, or values[c] where `channel_dim` >= 0 and there are several; casts truncate.
+// Every element becomes the value, or values[c] where `channel_dim` >= 0 and there are several.
+// Rounds half to even and saturates.
 void fill_strided(const View& to, const std::vector<float>& values, int channel_dim = -1);
 // Element at `index` of a dense or strided view, converted as static_cast does.
 double element_as_double(const View& v, int64_t flat_index);

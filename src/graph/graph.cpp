@@ -24,9 +24,14 @@ int Graph::add(Node node) {
       bad_argument("two operators have the name '{}'", node.name);
     }
     const int n = static_cast<int>(node.inputs.size());
-    if (n < info.min_inputs || n > info.max_inputs)
-      bad_argument("takes {} input{}{}, got {}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
-                   info.max_inputs > info.min_inputs ? fmt::format(" to {}", info.max_inputs) : "", n);
+    std::vector<Argument> named(info.args.size());
+    for (size_t i = 0; i < named.size(); ++i)
+      for (const auto& [name, value] : node.constants)
+        if (name == info.args[i].name) named[i].value = value;
+    const std::vector<int> places = argument_inputs(info, n, named);
+    for (size_t k = 0; k < places.size(); ++k)  // the last inputs are values of arguments
+      node.per_sample.emplace_back(info.args[places[k]].name, node.inputs[n - places.size() + k]);
+    node.inputs.resize(n - places.size());
     std::vector<std::string> known;
     for (const auto& a : info.args) known.push_back(a.name);
     auto check = [&](const std::string& name) -> const ArgInfo& {

@@ -2,15 +2,14 @@
 #include <cmath>
 
 #include "ops/machine/axes.h"
-#include "ops/machine/image_layout.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
 
 struct Erase {
   PerSample<std::vector<float>> anchor, shape;
-  Optional<std::vector<int64_t>> axes{{1, 0}};
-  Optional<std::string> axis_names{"HW"};
+  Optional<std::vector<int64_t>> axes;
+  Optional<std::string> axis_names;
   bool centered_anchor = false;
   PerSample<std::vector<float>> fill_value = std::vector<float>{0.0f};
   Optional<bool> normalized{false}, normalized_anchor{false}, normalized_shape{false};
@@ -21,10 +20,11 @@ struct Erase {
                          "trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.")
         .arg("anchor", &Erase::anchor, "Where regions begin, the axes of one region after the other; 0 if not given.")
         .arg("shape", &Erase::shape, "Extents of the regions, in the same order.")
-        .arg("axes", &Erase::axes, "The axes that anchor and shape speak of; all others are erased whole.")
+        .arg("axes", &Erase::axes, "The axes that anchor and shape speak of, all others are erased whole; if not given, all but the channels in "
+             "the order of the layout.")
         .arg("axis_names", &Erase::axis_names, "The axes by their letters in the layout; wins over axes.")
         .arg("centered_anchor", &Erase::centered_anchor, "Anchors are the middles of the regions.")
-        .arg("fill_value", &Erase::fill_value, "One value, or one for each channel; cast to the type.")
+        .arg("fill_value", &Erase::fill_value, "One value, or one for each channel.")
         .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
@@ -81,8 +81,13 @@ struct Erase {
     return v > 0 ? static_cast<int64_t>(std::trunc(std::min(static_cast<double>(v), static_cast<double>(n)))) : 0;
   }
   std::vector<int> dims(const ValueType& in) const {
-    if (axes.given() && !axis_names.given()) return axes_by_number(*axes, in.ndim);
-    return axes_by_name(*axis_names, in.layout.empty() ? image_layout(in) : in.layout);
+    if (axis_names.given()) return axes_by_name(*axis_names, in.layout);
+    if (axes.given()) return axes_by_number(*axes, in.ndim);
+    if (in.layout.empty()) bad_type("a sample without a layout needs axes");
+    std::vector<int> all;
+    for (int d = 0; d < in.layout.size(); ++d)
+      if (in.layout[d] != 'C') all.push_back(d);
+    return all;
   }
 };
 PENSTOCK_OPERATOR(Erase);

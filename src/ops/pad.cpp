@@ -15,10 +15,10 @@ struct Pad {
     return Schema<Pad>("pad",
                        "Appends a constant along the axes: to the largest extent of the batch, or to a given one.\n\n"
                        "Never crops. Layouts: any; kept. Types: all.")
-        .arg("fill_value", &Pad::fill_value, "What is appended, cast to the type.")
+        .arg("fill_value", &Pad::fill_value, "What is appended; rounded and saturated.")
         .arg("axes", &Pad::axes, "The axes; all if not given. Negative numbers count from the last.")
         .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout instead.")
-        .arg("shape", &Pad::shape, "Smallest extent of each axis; -1 for the largest of the batch.")
+        .arg("shape", &Pad::shape, "Smallest extent, one for all axes or one each; -1 for the largest of the batch.")
         .arg("align", &Pad::align, "Extents are rounded up to multiples of this, one for all axes or one each.")
         .batch_wide()
         .oracle("dali");
@@ -76,8 +76,6 @@ struct Pad {
     const std::vector<int> at = dims.empty() ? all_axes(ndim) : dims;
     const std::vector<int64_t> extents = shape.given() ? shape[sample] : std::vector<int64_t>{-1};
     const std::vector<int64_t> multiples = align.given() ? align[sample] : std::vector<int64_t>{1};
-    if (shape.given() && extents.size() != at.size())
-      bad_argument("shape has {} values for {} axes", extents.size(), at.size());
     std::vector<Wish> out;
     for (size_t i = 0; i < at.size(); ++i) {
       const int64_t multiple = entry_of(multiples, i, at.size(), "align");
