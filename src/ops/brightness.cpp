@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/brightness_contrast.h"
+
+namespace penstock {
+
+struct Brightness : BrightnessContrastBase {
+  static Schema<Brightness> schema() {
+    using Op = Brightness;
+    return Schema<Op>("brightness", std::string("Scales intensities and shifts them.\n\nout = brightness_shift * range "
+                                                "+ brightness * in.") + kTypes)
+        .arg("brightness", &Op::brightness, kBrightness)
+        .arg("brightness_shift", &Op::brightness_shift, kShift)
+        .arg("dtype", &Op::dtype, kType)
+        .oracle("dali");
+  }
+};
+PENSTOCK_OPERATOR(Brightness);
+
+}  // namespace penstock

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct Cast {
+  DType dtype = DType::none;
+
+  static Schema<Cast> schema() {
+    return Schema<Cast>("cast",
+                        "Converts to another type.\n\nFloating point becomes integer by rounding half to even; integers "
+                        "saturate; NaN becomes 0. Every conversion between the twelve types is exact in that sense.\n\n"
+                        "Shapes, layout: any, kept. Types: all.")
+        .required("dtype", &Cast::dtype, "Type of the result.")
+        .oracle("numpy");
+  }
+  using Lanes = LaneList<float, double, int64_t, uint64_t>;
+  Lane lane(std::span<const DType> in, DType out) const {
+    switch (in[0]) {
+      case DType::float64: return Lane::f64;
+      case DType::uint64:
+        return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::u64;
+      case DType::int32: case DType::uint32: case DType::int64:
+        return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::i64;
+      default: return Lane::f32;
+    }
+  }
+  template <class V> struct Coef {};
+  template <class V> Coef<V> coef(int) const { return {}; }
+  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V>) { return in; }
+};
+PENSTOCK_OPERATOR(Cast);
+
+}  // namespace penstock

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/brightness_contrast.h"
+
+namespace penstock {
+
+struct Contrast : BrightnessContrastBase {
+  static Schema<Contrast> schema() {
+    using Op = Contrast;
+    return Schema<Op>("contrast", std::string("Scales intensities about a center.\n\nout = center + contrast * "
+                                              "(in - center).") + kTypes)
+        .arg("contrast", &Op::contrast, kContrast)
+        .arg("contrast_center", &Op::contrast_center, kCenter)
+        .arg("dtype", &Op::dtype, kType)
+        .oracle("dali");
+  }
+};
+PENSTOCK_OPERATOR(Contrast);
+
+}  // namespace penstock

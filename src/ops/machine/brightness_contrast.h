@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by brightness, contrast and brightness_contrast: one multiplication and one addition.
+#pragma once
+#include "ops/machine/intensity.h"
+#include "ops/machine/lanes.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+// out = shift * range + brightness * (center + contrast * (in - center))
+struct BrightnessContrastBase {
+  PerSample<float> brightness = 1.0f;
+  PerSample<float> brightness_shift = 0.0f;
+  PerSample<float> contrast = 1.0f;
+  PerSample<float> contrast_center = 0.5f;
+  DType dtype = DType::none;
+
+  static constexpr const char* kBrightness = "Multiplies the result; 1 leaves it unchanged.";
+  static constexpr const char* kShift = "Added to the result, in units of the output range (the largest value of the "
+                                        "output type, 1 for floating point).";
+  static constexpr const char* kContrast = "0 gives a flat image, 1 leaves it unchanged.";
+  static constexpr const char* kCenter = "The intensity that contrast does not move, in units of the input; default: "
+                                         "the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).";
+  static constexpr const char* kType = "Type of the result; default: the input's.";
+  static constexpr const char* kTypes = "\n\nShapes, layout: any, kept. Types: all; computed in float32, in float64 "
+                                        "where 32 or 64-bit integers or float64 take part.";
+
+  using Lanes = LaneList<float, double>;
+  void check(std::span<const ValueType> in) {
+    input_type = in[0].dtype;
+    output_type = dtype == DType::none ? input_type : dtype;
+  }
+  Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
+  template <class V> struct Coef { V mul, add; };
+  template <class V> Coef<V> coef(int i) const {
+    const V center = contrast_center.given() ? V(contrast_center[i]) : V(half_range(input_type));
+    const V b = brightness[i], c = contrast[i];
+    return {b * c, V(brightness_shift[i]) * V(full_range(output_type)) + b * (center - c * center)};
+  }
+  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); }
+  bool fused_multiply_add(const Coef<float>& c, float* mul_add) const {
+    return mul_add[0] = c.mul, mul_add[1] = c.add, true;
+  }
+
+  DType input_type = DType::none, output_type = DType::none;
+};
+
+}  // namespace penstock

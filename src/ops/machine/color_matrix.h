@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are one linear map of a pixel's three channels.
+#pragma once
+#include <array>
+
+#include "ops/machine/lanes.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+// out[r] = sum over c of m[r][c] * in[c] + offset[r]
+struct ColorMatrix {
+  std::array<std::array<double, 3>, 3> m{};
+  std::array<double, 3> offset{};
+};
+ColorMatrix operator*(const ColorMatrix& a, const ColorMatrix& b);  // b first
+
+// brightness * contrast * value times a turn by `hue` degrees and a scale by `saturation` of the chroma plane of YIQ,
+// about the gray that contrast does not move: 128 for integers, 0.5 for floating point.
+ColorMatrix color_twist_matrix(double hue, double saturation, double value, double brightness, double contrast,
+                               DType input);
+
+// An empty layout is channels last, by rank.
+Layout color_layout(const ValueType& in);
+
+template <class V> struct ColorCoef { V m[9], offset[3]; };
+
+// The pixel part of an operator that has `ColorMatrix matrix(int sample) const`.
+template <class Op> struct ColorMap {
+  using Lanes = LaneList<float, double>;
+  Layout input_layout(const ValueType& in) const { return color_layout(in); }
+  Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
+  template <class V> using Coef = ColorCoef<V>;
+  template <class V> Coef<V> coef(int sample) const {
+    const ColorMatrix t = static_cast<const Op*>(this)->matrix(sample);
+    Coef<V> c;
+    for (int i = 0; i < 9; ++i) c.m[i] = static_cast<V>(t.m[i / 3][i % 3]);
+    for (int i = 0; i < 3; ++i) c.offset[i] = static_cast<V>(t.offset[i]);
+    return c;
+  }
+  template <class V> PENSTOCK_HD static Rgb<V> pixel(Rgb<V> p, const ColorCoef<V>& c) {
+    return {fma(p.b, c.m[2], fma(p.g, c.m[1], fma(p.r, c.m[0], c.offset[0]))),
+            fma(p.b, c.m[5], fma(p.g, c.m[4], fma(p.r, c.m[3], c.offset[1]))),
+            fma(p.b, c.m[8], fma(p.g, c.m[7], fma(p.r, c.m[6], c.offset[2])))};
+  }
+};
+
+// What hue, saturation, hsv and color_twist share.
+template <class Op> struct ColorTwistMap : ColorMap<Op> {
+  DType dtype = DType::none;
+  int64_t image_type = 0;
+
+  static constexpr const char* kAbout =
+      "\n\nShapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in "
+      "float32, in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.";
+  static constexpr const char* kHue = "Turns the hue, in degrees.";
+  static constexpr const char* kSaturation = "Scales the saturation; 0 gives gray, 1 leaves it unchanged.";
+  static constexpr const char* kImageType = "Accepted without effect: channels are taken as red, green, blue.";
+  static constexpr const char* kType = "Type of the result; default: the input's.";
+
+  void check(std::span<const ValueType> in) { input_type = in[0].dtype; }
+  int channels(int in) const {
+    if (in != 3) bad_argument("needs images of three channels, got {}", in);
+    return in;
+  }
+  DType input_type = DType::none;
+};
+
+}  // namespace penstock
