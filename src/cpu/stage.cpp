@@ -356,6 +356,8 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   if (st.needs_channels || st.filters || st.warps) {
     run.plane_dim = layout.find('C');
     if (run.plane_dim < 0 && st.needs_channels && layout.empty() && n > 0) run.plane_dim = n - 1;
+    // More channels than registers: where no pixel function looks at them they are a loop around.
+    if (run.plane_dim >= 0 && !st.needs_channels && in_shapes[0][run.plane_dim] > kMaxPlanes) run.plane_dim = -1;
     if (run.plane_dim >= 0) {
       run.in_planes = static_cast<int>(run.placement ? (*run.placement)[run.plane_dim].out
                                                      : out_shape[run.out_dim[run.plane_dim]]);

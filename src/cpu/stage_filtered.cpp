@@ -2,6 +2,7 @@
 // Stages that resample or convolve: depth, then rows, then columns; then the tile program; then the store.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "cpu/affine_rows.h"
 #include "cpu/stage_state.h"
@@ -19,9 +20,30 @@ struct Axis {
   int64_t source(int64_t position) const { return start + step * position; }
 };
 
-Axis make_axis(SampleRun& run, char letter, int slot) {
+// The dimensions that are filtered, innermost first, and then the innermost of the others: rows are long there.
+struct FilterDims {
+  int dim[3] = {-1, -1, -1};
+  explicit FilterDims(const SampleRun& run) {
+    const Placement& p = *run.placement;
+    int n = 0;
+    bool taken[Shape::kMaxDims] = {};
+    for (int d = p.ndim() - 1; d >= 0; --d)
+      if (p[d].filter) {
+        if (n == 3 || d == run.plane_dim) bad_argument("at most three dimensions can be filtered, and not the channels");
+        dim[n++] = d, taken[d] = true;
+      }
+    for (int d = p.ndim() - 1; d >= 0 && n < 3; --d)
+      if (!taken[d] && d != run.plane_dim) {
+        dim[n++] = d;
+        std::sort(dim, dim + n, std::greater<>());
+        break;
+      }
+  }
+};
+
+Axis make_axis(SampleRun& run, int dim, int slot) {
   Axis a;
-  a.dim = run.placement->dim(letter);
+  a.dim = dim;
   TapTable& table = run.scratch.taps[slot];
   a.taps = &table;
   if (a.dim < 0) {
@@ -75,7 +97,6 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
     p[d].valid(lo, hi);
     extent[d] = hi - lo;
     if (d == z.dim || d == y.dim || d == x.dim) continue;
-    if (p[d].filter) bad_argument("only depth, height and width can be filtered, not dimension {}", d);
     in += (p[d].start + p[d].step * lo - run.origin[d]) * run.inputs[0].strides[d] * in_bytes;
     out += lo * run.output.strides[run.out_dim[d]] * out_bytes;
     if (d != run.plane_dim) outer.push_back(d);
@@ -99,8 +120,8 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
 class Filter {
  public:
   explicit Filter(SampleRun& r)
-      : run(r), rows(filter_rows(r.stage.target)), z(make_axis(r, 'D', 2)), y(make_axis(r, 'H', 1)),
-        x(make_axis(r, 'W', 0)), program(r, tile_length(std::max(r.in_planes, r.out_planes))),
+      : run(r), rows(filter_rows(r.stage.target)), dims(r), z(make_axis(r, dims.dim[2], 2)),
+        y(make_axis(r, dims.dim[1], 1)), x(make_axis(r, dims.dim[0], 0)), program(r, tile_length(std::max(r.in_planes, r.out_planes))),
         channels(r.in_planes), dtype(r.inputs[0].dtype), element(static_cast<int64_t>(size_of(dtype))) {
     if (r.plane_dim >= 0) {
       stride_c = run.inputs[0].strides[r.plane_dim] * (*run.placement)[r.plane_dim].step;
@@ -131,6 +152,7 @@ class Filter {
  private:
   SampleRun& run;
   const FilterRows& rows;
+  FilterDims dims;
   Axis z, y, x;
   TileProgram program;
   int channels, group = 1, groups = 1;

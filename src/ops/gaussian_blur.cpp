@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct GaussianBlur {
+  PerSample<std::vector<float>> sigma = std::vector<float>{0.0f};
+  PerSample<std::vector<int64_t>> window_size = std::vector<int64_t>{0};
+  DType dtype = DType::none;
+  static constexpr bool filters = true;
+
+  static Schema<GaussianBlur> schema() {
+    using Op = GaussianBlur;
+    return Schema<Op>("gaussian_blur",
+                      "Convolves with a Gaussian along every axis but frames and channels.\n\n"
+                      "Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without "
+                      "repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most "
+                      "three of them; kept. Types: all.")
+        .arg("sigma", &Op::sigma,
+             "Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, "
+             "((window - 1) / 2 - 1) * 0.3 + 0.8.")
+        .arg("window_size", &Op::window_size, "Odd number of samples, one value or one per axis; 0: 2 * ceil(3 * sigma) + 1.")
+        .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+        .oracle("dali, opencv");
+  }
+  void check(std::span<const ValueType> in) const {
+    if (!sigma.given() && !window_size.given()) bad_argument("sigma or window_size must be given");
+    if (in[0].ndim >= 0) axes(in[0].layout, in[0].ndim);
+  }
+  // The first axis that is convolved and their number.
+  static std::pair<int, int> axes(const Layout& layout, int ndim) {
+    int first = 0, last = ndim;
+    if (!layout.empty()) {
+      while (first < last && (layout[first] == 'F' || (layout[first] == 'C' && !layout.has('F')))) ++first;
+      if (first < last && layout[first] == 'C') ++first;
+      if (first < last && layout[last - 1] == 'C') --last;
+      for (int i = first; i < last; ++i)
+        if (layout[i] == 'F' || layout[i] == 'C')
+          bad_type("F must come first and C first or last, got the layout '{}'", layout.str());
+    }
+    if (last - first < 1 || last - first > 3)
+      bad_type("expected one to three axes to convolve, got {} in the layout '{}'", last - first, layout.str());
+    return {first, last - first};
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    const auto [first, n] = axes(p.layout(), p.ndim());
+    const std::vector<float> sigmas = sigma[s.index];
+    const std::vector<int64_t> sizes = window_size[s.index];
+    auto check_count = [n = n](const char* name, size_t count) {
+      if (count != 1 && static_cast<int>(count) != n) bad_argument("{} must have 1 or {} values, got {}", name, n, count);
+    };
+    check_count("sigma", sigmas.size()), check_count("window_size", sizes.size());
+    for (int i = 0; i < n; ++i) {
+      const float deviation = sigmas[sigmas.size() == 1 ? 0 : i];
+      const int64_t size = sizes[sizes.size() == 1 ? 0 : i], extent = p.extent(first + i);
+      if (!(deviation >= 0 && deviation <= 1e6f)) bad_argument("sigma must be within 0 and 1e6, got {}", deviation);
+      if (size < 0 || size > 10000000 || (size > 0 && size % 2 == 0))
+        bad_argument("window_size must be odd and positive, or 0, got {}", size);
+      if (deviation == 0 && size == 0) bad_argument("sigma or window_size must be positive");
+      AxisFilter f;
+      f.kind = FilterKind::window;
+      f.window = gaussian_window(deviation, static_cast<int>(size));
+      f.border = AxisFilter::Border::reflect_101;
+      f.antialias = false;
+      f.hi = static_cast<double>(extent), f.out = extent;
+      p.filter(first + i, std::move(f));
+    }
+  }
+  int64_t out_extent(const SampleContext&, char, int64_t in) const { return in; }
+};
+PENSTOCK_OPERATOR(GaussianBlur);
+
+}  // namespace penstock
