@@ -10,9 +10,12 @@
 namespace penstock {
 namespace {
 
+// Regions, extents, requested sizes and their ratios are float32 in DALI, which decides how a size on a half rounds.
+double single(double v) { return static_cast<double>(static_cast<float>(v)); }
+
 // A size in float32, as it was asked for, to samples: half away from zero, at least one.
 int64_t to_samples(double size) {
-  const double n = std::round(std::fabs(static_cast<double>(static_cast<float>(size))));
+  const double n = std::round(std::fabs(single(size)));
   if (!(n < 2147483648.0)) bad_argument("a size of {} samples is too large", size);
   return std::max<int64_t>(1, static_cast<int64_t>(n));
 }
@@ -30,7 +33,7 @@ ResizeMode resize_mode(const std::string& name) {
 }
 
 void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* result) {
-  double lo[kMaxResized], hi[kMaxResized], size[kMaxResized], extent[kMaxResized];
+  double lo[kMaxResized], hi[kMaxResized], size[kMaxResized], extent[kMaxResized], ratio[kMaxResized];
   bool given[kMaxResized];
   double smallest = 0, largest = 0, product = 1;
   int count = 0;
@@ -44,15 +47,16 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
       const double grow = lo[i] <= hi[i] ? 0.5e-3 : -0.5e-3;
       lo[i] -= grow, hi[i] += grow;
     }
+    lo[i] = single(lo[i]), hi[i] = single(hi[i]);
     size[i] = q.wanted[i];
     if (hi[i] < lo[i]) std::swap(lo[i], hi[i]), size[i] = -size[i];
-    extent[i] = hi[i] - lo[i];
+    extent[i] = single(hi[i] - lo[i]);
     given[i] = size[i] != 0 && extent[i] != 0;
     if (!given[i]) continue;
-    const double scale = std::fabs(size[i] / extent[i]);
-    smallest = count ? std::min(smallest, scale) : scale;
-    largest = count ? std::max(largest, scale) : scale;
-    product *= scale;
+    ratio[i] = single(std::fabs(size[i] / extent[i]));
+    smallest = count ? std::min(smallest, ratio[i]) : ratio[i];
+    largest = count ? std::max(largest, ratio[i]) : ratio[i];
+    product *= ratio[i];
     ++count;
   }
   if (count == 0) {
@@ -67,11 +71,11 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
     for (int i = 0; i < q.axes; ++i)
       if (q.limit[i] > 0 && extent[i] > 0) scale = std::min(scale, q.limit[i] / extent[i]);
     for (int i = 0; i < q.axes; ++i)
-      if (!given[i] || std::fabs(size[i] / extent[i]) != scale)
+      if (!given[i] || ratio[i] != scale)
         size[i] = std::copysign(extent[i] * scale, size[i]);  // also the sign of a zero
   }
   for (int i = 0; i < q.axes; ++i) {
-    const double exact = static_cast<double>(static_cast<float>(size[i]));
+    const double exact = single(size[i]);
     const int64_t n = extents[i] == 0 ? 0 : to_samples(exact);
     double a = lo[i], b = hi[i];
     if (exact < 0) std::swap(a, b);
