@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every image format and engine offers: probe, say why not, decode a region into memory.
+//
+// Rules for damaged files (JPEG's are DALI's, measured):
+// - A file that ends before the last row that was asked for is an error that names the row. A JPEG file of one scan may
+//   lack its end marker alone (DALI refuses it); with several scans a missing end may hide a scan and is an error.
+// - Any other damage of a JPEG file's entropy-coded data that libjpeg can step over keeps the pixels, silently.
+// - In PNG a wrong checksum of a chunk that pixels depend on, a wrong deflate stream and a missing end are errors.
+// - A region is judged by what had to be read for it.
+// Rules for colors are in codecs/pixel_rows.h. An EXIF orientation is read from JPEG's APP1 and PNG's eXIf.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -37,7 +45,9 @@ struct DecodeParams {
   int64_t max_pixels = 178956970;  // checked before memory is taken
 };
 
-// Decoded rows of a region: interleaved channels, `row_bytes` apart.
+// Decoded rows of a region: interleaved channels, `row_bytes` apart. libjpeg-turbo writes a row that starts at a
+// multiple of 32 bytes past the caches (not rows that are trimmed or converted, which pass through a buffer): memory that
+// is read again at once is better laid out so that its rows do not start there.
 struct PixelSink {
   void* data = nullptr;
   int64_t row_bytes = 0;
@@ -50,7 +60,8 @@ const char* sniff_format(Bytes file);
 // height and width are those of the picture after orientation if params.apply_orientation.
 ImageInfo probe_image(Bytes file, const DecodeParams& params);
 
-// Number of channels that decoding gives: rgb, bgr, ycbcr 3; gray 1; any_data as stored.
+// Number of channels that decoding gives: rgb, bgr, ycbcr 3; gray 1; any_data as stored, but CMYK becomes RGB.
+// ycbcr is DALI's (BT.601, studio range). gray of a color JPEG is its stored luma.
 int output_channels(const ImageInfo& info, ImageType type);
 
 // Decodes `region` (in bounds) so that each pixel equals the same pixel of a full decode. The sink holds

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "codecs/jpeg_header.h"
 #include "codecs/test_images.h"
@@ -80,8 +82,9 @@ TEST(JpegDecoder, EveryRegionEqualsTheFullDecode) {
     const bool gray = r.components != 4 && in(0, 4) == 0;
     params.type = gray ? ImageType::gray : ImageType::rgb;
     params.fancy_upsampling = in(0, 4) != 0;
-    const Plain full = r.components == 4 ? to_rgb(decode_plainly(file, JCS_CMYK, params.fancy_upsampling))
-                                         : decode_plainly(file, gray ? JCS_GRAYSCALE : JCS_RGB, params.fancy_upsampling);
+    const auto space = r.components == 4 ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
+    Plain full = decode_plainly(file, space, params.fancy_upsampling);
+    if (r.components == 4) full = to_rgb(full);
     for (int k = 0; k < 12; ++k) {
       Region region;
       region.height = k ? in(1, r.height) : r.height;
@@ -189,6 +192,29 @@ TEST(JpegDecoder, EveryOrientationAndRegion) {
       const Region all{0, 0, r.height, r.width};
       EXPECT_EQ(compare(stored, all, decode_region(file, all, params)), "");
     }
+}
+
+TEST(JpegDecoder, ThreadsDoNotDisturbEachOther) {
+  std::vector<File> files;
+  std::vector<Plain> full;
+  JpegRecipe r;
+  for (int i = 0; i < 8; ++i) {
+    r.height = 40 + 9 * i, r.width = 90 - 7 * i, r.seed = i, r.progressive = i & 1;
+    files.push_back(make_jpeg(r));
+    full.push_back(decode_plainly(files.back(), JCS_RGB));
+  }
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int k = 0; k < 80; ++k) {
+        const int i = (k * 3 + t) % 8;
+        const Region region{k % 9, k % 7, full[i].height - 9 - k % 5, full[i].width - 7 - k % 11};
+        wrong += !compare(full[i], region, decode_region(files[i], region)).empty();
+      }
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(JpegDecoder, NothingIsWrittenOutsideTheRegion) {

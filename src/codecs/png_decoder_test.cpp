@@ -92,8 +92,8 @@ void check_region(const PngRecipe& r, const File& file, const Region& region, co
         double allowed = computed ? 0.51 * top / p.top : params.dtype == DType::float32 ? 1e-7 : 1e-9;
         w *= top / p.top;
         if (top < p.top && top != 1) allowed += 0.5;
-        ASSERT_NEAR(got, w, allowed) << r.text() << " at " << y << ", " << x << " type " << static_cast<int>(params.type)
-                                     << " as " << name_of(params.dtype);
+        ASSERT_NEAR(got, w, allowed) << r.text() << " at " << y << ", " << x << " type "
+                                     << static_cast<int>(params.type) << " as " << name_of(params.dtype);
       }
     }
 }

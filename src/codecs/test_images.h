@@ -150,7 +150,9 @@ struct PngRecipe {
   int text_bytes = 0;         // of zeros in a zTXt chunk before the pixels
   std::vector<uint8_t> exif;  // as make_exif() makes it
   uint32_t seed = 1;
-  int channels() const { return color_type == 0 || color_type == 3 ? 1 : color_type == 4 ? 2 : color_type == 6 ? 4 : 3; }
+  int channels() const {
+    return color_type == 0 || color_type == 3 ? 1 : color_type == 4 ? 2 : color_type == 6 ? 4 : 3;
+  }
   std::string text() const {
     return std::to_string(height) + "x" + std::to_string(width) + " bits " + std::to_string(bits) + " color type " +
            std::to_string(color_type) + (interlaced ? " interlaced" : "") + (transparent ? " tRNS" : "");
@@ -188,7 +190,11 @@ inline File make_png(const PngRecipe& r) {
   if (r.transparent) png_set_tRNS(png, info, alpha, 1 << std::min(r.bits, 8), &key);
   if (!r.exif.empty()) png_set_eXIf_1(png, info, r.exif.size() - 6, const_cast<uint8_t*>(r.exif.data()) + 6);
   std::string zeros(r.text_bytes, '0');
-  png_text text{PNG_TEXT_COMPRESSION_zTXt, const_cast<char*>("Comment"), zeros.data(), zeros.size(), 0, nullptr, nullptr};
+  png_text text{};
+  text.compression = PNG_TEXT_COMPRESSION_zTXt;
+  text.key = const_cast<char*>("Comment");
+  text.text = zeros.data();
+  text.text_length = zeros.size();
   if (r.text_bytes) png_set_text(png, info, &text, 1);
   png_write_info(png, info);
   png_set_packing(png);
