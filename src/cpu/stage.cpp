@@ -26,6 +26,7 @@ class Compiler {
     const int n_inputs = static_cast<int>(p.inputs.size());
     types_ = p.inputs;
     by_lane_.resize(n_inputs + p.nodes.size());
+    alias_.assign(by_lane_.size(), -1);
     home_.assign(by_lane_.size(), -1);
     for (size_t i = 0; i < p.nodes.size(); ++i) add_node(static_cast<int>(i), n_inputs + static_cast<int>(i));
     const int out = p.outputs.at(0);
@@ -43,6 +44,12 @@ class Compiler {
   std::vector<std::map<Lane, int>> by_lane_;  // value -> compiled value in a lane
   std::vector<int> home_;                     // value of a node -> the compiled value that is no converted copy
 
+  std::vector<int> alias_;  // value -> the value that it equals, -1: none. Integer maps move values, no more
+
+  int origin(int value) const {
+    while (alias_[value] >= 0) value = alias_[value];
+    return value;
+  }
   DType input_dtype() const { return types_[0].dtype; }
 
   Lane load_lane(int value) const {
@@ -81,6 +88,7 @@ class Compiler {
   }
 
   int value_in(int value, Lane lane) {
+    value = origin(value);
     auto& known = by_lane_[value];
     if (auto it = known.find(lane); it != known.end()) return it->second;
     Instruction i;
@@ -126,22 +134,22 @@ class Compiler {
       by_lane_[value][lane] = home_[value] = s_.source;
       if (!t.pixels) round(s_.source, node.type.dtype);
     } else if (!t.pixels) {  // an integer map: the same values, perhaps as another type
-      if (home_[first] < 0) {
-        const Lane lane = node.type.dtype == types_[first].dtype || natural_lane(node.type.dtype) == load_lane(first)
-                              ? load_lane(first) : Lane::f64;
-        home_[value] = value_in(first, lane);
+      if (t.decodes || node.type.dtype == types_[first].dtype) {
+        alias_[value] = first;
       } else {
-        home_[value] = home_[first];
-      }
-      by_lane_[value] = by_lane_[first];
-      if (node.type.dtype != types_[first].dtype && !t.decodes) {
+        const int from = origin(first);
+        auto& known = by_lane_[from];
+        const Lane natural = natural_lane(types_[from].dtype);
+        const Lane lane = !known.empty() ? known.begin()->first
+                          : natural_lane(node.type.dtype) == natural ? natural : Lane::f64;
         Instruction c;  // a copy of its own, so that rounding does not touch the operand
         c.kind = Instruction::convert;
-        c.from[0] = home_[value];
-        c.lane = c.from_lane = s_.values[home_[value]].lane;
-        c.value = new_value(c.lane);
+        c.from[0] = value_in(from, lane);
+        c.lane = c.from_lane = lane;
+        c.value = new_value(lane);
         s_.code.push_back(c);
-        settle(value, c.value, node.type.dtype);
+        by_lane_[value][lane] = c.value;
+        round(c.value, node.type.dtype);
       }
     }
     if (t.pixels) {
