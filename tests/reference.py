@@ -14,6 +14,7 @@ KNOWN_DIFFERENCES = {
     "rounding": "Integers are rounded half to even and saturated; DALI rounds half away from zero in scalar code and "
                 "half to even in its SSE paths.",
     "crop.dtype": "crop and slice with a dtype round; DALI truncates there, and saturates to float16.",
+    "slice.empty": "A relative slice of no extent is empty; DALI's roundings can make it an error.",
     "fill_values": "Fill values are rounded and saturated like every value; DALI's crop, slice, pad and erase convert "
                    "them with a C cast.",
     "resize.tables": "Gaussian, cubic and Lanczos kernels are the closed forms; DALI interpolates tables of 65, 129 "
@@ -237,12 +238,18 @@ _crop = crop                                                               # whe
 def slice(x, *, axes, start=None, end=None, shape=None, rel_start=None, rel_end=None, rel_shape=None,
           out_of_bounds_policy="error", fill_values=0.0, channel=None):
     first, count = [0] * x.ndim, list(x.shape)
+    part = lambda relative, n: float(np.float32(relative) * np.float32(n))      # float32 decides at halves
     for i, a in enumerate(axes):
-        low = start[i] if start is not None else rel_start[i] * x.shape[a] if rel_start is not None else 0
-        high = (end[i] if end is not None else rel_end[i] * x.shape[a] if rel_end is not None else
-                low + shape[i] if shape is not None else
-                (rel_start[i] + rel_shape[i]) * x.shape[a] if rel_shape is not None and rel_start is not None else
-                low + rel_shape[i] * x.shape[a] if rel_shape is not None else x.shape[a])
+        n = x.shape[a]
+        low = start[i] if start is not None else part(rel_start[i], n) if rel_start is not None else 0
+        if end is not None or rel_end is not None:
+            high = end[i] if end is not None else part(rel_end[i], n)
+        elif shape is not None:
+            high = low + shape[i]
+        elif rel_shape is not None and rel_start is not None:
+            high = max(low, (rel_start[i] + rel_shape[i]) * n)
+        else:
+            high = low + part(rel_shape[i], n) if rel_shape is not None else n
         first[a] = _round_away(low)
         count[a] = _round_away(high) - first[a]
         if high < low:
@@ -344,7 +351,7 @@ def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_va
 
 
 def _rotation(angle, axis=None):
-    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)   # 90 degrees: 0 and 1
     if axis is None:
         return np.array([[c, -s], [s, c]])
     u = np.asarray(axis, np.float64) / np.linalg.norm(axis)
@@ -480,7 +487,7 @@ def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, cr
 
 
 def gaussian_window(sigma=0.0, window_size=0):
-    window_size = int(window_size) or 2 * math.ceil(3 * sigma) + 1
+    window_size = int(window_size) or 2 * math.ceil(np.float32(3) * np.float32(sigma)) + 1
     radius = (window_size - 1) // 2
     sigma = sigma or (radius - 1) * 0.3 + 0.8
     w = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
