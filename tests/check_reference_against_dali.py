@@ -299,7 +299,7 @@ def check_rotate(random):
     d = LAYOUTS[layout]
     x = sample(random, shape_of(random, layout, 3), random.choice(["u1", "i2", "f4"]))
     a = dict(angle=float(np.float32(random.choice([random.uniform(-400, 400), 15.0 * random.integers(-24, 25)]))))
-    nearest = bool(random.random() < .4) and a["angle"] % 45 != 0               # there samples lie on pixel borders
+    nearest = bool(random.random() < .4) and a["angle"] % 15 != 0               # there samples lie on pixel borders
     if d == 3:
         a["axis"] = [float(np.float32(v)) for v in random.normal(0, 1, 3)]
     pick = random.random()
