@@ -336,11 +336,13 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
     }
     const size_t bytes = checked_bytes(region.height * row, size_of(decode.dtype));
     auto& pixels = scratch.state->pixels;
-    if (pixels.size() < bytes + 64) pixels.resize(bytes + 64);
+    if (pixels.size() < bytes + 65) pixels.resize(bytes + 65);
+    // Bytes begin at an odd address: libjpeg-turbo writes aligned rows past the caches, and they are read at once.
+    uint8_t* const decoded = pixels.data() + (decode.dtype == DType::uint8);
     if (region.height > 0 && row > 0)
       decode_image(in[0].encoded, image, decode, region,
-                   {pixels.data(), row * static_cast<int64_t>(size_of(decode.dtype))});
-    run.inputs[0].data = pixels.data();
+                   {decoded, row * static_cast<int64_t>(size_of(decode.dtype))});
+    run.inputs[0].data = decoded;
     run.inputs[0].shape = Shape{region.height, region.width, channels};
     run.inputs[0].strides = dense_strides(run.inputs[0].shape);
     run.origin[0] = region.y, run.origin[1] = region.x;
