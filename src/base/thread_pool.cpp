@@ -73,11 +73,20 @@ struct ThreadPool::State {
   }
 };
 
+ThreadPool::ThreadPool() : ThreadPool(1) {}
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
-  for (int i = 1; i < threads; ++i) state_->threads.emplace_back([this, i] { state_->serve(i); });
+  try {
+    state_->threads.reserve(static_cast<size_t>(std::max(0, threads - 1)));
+    for (int i = 1; i < threads; ++i) state_->threads.emplace_back([this, i] { state_->serve(i); });
+  } catch (...) {  // a system without room for another thread
+    stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() noexcept {
   {
     std::lock_guard lock(state_->mutex);
     state_->stop = true;
@@ -108,16 +117,35 @@ void ThreadPool::parallel_for(int64_t count, const std::function<void(int64_t, i
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-ThreadPool& shared_pool() {
-  static std::mutex mutex;
-  static ThreadPool* pool = nullptr;
-  static pid_t owner = 0;
-  std::lock_guard lock(mutex);
-  if (!pool || owner != getpid()) {  // threads do not survive a fork; the old pool is left to the parent
-    pool = new ThreadPool(usable_cores());
-    owner = getpid();
+namespace {
+struct SharedPool {
+  std::mutex mutex;
+  std::shared_ptr<ThreadPool> pool;
+  pid_t owner = 0;
+};
+SharedPool& shared() {
+  static auto* s = new SharedPool;  // never destroyed: calls may run while statics are taken down
+  return *s;
+}
+}  // namespace
+
+std::shared_ptr<ThreadPool> shared_pool() {
+  SharedPool& s = shared();
+  std::lock_guard lock(s.mutex);
+  if (s.pool && s.owner != getpid()) {
+    // Threads do not survive a fork: their pool cannot be joined, so it is left alone for ever.
+    new std::shared_ptr<ThreadPool>(std::move(s.pool));
+    s.pool = nullptr;
   }
-  return *pool;
+  if (!s.pool) s.pool = std::make_shared<ThreadPool>(usable_cores()), s.owner = getpid();
+  return s.pool;
+}
+
+void set_shared_pool(std::shared_ptr<ThreadPool> pool) {
+  SharedPool& s = shared();
+  std::lock_guard lock(s.mutex);
+  s.pool.swap(pool);  // the old one is joined by the last call that uses it, behind the lock
+  s.owner = getpid();
 }
 
 }  // namespace penstock

@@ -14,17 +14,23 @@ int usable_cores();
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // total number of threads, the caller's included
-  ~ThreadPool();
-  int size() const;
+  virtual ~ThreadPool();
+  virtual int size() const;
   // body(index, thread) with thread in [0, size()).
-  void parallel_for(int64_t count, const std::function<void(int64_t, int)>& body);
+  virtual void parallel_for(int64_t count, const std::function<void(int64_t, int)>& body);
+
+ protected:
+  ThreadPool();  // of a pool that brings its own threads
 
  private:
+  void stop() noexcept;
   struct State;
   std::unique_ptr<State> state_;
 };
 
 // The pool of immediate calls; made on first use with usable_cores() threads. A child after fork gets a new one.
-ThreadPool& shared_pool();
+std::shared_ptr<ThreadPool> shared_pool();
+// Calls that are running keep the pool that they have. nullptr: a pool of usable_cores() threads.
+void set_shared_pool(std::shared_ptr<ThreadPool> pool);
 
 }  // namespace penstock

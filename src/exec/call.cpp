@@ -3,6 +3,7 @@
 
 #include "base/backend.h"
 #include "base/thread_pool.h"
+#include "exec/call_into.h"
 
 namespace penstock {
 namespace {
@@ -17,13 +18,14 @@ StageScratch& thread_scratch() {
 constexpr int64_t kParallelElements = 1 << 16;
 
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
-  if (n > 1 && elements >= kParallelElements) shared_pool().parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
+  if (n > 1 && elements >= kParallelElements) shared_pool()->parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
   else
     for (int i = 0; i < n; ++i) body(i);
 }
 
 std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs,
-                                const SampleContext& context, const std::shared_ptr<MemoryResource>& memory) {
+                                const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
+                                std::span<const Batch* const> into) {
   StageProgram program;
   std::vector<int> operands;
   for (const auto& b : inputs) {
@@ -49,7 +51,10 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     runner->shapes(c, in_shapes, std::span(&out.sample(i).shape, 1));
     elements += out.shape(i).volume() + in_shapes[0].volume();
   }
-  if (!decodes) out.allocate(memory);
+  const Batch* target = into.empty() ? nullptr : into[0];
+  if (target) check_target(out, *target);
+  if (!decodes && target) use_memory(out, *target);
+  else if (!decodes) out.allocate(memory);
   for_samples(n, elements, [&](int i) {
     SampleContext c = context;
     c.index = i, c.sample = context.sample + i;
@@ -60,7 +65,10 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       runner->run(c, std::span(in, inputs.size()),
                   [&](int, DType t, const Shape& s, const Layout&) -> View {
                     auto& sample = out.sample(i);
-                    if (!sample.data) {
+                    if (!sample.data && target) {
+                      sample.shape = s;
+                      use_memory(out, *target, i);
+                    } else if (!sample.data) {
                       sample.shape = s;
                       sample.owner = allocate_shared(memory, checked_bytes(s.volume(), size_of(t)));
                       sample.data = sample.owner.get();
@@ -82,7 +90,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 
 std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs,
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                                int batch_size) {
+                                int batch_size, std::span<const Batch* const> into) {
   const OpInfo& info = *op->info;
   std::vector<ValueType> types, out_types(info.outputs);
   for (const auto& b : inputs) {
@@ -100,8 +108,14 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   };
   const auto state = run_whole_shapes(*op, inputs, types, context_of, out);
   int64_t elements = 0;
-  for (auto& b : out) {
-    b.allocate(memory);
+  for (size_t k = 0; k < out.size(); ++k) {
+    Batch& b = out[k];
+    if (const Batch* target = into.empty() ? nullptr : into[k]) {
+      check_target(b, *target);
+      use_memory(b, *target);
+    } else {
+      b.allocate(memory);
+    }
     for (int i = 0; i < batch_size; ++i) elements += b.shape(i).volume();
   }
   for (const auto& b : inputs)
@@ -158,7 +172,7 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
 
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                           int batch_size) {
+                           int batch_size, std::span<const Batch* const> into) {
   try {
     const int n = static_cast<int>(inputs.size());
     const std::vector<int> places = argument_inputs(info, n, args);
@@ -179,9 +193,10 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
     for (const auto& a : args)
       if (a.batch && a.batch->size() != batch_size)
         bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), batch_size);
+    if (!into.empty()) check_overlap(inputs, args, into);
     std::shared_ptr<BoundOp> op = bind_op(info, args);
-    if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size);
-    return run_stage_op(std::move(op), inputs, context, memory);
+    if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size, into);
+    return run_stage_op(std::move(op), inputs, context, memory, into);
   } catch (Error& e) {
     if (e.op.empty()) e.op = info.name;
     throw;

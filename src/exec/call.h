@@ -8,10 +8,12 @@
 namespace penstock {
 
 // args[i] belongs to info.args[i]. `node` numbers calls for random operators (SampleContext). The inputs' layouts are
-// those of the batches. Runs the samples on shared_pool() when the work is worth it.
+// those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives the
+// memory of output k (exec/call_into.h).
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
-                           const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1);
+                           const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
+                           std::span<const Batch* const> into = {});
 
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
 // The result must live, as SampleContext::batch_state, until the last sample has run.

@@ -95,12 +95,18 @@ std::string Pipeline::to_json() const {
                         {"graph", nlohmann::json::parse(graph().to_json())}}.dump(1);
 }
 
-std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text) {
-  const auto j = nlohmann::json::parse(text, nullptr, false);
-  if (!j.is_object() || j.value("penstock_pipeline", 0) != 1 || !j.contains("graph"))
-    bad_argument("this is not a saved pipeline");
+std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
+                                              const std::function<void(PipelineOptions&)>& change) {
+  constexpr int kDeepest = 64;  // a saved pipeline nests less; a hostile one could use up the stack
   PipelineOptions o;
+  std::string graph;
   try {
+    const auto j = nlohmann::json::parse(text, [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      if (depth > kDeepest) bad_argument("this is not a saved pipeline: it nests too deep");
+      return true;
+    });
+    if (!j.is_object() || j.value("penstock_pipeline", 0) != 1 || !j.contains("graph"))
+      bad_argument("this is not a saved pipeline");
     o.batch_size = j.value("batch_size", 1);
     o.threads = j.value("threads", 0);
     o.prefetch = j.value("prefetch", 2);
@@ -109,10 +115,12 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text) {
     o.on_error = static_cast<OnError>(std::clamp(j.value("on_error", 0), 0, 2));
     o.error_budget = j.value("error_budget", int64_t{-1});
     o.uneven = j.value("uneven", false);
+    graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {
     bad_argument("a saved pipeline that cannot be read: {}", e.what());
   }
-  return std::make_unique<Pipeline>(Graph::from_json(j["graph"].dump()), o);
+  if (change) change(o);
+  return std::make_unique<Pipeline>(Graph::from_json(graph), o);
 }
 
 }  // namespace penstock

@@ -66,7 +66,9 @@ class Pipeline {
 
   // The saved form: graph and options; loads without Python.
   std::string to_json() const;
-  static std::unique_ptr<Pipeline> from_json(const std::string& text);
+  // `change` may alter the options before the pipeline is made.
+  static std::unique_ptr<Pipeline> from_json(const std::string& text,
+                                             const std::function<void(PipelineOptions&)>& change = {});
 
  private:
   struct State;

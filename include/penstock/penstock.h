@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Penstock's C interface. C99 and C++; needs no other header of Penstock.
+ *
+ * Every function that can fail returns a status; the message is penstock_last_error() of the same thread. Handles may be
+ * NULL only where a comment says so; a NULL elsewhere gives PENSTOCK_ERROR_ARGUMENT. Where a function fails, it has
+ * written nothing to its results. Structs with `struct_size` may grow in later versions: zero them, then set it to
+ * sizeof the struct. Text is UTF-8 and ends with a zero.
+ *
+ * Threads: a handle may be read by several threads at once; a function that changes it needs it alone. Pipelines and
+ * calls on different handles run at the same time.
+ */
+#ifndef PENSTOCK_PENSTOCK_H
+#define PENSTOCK_PENSTOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define PENSTOCK_API __attribute__((visibility("default")))
+#else
+#define PENSTOCK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PENSTOCK_VERSION_MAJOR 0
+#define PENSTOCK_VERSION_MINOR 1
+#define PENSTOCK_VERSION_PATCH 0
+#define PENSTOCK_MAX_DIMS 8
+
+/* ---- Status ---- */
+
+typedef enum penstock_status {
+  PENSTOCK_OK = 0,
+  PENSTOCK_ERROR_ARGUMENT = 1,      /* a wrong value, count or shape; a NULL handle */
+  PENSTOCK_ERROR_TYPE = 2,          /* a wrong element type, layout or kind of argument */
+  PENSTOCK_ERROR_KEY = 3,           /* an unknown name of an operator or argument */
+  PENSTOCK_ERROR_FILE_MISSING = 4,
+  PENSTOCK_ERROR_DATA = 5,          /* a file or record that cannot be read or decoded */
+  PENSTOCK_ERROR_STOPPED = 6,       /* the data has ended */
+  PENSTOCK_ERROR_CANCELLED = 7,     /* the caller's poll function asked for it */
+  PENSTOCK_ERROR_OUT_OF_MEMORY = 8,
+  PENSTOCK_ERROR_INTERNAL = 9       /* a fault of Penstock */
+} penstock_status;
+
+/* "0.1.0". */
+PENSTOCK_API const char* penstock_version(void);
+/* "out of memory". Never NULL. */
+PENSTOCK_API const char* penstock_status_text(penstock_status status);
+/* What the last failing call of this thread said; "" if there was none. Valid until this thread's next failure. */
+PENSTOCK_API const char* penstock_last_error(void);
+/* Frees text that a function returned through `char**`. NULL is allowed. */
+PENSTOCK_API void penstock_free_text(char* text);
+
+/* ---- Memory ---- */
+
+typedef struct penstock_allocator penstock_allocator;
+
+typedef struct penstock_allocator_functions {
+  size_t struct_size;
+  void* user;                                                          /* the first argument of all three */
+  void* (*allocate)(void* user, size_t bytes, size_t alignment);       /* NULL where there is no memory */
+  void (*deallocate)(void* user, void* data, size_t bytes, size_t alignment);
+  void (*release)(void* user);  /* may be NULL; called once, when the handle and all that came from it are gone */
+} penstock_allocator_functions;
+
+/* The functions are called from several threads at once. `alignment` is 64. */
+PENSTOCK_API penstock_status penstock_allocator_create(const penstock_allocator_functions* functions,
+                                                       penstock_allocator** allocator);
+/* Gives the handle back; memory that came from it stays valid. NULL is allowed. */
+PENSTOCK_API void penstock_allocator_destroy(penstock_allocator* allocator);
+/* What calls and batches use that name no allocator; NULL: Penstock's own pool. Pipelines that name none have a pool
+ * each. */
+PENSTOCK_API penstock_status penstock_set_default_allocator(const penstock_allocator* allocator);
+
+/* ---- Threads of penstock_call; pipelines have their own ---- */
+
+typedef struct penstock_thread_pool {
+  size_t struct_size;
+  void* user;
+  int threads;  /* the largest value of `thread` plus one */
+  /* Calls body(context, index, thread) for each index below count, on any threads, and returns when all are done. Two
+   * bodies that run at the same time have different values of `thread`. */
+  void (*parallel_for)(void* user, int64_t count, void (*body)(void* context, int64_t index, int thread),
+                       void* context);
+} penstock_thread_pool;
+
+/* The number of threads, the caller's included; 0: the cores that the process may use. */
+PENSTOCK_API penstock_status penstock_set_threads(int threads);
+/* Work runs on the program's own pool from now on; NULL: on Penstock's again. `user` must live until then. */
+PENSTOCK_API penstock_status penstock_set_thread_pool(const penstock_thread_pool* pool);
+
+/* ---- Batches: samples of one element type and rank, each with a shape of its own ---- */
+
+typedef enum penstock_dtype {
+  PENSTOCK_NONE = -1,
+  PENSTOCK_UINT8 = 0,
+  PENSTOCK_UINT16 = 1,
+  PENSTOCK_UINT32 = 2,
+  PENSTOCK_UINT64 = 3,
+  PENSTOCK_INT8 = 4,
+  PENSTOCK_INT16 = 5,
+  PENSTOCK_INT32 = 6,
+  PENSTOCK_INT64 = 7,
+  PENSTOCK_FLOAT16 = 8,
+  PENSTOCK_FLOAT32 = 9,
+  PENSTOCK_FLOAT64 = 10,
+  PENSTOCK_BOOL = 11
+} penstock_dtype;
+
+typedef struct penstock_batch penstock_batch;
+
+typedef struct penstock_batch_description {
+  size_t struct_size;
+  penstock_dtype dtype;
+  int ndim;                  /* of a sample, 0 to PENSTOCK_MAX_DIMS */
+  const char* layout;        /* "HWC", one letter a dimension; NULL or "": not known */
+  int num_samples;           /* at least 1 */
+  const int64_t* shapes;     /* num_samples times ndim extents, sample after sample */
+  void* const* data;         /* num_samples pointers to the caller's memory; NULL: allocate */
+  const int64_t* strides;    /* num_samples times ndim, in elements; NULL: row-major. Only with `data` */
+  const penstock_allocator* allocator;  /* where `data` is NULL; NULL: the default */
+  /* Only with `data`; may be NULL. Called once, when nothing refers to the memory any more: batches made from this one,
+   * argument lists and pipelines may outlive the handle. Not called where creating fails. Without it the memory must
+   * live as long as those. */
+  void (*release)(void* user);
+  void* release_user;
+} penstock_batch_description;
+
+typedef struct penstock_batch_info {
+  size_t struct_size;
+  penstock_dtype dtype;
+  int ndim;
+  int num_samples;
+  int is_dense;        /* 1: the samples have one shape and lie one after the other */
+  char layout[PENSTOCK_MAX_DIMS + 1];
+} penstock_batch_info;
+
+typedef struct penstock_sample {
+  size_t struct_size;
+  void* data;
+  size_t bytes;        /* of the elements */
+  int ndim;
+  int64_t shape[PENSTOCK_MAX_DIMS];
+  int64_t strides[PENSTOCK_MAX_DIMS];  /* in elements */
+  const char* source;  /* the file or record that it came from, "" where not known; lives as long as the batch */
+} penstock_sample;
+
+/* Over the caller's memory without a copy, or over new memory. */
+PENSTOCK_API penstock_status penstock_batch_create(const penstock_batch_description* description,
+                                                   penstock_batch** batch);
+/* NULL is allowed. */
+PENSTOCK_API void penstock_batch_destroy(penstock_batch* batch);
+PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_batch_info* info);
+PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index,
+                                                       penstock_sample* sample);
+
+/* ---- Argument lists ---- */
+
+typedef struct penstock_arguments penstock_arguments;
+
+/* Values are copied. A name that is set again has the new value. Names and types are checked by the call. */
+PENSTOCK_API penstock_status penstock_arguments_create(penstock_arguments** arguments);
+/* NULL is allowed. */
+PENSTOCK_API void penstock_arguments_destroy(penstock_arguments* arguments);
+PENSTOCK_API penstock_status penstock_arguments_clear(penstock_arguments* arguments);
+PENSTOCK_API penstock_status penstock_set_bool(penstock_arguments* arguments, const char* name, int value);
+PENSTOCK_API penstock_status penstock_set_int(penstock_arguments* arguments, const char* name, int64_t value);
+PENSTOCK_API penstock_status penstock_set_float(penstock_arguments* arguments, const char* name, double value);
+PENSTOCK_API penstock_status penstock_set_string(penstock_arguments* arguments, const char* name, const char* value);
+PENSTOCK_API penstock_status penstock_set_dtype(penstock_arguments* arguments, const char* name, penstock_dtype value);
+PENSTOCK_API penstock_status penstock_set_ints(penstock_arguments* arguments, const char* name, const int64_t* values,
+                                               size_t count);
+PENSTOCK_API penstock_status penstock_set_floats(penstock_arguments* arguments, const char* name,
+                                                 const double* values, size_t count);
+PENSTOCK_API penstock_status penstock_set_strings(penstock_arguments* arguments, const char* name,
+                                                  const char* const* values, size_t count);
+/* One value a sample: sample i of `values` is the argument of sample i. The list keeps a reference to the memory. */
+PENSTOCK_API penstock_status penstock_set_per_sample(penstock_arguments* arguments, const char* name,
+                                                     const penstock_batch* values);
+
+/* ---- Calling an operator ---- */
+
+typedef struct penstock_call_options {
+  size_t struct_size;
+  const penstock_allocator* allocator;  /* of the results; NULL: the default */
+  int batch_size;                       /* of operators without inputs; 0: 1 */
+  /* What random operators draw from: equal numbers give equal results. Sample i of the call is sample first_sample + i. */
+  uint64_t seed, epoch, first_sample;
+  uint32_t node;
+  /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
+   * row-major and have the type and shapes of the result, else the call fails before or while it runs. That memory must
+   * not overlap an input's. outputs[k] is then another handle on the memory of into[k]. */
+  const penstock_batch* const* into;
+} penstock_call_options;
+
+/* Runs the operator on the batches. `arguments` and `options` may be NULL, `inputs` where num_inputs is 0.
+ * num_outputs is the operator's number of outputs; each result must be destroyed. */
+PENSTOCK_API penstock_status penstock_call(const char* op, const penstock_batch* const* inputs, size_t num_inputs,
+                                           const penstock_arguments* arguments, const penstock_call_options* options,
+                                           penstock_batch** outputs, size_t num_outputs);
+
+/* ---- The registry ---- */
+
+typedef enum penstock_argument_type {
+  PENSTOCK_ARGUMENT_BOOL = 0,
+  PENSTOCK_ARGUMENT_INT = 1,
+  PENSTOCK_ARGUMENT_FLOAT = 2,
+  PENSTOCK_ARGUMENT_STRING = 3,
+  PENSTOCK_ARGUMENT_DTYPE = 4,
+  PENSTOCK_ARGUMENT_INTS = 5,
+  PENSTOCK_ARGUMENT_FLOATS = 6,
+  PENSTOCK_ARGUMENT_STRINGS = 7
+} penstock_argument_type;
+
+typedef struct penstock_operator_info {
+  size_t struct_size;
+  const char* name;  /* all text here lives as long as the library */
+  const char* doc;
+  int min_inputs, max_inputs, num_outputs, num_arguments;
+  int is_source;     /* 1: reads data and works only inside a pipeline */
+  int is_random;     /* 1: the result depends on the seed */
+} penstock_operator_info;
+
+typedef struct penstock_argument_info {
+  size_t struct_size;
+  const char* name;
+  const char* doc;
+  penstock_argument_type type;
+  int per_sample;             /* 1: penstock_set_per_sample is allowed */
+  int required;
+  const char* default_value;  /* as Python writes it; "None": not given */
+} penstock_argument_info;
+
+PENSTOCK_API size_t penstock_num_operators(void);
+/* In the order of their names; NULL beyond the last. */
+PENSTOCK_API const char* penstock_operator_name(size_t index);
+PENSTOCK_API penstock_status penstock_get_operator_info(const char* op, penstock_operator_info* info);
+PENSTOCK_API penstock_status penstock_get_argument_info(const char* op, size_t index, penstock_argument_info* info);
+
+/* ---- Pipelines ---- */
+
+typedef struct penstock_pipeline penstock_pipeline;
+
+typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
+  size_t struct_size;
+  int batch_size;
+  int threads;
+  int prefetch;                          /* iterations in flight or waiting */
+  uint64_t memory_limit;                 /* bytes of batches */
+  const penstock_allocator* allocator;   /* NULL: a pool of the pipeline's own */
+} penstock_pipeline_options;
+
+typedef struct penstock_run_options {
+  size_t struct_size;
+  /* Called about every 50 ms while the call waits; not 0 ends the wait with PENSTOCK_ERROR_CANCELLED. May be NULL. */
+  int (*poll)(void* user);
+  void* poll_user;
+} penstock_run_options;
+
+typedef struct penstock_pipeline_info {
+  size_t struct_size;
+  int batch_size;
+  int num_outputs;
+  int64_t batches_per_epoch;  /* -1: not known */
+} penstock_pipeline_info;
+
+typedef struct penstock_reader_meta {
+  size_t struct_size;
+  int64_t epoch_size, epoch_size_padded, shard_size;
+  int num_shards, shard_id;
+  int pad_last_batch, stick_to_shard;
+} penstock_reader_meta;
+
+/* From what penstock_pipeline_save, or Python, saved. `options` may be NULL. Needs no Python. */
+PENSTOCK_API penstock_status penstock_pipeline_load(const char* json, const penstock_pipeline_options* options,
+                                                    penstock_pipeline** pipeline);
+/* Waits for the running tasks. Batches that it gave stay valid. NULL is allowed. */
+PENSTOCK_API void penstock_pipeline_destroy(penstock_pipeline* pipeline);
+PENSTOCK_API penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline,
+                                                        penstock_pipeline_info* info);
+/* The next batch, one handle an output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After any
+ * error the pipeline stays usable. */
+PENSTOCK_API penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
+                                                   penstock_batch** outputs, size_t num_outputs);
+/* Queues one batch for each output of the external_source called `name`. The pipeline keeps a reference. */
+PENSTOCK_API penstock_status penstock_pipeline_feed(penstock_pipeline* pipeline, const char* name,
+                                                    const penstock_batch* const* batches, size_t count);
+/* After PENSTOCK_ERROR_STOPPED: external sources begin again. */
+PENSTOCK_API penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline);
+/* The state behind the last batch that was returned, as JSON of a few integers. */
+PENSTOCK_API penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json);
+/* Goes on behind a checkpoint, before the first run. */
+PENSTOCK_API penstock_status penstock_pipeline_restore(penstock_pipeline* pipeline, const char* json);
+/* Of the reader called `name`; NULL: of the only one. */
+PENSTOCK_API penstock_status penstock_pipeline_get_reader_meta(const penstock_pipeline* pipeline, const char* name,
+                                                               penstock_reader_meta* meta);
+/* Time of each step in nanoseconds, waits, bytes, samples left out, and `verdict`: what the loop waits for. JSON. */
+PENSTOCK_API penstock_status penstock_pipeline_statistics(const penstock_pipeline* pipeline, char** json);
+/* How the graph was grouped into stages; for people. */
+PENSTOCK_API penstock_status penstock_pipeline_plan(const penstock_pipeline* pipeline, char** text);
+/* The form that penstock_pipeline_load reads. */
+PENSTOCK_API penstock_status penstock_pipeline_save(const penstock_pipeline* pipeline, char** json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

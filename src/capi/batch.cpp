@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/batch.h"
+
+#include <cstdlib>
+
+#include "capi/edge.h"
+
+namespace penstock {
+namespace {
+
+DType checked_dtype(int t) {
+  if (t < 0 || t > static_cast<int>(DType::bool_)) bad_type("{} is not an element type", t);
+  return static_cast<DType>(t);
+}
+
+// Calls the program's function when the last reference goes, once the batch has been handed out.
+struct Release {
+  void (*function)(void*) = nullptr;
+  void* user = nullptr;
+  ~Release() {
+    if (function) function(user);
+  }
+};
+
+void check_strides(const Shape& shape, const Shape& strides) {
+  int64_t farthest = 0;
+  for (int d = 0; d < shape.size(); ++d) {
+    int64_t reach = 0;
+    if (strides[d] == INT64_MIN || __builtin_mul_overflow(shape[d], std::abs(strides[d]), &reach) ||
+        __builtin_add_overflow(farthest, reach, &farthest) || farthest > (int64_t{1} << 46))
+      bad_argument("the strides {} of a sample of shape {} reach too far", strides.text(), shape.text());
+  }
+}
+
+Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& release) {
+  const DType dtype = checked_dtype(d.dtype);
+  if (d.ndim < 0 || d.ndim > PENSTOCK_MAX_DIMS)
+    bad_argument("ndim must be 0 to {}, got {}", PENSTOCK_MAX_DIMS, d.ndim);
+  if (d.num_samples < 1) bad_argument("a batch needs at least one sample, got {}", d.num_samples);
+  if (!d.shapes && d.ndim > 0) bad_argument("shapes is NULL");
+  if (d.strides && !d.data) bad_argument("strides are only for memory that the caller gives");
+  if (d.release && !d.data) bad_argument("release is only for memory that the caller gives");
+  Batch b(dtype, d.ndim, {}, d.num_samples);
+  if (d.layout) b.set_layout(Layout(d.layout));
+  for (int i = 0; i < d.num_samples; ++i) {
+    Batch::Sample& s = b.sample(i);
+    const size_t row = static_cast<size_t>(i) * static_cast<size_t>(d.ndim);
+    for (int k = 0; k < d.ndim; ++k) {
+      if (d.shapes[row + k] < 0) bad_argument("sample {} has the extent {}", i, d.shapes[row + k]);
+      s.shape.push_back(d.shapes[row + k]);
+    }
+    checked_bytes(s.shape.volume(), size_of(dtype));
+    if (!d.data) continue;
+    s.data = d.data[i];
+    if (!s.data && s.shape.volume() > 0) bad_argument("the data of sample {} is NULL", i);
+    if (!d.strides) continue;
+    for (int k = 0; k < d.ndim; ++k) s.strides.push_back(d.strides[row + k]);
+    check_strides(s.shape, s.strides);
+    if (s.strides == dense_strides(s.shape)) s.strides = {};
+  }
+  if (!d.data) {
+    b.allocate(memory_of(d.allocator));
+  } else if (d.release) {
+    release = std::make_shared<Release>();
+    b.block = release;
+  }
+  return b;
+}
+
+}  // namespace
+
+void give_batches(std::vector<Batch> batches, penstock_batch** outputs) {
+  std::vector<std::unique_ptr<penstock_batch>> handles;
+  handles.reserve(batches.size());
+  for (Batch& b : batches) handles.push_back(std::make_unique<penstock_batch>(penstock_batch{std::move(b)}));
+  for (size_t i = 0; i < handles.size(); ++i) outputs[i] = handles[i].release();
+}
+
+std::vector<Batch> take_batches(const penstock_batch* const* batches, size_t count, const char* what) {
+  std::vector<Batch> v;
+  if (count > 4096) bad_argument("{} has {} batches", what, count);
+  if (count > 0) required(batches, what);
+  v.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!batches[i]) bad_argument("{}[{}] is NULL", what, i);
+    v.push_back(batches[i]->batch);
+  }
+  return v;
+}
+
+}  // namespace penstock
+
+using namespace penstock;
+
+penstock_status penstock_batch_create(const penstock_batch_description* description, penstock_batch** batch) {
+  return guarded([&] {
+    required(batch, "batch");
+    const auto d = read_struct(description, "description");
+    std::shared_ptr<Release> release;
+    auto handle = std::make_unique<penstock_batch>(penstock_batch{make_batch(d, release)});
+    if (release) release->function = d.release, release->user = d.release_user;
+    *batch = handle.release();
+  });
+}
+
+void penstock_batch_destroy(penstock_batch* batch) { delete batch; }
+
+penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_batch_info* info) {
+  return guarded([&] {
+    const Batch& b = required(batch, "batch").batch;
+    penstock_batch_info i{};
+    i.dtype = static_cast<penstock_dtype>(b.dtype());
+    i.ndim = b.ndim();
+    i.num_samples = b.size();
+    i.is_dense = b.is_dense_tensor();
+    std::memcpy(i.layout, b.layout().view().data(), static_cast<size_t>(b.layout().size()));
+    write_struct(info, i, "info");
+  });
+}
+
+penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index, penstock_sample* sample) {
+  return guarded([&] {
+    const Batch& b = required(batch, "batch").batch;
+    if (index < 0 || index >= b.size()) bad_argument("there is no sample {} in a batch of {}", index, b.size());
+    const View v = b.view(index);
+    penstock_sample s{};
+    s.data = v.data;
+    s.bytes = static_cast<size_t>(v.volume()) * size_of(v.dtype);
+    s.ndim = v.shape.size();
+    for (int d = 0; d < s.ndim; ++d) s.shape[d] = v.shape[d], s.strides[d] = v.strides[d];
+    s.source = b.sample(index).source.c_str();
+    write_struct(sample, s, "sample");
+  });
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Argument lists and calls: one path for every operator.
+#include "exec/call.h"
+
+#include "capi/edge.h"
+
+namespace penstock {
+namespace {
+
+penstock_status set(penstock_arguments* list, const char* name, auto&& fill) {
+  return guarded([&] {
+    required(list, "arguments");
+    penstock_arguments::Entry entry{&required(name, "name"), {}, nullptr};
+    fill(entry);
+    for (auto& e : list->entries)
+      if (e.name == entry.name) {
+        e = std::move(entry);
+        return;
+      }
+    list->entries.push_back(std::move(entry));
+  });
+}
+
+template <class T> auto list_of(const T* values, size_t count) {
+  if (count > (size_t{1} << 32)) bad_argument("{} values are too many", count);
+  if (count > 0) required(values, "values");
+  return std::vector<T>(values, values + count);
+}
+
+std::vector<Argument> resolve(const OpInfo& info, const penstock_arguments& list) {
+  std::vector<Argument> args(info.args.size());
+  for (const auto& e : list.entries) {
+    const ArgInfo* a = info.arg(e.name);
+    if (!a) {
+      std::vector<std::string> names;
+      for (const auto& known : info.args) names.push_back(known.name);
+      fail(ErrorKind::key, "there is no argument '{}'{}", e.name, did_you_mean(e.name, names));
+    }
+    Argument& arg = args[static_cast<size_t>(a - info.args.data())];
+    if (e.per_sample) arg.batch = e.per_sample.get();
+    else arg.value = e.value;
+  }
+  return args;
+}
+
+}  // namespace
+}  // namespace penstock
+
+using namespace penstock;
+
+penstock_status penstock_arguments_create(penstock_arguments** arguments) {
+  return guarded([&] {
+    required(arguments, "arguments");
+    *arguments = new penstock_arguments;
+  });
+}
+void penstock_arguments_destroy(penstock_arguments* arguments) { delete arguments; }
+penstock_status penstock_arguments_clear(penstock_arguments* arguments) {
+  return guarded([&] { required(arguments, "arguments").entries.clear(); });
+}
+
+penstock_status penstock_set_bool(penstock_arguments* arguments, const char* name, int value) {
+  return set(arguments, name, [&](auto& e) { e.value = value != 0; });
+}
+penstock_status penstock_set_int(penstock_arguments* arguments, const char* name, int64_t value) {
+  return set(arguments, name, [&](auto& e) { e.value = value; });
+}
+penstock_status penstock_set_float(penstock_arguments* arguments, const char* name, double value) {
+  return set(arguments, name, [&](auto& e) { e.value = value; });
+}
+penstock_status penstock_set_string(penstock_arguments* arguments, const char* name, const char* value) {
+  return set(arguments, name, [&](auto& e) { e.value = std::string(&required(value, "value")); });
+}
+penstock_status penstock_set_dtype(penstock_arguments* arguments, const char* name, penstock_dtype value) {
+  return set(arguments, name, [&](auto& e) { e.value = static_cast<int64_t>(value); });
+}
+penstock_status penstock_set_ints(penstock_arguments* arguments, const char* name, const int64_t* values,
+                                  size_t count) {
+  return set(arguments, name, [&](auto& e) { e.value = list_of(values, count); });
+}
+penstock_status penstock_set_floats(penstock_arguments* arguments, const char* name, const double* values,
+                                    size_t count) {
+  return set(arguments, name, [&](auto& e) { e.value = list_of(values, count); });
+}
+penstock_status penstock_set_strings(penstock_arguments* arguments, const char* name, const char* const* values,
+                                     size_t count) {
+  return set(arguments, name, [&](auto& e) {
+    std::vector<std::string> texts;
+    for (const char* s : list_of(values, count)) texts.emplace_back(&required(s, "a string of the list"));
+    e.value = std::move(texts);
+  });
+}
+penstock_status penstock_set_per_sample(penstock_arguments* arguments, const char* name,
+                                        const penstock_batch* values) {
+  return set(arguments, name,
+             [&](auto& e) { e.per_sample = std::make_unique<Batch>(required(values, "values").batch); });
+}
+
+penstock_status penstock_call(const char* op, const penstock_batch* const* inputs, size_t num_inputs,
+                              const penstock_arguments* arguments, const penstock_call_options* options,
+                              penstock_batch** outputs, size_t num_outputs) {
+  return guarded([&] {
+    const OpInfo& info = get_op(&required(op, "the name of the operator"));
+    try {
+      const auto o = read_optional_struct(options, "options");
+      if (num_outputs != static_cast<size_t>(info.outputs))
+        bad_argument("gives {} outputs, the caller has room for {}", info.outputs, num_outputs);
+      if (num_outputs > 0) required(outputs, "outputs");
+      if (o.batch_size < 0) bad_argument("batch_size is {}", o.batch_size);
+      const std::vector<Batch> in = take_batches(inputs, num_inputs, "inputs");
+      std::vector<const Batch*> into;
+      for (size_t i = 0; o.into && i < num_outputs; ++i) into.push_back(o.into[i] ? &o.into[i]->batch : nullptr);
+      const auto args = arguments ? resolve(info, *arguments) : std::vector<Argument>(info.args.size());
+      const SampleContext context{0, o.seed, o.epoch, o.first_sample, o.node};
+      give_batches(call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into),
+                   outputs);
+    } catch (Error& e) {
+      if (e.op.empty()) e.op = info.name;
+      throw;
+    }
+  });
+}

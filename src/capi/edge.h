@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edge between C and the library: what stands behind the handles, statuses from exceptions, structs that may grow.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/pipeline.h"
+#include "penstock/penstock.h"
+
+struct penstock_allocator {
+  std::shared_ptr<penstock::MemoryResource> memory;
+};
+struct penstock_batch {
+  penstock::Batch batch;
+};
+struct penstock_arguments {
+  struct Entry {
+    std::string name;
+    penstock::Value value;
+    std::unique_ptr<penstock::Batch> per_sample;  // instead of a value
+  };
+  std::vector<Entry> entries;
+};
+struct penstock_pipeline {
+  std::unique_ptr<penstock::Pipeline> pipeline;
+};
+
+namespace penstock {
+
+// Of the exception that is being handled; keeps its message for this thread.
+penstock_status report_exception() noexcept;
+
+// Every function of the interface runs its body in here: no exception crosses.
+template <class F> penstock_status guarded(F&& body) noexcept {
+  try {
+    body();
+    return PENSTOCK_OK;
+  } catch (...) {
+    return report_exception();
+  }
+}
+
+template <class T> T& required(T* p, const char* what) {
+  if (!p) bad_argument("{} is NULL", what);
+  return *p;
+}
+
+inline void check_struct_size(size_t given, const char* what) {
+  if (given <= sizeof(size_t) || given > 4096) bad_argument("struct_size of {} is {}: set it to sizeof", what, given);
+}
+
+// What the caller gave of a struct, and zeros for the rest. A newer program's fields that are not zero ask for something
+// that this library does not know.
+template <class T> T read_struct(const T* p, const char* what) {
+  const size_t given = required(p, what).struct_size;
+  check_struct_size(given, what);
+  T t{};
+  std::memcpy(&t, p, std::min(given, sizeof(T)));
+  const auto* bytes = reinterpret_cast<const unsigned char*>(p);
+  for (size_t i = sizeof(T); i < given; ++i)
+    if (bytes[i]) bad_argument("{} asks for what only a newer version of Penstock has", what);
+  return t;
+}
+template <class T> T read_optional_struct(const T* p, const char* what) { return p ? read_struct(p, what) : T{}; }
+
+// Writes the fields that the caller's struct has room for.
+template <class T> void write_struct(T* p, T t, const char* what) {
+  const size_t given = required(p, what).struct_size;
+  check_struct_size(given, what);
+  t.struct_size = given;
+  std::memcpy(p, &t, std::min(given, sizeof(T)));
+}
+
+std::shared_ptr<MemoryResource> memory_of(const penstock_allocator* allocator);  // NULL: the default
+char* copy_text(const std::string& text);                                        // for penstock_free_text
+
+// Hands batches out: all or none.
+void give_batches(std::vector<Batch> batches, penstock_batch** outputs);
+std::vector<Batch> take_batches(const penstock_batch* const* batches, size_t count, const char* what);
+
+}  // namespace penstock

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/pipeline.h"
+
+#include <nlohmann/json.hpp>
+
+#include "capi/edge.h"
+
+namespace penstock {
+namespace {
+
+Pipeline& of(penstock_pipeline* p) { return *required(p, "pipeline").pipeline; }
+const Pipeline& of(const penstock_pipeline* p) { return *required(p, "pipeline").pipeline; }
+
+penstock_status give_text(char** text, auto&& make) {
+  return guarded([&] {
+    required(text, "the pointer for the text");
+    *text = copy_text(make());
+  });
+}
+
+std::string statistics_json(const Pipeline& p) {
+  using Json = nlohmann::ordered_json;
+  const PipelineStatistics s = p.statistics();
+  Json steps = Json::array(), left_out = Json::array();
+  for (const auto& t : s.steps)
+    steps.push_back({{"name", t.name}, {"samples", t.samples}, {"busy_ns", t.busy_ns}, {"read_ns", t.read_ns},
+                     {"decode_ns", t.decode_ns}, {"pixels_ns", t.pixels_ns}});
+  for (const auto& l : p.left_out())
+    left_out.push_back({{"epoch", l.epoch}, {"position", l.position}, {"source", l.source}, {"message", l.message}});
+  const Json j{{"iterations", s.iterations}, {"samples", s.samples}, {"threads", s.threads},
+               {"wall_ns", s.wall_ns}, {"consumer_wait_ns", s.consumer_wait_ns},
+               {"worker_idle_ns", s.worker_idle_ns}, {"blocked_ns", s.blocked_ns},
+               {"bytes_held", s.bytes_held}, {"bytes_in_use", s.bytes_in_use},
+               {"steps", steps}, {"left_out", left_out}, {"verdict", s.verdict()}};
+  return j.dump(1, ' ', false, Json::error_handler_t::replace);  // a path need not be UTF-8
+}
+
+}  // namespace
+}  // namespace penstock
+
+using namespace penstock;
+
+penstock_status penstock_pipeline_load(const char* json, const penstock_pipeline_options* options,
+                                       penstock_pipeline** pipeline) {
+  return guarded([&] {
+    required(pipeline, "pipeline");
+    const std::string text = &required(json, "json");
+    const auto o = read_optional_struct(options, "options");
+    if (o.batch_size < 0 || o.threads < 0 || o.prefetch < 0)
+      bad_argument("batch_size, threads and prefetch must be at least 0, got {}, {}, {}", o.batch_size, o.threads,
+                   o.prefetch);
+    auto handle = std::make_unique<penstock_pipeline>();
+    handle->pipeline = Pipeline::from_json(text, [&](PipelineOptions& p) {
+      if (o.batch_size) p.batch_size = o.batch_size;
+      if (o.threads) p.threads = o.threads;
+      if (o.prefetch) p.prefetch = o.prefetch;
+      if (o.memory_limit) p.memory_limit = o.memory_limit;
+      if (o.allocator) p.memory = o.allocator->memory;
+    });
+    *pipeline = handle.release();
+  });
+}
+
+void penstock_pipeline_destroy(penstock_pipeline* pipeline) { delete pipeline; }
+
+penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline, penstock_pipeline_info* info) {
+  return guarded([&] {
+    const Pipeline& p = of(pipeline);
+    penstock_pipeline_info i{};
+    i.batch_size = p.options().batch_size;
+    i.num_outputs = static_cast<int>(p.graph().outputs().size());
+    i.batches_per_epoch = p.batches_per_epoch();
+    write_struct(info, i, "info");
+  });
+}
+
+penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
+                                      penstock_batch** outputs, size_t num_outputs) {
+  return guarded([&] {
+    Pipeline& p = of(pipeline);
+    const auto o = read_optional_struct(options, "options");
+    const size_t gives = p.graph().outputs().size();
+    if (num_outputs != gives)
+      bad_argument("the pipeline gives {} outputs, the caller has room for {}", gives, num_outputs);
+    if (num_outputs > 0) required(outputs, "outputs");
+    std::function<void()> poll;
+    if (o.poll)
+      poll = [&o] {
+        if (o.poll(o.poll_user)) fail(ErrorKind::cancelled, "the program ended the wait");
+      };
+    give_batches(p.run(poll).batches, outputs);
+  });
+}
+
+penstock_status penstock_pipeline_feed(penstock_pipeline* pipeline, const char* name,
+                                       const penstock_batch* const* batches, size_t count) {
+  return guarded([&] {
+    Pipeline& p = of(pipeline);
+    const int node = p.graph().find(&required(name, "name"));
+    if (node < 0) bad_argument("there is no operator '{}' in this pipeline", name);
+    p.feed(node, take_batches(batches, count, "batches"));
+  });
+}
+
+penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline) {
+  return guarded([&] { of(pipeline).reset(); });
+}
+
+penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json) {
+  return give_text(json, [&] { return of(pipeline).checkpoint(); });
+}
+
+penstock_status penstock_pipeline_restore(penstock_pipeline* pipeline, const char* json) {
+  return guarded([&] { of(pipeline).restore(&required(json, "json")); });
+}
+
+penstock_status penstock_pipeline_get_reader_meta(const penstock_pipeline* pipeline, const char* name,
+                                                  penstock_reader_meta* meta) {
+  return guarded([&] {
+    const auto m = of(pipeline).reader_meta(name ? name : "");
+    if (!m) bad_argument("the pipeline has no reader");
+    penstock_reader_meta r{};
+    r.epoch_size = m->epoch_size, r.epoch_size_padded = m->epoch_size_padded, r.shard_size = m->shard_size;
+    r.num_shards = m->number_of_shards, r.shard_id = m->shard_id;
+    r.pad_last_batch = m->pad_last_batch, r.stick_to_shard = m->stick_to_shard;
+    write_struct(meta, r, "meta");
+  });
+}
+
+penstock_status penstock_pipeline_statistics(const penstock_pipeline* pipeline, char** json) {
+  return give_text(json, [&] { return statistics_json(of(pipeline)); });
+}
+penstock_status penstock_pipeline_plan(const penstock_pipeline* pipeline, char** text) {
+  return give_text(text, [&] { return of(pipeline).plan_text(); });
+}
+penstock_status penstock_pipeline_save(const penstock_pipeline* pipeline, char** json) {
+  return give_text(json, [&] { return of(pipeline).to_json(); });
+}

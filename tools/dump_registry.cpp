@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints every operator of the library as JSON: what tools/generate.py makes stubs, fn.h and reference pages from.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "ops/machine/bound_op.h"
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const penstock::Value& v) {
+  return std::visit([](const auto& x) -> ordered_json {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nullptr;
+    else return x;
+  }, v);
+}
+
+ordered_json to_json(const penstock::ArgInfo& a) {
+  ordered_json j{{"name", a.name},
+                 {"type", penstock::name_of(a.type)},
+                 {"per_sample", a.per_sample},
+                 {"required", a.required},
+                 {"default", to_json(a.default_value)},
+                 {"doc", a.doc}};
+  if (a.range.lo > -1e300) j["min"] = a.range.lo, j["min_excluded"] = a.range.open_lo;
+  if (a.range.hi < 1e300) j["max"] = a.range.hi;
+  return j;
+}
+
+ordered_json to_json(const penstock::OpInfo& o) {
+  constexpr const char* families[] = {"stage", "whole", "source"};
+  ordered_json args = ordered_json::array();
+  for (const auto& a : o.args) args.push_back(to_json(a));
+  return {{"name", o.name},
+          {"doc", o.doc},
+          {"family", families[static_cast<int>(o.family)]},
+          {"min_inputs", o.min_inputs},
+          {"max_inputs", o.max_inputs},
+          {"input_names", o.input_names},
+          {"outputs", o.outputs},
+          {"random", o.random},
+          {"hidden", o.hidden},
+          {"oracle", o.oracle},
+          {"arguments", args}};
+}
+
+}  // namespace
+
+int main() {
+  ordered_json ops = ordered_json::array();
+  for (const penstock::OpInfo* o : penstock::all_ops()) ops.push_back(to_json(*o));
+  std::puts(ops.dump(1).c_str());
+}
