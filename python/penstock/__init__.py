@@ -1,7 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads, decodes and augments data for training: pipelines, or one operator at a time."""
 from . import _core, fn, types
+from . import graph as _graph
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, tensor
+from .graph import DataNode, newaxis
 
 __version__ = "0.1.0"
-__all__ = ["Batch", "DataError", "DeviceWarning", "Tensor", "batch", "fn", "per_sample", "seed", "tensor", "types"]
+__all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
+           "pipeline_def", "seed", "tensor", "types"]
+
+
+def __getattr__(name):
+    if name in ("Pipeline", "pipeline_def"):  # imported on first use: immediate calls do not need them
+        from . import pipeline
+        globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
+        return globals()[name]
+    if name in ("plugin", "torch", "pipeline", "types", "sources"):
+        import importlib
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types, color spaces and filters by the names that pipelines use."""
+"""Element types, color spaces and filters by the names that pipelines use, and constants."""
 from enum import IntEnum
-
-from . import _core
 
 
 class DType(IntEnum):
@@ -44,8 +42,103 @@ class InterpType(IntEnum):
     INTERP_GAUSSIAN = 5
 
 
+class PipelineAPIType(IntEnum):
+    """How outputs of a pipeline are taken."""
+
+    BASIC = 0
+    ITERATOR = 1
+    SCHEDULED = 2
+
+
 globals().update(DType.__members__)
 globals().update(ImageType.__members__)
 globals().update(InterpType.__members__)
 DALIDataType, DALIImageType, DALIInterpType = DType, ImageType, InterpType
 FLOAT32 = DType.FLOAT
+NCHW, NHWC, NFCHW, NFHWC, SAME = "NCHW", "NHWC", "NFCHW", "NFHWC", "SAME"
+CPU_ONLY_DEVICE_ID = -99999
+TensorLayout = str
+
+_NUMPY_NAMES = {DType.FLOAT: "float32", DType.BOOL: "bool"}
+
+
+def to_numpy_type(dtype):
+    """The NumPy type of an element type; imports NumPy."""
+    import numpy
+    dtype = DType(dtype)
+    return getattr(numpy, _NUMPY_NAMES.get(dtype, dtype.name.lower()) if dtype is not DType.BOOL else "bool_")
+
+
+def to_penstock_type(dtype):
+    """The element type of a NumPy or torch type, its name or its number."""
+    from . import _core
+    return DType(_core.dtype_number(dtype))
+
+
+class SampleInfo:
+    """Which sample an external source is asked for."""
+
+    __slots__ = ("idx_in_epoch", "idx_in_batch", "iteration", "epoch_idx")
+
+    def __init__(self, idx_in_epoch, idx_in_batch, iteration, epoch_idx):
+        self.idx_in_epoch, self.idx_in_batch = idx_in_epoch, idx_in_batch
+        self.iteration, self.epoch_idx = iteration, epoch_idx
+
+    def __repr__(self):
+        return (f"SampleInfo(idx_in_epoch={self.idx_in_epoch}, idx_in_batch={self.idx_in_batch}, "
+                f"iteration={self.iteration}, epoch_idx={self.epoch_idx})")
+
+
+class BatchInfo:
+    """Which batch an external source is asked for."""
+
+    __slots__ = ("iteration", "epoch_idx")
+
+    def __init__(self, iteration, epoch_idx):
+        self.iteration, self.epoch_idx = iteration, epoch_idx
+
+    def __repr__(self):
+        return f"BatchInfo(iteration={self.iteration}, epoch_idx={self.epoch_idx})"
+
+
+class ScalarConstant:
+    """A number with an element type, for arithmetic with values of a pipeline."""
+
+    def __init__(self, value, dtype=None):
+        self.value, self.dtype, self.shape = value, None if dtype is None else DType(dtype), []
+
+    def __float__(self):
+        return float(self.value)
+
+    def __int__(self):
+        return int(self.value)
+
+    def __index__(self):
+        if isinstance(self.value, float):
+            raise TypeError("a constant of type float is no index")
+        return int(self.value)
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __repr__(self):
+        return f"ScalarConstant({self.value}, {self.dtype})"
+
+
+def ConstantNode(device, value, dtype, shape, layout, **arguments):
+    """A constant as a value of the pipeline that is being defined."""
+    from .graph import constant
+    return constant(value, dtype=dtype, shape=shape, layout=layout, name=arguments.get("name"))
+
+
+def Constant(value, dtype=None, shape=None, layout=None, device=None, **arguments):
+    """The same tensor for every sample.
+
+    value: a number, a list of numbers, or an array. Integers become INT32, floating point numbers FLOAT, arrays keep
+    their type but for 64 bits, which become 32; `dtype` overrides that, values saturate. A number with a `shape` is
+    repeated. Inside of a pipeline's function the result is a node, except for a plain number.
+    """
+    plain = isinstance(value, (bool, int, float)) and not shape and layout is None and not arguments
+    if plain and device is None:
+        return ScalarConstant(value, dtype)
+    return ConstantNode(device, value, dtype, shape, layout, **arguments)

@@ -10,5 +10,6 @@ namespace penstock::python {
 
 void bind_containers(nb::module_& m);
 void bind_operators(nb::module_& m);
+void bind_pipeline(nb::module_& m);
 
 }  // namespace penstock::python

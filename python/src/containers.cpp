@@ -249,6 +249,7 @@ void bind_containers(nb::module_& m) {
         "A Tensor over the memory of `data`, or of another type.");
   m.def("batch", &make_batch, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
         "A Batch of a list of samples, or of one array whose first dimension counts the samples.");
+  m.def("dtype_number", [](nb::handle h) { return static_cast<int>(dtype_from(h.ptr())); });
   m.def("per_sample", &make_per_sample, nb::arg("values"), "One value a sample, for an operator's argument.");
 }
 

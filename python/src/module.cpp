@@ -22,4 +22,5 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // operators' functions live as long as the process
   bind_containers(m);
   bind_operators(m);
+  bind_pipeline(m);
 }

@@ -22,3 +22,8 @@ def _module(path):
 for _name in _core.operators():
     _path, _, _last = _name.rpartition(".")
     setattr(_module(_path), _last, _core.operator_function(_name))
+
+
+def external_source(*args, **kwargs):
+    from ..sources import external_source as call
+    return call(*args, **kwargs)

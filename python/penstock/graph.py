@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a pipeline while it is defined, and how calls of operators become nodes."""
+import os
+import sys
+import threading
+import warnings
+
+from . import _core
+from .types import DType, ScalarConstant
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_stack = threading.local()
+_warned = set()
+_COMMON = ("device", "name", "seed", "bytes_per_sample_hint", "preserve")
+
+
+def current():
+    """The pipeline that is being defined, or None."""
+    pipelines = getattr(_stack, "pipelines", None)
+    return pipelines[-1] if pipelines else None
+
+
+def push(pipeline):
+    if not hasattr(_stack, "pipelines"):
+        _stack.pipelines = []
+    _stack.pipelines.append(pipeline)
+    _core.set_building(True)
+
+
+def pop():
+    pipeline = _stack.pipelines.pop()
+    _core.set_building(bool(_stack.pipelines))
+    return pipeline
+
+
+def required(what):
+    pipeline = current()
+    if pipeline is None:
+        raise RuntimeError(f"{what} is only possible inside of a pipeline's function or `with pipeline:`")
+    return pipeline
+
+
+def user_line():
+    """File and line of the code outside of this package that is being run."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+
+
+def warn_device(device):
+    """Work for a GPU is done on the CPU, said once; an error where PENSTOCK_REQUIRE_GPU=1."""
+    if device not in ("gpu", "mixed"):
+        raise ValueError(f"device must be 'cpu', 'gpu' or 'mixed', got {device!r}")
+    if os.environ.get("PENSTOCK_REQUIRE_GPU", "") not in ("", "0"):
+        raise RuntimeError(f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but this build has no GPU backend")
+    if "device" not in _warned:
+        _warned.add("device")
+        warnings.warn(f"device='{device}' runs on the CPU: this build has no GPU backend", _core.DeviceWarning, stacklevel=3)
+
+
+class DataNode(_core.NodeRef):
+    """A value of a pipeline: one output of one operator, a batch whenever the pipeline runs.
+
+    Arithmetic, comparisons, bitwise operators and square brackets make new nodes; they apply to each sample.
+    """
+
+    __array_ufunc__ = None  # NumPy leaves `array + node` to the node
+
+    def __init__(self, pipeline, node, output):
+        super().__init__(node, output)
+        self.pipeline = pipeline
+
+    def _type(self):
+        return self.pipeline._graph.type_of(self)
+
+    @property
+    def name(self):
+        return self.pipeline._graph.name_of(self.node)
+
+    @property
+    def device(self):
+        return "cpu"
+
+    @property
+    def source(self):
+        return None
+
+    @property
+    def dtype(self):
+        """Element type as far as it is known before data flow (NO_TYPE: not known)."""
+        return DType(self._type()[0])
+
+    @property
+    def ndim(self):
+        """Number of dimensions of a sample, None if not known."""
+        ndim = self._type()[1]
+        return None if ndim < 0 else ndim
+
+    @property
+    def layout(self):
+        return self._type()[2]
+
+    def cpu(self):
+        """The value on the CPU."""
+        return self
+
+    def gpu(self):
+        """The value on the GPU; where there is none, a DeviceWarning and the value itself."""
+        warn_device("gpu")
+        return self
+
+    def shape(self, *, dtype=None, device="cpu"):
+        """The shape of each sample, as a 1-D tensor."""
+        return add_node("_shape", (self,), {} if dtype is None else {"dtype": dtype})
+
+    def __repr__(self):
+        return f"DataNode({self.name!r}, output {self.output})"
+
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        raise TypeError("a value of a pipeline has no truth while the pipeline is defined: `if`, `and`, `or` and `not` on it "
+                        "are not supported yet; use &, |, ~ or a multiplication")
+
+    def __len__(self):
+        raise TypeError("a value of a pipeline has no length while the pipeline is defined; see .shape()")
+
+    def __iter__(self):
+        raise TypeError("a value of a pipeline cannot be iterated while the pipeline is defined")
+
+    def __setitem__(self, key, value):
+        raise TypeError("assignment to a part of a value of a pipeline is not supported yet")
+
+    def __getitem__(self, key):
+        return _subscript(self, key)
+
+
+def _binary(op):
+    def forward(self, other):
+        return add_node(op, (self, other), {})
+
+    def backward(self, other):
+        return add_node(op, (other, self), {})
+    return forward, backward
+
+
+for _python, _op in (("add", "_add"), ("sub", "_sub"), ("mul", "_mul"), ("truediv", "_fdiv"), ("floordiv", "_div"),
+                     ("mod", "_mod"), ("pow", "_pow"), ("and", "_and"), ("or", "_or"), ("xor", "_xor"),
+                     ("lshift", "_shl"), ("rshift", "_shr")):
+    _forward, _backward = _binary(_op)
+    setattr(DataNode, f"__{_python}__", _forward)
+    setattr(DataNode, f"__r{_python}__", _backward)
+for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(DataNode, f"__{_python}__", _binary(f"_{_python}")[0])
+DataNode.__neg__ = lambda self: add_node("_neg", (self,), {})
+DataNode.__invert__ = lambda self: add_node("_not", (self,), {})
+DataNode.__pos__ = lambda self: self
+
+
+def _is_new_axis(item):
+    return item is None or type(item).__name__ == "_NewAxis"
+
+
+class _NewAxis:
+    """newaxis, or newaxis("C") with the letter that the layout gets."""
+
+    def __init__(self, name=None):
+        self.name = name
+
+    def __call__(self, name=None):
+        return _NewAxis(name)
+
+
+newaxis = _NewAxis()
+
+
+def _subscript(node, key):
+    items = key if isinstance(key, tuple) else (key,)
+    given = sum(1 for i in items if not _is_new_axis(i) and i is not Ellipsis)
+    if sum(1 for i in items if i is Ellipsis) > 1:
+        raise IndexError("an index can only have one ellipsis ('...')")
+    arguments, new_axes, names, dim, out = {}, [], [], 0, 0
+    for item in items:
+        if item is Ellipsis:
+            if node.ndim is None:
+                raise NotImplementedError("'...' needs a value whose number of dimensions is known before data flow")
+            skipped = node.ndim - given
+            dim, out = dim + skipped, out + skipped
+        elif _is_new_axis(item):
+            new_axes.append(out)
+            names.append(getattr(item, "name", None))
+            out += 1
+        elif isinstance(item, slice):
+            for part, name in ((item.start, "lo"), (item.stop, "hi"), (item.step, "step")):
+                if part is not None:
+                    arguments[f"{name}_{dim}"] = part
+            dim, out = dim + 1, out + 1
+        elif isinstance(item, DataNode) or hasattr(item, "__index__"):
+            if isinstance(item, bool):
+                raise TypeError("True and False are no indices")
+            arguments[f"at_{dim}"] = item
+            dim += 1
+        else:
+            raise TypeError(f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}")
+    result = add_node("_subscript", (node,), arguments) if arguments else node
+    if new_axes:
+        options = {"axes": new_axes}
+        if all(names):
+            options["new_axis_names"] = "".join(names)
+        result = add_node("expand_dims", (result,), options)
+    return result
+
+
+def constant(value, dtype=None, shape=None, layout=None, name=None):
+    """The node of a constant."""
+    arguments = {}
+    if isinstance(value, ScalarConstant):
+        dtype = value.dtype if dtype is None else dtype
+        value = value.value
+    if isinstance(value, (bool, int, float)):
+        data, extents = [value], [] if shape is None else _extents(shape)
+        natural = DType.BOOL if isinstance(value, bool) else DType.INT32 if isinstance(value, int) else DType.FLOAT
+        if natural is DType.INT32 and dtype is None and not -2**31 <= value < 2**31:
+            raise OverflowError(f"{value} does not fit into INT32, the type of integer constants; "
+                                "types.Constant(value, dtype=types.INT64) says another")
+    elif isinstance(value, (list, tuple)):
+        if not all(isinstance(v, (bool, int, float)) or hasattr(v, "__index__") or hasattr(v, "__float__") for v in value):
+            raise TypeError("a constant is a number, a flat list of numbers or an array")
+        data, extents = list(value), [len(value)] if shape is None else _extents(shape)
+        natural = (DType.BOOL if data and all(isinstance(v, bool) for v in data)
+                   else DType.INT32 if all(hasattr(v, "__index__") for v in data) else DType.FLOAT)
+    else:
+        tensor = _core.tensor(value)
+        natural = {DType.FLOAT64: DType.FLOAT, DType.INT64: DType.INT32, DType.UINT64: DType.UINT32}.get(tensor.dtype, tensor.dtype)
+        data, extents = tensor.numpy().ravel().tolist(), list(tensor.shape()) if shape is None else _extents(shape)
+        if layout is None and tensor.layout():
+            layout = tensor.layout()
+    real = natural in (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
+    arguments["fdata" if real else "idata"] = [float(v) for v in data] if real else [int(v) for v in data]
+    arguments["dtype"] = natural if dtype is None else dtype
+    arguments["shape"] = extents
+    if layout:
+        arguments["layout"] = str(layout)
+    if name is not None:
+        arguments["name"] = name
+    return add_node("constant", (), arguments)
+
+
+def _extents(shape):
+    return [int(s) for s in shape] if hasattr(shape, "__len__") else [int(shape)]
+
+
+def _as_node(value):
+    if isinstance(value, DataNode):
+        return value
+    if value is None:
+        raise TypeError("an input of an operator is a value of the pipeline or an array, not None")
+    return constant(value)
+
+
+def add_node(op, inputs, arguments):
+    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it."""
+    nodes = [i for i in inputs if isinstance(i, DataNode)]
+    for value in inputs:
+        if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
+            return _for_each_set(op, inputs, arguments)
+    pipeline = current()
+    if pipeline is None:
+        nodes += [v for v in arguments.values() if isinstance(v, DataNode)]
+        pipeline = nodes[0].pipeline
+        push(pipeline)
+        try:
+            return add_node(op, inputs, arguments)
+        finally:
+            pop()
+    if pipeline._built:
+        raise RuntimeError("the pipeline is built: no operator can be added")
+    for node in nodes + [v for v in arguments.values() if isinstance(v, DataNode)]:
+        if node.pipeline is not pipeline:
+            raise ValueError(f"[{op}] {node!r} belongs to another pipeline\n  at {user_line()}")
+    schema_has_seed = op.startswith("readers.")
+    name, seed = arguments.get("name"), arguments.get("seed")
+    device = arguments.get("device")
+    if device not in (None, "cpu"):
+        warn_device(device)
+    given = {k: v for k, v in arguments.items() if k not in _COMMON or (k == "seed" and schema_has_seed)}
+    given = {k: (v.value if isinstance(v, ScalarConstant) else v) for k, v in given.items()}
+    given = {k: (constant(v) if isinstance(v, _core.Tensor) else v) for k, v in given.items()}
+    graph = pipeline._graph
+    index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
+                      -1 if seed is None else int(seed), user_line())
+    count = graph.outputs_of(index)
+    outputs = [DataNode(pipeline, index, k) for k in range(count)]
+    return outputs[0] if count == 1 else outputs
+
+
+def _for_each_set(op, inputs, arguments):
+    """Lists of nodes as inputs: one node for each place of the lists."""
+    lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
+    if len(lengths) != 1:
+        raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")
+    if arguments.get("name") is not None:
+        arguments = dict(arguments)
+        name = arguments.pop("name")
+    else:
+        name = None
+    results = []
+    for k in range(lengths.pop()):
+        own = arguments if name is None else {**arguments, "name": f"{name}_{k}"}
+        results.append(add_node(op, tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs), own))
+    if results and isinstance(results[0], list):
+        return [list(r) for r in zip(*results)]
+    return results
+
+
+_core.set_node_type(DataNode)
+_core.set_hooks(add_node, warn_device)

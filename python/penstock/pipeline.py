@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipeline and @pipeline_def."""
+import atexit
+import functools
+import json
+import os
+import weakref
+
+from . import _core, graph
+from .graph import DataNode
+from .types import DType
+
+_alive = weakref.WeakSet()  # closed before the interpreter ends: their threads may call Python
+_BUILT = "the pipeline is built; this must be said before"
+
+
+def _close_all():
+    for pipeline in list(_alive):
+        pipeline.close()
+
+
+class Pipeline:
+    """Sources and operators that run in threads of their own and hand out batches.
+
+    batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: ignored, this
+    build has no GPU backend. seed: of all random numbers and shuffles; None or negative: another one each time.
+    prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
+    ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
+    of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take.
+    enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
+    output, checked on every batch. The other arguments are accepted without effect.
+    """
+
+    def __init__(self, batch_size=None, num_threads=None, device_id=None, seed=None, exec_pipelined=True,
+                 prefetch_queue_depth=2, exec_async=True, bytes_per_sample=0, set_affinity=False, max_streams=None,
+                 default_cuda_stream_priority=None, *, enable_memory_stats=False, enable_checkpointing=False,
+                 checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
+                 output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
+                 stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
+                 memory_limit=None):
+        if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
+            raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
+        if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
+            raise ValueError(f"num_threads must be a positive integer, got {num_threads!r}")
+        if seed is None or seed < 0:
+            seed = int.from_bytes(os.urandom(4), "little") & 0x7FFFFFFF
+        depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
+        if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
+            raise ValueError("prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
+                             f"got {prefetch_queue_depth!r}")
+        if py_start_method not in ("fork", "spawn"):
+            raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {py_start_method!r}")
+        self._given = dict(
+            batch_size=batch_size, num_threads=num_threads, device_id=device_id, seed=seed, exec_pipelined=exec_pipelined,
+            prefetch_queue_depth=prefetch_queue_depth, exec_async=exec_async, bytes_per_sample=bytes_per_sample,
+            set_affinity=set_affinity, max_streams=-1 if max_streams is None else max_streams,
+            default_cuda_stream_priority=default_cuda_stream_priority or 0, enable_memory_stats=enable_memory_stats,
+            enable_checkpointing=enable_checkpointing, py_num_workers=py_num_workers, py_start_method=py_start_method,
+            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
+            concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
+            memory_limit=memory_limit, py_callback_pickler=py_callback_pickler)
+        self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
+        self._depth = int(max(depths.values()))
+        self._graph = _core.Graph()
+        self._graph.set_seed(seed)
+        self._checkpoint = checkpoint
+        self._function = None   # makes the outputs when the pipeline is built
+        self._outputs = None
+        self._sinks = []
+        self._sources = {}      # node -> object of penstock.sources
+        self._fed = {}          # name -> FedNode
+        self._epoch_mode = "stream"
+        self._pipeline = None   # of _core
+        self._built = False
+        self._scheduled = 0
+        self._held = None
+        self._ended = False
+        self._origin = []
+        self._tracing = False
+
+    # --- definition ---------------------------------------------------------------------------------------------------
+
+    def __enter__(self):
+        graph.push(self)
+        return self
+
+    def __exit__(self, *_):
+        graph.pop()
+
+    @staticmethod
+    def current():
+        """The pipeline that is being defined, or None."""
+        return graph.current()
+
+    push_current = staticmethod(graph.push)
+    pop_current = staticmethod(graph.pop)
+
+    def define_graph(self):
+        """Returns the outputs; subclasses may override it."""
+        if self._function is None:
+            raise NotImplementedError("the pipeline has no outputs: use @pipeline_def, set_outputs() or define_graph()")
+        return self._function()
+
+    def set_outputs(self, *outputs):
+        """Says what run() returns: values of the pipeline, or constants."""
+        if self._built:
+            raise RuntimeError(_BUILT)
+        self._outputs = outputs
+
+    def add_sink(self, node):
+        """Accepted for nodes without outputs that are used."""
+        self._sinks.append(node)
+
+    def _as_outputs(self, returned):
+        if returned is None:
+            return []
+        if isinstance(returned, tuple):
+            items = list(returned)
+        elif isinstance(returned, list) and any(isinstance(r, DataNode) for r in returned):
+            items = returned
+        else:
+            items = [returned]
+        nodes = []
+        for k, item in enumerate(items):
+            if isinstance(item, (dict, str, set)) or (isinstance(item, (list, tuple)) and
+                                                      any(isinstance(i, (list, tuple, DataNode)) for i in item)):
+                raise TypeError(f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
+                                "pipeline or constants, in a flat tuple")
+            nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
+            if nodes[-1].pipeline is not self:
+                raise ValueError(f"output {k} belongs to another pipeline")
+        return nodes
+
+    def build(self, define_graph=None):
+        """Fixes the graph and makes the threads; run() does it where it was not done."""
+        if self._built:
+            return
+        if self._given["batch_size"] is None:
+            raise ValueError("a pipeline needs a batch_size")
+        graph.push(self)
+        try:
+            returned = self._outputs if self._outputs is not None else (define_graph or self.define_graph)()
+            nodes = self._as_outputs(returned)
+        finally:
+            graph.pop()
+        if not nodes:
+            raise ValueError("the pipeline has no outputs")
+        self._graph.set_outputs(nodes)
+        self._start()
+
+    def _start(self):
+        given = self._given
+        budget = given["error_budget"]
+        self._pipeline = _core.Pipeline(
+            self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
+            int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
+            -1 if budget is None else int(budget), bool(given["uneven"]))
+        self._built = True
+        _alive.add(self)
+        for node, source in self._sources.items():
+            self._pipeline.set_source(node, source)
+        if self._checkpoint is not None:
+            self._pipeline.restore(_text_of(self._checkpoint))
+        if self._tracing:
+            self._pipeline.start_trace()
+
+    def start_py_workers(self):
+        """Starts the worker processes of parallel external sources; needed before threads or a GPU are used."""
+        for source in self._sources.values():
+            start = getattr(source, "start_workers", None)
+            if start:
+                start(self._given["py_num_workers"], self._given["py_start_method"])
+
+    def close(self):
+        """Ends the pipeline's threads and gives its memory back; batches that were handed out stay."""
+        if self._pipeline is not None:
+            self._pipeline.close()
+        for source in self._sources.values():
+            stop = getattr(source, "stop_workers", None)
+            if stop:
+                stop()
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def iter_setup(self):
+        """Called before each iteration; subclasses may feed their sources here."""
+
+    def run(self, cuda_stream=None, /, **inputs):
+        """The next batch of each output, as a tuple. Keywords feed external sources by name.
+
+        Raises StopIteration where the data have ended; reset() begins again.
+        """
+        self.build()
+        self.iter_setup()
+        for name, data in inputs.items():
+            self.feed_input(name, data)
+        if not self._fed and not self._scheduled:
+            return self._finish(self._pipeline.run)
+        while not self._scheduled or (self._scheduled < self._depth and all(f.waiting for f in self._fed.values())):
+            self.schedule_run()
+        return self.outputs()
+
+    def schedule_run(self):
+        """Starts the next iteration; outputs() takes its result."""
+        self.build()
+        for node in self._fed.values():
+            node.before_run(self)
+        self._pipeline.schedule()
+        self._scheduled += 1
+
+    def outputs(self, cuda_stream=None):
+        """The result of the oldest scheduled iteration; the batches before it are given back."""
+        self.release_outputs()
+        return self.share_outputs()
+
+    def share_outputs(self, cuda_stream=None):
+        """As outputs(), without giving back the batches before."""
+        self.build()
+        if not self._scheduled:
+            self.schedule_run()
+        self._scheduled -= 1
+        self._held = self._finish(self._pipeline.outputs)
+        return self._held
+
+    def release_outputs(self):
+        """Gives the batches of the last share_outputs() back."""
+        self._held = None
+
+    def _finish(self, step):
+        try:
+            batches, self._origin, _ = step()
+        except StopIteration:
+            self._scheduled = 0
+            self._ended = True
+            raise
+        for what, declared in self._declared.items():
+            if declared is not None:
+                _check_declared(what, declared, batches)
+        return batches
+
+    def feed_input(self, data_node, data, layout=None, cuda_stream=None, use_copy_kernel=False):
+        """Gives a batch to an external source that has no source of its own.
+
+        data_node: the node or its name. data: an array whose first axis counts the samples, a list of arrays, a Batch.
+        """
+        self.build()
+        name = data_node if isinstance(data_node, str) else data_node.name
+        node = self._fed.get(name)
+        if node is None:
+            index = self._graph.find(name)
+            if index < 0 or self._graph.op_of(index) != "external_source":
+                raise KeyError(f"there is no external source '{name}' in this pipeline")
+            raise RuntimeError(f"'{name}' has a source of its own and cannot be fed")
+        node.feed(self, data, layout)
+
+    def input_feed_count(self, name):
+        """How many batches to feed before the first run()."""
+        return 1
+
+    def reset(self):
+        """After StopIteration: begins the next epoch of external sources."""
+        self._ended = False
+        self._scheduled = 0
+        if self._pipeline is not None:
+            self._pipeline.reset()
+
+    def empty(self):
+        """Whether no iteration is scheduled."""
+        return self._scheduled == 0
+
+    def __iter__(self):
+        """Batches until the data end; with a reader, of one epoch."""
+        self.build()
+        if self._ended:
+            self.reset()
+        meta = self._pipeline.reader_meta("") if self._pipeline else None
+        if meta is None:
+            while True:
+                try:
+                    yield self.run()
+                except StopIteration:
+                    return
+        for _ in range(self._pipeline.batches_per_epoch()):
+            yield self.run()
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def epoch_size(self, name=None):
+        """Samples of an epoch of the named reader; without a name, a dict of all readers."""
+        sizes = {n: m["epoch_size"] for n, m in self._readers().items()}
+        if name is None:
+            return sizes
+        return self.reader_meta(name)["epoch_size"] if sizes is not None else -1
+
+    def reader_meta(self, name=None):
+        """Sizes and shards of the named reader; without a name, a dict of all readers."""
+        metas = self._readers()
+        if name is None:
+            return metas
+        if name not in metas:
+            raise RuntimeError(f"there is no reader '{name}' in this pipeline")
+        return metas[name]
+
+    def _readers(self):
+        self.build()
+        names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if self._graph.op_of(i).startswith("readers.")]
+        return {n: self._pipeline.reader_meta(n) for n in names}
+
+    @property
+    def num_outputs(self):
+        self.build()
+        return self._graph.num_outputs()
+
+    def output_dtype(self):
+        """The declared types of the outputs."""
+        return self._declared_list("dtype")
+
+    def output_ndim(self):
+        """The declared numbers of dimensions of the outputs."""
+        return self._declared_list("ndim")
+
+    def output_layout(self):
+        """The declared layouts of the outputs."""
+        return self._declared_list("layout")
+
+    def _declared_list(self, what):
+        declared = self._declared[what]
+        return list(declared) if isinstance(declared, (list, tuple)) else [declared] * self.num_outputs
+
+    max_batch_size = property(lambda self: self._given["batch_size"])
+    prefetch_queue_depth = property(lambda self: self._given["prefetch_queue_depth"])
+    cpu_queue_size = property(lambda self: self._depth)
+    gpu_queue_size = property(lambda self: self._depth)
+    exec_separated = property(lambda self: isinstance(self._given["prefetch_queue_depth"], dict))
+    is_restored_from_checkpoint = property(lambda self: self._checkpoint is not None)
+
+    def stats(self):
+        """Where the time went: stages, waits, memory, and one line that names what the loop waits for."""
+        from .statistics import Statistics
+        self.build()
+        return Statistics(self._pipeline.statistics(), self._pipeline.left_out())
+
+    def executor_statistics(self):
+        """The numbers of stats() as a dict."""
+        self.build()
+        return self._pipeline.statistics()
+
+    def external_source_shm_statistics(self):
+        """Empty: worker processes hand their samples over through pipes."""
+        return {}
+
+    def left_out(self):
+        """Samples that on_error="skip" or "replace" left out: (epoch, position, file or record, why)."""
+        self.build()
+        return self._pipeline.left_out()
+
+    def trace(self, path=None):
+        """The first call starts recording; a call with a path writes what was recorded as a Chrome trace."""
+        if not self._tracing:
+            self._tracing = True
+            if self._pipeline is not None:
+                self._pipeline.start_trace()
+        if path is not None:
+            self.build()
+            with open(path, "w") as file:
+                file.write(self._pipeline.trace_json())
+
+    def text(self, planned=False):
+        """The graph, one line a node; planned=True: the steps that the executor runs."""
+        self.build()
+        return self._pipeline.plan_text() if planned else self._graph.text()
+
+    # --- saved forms --------------------------------------------------------------------------------------------------
+
+    def checkpoint(self, filename=None):
+        """The state behind the last batch that was handed out, as bytes; also written to `filename`.
+
+        Pipeline(checkpoint=...) goes on from it bit for bit, also with another batch size or number of shards.
+        """
+        self.build()
+        state = self._pipeline.checkpoint().encode()
+        if filename is not None:
+            with open(filename, "wb") as file:
+                file.write(state)
+        return state
+
+    def to_json(self):
+        """The graph and the options as JSON, which C++ loads without Python."""
+        self.build()
+        return self._pipeline.to_json()
+
+    def save(self, path):
+        """Writes to_json() to a file."""
+        with open(path, "w") as file:
+            file.write(self.to_json())
+
+    def serialize(self, define_graph=None, filename=None):
+        """As to_json(), as bytes."""
+        self.build(define_graph)
+        data = self.to_json().encode()
+        if filename is not None:
+            with open(filename, "wb") as file:
+                file.write(data)
+        return data
+
+    @classmethod
+    def deserialize(cls, serialized_pipeline=None, filename=None, **kwargs):
+        """A pipeline from serialize(), to_json() or a file; keywords override what was stored."""
+        if (serialized_pipeline is None) == (filename is None):
+            raise ValueError("give either serialized_pipeline or filename")
+        if filename is not None:
+            with open(filename, "rb") as file:
+                serialized_pipeline = file.read()
+        text = serialized_pipeline.decode() if isinstance(serialized_pipeline, bytes) else serialized_pipeline
+        loaded = _core.Pipeline.from_json(text)
+        options, stored = loaded.options(), loaded.graph()
+        loaded.close()
+        mode = options.pop("epoch_mode")
+        options = {k: (None if k in ("num_threads", "memory_limit") and v == 0 else
+                       None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
+        seed = kwargs.get("seed")
+        pipeline = Pipeline(**{**options, "seed": json.loads(text)["graph"]["seed"] if seed is None else seed, **kwargs})
+        pipeline._graph = stored
+        if seed is not None and seed >= 0:
+            stored.set_seed(seed)
+        pipeline._epoch_mode = mode
+        from .sources import FedNode
+        for index in range(stored.nodes()):
+            if stored.op_of(index) == "external_source":
+                pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
+        pipeline._start()
+        return pipeline
+
+    load = deserialize
+
+    @classmethod
+    def deserialize_and_build(cls, serialized_pipeline):
+        return cls.deserialize(serialized_pipeline)
+
+    def save_graph_to_dot_file(self, filename, *, show_tensors=False, show_ids=None, use_colors=False):
+        """Writes the graph for Graphviz."""
+        self.build()
+        nodes = json.loads(self._graph.to_json())["nodes"]
+        lines = ["digraph pipeline {"]
+        for k, node in enumerate(nodes):
+            color = ' style=filled fillcolor="lightblue"' if use_colors else ""
+            lines.append(f'  n{k} [label="{node["name"]}"{color}];')
+            references = [*node.get("inputs", []), *node.get("per_sample", {}).values()]
+            lines += [f"  n{source} -> n{k}" + (f' [label="{output}"]' if show_tensors else "") + ";"
+                      for source, output in references]
+        with open(filename, "w") as file:
+            file.write("\n".join([*lines, "}", ""]))
+
+
+for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined", "exec_async", "bytes_per_sample",
+              "set_affinity", "max_streams", "default_cuda_stream_priority", "enable_memory_stats",
+              "enable_checkpointing", "py_num_workers", "py_start_method", "exec_dynamic", "stream_policy", "concurrency"):
+    setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name]))
+
+
+def _text_of(checkpoint):
+    if isinstance(checkpoint, (bytes, bytearray)):
+        return bytes(checkpoint).decode()
+    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
+        with open(checkpoint, "rb") as file:
+            return file.read().decode()
+    return checkpoint
+
+
+def _check_declared(what, declared, batches):
+    each = declared if isinstance(declared, (list, tuple)) else [declared] * len(batches)
+    if len(each) != len(batches):
+        raise RuntimeError(f"output_{what} names {len(each)} outputs, the pipeline has {len(batches)}")
+    for k, (wish, batch) in enumerate(zip(each, batches)):
+        if wish is None:
+            continue
+        got = {"dtype": lambda: batch.dtype, "ndim": lambda: batch.ndim, "layout": lambda: batch.layout()}[what]()
+        if got != wish:
+            shown = DType(wish).name if what == "dtype" else wish
+            raise RuntimeError(f"output {k} has {what} {getattr(got, 'name', got)!r}, output_{what} says {shown!r}")
+
+
+def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
+    """Turns a function that returns values of a pipeline into one that returns a Pipeline.
+
+    With or without parentheses. Keywords that are Pipeline's arguments go to it, those of the call before those of the
+    decorator; the rest go to the function.
+    """
+    if enable_conditionals:
+        raise NotImplementedError("enable_conditionals is not supported yet")
+    import inspect
+    known = _parameters()
+    for name in pipeline_kwargs:
+        if name not in known:
+            raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have")
+
+    def decorate(function):
+        own = set()
+        try:
+            own = set(inspect.signature(function).parameters)
+        except (TypeError, ValueError):
+            pass
+
+        @functools.wraps(function)
+        def create(*args, **kwargs):
+            both = own & known & set(kwargs)
+            if both:
+                raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")
+            options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
+            rest = {k: v for k, v in kwargs.items() if k not in known}
+            pipeline = Pipeline(**options)
+            graph.push(pipeline)
+            try:
+                outputs = pipeline._as_outputs(function(*args, **rest))
+            finally:
+                graph.pop()
+            pipeline.set_outputs(*outputs)
+            return pipeline
+
+        create._is_pipeline_def = True
+        return create
+
+    return decorate if fn is None else decorate(fn)
+
+
+@functools.lru_cache(None)
+def _parameters():
+    import inspect
+    return frozenset(inspect.signature(Pipeline.__init__).parameters) - {"self"}
+
+
+atexit.register(_close_all)

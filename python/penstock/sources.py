@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""external_source: batches from a callable, a generator, an iterable, or fed by hand."""
+import json
+
+from . import _core, graph
+from .types import BatchInfo, DType, SampleInfo
+
+
+def external_source(source=None, num_outputs=None, *, cycle=None, name=None, device="cpu", layout=None, dtype=None,
+                    ndim=None, cuda_stream=None, use_copy_kernel=None, blocking=None, batch=None, repeat_last=False,
+                    parallel=None, no_copy=None, prefetch_queue_depth=None, bytes_per_sample_hint=None, batch_info=None,
+                    **kwargs):
+    """Takes batches that the program brings.
+
+    source: None (then Pipeline.feed_input() brings the data), a callable of no argument, of the iteration in the epoch
+    (batch_info=True: of a BatchInfo), with batch=False of a SampleInfo, or an iterable, a generator or a generator
+    function. StopIteration ends the data until Pipeline.reset().
+    num_outputs: the source gives tuples of so many arrays; the result is a list of nodes.
+    cycle: for iterables and generator functions: None (ends), "quiet" or True (starts over), "raise" (StopIteration once
+    a pass). batch=False: the source gives single samples. layout, dtype, ndim: of the samples, one or one per output;
+    checked. repeat_last: where nothing new was fed, the last batch again. parallel=True: the callable (of exactly one
+    argument) runs in the pipeline's py_num_workers processes, prefetch_queue_depth batches ahead.
+    An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a
+    checkpoint. device, cuda_stream, use_copy_kernel, blocking, no_copy, bytes_per_sample_hint: accepted without effect.
+    A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
+    """
+    pipeline = graph.required("fn.external_source(...)")
+    for unknown in kwargs:
+        if unknown not in ("preserve", "seed"):
+            raise TypeError(f"[external_source] there is no argument '{unknown}'")
+    if device not in (None, "cpu"):
+        graph.warn_device(device)
+    if num_outputs is not None and (not hasattr(num_outputs, "__index__") or num_outputs < 1):
+        raise ValueError(f"[external_source] num_outputs must be a positive integer, got {num_outputs!r}")
+    if num_outputs is not None and name is not None:
+        raise ValueError("[external_source] num_outputs and name exclude each other")
+    if source is None:
+        if cycle or parallel or batch is False:
+            raise ValueError("[external_source] cycle, parallel and batch=False need a source")
+    elif repeat_last:
+        raise ValueError("[external_source] repeat_last is for data that are fed, without a source")
+    if not parallel and (prefetch_queue_depth is not None or bytes_per_sample_hint is not None):
+        raise ValueError("[external_source] prefetch_queue_depth and bytes_per_sample_hint are for parallel=True")
+    if parallel and no_copy is False:
+        raise ValueError("[external_source] parallel=True excludes no_copy=False")
+    count = 1 if num_outputs is None else int(num_outputs)
+    arguments, types = _declared(count, layout, dtype, ndim)
+    if num_outputs is not None:
+        arguments["num_outputs"] = count
+    index = pipeline._graph.add("external_source", [], arguments, "" if name is None else str(name), -1,
+                                graph.user_line(), count, types)
+    per_batch = True if batch is None else bool(batch)
+    if source is None:
+        pipeline._fed[pipeline._graph.name_of(index)] = FedNode(index, count, repeat_last)
+    else:
+        made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
+        if parallel:
+            from .workers import ParallelSource
+            made = ParallelSource(made, pipeline._given["py_num_workers"], pipeline._given["py_start_method"],
+                                  prefetch_queue_depth or 1)
+        pipeline._sources[index] = made
+    nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
+    return nodes if num_outputs is not None else nodes[0]
+
+
+def _declared(count, layout, dtype, ndim):
+    def each(value, name):
+        if value is None or isinstance(value, str) or not hasattr(value, "__len__"):
+            return [value] * count
+        if len(value) > count:
+            raise ValueError(f"[external_source] {name} names {len(value)} outputs of {count}")
+        return list(value) + [None] * (count - len(value))
+    layouts, dtypes, ndims = each(layout, "layout"), each(dtype, "dtype"), each(ndim, "ndim")
+    dtypes = [-1 if d is None else _core.dtype_number(d) for d in dtypes]
+    layouts = ["" if v is None else str(v) for v in layouts]
+    ndims = [(len(v) if v else -1) if n is None else int(n) for v, n in zip(layouts, ndims)]
+    for text, n in zip(layouts, ndims):
+        if text and n != len(text):
+            raise ValueError(f"[external_source] layout '{text}' has {len(text)} letters, ndim is {n}")
+    arguments = {}
+    if any(layouts):
+        arguments["layout"] = layouts
+    if any(d >= 0 for d in dtypes):
+        arguments["dtype"] = dtypes
+    if any(n >= 0 for n in ndims):
+        arguments["ndim"] = ndims
+    return arguments, [(d, n, v) for d, n, v in zip(dtypes, ndims, layouts)]
+
+
+def as_batch(data, what="the source"):
+    """What a source gives for one output, as a Batch."""
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            if item is None or isinstance(item, (str, int, float, list, tuple)) and not hasattr(item, "__array_interface__"):
+                raise TypeError(f"{what} gave a list with an item of type {type(item).__name__}: samples are arrays")
+        return _core.batch(data) if len(data) else _raise_empty(what)
+    if data is None or isinstance(data, (str, bytes, int, float)) and not hasattr(data, "__array_interface__"):
+        raise TypeError(f"{what} gave {type(data).__name__} for a batch: expected an array, a list of arrays or a Batch")
+    return _core.batch(data)
+
+
+def _raise_empty(what):
+    raise ValueError(f"{what} gave an empty batch")
+
+
+class FedNode:
+    """An external source that feed_input() feeds."""
+
+    def __init__(self, node, outputs, repeat_last):
+        self.node, self.outputs, self.repeat_last = node, outputs, repeat_last
+        self.waiting, self.last = 0, None
+
+    def feed(self, pipeline, data, layout):
+        batches = [as_batch(d, "feed_input()") for d in (data if self.outputs > 1 else [data])]
+        if layout:
+            batches = [_core.batch(b, layout=layout) for b in batches]
+        pipeline._pipeline.feed(self.node, batches)
+        self.waiting += 1
+        self.last = batches if self.repeat_last else None
+
+    def before_run(self, pipeline):
+        if self.waiting == 0:
+            if self.last is None:
+                raise IndexError(f"external source '{pipeline._graph.name_of(self.node)}' was not fed: call feed_input() "
+                                 "before run()")
+            pipeline._pipeline.feed(self.node, self.last)
+            self.waiting += 1
+        self.waiting -= 1
+
+
+def _positional_count(function):
+    """How many positional arguments a callable must get: 0 or 1."""
+    import inspect
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 0
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if any(p.kind == p.VAR_POSITIONAL for p in parameters) and not positional:
+        return 1
+    required = [p for p in positional if p.default is p.empty]
+    count = len(required) if required else min(len(positional), 1)
+    if count > 1:
+        raise TypeError(f"[external_source] a source takes no or one argument, this one needs {count}")
+    return count
+
+
+def make_source(source, outputs, cycle, per_batch, batch_info):
+    import inspect
+    if cycle not in (None, False, True, "no", "quiet", "raise"):
+        raise ValueError(f"[external_source] cycle must be None, 'no', 'quiet', 'raise' or a bool, got {cycle!r}")
+    cycle = {None: "no", False: "no", True: "quiet"}.get(cycle, cycle)
+    options = (outputs, per_batch)
+    if inspect.isgenerator(source) and cycle != "no":
+        raise TypeError("[external_source] a generator object cannot start over: give the generator function")
+    if inspect.isgeneratorfunction(source):
+        if _positional_count(source):
+            raise TypeError("[external_source] a generator function takes no argument")
+        return IterableSource(source, source(), cycle, *options)
+    if callable(source) and not hasattr(source, "__next__"):
+        if cycle != "no":
+            raise ValueError("[external_source] cycle is for iterables and generator functions, not for callables")
+        return CallableSource(source, _positional_count(source), batch_info, *options)
+    try:
+        iterator = iter(source)
+    except TypeError:
+        raise TypeError(f"[external_source] a source is a callable or an iterable, not {type(source).__name__}") from None
+    return IterableSource(None if iterator is source else source.__iter__, iterator, cycle, *options)
+
+
+class _Source:
+    """Makes batches of what the user's object gives. The executor calls next(), one thread at a time, under the GIL."""
+
+    resumable = False
+
+    def __init__(self, outputs, per_batch):
+        self.outputs, self.per_batch = outputs, per_batch
+
+    def _split(self, items):
+        """One list a sample, of items that are tuples if there are several outputs."""
+        if self.outputs is None:
+            return [items]
+        columns = []
+        for k in range(self.outputs):
+            column = []
+            for item in items:
+                if not hasattr(item, "__getitem__") or len(item) <= k:
+                    raise IndexError(f"[external_source] the source gave {len(item)} items, {self.outputs} are needed")
+                column.append(item[k])
+            columns.append(column)
+        return columns
+
+    def _batches(self, given):
+        """Of what a source per batch gives."""
+        if self.outputs is None:
+            return [as_batch(given)]
+        if len(given) < self.outputs:
+            raise IndexError(f"[external_source] the source gave {len(given)} items, {self.outputs} are needed")
+        return [as_batch(given[k]) for k in range(self.outputs)]
+
+    def reset(self):
+        pass
+
+    def state(self):
+        return ""
+
+    def restore(self, text):
+        pass
+
+
+class _StatefulSource(_Source):
+    """Sources with state_dict() and load_state_dict(); what they return must be JSON."""
+
+    owner = None
+
+    def state(self):
+        return json.dumps(self.owner.state_dict()) if self.owner is not None else ""
+
+    def restore(self, text):
+        if self.owner is not None and text:
+            self.owner.load_state_dict(json.loads(text))
+
+
+def _stateful(source):
+    return source if hasattr(source, "state_dict") and hasattr(source, "load_state_dict") else None
+
+
+class CallableSource(_StatefulSource):
+    def __init__(self, function, arguments, batch_info, outputs, per_batch):
+        super().__init__(outputs, per_batch)
+        self.function, self.arguments, self.batch_info = function, arguments, bool(batch_info)
+        self.owner = _stateful(function) or _stateful(getattr(function, "__self__", None))
+        self.resumable = arguments == 1 or self.owner is not None
+
+    def requests(self, in_epoch, epoch, batch_size):
+        """The arguments of the calls that make one batch."""
+        if not self.arguments:
+            return [()] * (1 if self.per_batch else batch_size)
+        if self.per_batch:
+            return [(BatchInfo(in_epoch, epoch) if self.batch_info else in_epoch,)]
+        return [(SampleInfo(in_epoch * batch_size + i, i, in_epoch, epoch),) for i in range(batch_size)]
+
+    def assemble(self, given):
+        return self._batches(given[0]) if self.per_batch else [as_batch(c) for c in self._split(given)]
+
+    def next(self, iteration, in_epoch, epoch, batch_size):
+        return self.assemble([self.function(*r) for r in self.requests(in_epoch, epoch, batch_size)])
+
+
+class IterableSource(_StatefulSource):
+    def __init__(self, restart, iterator, cycle, outputs, per_batch):
+        super().__init__(outputs, per_batch)
+        self.begin, self.iterator, self.cycle, self.ended = restart, iterator, cycle, False
+        self.owner = _stateful(iterator) or _stateful(getattr(restart, "__self__", None))
+        self.resumable = self.owner is not None
+
+    def _item(self):
+        try:
+            return next(self.iterator)
+        except StopIteration:
+            if self.cycle != "quiet" or self.begin is None:
+                self.ended = True
+                raise
+            self.iterator = iter(self.begin())
+            return next(self.iterator)
+
+    def next(self, iteration, in_epoch, epoch, batch_size):
+        if self.ended:
+            raise StopIteration
+        if self.per_batch:
+            return self._batches(self._item())
+        return [as_batch(c) for c in self._split([self._item() for _ in range(batch_size)])]
+
+    def reset(self):
+        if self.ended and self.cycle == "raise" and self.begin is not None:
+            self.iterator = iter(self.begin())
+            self.ended = False
+

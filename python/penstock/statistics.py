@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Pipeline.stats() returns."""
+
+
+class Statistics(dict):
+    """Numbers of a running pipeline; printed, a table.
+
+    Times are in seconds: `seconds` since the first run, `loop_waits` the loop's waits for a batch, `threads_idle` and
+    `threads_blocked` summed over the threads. `stages`: name, seconds (summed over threads), of them read, decode,
+    pixels, and samples. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+    """
+
+    def __init__(self, numbers, left_out):
+        super().__init__(numbers)
+        self["left_out"] = left_out
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __str__(self):
+        rate = self["samples"] / self["seconds"] if self["seconds"] else 0.0
+        lines = [f"{self['iterations']} batches, {self['samples']} samples in {self['seconds']:.2f} s "
+                 f"({rate:.0f} samples/s), {self['threads']} threads",
+                 f"the loop waited {self['loop_waits']:.2f} s; threads idle {self['threads_idle']:.2f} s, "
+                 f"blocked {self['threads_blocked']:.2f} s; memory {self['bytes_held'] / 1e6:.1f} MB",
+                 f"{'stage':<44} {'seconds':>8} {'µs/sample':>10} {'read':>7} {'decode':>7} {'pixels':>7}"]
+        for stage in self["stages"]:
+            each = stage["seconds"] / stage["samples"] * 1e6 if stage["samples"] else 0.0
+            lines.append(f"{stage['name'][:44]:<44} {stage['seconds']:>8.2f} {each:>10.1f} {stage['read']:>7.2f} "
+                         f"{stage['decode']:>7.2f} {stage['pixels']:>7.2f}")
+        if self["left_out"]:
+            lines.append(f"{len(self['left_out'])} samples left out")
+        lines.append(self["verdict"])
+        return "\n".join(lines)

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph and Pipeline for penstock/pipeline.py, which carries their Python surface.
+#include "exec/pipeline.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "interop.h"
+
+namespace penstock::python {
+namespace {
+
+// Base of Python's DataNode: which output of which node.
+struct NodeRef {
+  int node = 0, output = 0;
+};
+
+void add_argument(Node& to, const std::string& name, nb::handle value) {
+  const ArgInfo* info = get_op(to.op).arg(name);
+  if (info && kind_of(value.ptr()) == Kind::node) {
+    const NodeRef& r = nb::cast<const NodeRef&>(value);
+    to.per_sample.emplace_back(name, ValueRef{r.node, r.output});
+  } else {
+    to.constants.emplace_back(name, info ? value_from(value.ptr(), *info) : Value{});  // unknown: add() says so
+  }
+}
+
+int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict arguments, const std::string& name, int64_t seed,
+             const std::string& user_line, int outputs, nb::list types) {
+  Node n;
+  n.op = op, n.name = name, n.seed = seed, n.user_line = user_line, n.outputs = outputs;
+  try {
+    for (nb::handle i : inputs) {
+      const NodeRef& r = nb::cast<const NodeRef&>(i);
+      n.inputs.push_back({r.node, r.output});
+    }
+    for (auto [key, value] : arguments)
+      if (!value.is_none()) add_argument(n, nb::cast<std::string>(key), value);
+    for (nb::handle t : types) {
+      nb::tuple x = nb::cast<nb::tuple>(t);
+      n.types.push_back({static_cast<DType>(nb::cast<int>(x[0])), nb::cast<int>(x[1]), nb::cast<std::string>(x[2])});
+    }
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = op;
+    e.user_line = user_line;
+    throw;
+  }
+  return g.add(std::move(n));
+}
+
+// Calls the Python object behind an external_source node: next(iteration, in_epoch, epoch, batch_size) -> batches.
+class PythonFeed final : public ExternalFeed {
+ public:
+  explicit PythonFeed(nb::object source) : source_(std::move(source)) {
+    resumable_ = nb::cast<bool>(source_.attr("resumable"));
+  }
+  ~PythonFeed() override {
+    if (!Py_IsInitialized()) {
+      source_.release();
+      return;
+    }
+    nb::gil_scoped_acquire gil;
+    source_.reset();
+    raised_.reset();
+  }
+  std::vector<Batch> next(const BatchRequest& r) override {
+    nb::gil_scoped_acquire gil;
+    return guarded([&] {
+      nb::object given = source_.attr("next")(r.iteration, r.in_epoch, r.epoch, r.batch_size);
+      std::vector<Batch> batches;
+      for (nb::handle b : given) batches.push_back(*nb::inst_ptr<Batch>(b));
+      return batches;
+    });
+  }
+  void reset() override {
+    nb::gil_scoped_acquire gil;
+    guarded([&] { return source_.attr("reset")(), 0; });
+  }
+  bool resumable() const override { return resumable_; }
+  std::string state() const override {
+    nb::gil_scoped_acquire gil;
+    return const_cast<PythonFeed*>(this)->guarded([&] { return nb::cast<std::string>(source_.attr("state")()); });
+  }
+  void restore(const std::string& s) override {
+    nb::gil_scoped_acquire gil;
+    guarded([&] { return source_.attr("restore")(s), 0; });
+  }
+  // The exception of the user's code, once; under the GIL.
+  std::unique_ptr<nb::python_error> take_raised() { return std::move(raised_); }
+
+ private:
+  // The executor carries C++ errors; Python's own exception waits here until run() raises it unchanged.
+  template <class F> auto guarded(F&& f) -> decltype(f()) {
+    try {
+      return f();
+    } catch (nb::python_error& e) {
+      if (e.matches(PyExc_StopIteration)) fail(ErrorKind::stopped, "the source has no more data");
+      std::string text = e.what();
+      if (!raised_) raised_ = std::make_unique<nb::python_error>(std::move(e));
+      fail(ErrorKind::internal, "{}", text);
+    }
+  }
+  nb::object source_;
+  bool resumable_ = false;
+  std::unique_ptr<nb::python_error> raised_;
+};
+
+// A signal's handler runs while run() waits; its exception ends the wait.
+void poll_signals() {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() < 0) throw nb::python_error();
+}
+
+struct PythonPipeline {
+  std::unique_ptr<Pipeline> pipeline;
+  std::vector<std::shared_ptr<PythonFeed>> feeds;
+
+  ~PythonPipeline() { close(); }
+  void close() {
+    {
+      nb::gil_scoped_release release;  // threads may wait for the GIL before they can end
+      pipeline.reset();
+    }
+    feeds.clear();
+  }
+  Pipeline& get() {
+    if (!pipeline) bad_argument("the pipeline is closed");
+    return *pipeline;
+  }
+  template <class F> auto guarded(F&& f) -> decltype(f()) {
+    try {
+      nb::gil_scoped_release release;
+      return f();
+    } catch (const Error&) {
+      for (auto& feed : feeds)
+        if (auto raised = feed->take_raised()) throw nb::python_error(std::move(*raised));
+      throw;
+    }
+  }
+};
+
+nb::tuple batches_of(PipelineOutput out) {
+  nb::list batches;
+  for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
+  nb::list positions;
+  for (const auto& o : out.origin) positions.append(nb::make_tuple(o.epoch, o.position, o.index));
+  return nb::make_tuple(nb::tuple(batches), positions, out.end_of_epoch);
+}
+
+nb::dict dict_of(const PipelineStatistics& s) {
+  nb::dict d;
+  d["iterations"] = s.iterations, d["samples"] = s.samples, d["threads"] = s.threads;
+  d["seconds"] = s.wall_ns * 1e-9, d["loop_waits"] = s.consumer_wait_ns * 1e-9;
+  d["threads_idle"] = s.worker_idle_ns * 1e-9, d["threads_blocked"] = s.blocked_ns * 1e-9;
+  d["bytes_held"] = s.bytes_held, d["bytes_in_use"] = s.bytes_in_use, d["verdict"] = s.verdict();
+  nb::list stages;
+  for (const auto& step : s.steps) {
+    nb::dict x;
+    x["name"] = step.name, x["seconds"] = step.busy_ns * 1e-9, x["samples"] = step.samples;
+    x["read"] = step.read_ns * 1e-9, x["decode"] = step.decode_ns * 1e-9, x["pixels"] = step.pixels_ns * 1e-9;
+    stages.append(x);
+  }
+  d["stages"] = stages;
+  return d;
+}
+
+template <class E> E one_of(const std::string& what, const std::string& given, std::initializer_list<const char*> names) {
+  int i = 0;
+  for (const char* n : names) {
+    if (given == n) return static_cast<E>(i);
+    ++i;
+  }
+  std::vector<std::string> known(names.begin(), names.end());
+  bad_argument("{} cannot be '{}'{}", what, given, did_you_mean(given, known));
+}
+
+EpochMode epoch_mode(const std::string& s) { return one_of<EpochMode>("epoch_mode", s, {"stream", "partial", "drop"}); }
+
+nb::object meta_of(const std::optional<ReaderMeta>& m) {
+  if (!m) return nb::none();
+  nb::dict d;
+  d["epoch_size"] = m->epoch_size, d["epoch_size_padded"] = m->epoch_size_padded;
+  d["number_of_shards"] = m->number_of_shards, d["shard_id"] = m->shard_id;
+  d["pad_last_batch"] = static_cast<int>(m->pad_last_batch), d["stick_to_shard"] = static_cast<int>(m->stick_to_shard);
+  return d;
+}
+
+}  // namespace
+
+void bind_pipeline(nb::module_& m) {
+  nb::class_<NodeRef>(m, "NodeRef", nb::dynamic_attr())
+      .def("__init__", [](NodeRef* self, int node, int output) { new (self) NodeRef{node, output}; })
+      .def_ro("node", &NodeRef::node)
+      .def_ro("output", &NodeRef::output);
+  nb::class_<Graph>(m, "Graph")
+      .def(nb::init<>())
+      .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
+           nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list())
+      .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
+      .def("type_of", [](const Graph& g, const NodeRef& r) {
+             const ValueType& t = g.type({r.node, r.output});
+             return nb::make_tuple(static_cast<int>(t.dtype), t.ndim, t.layout.str());
+           })
+      .def("find", &Graph::find)
+      .def("name_of", [](const Graph& g, int node) { return g.node(node).name; })
+      .def("op_of", [](const Graph& g, int node) { return g.node(node).op; })
+      .def("nodes", [](const Graph& g) { return g.nodes().size(); })
+      .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
+      .def("set_seed", &Graph::set_seed)
+      .def("set_outputs", [](Graph& g, nb::list outputs) {
+             std::vector<ValueRef> refs;
+             for (nb::handle o : outputs) {
+               const NodeRef& r = nb::cast<const NodeRef&>(o);
+               refs.push_back({r.node, r.output});
+             }
+             g.set_outputs(std::move(refs));
+           })
+      .def("text", &Graph::text)
+      .def("to_json", &Graph::to_json)
+      .def_static("from_json", &Graph::from_json);
+
+  using P = PythonPipeline;
+  nb::class_<P>(m, "Pipeline")
+      .def("__init__", [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
+                          const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven) {
+             PipelineOptions o;
+             o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
+             o.epoch_mode = epoch_mode(mode);
+             o.on_error = one_of<OnError>("on_error", on_error, {"raise", "skip", "replace"});
+             o.error_budget = error_budget, o.uneven = uneven;
+             auto pipeline = std::make_unique<Pipeline>(g, std::move(o));
+             new (self) P{std::move(pipeline), {}};
+           })
+      .def_static("from_json", [](const std::string& text) {
+             auto p = std::make_unique<P>();
+             p->pipeline = Pipeline::from_json(text);
+             return p;
+           })
+      .def("set_source", [](P& p, int node, nb::object source) {
+             auto feed = std::make_shared<PythonFeed>(std::move(source));
+             p.feeds.push_back(feed);
+             p.get().set_feed(node, std::move(feed));
+           })
+      .def("feed", [](P& p, int node, nb::list batches) {
+             std::vector<Batch> b;
+             for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
+             p.get().feed(node, std::move(b));
+           })
+      .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(&poll_signals); })); })
+      .def("schedule", [](P& p) { p.guarded([&] { return p.get().schedule(), 0; }); })
+      .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(&poll_signals); })); })
+      .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(), 0; }); })
+      .def("close", &P::close)
+      .def("reader_meta", [](P& p, const std::string& name) { return meta_of(p.get().reader_meta(name)); })
+      .def("batches_per_epoch", [](P& p) { return p.get().batches_per_epoch(); })
+      .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })
+      .def("checkpoint", [](P& p) { return p.guarded([&] { return p.get().checkpoint(); }); })
+      .def("restore", [](P& p, const std::string& s) { p.guarded([&] { return p.get().restore(s), 0; }); })
+      .def("statistics", [](P& p) { return dict_of(p.get().statistics()); })
+      .def("start_trace", [](P& p) { p.get().start_trace(); })
+      .def("trace_json", [](P& p) { return p.get().trace_json(); })
+      .def("left_out", [](P& p) {
+             nb::list l;
+             for (const LeftOut& x : p.get().left_out()) l.append(nb::make_tuple(x.epoch, x.position, x.source, x.message));
+             return l;
+           })
+      .def("plan_text", [](P& p) { return p.get().plan_text(); })
+      .def("graph_text", [](P& p) { return p.get().graph().text(); })
+      .def("to_json", [](P& p) { return p.get().to_json(); })
+      .def("graph", [](P& p) { return p.get().graph(); })
+      .def("options", [](P& p) {
+             const PipelineOptions& o = p.get().options();
+             nb::dict d;
+             d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
+             d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
+             d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
+             d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
+                               : o.epoch_mode == EpochMode::partial ? "partial"
+                                                                    : "drop";
+             return d;
+           });
+}
+
+}  // namespace penstock::python
