@@ -235,7 +235,7 @@ void bind_pipeline(nb::module_& m) {
       .def_static("from_json", [](const std::string& text) {
              auto p = std::make_unique<P>();
              p->pipeline = Pipeline::from_json(text);
-             return p;
+             return p.release();
            })
       .def("set_source", [](P& p, int node, nb::object source) {
              auto feed = std::make_shared<PythonFeed>(std::move(source));
