@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/decoder_arguments.h"
+#include "ops/machine/out_of_bounds.h"
+#include "ops/machine/slice_window.h"
+
+namespace penstock {
+
+struct DecodersImageSlice : DecoderArguments, SliceWindow {
+  static Schema<DecodersImageSlice> schema() {
+    using Op = DecodersImageSlice;
+    return Schema<Op>("decoders.image_slice",
+                      "Decodes a given window of JPEG and PNG images.\n\n"
+                      "Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes "
+                      "of a file, and maybe anchor and shape of the window; output as that of decoders.image.")
+        .with(&decoder_arguments<Op>)
+        .with(&slice_window_arguments<Op>)
+        .input_names({"encoded", "anchor", "shape"});
+  }
+  void ready() const {
+    check_decoder();
+    check_slice_window();
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    const OutOfBounds error;
+    for (const Window& w : windows(s.index, "HWC", p.shape())) {
+      if (w.dim > 1) bad_argument("images are decoded in windows of H and W only, not of channels");
+      error.window(p, w.dim, w.start, w.extent);
+    }
+  }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    return axis == 'C' ? known_channels() : known_extent(s.index, "HWC", axis, in);
+  }
+};
+PENSTOCK_OPERATOR(DecodersImageSlice);
+
+}  // namespace penstock
