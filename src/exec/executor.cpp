@@ -115,7 +115,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
     if (it->end_of_data) queue_.clear();
     if (!it->end_of_data) delivered_states_ = it->states;
   }
-  statistics.waited(clock_ns() - begin);
+  statistics.waited(begin, clock_ns());
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
   PipelineOutput out;

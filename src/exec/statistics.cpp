@@ -32,11 +32,14 @@ void Statistics::add(int thread, int step, uint64_t iteration, int64_t begin, in
   if (tracing_ && l.events.size() < kMostEvents) l.events.push_back({thread, step, iteration, begin, end});
 }
 
-void Statistics::delivered(int64_t samples) {
-  const int64_t now = clock_ns();
+void Statistics::waited(int64_t begin, int64_t end) {
   int64_t zero = 0;
-  first_ns_.compare_exchange_strong(zero, now);
-  last_ns_ = now;
+  first_ns_.compare_exchange_strong(zero, begin);
+  last_ns_ = end;
+  wait_ns_ += end - begin;
+}
+
+void Statistics::delivered(int64_t samples) {
   ++iterations_;
   samples_ += samples;
 }

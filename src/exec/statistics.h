@@ -47,7 +47,7 @@ class Statistics {
            int64_t decode_ns, int64_t pixels_ns);
   void idle(int64_t ns) { idle_ns_ += ns; }
   void blocked(int64_t ns) { blocked_ns_ += ns; }
-  void waited(int64_t ns) { wait_ns_ += ns; }
+  void waited(int64_t begin, int64_t end);  // the consumer, in outputs()
   void delivered(int64_t samples);
   PipelineStatistics summary() const;
   void start_trace() { tracing_ = true; }
