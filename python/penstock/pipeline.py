@@ -164,6 +164,20 @@ class Pipeline:
         if self._tracing:
             self._pipeline.start_trace()
 
+    def _set_epoch_mode(self, mode):
+        """How the reader's epochs are cut into batches: "stream", "partial" or "drop"; before the first run."""
+        if self._pipeline is not None and mode != self._epoch_mode:
+            self._pipeline.set_epoch_mode(mode)
+        self._epoch_mode = mode
+
+    def _restart(self, checkpoint):
+        """Goes on from a checkpoint, with new threads where the pipeline has run already."""
+        self.build()
+        self._checkpoint = checkpoint
+        self._pipeline.close()
+        self._scheduled, self._held, self._ended = 0, None, False
+        self._start()
+
     def start_py_workers(self):
         """Starts the worker processes of parallel external sources; needed before threads or a GPU are used."""
         for source in self._sources.values():

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the frameworks' iterators share: epochs, the last batch, resets."""
+import json
+import logging
+from enum import Enum
+
+_log = logging.getLogger("penstock")
+
+
+class LastBatchPolicy(Enum):
+    """What the last batch of an epoch is when the samples do not fill it."""
+
+    FILL = 0
+    DROP = 1
+    PARTIAL = 2
+
+
+class BaseIterator:
+    """Epochs over one or more pipelines; subclasses turn batches into arrays.
+
+    pipelines: a Pipeline or a list of them. size: samples of an epoch, -1: until StopIteration. reader_name: the reader
+    whose epochs count. auto_reset: False or "no": reset() begins the next epoch; True or "yes": the next loop does.
+    last_batch_policy: FILL (full, with samples of the next epoch or, with the reader's pad_last_batch, repeated ones),
+    DROP, PARTIAL (shorter). last_batch_padded: with `size`, the source repeats samples to fill the last batch.
+    prepare_first_batch: the first batch is made in the constructor. dynamic_shape: ignored. fill_last_batch: deprecated,
+    True means FILL and False PARTIAL.
+    """
+
+    def __init__(self, pipelines, output_map, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
+                 dynamic_shape=False, last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL,
+                 prepare_first_batch=True):
+        assert pipelines is not None, "the number of pipelines must be at least 1"
+        self._pipes = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
+        assert self._pipes, "the number of pipelines must be at least 1"
+        assert len(set(output_map)) == len(output_map), f"output_map names an output twice: {output_map}"
+        assert size != 0, "size must not be 0"
+        assert size < 0 or reader_name is None, "give size or reader_name, not both"
+        assert not (last_batch_padded and reader_name is not None), "last_batch_padded is for size, the reader says its own"
+        assert size >= 0 or reader_name is not None or len(self._pipes) == 1, "several pipelines need size or reader_name"
+        sizes = {p.max_batch_size for p in self._pipes}
+        assert len(sizes) == 1, f"the pipelines differ in batch size: {sorted(sizes)}"
+        assert len({p.enable_checkpointing for p in self._pipes}) == 1, "enable_checkpointing must be the same for all pipelines"
+        if fill_last_batch is not None:
+            last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
+        if getattr(type(last_batch_policy), "__name__", "") != "LastBatchPolicy":
+            raise ValueError(f"last_batch_policy must be a LastBatchPolicy, got {last_batch_policy!r}")
+        if auto_reset not in (False, None, "no", True, "yes"):
+            raise ValueError(f"auto_reset must be 'no', 'yes' or a bool, got {auto_reset!r}")
+        self.output_map = list(output_map)
+        self.batch_size = self._batch_size = sizes.pop()
+        self._policy = LastBatchPolicy[last_batch_policy.name]
+        self._auto_reset = auto_reset in (True, "yes")
+        self._size, self._reader, self._padded = size, reader_name, last_batch_padded
+        for p in self._pipes:
+            if reader_name is not None:  # the reader cuts its epochs itself
+                p._set_epoch_mode({"FILL": "stream", "DROP": "drop", "PARTIAL": "partial"}[self._policy.name])
+            p.build()
+            assert p.num_outputs == len(self.output_map), \
+                f"output_map names {len(self.output_map)} outputs, the pipeline has {p.num_outputs}"
+        self._epochs = 0        # that reset() has ended
+        self._taken = 0         # samples a pipeline, in this epoch; FILL: since the first
+        self._batches = 0
+        self._ended = False
+        self._first = None
+        self._targets = None
+        if reader_name is not None:
+            self._plan_epochs()
+        if prepare_first_batch:
+            try:
+                self._states = [p.checkpoint() for p in self._pipes] if self._pipes[0].enable_checkpointing else None
+                self._first = [p.run() for p in self._pipes]
+            except StopIteration as error:
+                raise RuntimeError("prepare_first_batch found no data") from error
+
+    # --- how long an epoch is -----------------------------------------------------------------------------------------
+
+    def _plan_epochs(self):
+        metas = [p.reader_meta(self._reader) for p in self._pipes]
+        assert len({m["epoch_size"] for m in metas}) == 1, "the pipelines' readers differ in the size of their epochs"
+        m = metas[0]
+        n, shards = m["epoch_size"], m["number_of_shards"]
+        self._size = m["epoch_size_padded"] if m["pad_last_batch"] else n
+        largest = -(-n // shards)
+        bounds = [n * i // shards for i in range(shards + 1)]
+        contiguous = not m["stick_to_shard"] and not m["pad_last_batch"] and not self._shuffles()
+        if contiguous:  # ranks move on to the next shard: the longest way so far counts
+            sizes = [bounds[i + 1] - bounds[i] for i in range(shards)]
+            self._targets = lambda epochs: max(
+                (epochs // shards) * n + sum(sizes[(r + k) % shards] for k in range(epochs % shards)) for r in range(shards))
+        else:
+            self._targets = lambda epochs: epochs * largest
+
+    def _shuffles(self):
+        for node in json.loads(self._pipes[0]._graph.to_json())["nodes"]:
+            if node["name"] == self._reader:
+                c = node.get("constants", {})
+                return any(c.get(k) for k in ("random_shuffle", "shuffle", "shuffle_after_epoch"))
+        return False
+
+    def _epoch_over(self):
+        if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
+            return self._batches >= self._pipes[0]._pipeline.batches_per_epoch()
+        if self._reader is not None:
+            return self._taken >= self._targets(self._epochs + 1)
+        if self._size < 0:
+            return False
+        if self._policy is LastBatchPolicy.DROP:
+            return self._taken + self._batch_size > self._share()
+        return self._taken >= self._share()
+
+    def _share(self):
+        return -(-self._size // len(self._pipes))
+
+    # --- iterating ----------------------------------------------------------------------------------------------------
+
+    def __next__(self):
+        if self._ended or self._epoch_over():
+            self._end()
+        try:
+            outputs = self._first if self._first is not None else [p.run() for p in self._pipes]
+        except StopIteration:
+            self._end()
+        self._first = None
+        size = len(outputs[0][0])
+        keep = size
+        self._taken += size
+        self._batches += 1
+        if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL:
+            keep = size - max(0, self._taken - self._share())
+        return self._convert_all(outputs, keep)
+
+    next = __next__
+
+    def _end(self):
+        self._ended = True
+        if self._auto_reset:
+            self.reset()
+        raise StopIteration
+
+    def __iter__(self):
+        if self._batches and (self._ended or self._epoch_over()):
+            self.reset()
+        return self
+
+    def reset(self):
+        """Begins the next epoch; ignored, with a warning in the log, in the middle of one."""
+        if self._size < 0 and self._reader is None:
+            if not self._ended:
+                _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
+                return
+            for p in self._pipes:
+                p.reset()
+        elif not self._epoch_over():
+            if self._batches:
+                _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
+            return
+        self._ended = False
+        self._batches = 0
+        if self._reader is None and self._size >= 0:
+            self._taken = self._taken - self._share() if self._policy is LastBatchPolicy.FILL and not self._padded else 0
+        elif self._reader is None or self._policy is not LastBatchPolicy.FILL:
+            self._taken = 0
+        self._epochs += 1
+
+    @property
+    def size(self):
+        return self._size
+
+    def __len__(self):
+        if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
+            return self._pipes[0]._pipeline.batches_per_epoch()
+        if self._size < 0:
+            return 0
+        samples = self._targets(1) if self._reader is not None else self._share()
+        return samples // self._batch_size if self._policy is LastBatchPolicy.DROP else -(-samples // self._batch_size)
+
+    def checkpoints(self):
+        """The state of each pipeline behind the last batch that was handed out."""
+        if self._first is not None and self._states is not None:
+            return self._states
+        return [p.checkpoint() for p in self._pipes]
+
+    def _convert_all(self, outputs, keep):
+        return [{name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)} for batches in outputs]
+
+    def _convert(self, batch, keep):
+        raise NotImplementedError

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterators that yield torch tensors."""
+from enum import Enum
+
+from .base_iterator import BaseIterator, LastBatchPolicy
+
+__all__ = ["DALIClassificationIterator", "DALIGenericIterator", "DALIRaggedIterator", "LastBatchPolicy", "feed_ndarray"]
+
+
+def _dense(batch, keep):
+    try:
+        tensor = batch.torch()
+    except TypeError as error:
+        raise RuntimeError(f"the batch must be representable as a tensor: {error}") from None
+    return tensor[:keep] if keep < len(batch) else tensor
+
+
+class DALIGenericIterator(BaseIterator):
+    """Yields a list with one dict per pipeline, from the names of output_map to torch tensors of whole batches, which
+    share the pipeline's memory. The arguments are those of BaseIterator."""
+
+    __doc__ += "\n\n" + (BaseIterator.__doc__ or "")
+
+    def _convert(self, batch, keep):
+        return _dense(batch, keep)
+
+
+class DALIClassificationIterator(DALIGenericIterator):
+    """DALIGenericIterator with the outputs "data" and "label"."""
+
+    def __init__(self, pipelines, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None, dynamic_shape=False,
+                 last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True):
+        super().__init__(pipelines, ["data", "label"], size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+                         last_batch_padded, last_batch_policy, prepare_first_batch)
+
+
+class DALIRaggedIterator(BaseIterator):
+    """As DALIGenericIterator; output_types says for each output: one tensor, a list of tensors, or a sparse tensor."""
+
+    class Type(Enum):
+        DENSE_TAG = "dense"
+        SPARSE_LIST_TAG = "list"
+        SPARSE_COO_TAG = "coo"
+
+    DENSE_TAG, SPARSE_LIST_TAG, SPARSE_COO_TAG = Type.DENSE_TAG, Type.SPARSE_LIST_TAG, Type.SPARSE_COO_TAG
+
+    def __init__(self, pipelines, output_map, size=-1, reader_name=None, output_types=None, auto_reset=False,
+                 fill_last_batch=None, dynamic_shape=False, last_batch_padded=False,
+                 last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True):
+        tags = list(output_types) if output_types is not None else [self.DENSE_TAG] * len(output_map)
+        assert len(tags) == len(output_map), "output_types must name every output"
+        self._tags = dict(zip(output_map, tags))
+        super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+                         last_batch_padded, last_batch_policy, prepare_first_batch)
+
+    def _convert_all(self, outputs, keep):
+        def convert(name, batch):
+            tag = self._tags[name]
+            if tag is self.DENSE_TAG:
+                return _dense(batch, keep)
+            tensors = [t.torch() for t in batch][:keep]
+            return tensors if tag is self.SPARSE_LIST_TAG else _coo(tensors)
+        return [{n: convert(n, b) for n, b in zip(self.output_map, batches)} for batches in outputs]
+
+
+def _coo(tensors):
+    """All elements of tensors of different shapes in one sparse tensor."""
+    import torch
+    indices, values = [], []
+    for k, t in enumerate(tensors):
+        at = torch.ones(t.shape, dtype=torch.bool).nonzero()
+        indices.append(torch.cat([torch.full((len(at), 1), k), at], dim=1))
+        values.append(t.reshape(-1))
+    return torch.sparse_coo_tensor(torch.cat(indices).T, torch.cat(values))
+
+
+def feed_ndarray(penstock_tensor, arr, cuda_stream=None, non_blocking=False):
+    """Copies a Tensor or a Batch of one shape into the torch tensor `arr`, which must have its shape and type."""
+    source = penstock_tensor.torch()
+    assert list(arr.shape) == list(source.shape), f"the shapes differ: {list(arr.shape)} and {list(source.shape)}"
+    assert arr.dtype == source.dtype, f"the types differ: {arr.dtype} and {source.dtype}"
+    arr.copy_(source)
+    return arr
