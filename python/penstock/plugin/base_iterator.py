@@ -81,6 +81,8 @@ class BaseIterator:
         n, shards = m["epoch_size"], m["number_of_shards"]
         self._size = m["epoch_size_padded"] if m["pad_last_batch"] else n
         largest = -(-n // shards)
+        if m["pad_last_batch"]:  # the last batch is filled, the next epoch begins with a batch
+            largest = -(-largest // self._batch_size) * self._batch_size
         bounds = [n * i // shards for i in range(shards + 1)]
         contiguous = not m["stick_to_shard"] and not m["pad_last_batch"] and not self._shuffles()
         if contiguous:  # ranks move on to the next shard: the longest way so far counts
