@@ -112,7 +112,12 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
     consumer_waits_ = false;
     it = std::move(queue_.front());
     queue_.pop_front();
-    if (it->end_of_data) queue_.clear();
+    if (it->end_of_data) {  // those behind it end at once; none may be left that asks its source after a reset()
+      ready_.wait(lock, [&] {
+        return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
+      });
+      queue_.clear();
+    }
     if (!it->end_of_data) delivered_states_ = it->states;
   }
   statistics.waited(begin, clock_ns());
