@@ -39,3 +39,14 @@ def pytest_runtest_makereport(item, call):
 def pytest_make_collect_report(collector):
     outcome = yield
     _fail_if_skipped(outcome.get_result())
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """nvidia.dali in a process of its own."""
+    import dali_oracle
+    if not dali_oracle.available():
+        pytest.skip("nvidia.dali is not installed: make test installs it")
+    asked = dali_oracle.Oracle()
+    yield asked
+    asked.close()

@@ -236,7 +236,9 @@ Tensor tensor_from(PyObject* o) {
   }
   nb::handle h(o);
   if (PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o);
-  if (PyObject_HasAttrString(o, "__array_interface__"))
+  // The array interface of a NumPy scalar points into an array that is gone by the time it is read.
+  const bool numpy_scalar = nb::cast<std::string>(h.type().attr("__module__")) == "numpy";
+  if (!numpy_scalar && PyObject_HasAttrString(o, "__array_interface__"))
     return tensor_from_array_interface(o, h.attr("__array_interface__"));
   if (PyObject_HasAttrString(o, "__array__")) return tensor_from(nb::object(h.attr("__array__")()).ptr());
   if (nb::steal(PyMemoryView_FromObject(o)).is_valid()) {  // bytearray, memoryview, array.array, mmap
