@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// Penstock for C++17 and later: a header over the C interface. Typed calls of every operator are in penstock/fn.h.
+//
+// Handles are counted references: copies are cheap and share what they refer to. Errors are exceptions of class Error.
+#pragma once
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "penstock/penstock.h"
+
+namespace penstock {
+inline namespace api {  // keeps these names apart from the library's own at link time
+
+// ---- Errors ----
+
+class Error : public std::runtime_error {
+ public:
+  Error(penstock_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  penstock_status status() const { return status_; }
+
+ private:
+  penstock_status status_;
+};
+
+inline void check(penstock_status status) {
+  if (status != PENSTOCK_OK) throw Error(status, penstock_last_error());
+}
+
+// ---- Types ----
+
+enum class DType : int {
+  none = -1, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32, float64, bool_
+};
+
+// Values of the arguments interp_type, min_filter and mag_filter.
+enum Interpolation : int64_t { nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5 };
+// Values of the arguments output_type and image_type.
+enum ImageType : int64_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
+
+template <class T> constexpr DType dtype_of = DType::none;
+template <> inline constexpr DType dtype_of<uint8_t> = DType::uint8;
+template <> inline constexpr DType dtype_of<uint16_t> = DType::uint16;
+template <> inline constexpr DType dtype_of<uint32_t> = DType::uint32;
+template <> inline constexpr DType dtype_of<uint64_t> = DType::uint64;
+template <> inline constexpr DType dtype_of<int8_t> = DType::int8;
+template <> inline constexpr DType dtype_of<int16_t> = DType::int16;
+template <> inline constexpr DType dtype_of<int32_t> = DType::int32;
+template <> inline constexpr DType dtype_of<int64_t> = DType::int64;
+template <> inline constexpr DType dtype_of<float> = DType::float32;
+template <> inline constexpr DType dtype_of<double> = DType::float64;
+template <> inline constexpr DType dtype_of<bool> = DType::bool_;
+
+using Shape = std::vector<int64_t>;
+
+// ---- Memory and threads ----
+
+// Where results are allocated; an empty one stands for the default.
+class Allocator {
+ public:
+  Allocator() = default;
+  // The resource is called from several threads at once.
+  explicit Allocator(std::shared_ptr<std::pmr::memory_resource> resource) {
+    using Resource = std::shared_ptr<std::pmr::memory_resource>;
+    auto user = std::make_unique<Resource>(std::move(resource));
+    penstock_allocator_functions f{};
+    f.struct_size = sizeof f;
+    f.user = user.get();
+    f.allocate = [](void* u, size_t bytes, size_t alignment) -> void* {
+      try {
+        return (*static_cast<Resource*>(u))->allocate(bytes, alignment);
+      } catch (...) {
+        return nullptr;
+      }
+    };
+    f.deallocate = [](void* u, void* p, size_t bytes, size_t alignment) {
+      (*static_cast<Resource*>(u))->deallocate(p, bytes, alignment);
+    };
+    f.release = [](void* u) { delete static_cast<Resource*>(u); };
+    penstock_allocator* handle = nullptr;
+    check(penstock_allocator_create(&f, &handle));
+    user.release();
+    handle_.reset(handle, penstock_allocator_destroy);
+  }
+  penstock_allocator* handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<penstock_allocator> handle_;
+};
+
+inline void set_default_allocator(const Allocator& a) { check(penstock_set_default_allocator(a.handle())); }
+// Threads of immediate calls, the caller's included; 0: the cores that the process may use.
+inline void set_threads(int threads) { check(penstock_set_threads(threads)); }
+
+// ---- Batches ----
+
+// One sample: a view that keeps the batch's memory alive.
+struct Tensor {
+  void* data = nullptr;
+  DType dtype = DType::none;
+  Shape shape;
+  Shape strides;  // in elements
+  size_t bytes = 0;
+  std::string layout;
+  std::string source;  // file or record it came from, where known
+  std::shared_ptr<penstock_batch> owner;
+
+  int64_t size() const {
+    int64_t n = 1;
+    for (int64_t e : shape) n *= e;
+    return n;
+  }
+  template <class T> T* as() const {
+    if (dtype_of<std::remove_const_t<T>> != dtype)
+      throw Error(PENSTOCK_ERROR_TYPE, "the sample holds elements of another type");
+    return static_cast<T*>(data);
+  }
+};
+
+class Batch {
+ public:
+  Batch() = default;
+  explicit Batch(penstock_batch* owned) : handle_(owned, penstock_batch_destroy) {}
+
+  // Row-major samples in the caller's memory, without a copy. `owner` is kept until nothing refers to the memory; without
+  // one, the memory must outlive the batch and all that refers to it. Operators only read their inputs.
+  template <class T>
+  static Batch wrap(const std::vector<T*>& data, const std::vector<Shape>& shapes, const std::string& layout = {},
+                    std::shared_ptr<void> owner = nullptr) {
+    if (data.size() != shapes.size()) throw Error(PENSTOCK_ERROR_ARGUMENT, "as many pointers as shapes are needed");
+    std::vector<void*> pointers;
+    for (T* p : data) pointers.push_back(const_cast<std::remove_const_t<T>*>(p));
+    return create(dtype_of<std::remove_const_t<T>>, shapes, layout, pointers.data(), nullptr, std::move(owner));
+  }
+  // One row-major array of shape (N, ...) as N samples.
+  template <class T>
+  static Batch wrap(T* data, const Shape& shape, const std::string& layout = {},
+                    std::shared_ptr<void> owner = nullptr) {
+    if (shape.empty() || shape[0] < 1) throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent is the number of samples");
+    int64_t step = 1;
+    for (size_t d = 1; d < shape.size(); ++d) step *= shape[d];
+    std::vector<T*> pointers;
+    for (int64_t i = 0; i < shape[0]; ++i) pointers.push_back(data + i * step);
+    const std::vector<Shape> shapes(static_cast<size_t>(shape[0]), Shape(shape.begin() + 1, shape.end()));
+    return wrap(pointers, shapes, layout, std::move(owner));
+  }
+  // New memory.
+  static Batch allocate(DType dtype, const std::vector<Shape>& shapes, const std::string& layout = {},
+                        const Allocator& allocator = {}) {
+    return create(dtype, shapes, layout, nullptr, allocator.handle(), nullptr);
+  }
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  int size() const { return info().num_samples; }
+  int ndim() const { return info().ndim; }
+  DType dtype() const { return static_cast<DType>(info().dtype); }
+  std::string layout() const { return info().layout; }
+  bool is_dense() const { return info().is_dense != 0; }  // one (N, ...) array that begins at the first sample
+  Tensor operator[](int i) const {
+    penstock_sample s{};
+    s.struct_size = sizeof s;
+    check(penstock_batch_get_sample(handle(), i, &s));
+    return {s.data, dtype(), Shape(s.shape, s.shape + s.ndim), Shape(s.strides, s.strides + s.ndim),
+            s.bytes, layout(), s.source, handle_};
+  }
+  penstock_batch* handle() const { return handle_.get(); }
+
+ private:
+  penstock_batch_info info() const {
+    penstock_batch_info i{};
+    i.struct_size = sizeof i;
+    check(penstock_batch_get_info(handle(), &i));
+    return i;
+  }
+  static Batch create(DType dtype, const std::vector<Shape>& shapes, const std::string& layout, void* const* data,
+                      const penstock_allocator* allocator, std::shared_ptr<void> owner) {
+    std::vector<int64_t> extents;
+    for (const Shape& s : shapes) {
+      if (s.size() != shapes[0].size()) throw Error(PENSTOCK_ERROR_TYPE, "the samples of a batch have one rank");
+      extents.insert(extents.end(), s.begin(), s.end());
+    }
+    penstock_batch_description d{};
+    d.struct_size = sizeof d;
+    d.dtype = static_cast<penstock_dtype>(dtype);
+    d.ndim = shapes.empty() ? 0 : static_cast<int>(shapes[0].size());
+    d.layout = layout.c_str();
+    d.num_samples = static_cast<int>(shapes.size());
+    d.shapes = extents.data();
+    d.data = data;
+    d.allocator = allocator;
+    std::unique_ptr<std::shared_ptr<void>> user;
+    if (owner) {
+      user = std::make_unique<std::shared_ptr<void>>(std::move(owner));
+      d.release = [](void* u) { delete static_cast<std::shared_ptr<void>*>(u); };
+      d.release_user = user.get();
+    }
+    penstock_batch* handle = nullptr;
+    check(penstock_batch_create(&d, &handle));
+    user.release();
+    return Batch(handle);
+  }
+  std::shared_ptr<penstock_batch> handle_;
+};
+
+// ---- Arguments and calls ----
+
+class Arguments {
+ public:
+  Arguments() {
+    penstock_arguments* handle = nullptr;
+    check(penstock_arguments_create(&handle));
+    handle_.reset(handle, penstock_arguments_destroy);
+  }
+  void set(const char* name, bool v) { check(penstock_set_bool(handle(), name, v)); }
+  void set(const char* name, int v) { check(penstock_set_int(handle(), name, v)); }
+  void set(const char* name, int64_t v) { check(penstock_set_int(handle(), name, v)); }
+  void set(const char* name, double v) { check(penstock_set_float(handle(), name, v)); }
+  void set(const char* name, const char* v) { check(penstock_set_string(handle(), name, v)); }
+  void set(const char* name, const std::string& v) { check(penstock_set_string(handle(), name, v.c_str())); }
+  void set(const char* name, DType v) { check(penstock_set_dtype(handle(), name, static_cast<penstock_dtype>(v))); }
+  void set(const char* name, const std::vector<int64_t>& v) {
+    check(penstock_set_ints(handle(), name, v.data(), v.size()));
+  }
+  void set(const char* name, const std::vector<double>& v) {
+    check(penstock_set_floats(handle(), name, v.data(), v.size()));
+  }
+  void set(const char* name, const std::vector<std::string>& v) {
+    std::vector<const char*> texts;
+    for (const auto& s : v) texts.push_back(s.c_str());
+    check(penstock_set_strings(handle(), name, texts.data(), texts.size()));
+  }
+  void set(const char* name, const Batch& per_sample) {
+    check(penstock_set_per_sample(handle(), name, per_sample.handle()));
+  }
+  penstock_arguments* handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<penstock_arguments> handle_;
+};
+
+struct CallOptions {
+  Allocator allocator{};        // of the results
+  int batch_size = 1;           // of operators without inputs
+  uint64_t seed = 0, epoch = 0, first_sample = 0;  // what random operators draw from
+  uint32_t node = 0;
+  std::vector<Batch> into{};    // memory for the results; empty, or one a result (an empty Batch: new memory)
+};
+
+// Any operator by its name.
+inline std::vector<Batch> call(const char* op, const std::vector<Batch>& inputs, const Arguments& arguments = {},
+                               const CallOptions& options = {}) {
+  penstock_operator_info info{};
+  info.struct_size = sizeof info;
+  check(penstock_get_operator_info(op, &info));
+  const auto num_outputs = static_cast<size_t>(info.num_outputs);
+  if (!options.into.empty() && options.into.size() != num_outputs)
+    throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into needs one batch for each output");
+  std::vector<const penstock_batch*> in, into;
+  for (const Batch& b : inputs) in.push_back(b.handle());
+  for (const Batch& b : options.into) into.push_back(b.handle());
+  penstock_call_options o{};
+  o.struct_size = sizeof o;
+  o.allocator = options.allocator.handle();
+  o.batch_size = options.batch_size;
+  o.seed = options.seed, o.epoch = options.epoch, o.first_sample = options.first_sample, o.node = options.node;
+  o.into = into.empty() ? nullptr : into.data();
+  std::vector<Batch> results;
+  results.reserve(num_outputs);
+  std::vector<penstock_batch*> out(num_outputs, nullptr);
+  check(penstock_call(op, in.data(), in.size(), arguments.handle(), &o, out.data(), out.size()));
+  for (penstock_batch* b : out) results.emplace_back(b);
+  return results;
+}
+
+inline std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < penstock_num_operators(); ++i) names.emplace_back(penstock_operator_name(i));
+  return names;
+}
+
+// ---- Fields of the argument structs in fn.h ----
+
+namespace detail {
+template <class T> struct is_list : std::false_type {};
+template <class E> struct is_list<std::vector<E>> : std::true_type {};
+template <class T> struct element { using type = T; };
+template <class E> struct element<std::vector<E>> { using type = E; };
+// What a field of type T takes: integers are not made from fractions.
+template <class U, class T>
+constexpr bool takes = !is_list<T>::value && std::is_convertible_v<U, T> &&
+                       (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> || std::is_enum_v<std::decay_t<U>>);
+template <class U, class T>
+constexpr bool element_of = is_list<T>::value && std::is_arithmetic_v<U> &&
+                            std::is_arithmetic_v<typename element<T>::type> &&
+                            (std::is_integral_v<U> || !std::is_integral_v<typename element<T>::type>);
+}  // namespace detail
+
+// A value, or nothing: then the operator's default holds. Lists are written {224, 224}, or 224 for a list of one.
+template <class T> class Optional {
+ public:
+  using Element = typename detail::element<T>::type;
+  Optional() = default;
+  Optional(const T& value) : value_(value) {}
+  template <class U, std::enable_if_t<detail::takes<U, T>, int> = 0>
+  Optional(U&& value) : value_(static_cast<T>(std::forward<U>(value))) {}
+  template <class U, std::enable_if_t<detail::element_of<U, T>, int> = 0>
+  Optional(U value) : value_(T{static_cast<Element>(value)}) {}
+  template <class U, std::enable_if_t<detail::element_of<U, T>, int> = 0>
+  Optional(std::initializer_list<U> values) : value_(T(values.begin(), values.end())) {}
+  template <class E = Element, std::enable_if_t<detail::is_list<T>::value && std::is_same_v<E, Element>, int> = 0>
+  Optional(std::initializer_list<Element> values, E* = nullptr) : value_(T(values)) {}
+
+  void add_to(Arguments& arguments, const char* name) const {
+    if (value_) arguments.set(name, *value_);
+  }
+
+ private:
+  std::optional<T> value_;
+};
+
+// A value, or one a sample.
+template <class T> class PerSample : public Optional<T> {
+ public:
+  using Optional<T>::Optional;
+  PerSample() = default;
+  PerSample(Batch values) : values_(std::move(values)) {}
+  void add_to(Arguments& arguments, const char* name) const {
+    if (values_) arguments.set(name, values_);
+    else Optional<T>::add_to(arguments, name);
+  }
+
+ private:
+  Batch values_;
+};
+
+// ---- Pipelines ----
+
+struct PipelineOptions {  // zero keeps what was saved
+  int batch_size = 0, threads = 0, prefetch = 0;
+  uint64_t memory_limit = 0;
+  Allocator allocator{};
+};
+
+struct ReaderMeta {
+  int64_t epoch_size, epoch_size_padded, shard_size;
+  int num_shards, shard_id;
+  bool pad_last_batch, stick_to_shard;
+};
+
+class Pipeline {
+ public:
+  // From the JSON that save(), or Python, made.
+  static Pipeline load(const std::string& json, const PipelineOptions& options = {}) {
+    penstock_pipeline_options o{};
+    o.struct_size = sizeof o;
+    o.batch_size = options.batch_size, o.threads = options.threads, o.prefetch = options.prefetch;
+    o.memory_limit = options.memory_limit;
+    o.allocator = options.allocator.handle();
+    penstock_pipeline* handle = nullptr;
+    check(penstock_pipeline_load(json.c_str(), &o, &handle));
+    return Pipeline(handle);
+  }
+  static Pipeline load_file(const std::string& path, const PipelineOptions& options = {}) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(PENSTOCK_ERROR_FILE_MISSING, "cannot open " + path);
+    return load(std::string(std::istreambuf_iterator<char>(file), {}), options);
+  }
+
+  // The next batch of each output; Error of status PENSTOCK_ERROR_STOPPED at the end of the data. `stop` is asked about
+  // every 50 ms while waiting; true ends the wait with PENSTOCK_ERROR_CANCELLED.
+  std::vector<Batch> run(const std::function<bool()>& stop = {}) {
+    std::vector<Batch> out;
+    if (!next(out, stop)) throw Error(PENSTOCK_ERROR_STOPPED, penstock_last_error());
+    return out;
+  }
+  // run() that returns false at the end of the data.
+  bool next(std::vector<Batch>& out, const std::function<bool()>& stop = {}) {
+    penstock_run_options o{};
+    o.struct_size = sizeof o;
+    if (stop) {
+      o.poll = [](void* user) { return static_cast<int>((*static_cast<const std::function<bool()>*>(user))()); };
+      o.poll_user = const_cast<std::function<bool()>*>(&stop);
+    }
+    std::vector<penstock_batch*> handles(static_cast<size_t>(info().num_outputs), nullptr);
+    std::vector<Batch> batches;
+    batches.reserve(handles.size());
+    const penstock_status status = penstock_pipeline_run(handle(), &o, handles.data(), handles.size());
+    if (status == PENSTOCK_ERROR_STOPPED) return false;
+    check(status);
+    for (penstock_batch* b : handles) batches.emplace_back(b);
+    out = std::move(batches);
+    return true;
+  }
+  void feed(const std::string& name, const std::vector<Batch>& batches) {
+    std::vector<const penstock_batch*> handles;
+    for (const Batch& b : batches) handles.push_back(b.handle());
+    check(penstock_pipeline_feed(handle(), name.c_str(), handles.data(), handles.size()));
+  }
+  void reset() { check(penstock_pipeline_reset(handle())); }
+
+  std::string checkpoint() const { return text(penstock_pipeline_checkpoint); }
+  void restore(const std::string& json) { check(penstock_pipeline_restore(handle(), json.c_str())); }
+  std::string save() const { return text(penstock_pipeline_save); }
+  std::string statistics() const { return text(penstock_pipeline_statistics); }  // JSON
+  std::string plan() const { return text(penstock_pipeline_plan); }
+
+  int batch_size() const { return info().batch_size; }
+  int num_outputs() const { return info().num_outputs; }
+  int64_t batches_per_epoch() const { return info().batches_per_epoch; }
+  ReaderMeta reader_meta(const std::string& name = {}) const {
+    penstock_reader_meta m{};
+    m.struct_size = sizeof m;
+    check(penstock_pipeline_get_reader_meta(handle(), name.empty() ? nullptr : name.c_str(), &m));
+    return {m.epoch_size, m.epoch_size_padded, m.shard_size,         m.num_shards,
+            m.shard_id,   m.pad_last_batch != 0, m.stick_to_shard != 0};
+  }
+  penstock_pipeline* handle() const { return handle_.get(); }
+
+ private:
+  explicit Pipeline(penstock_pipeline* owned) : handle_(owned, penstock_pipeline_destroy) {}
+  penstock_pipeline_info info() const {
+    penstock_pipeline_info i{};
+    i.struct_size = sizeof i;
+    check(penstock_pipeline_get_info(handle(), &i));
+    return i;
+  }
+  std::string text(penstock_status (*get)(const penstock_pipeline*, char**)) const {
+    char* owned = nullptr;
+    check(get(handle(), &owned));
+    const std::unique_ptr<char, void (*)(char*)> keep(owned, penstock_free_text);
+    return owned;
+  }
+  std::shared_ptr<penstock_pipeline> handle_;
+};
+
+}  // namespace api
+}  // namespace penstock
