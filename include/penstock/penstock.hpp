@@ -45,9 +45,13 @@ enum class DType : int {
 };
 
 // Values of the arguments interp_type, min_filter and mag_filter.
-enum Interpolation : int64_t { nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5 };
+struct Interpolation {
+  enum : int64_t { nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5 };
+};
 // Values of the arguments output_type and image_type.
-enum ImageType : int64_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
+struct ImageType {
+  enum : int64_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
+};
 
 template <class T> constexpr DType dtype_of = DType::none;
 template <> inline constexpr DType dtype_of<uint8_t> = DType::uint8;
