@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of an affine resampling: the source is in memory, each output pixel reads its neighbors.
+// Rows of an affine resampling: the source is in memory, each output pixel reads its neighbors. Coordinates follow
+// from the output's index alone, in double; the arithmetic is the same on every target.
 #pragma once
-#include "ops/machine/bound_op.h"
+#include "cpu/convert.h"
 
 namespace penstock {
 
@@ -12,8 +13,22 @@ struct AffineSource {
   int channels = 1;
   int64_t stride_z = 0, stride_y = 0, stride_x = 0, stride_c = 0;  // elements
 };
-// planes[c][i], i in [0, n): values at output (x + i, y, z); `fill` has one entry or one per channel.
-void affine_row(const AffineSource& s, const AffineMap& map, const std::vector<float>& fill, int64_t x, int64_t y,
-                int64_t z, int64_t n, float* const* planes);
+
+// planes[c][i], i in [0, n): values in the lane at output (x + i, y, z); may write up to 15 values past n. `fill` has
+// one entry or one per channel. The source is not empty and spans less than 2^31 elements.
+class AffineRows {
+ public:
+  AffineRows(Target target, const AffineMap& map, const std::vector<float>& fill, Lane lane);
+  void row(const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n, void* const* planes) const;
+
+ private:
+  using Fn = void (*)(const AffineRows&, const AffineSource&, int64_t, int64_t, int64_t, int64_t, void* const*);
+  friend struct AffineAccess;
+  const Conversions& convert_;
+  const AffineMap& map_;
+  const std::vector<float>& fill_;
+  Lane lane_;
+  Fn fn_;
+};
 
 }  // namespace penstock

@@ -254,7 +254,7 @@ int64_t now_ns() {
 void source_range(const Placement& p, int d, TapTable& taps, int64_t& lo, int64_t& hi) {
   const DimMap& m = p[d];
   int64_t a = 0, b = m.extent;  // positions of the window that are read
-  if (p.affine_map()) {
+  if (p.warps()) {
     // A warp may read anything in its window.
   } else {
     int64_t vlo, vhi;
@@ -395,7 +395,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
                    run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : out_type.layout.find('C'));
   }
   prepare_coefficients(run, run.in_planes);
-  if (run.placement && run.placement->affine_map()) run_affine(run);
+  if (run.placement && run.placement->warps()) run_affine(run);
   else if (st.source >= 0) run_filtered(run);
   else run_direct(run);
   scratch.times.pixels_ns += now_ns() - t0;

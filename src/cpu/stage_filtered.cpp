@@ -21,6 +21,7 @@ struct Axis {
 };
 
 // The dimensions that are filtered, innermost first, and then the innermost of the others: rows are long there.
+// More of them, and the channels, may only pick single samples.
 struct FilterDims {
   int dim[3] = {-1, -1, -1};
   explicit FilterDims(const SampleRun& run) {
@@ -28,10 +29,7 @@ struct FilterDims {
     int n = 0;
     bool taken[Shape::kMaxDims] = {};
     for (int d = p.ndim() - 1; d >= 0; --d)
-      if (p[d].filter) {
-        if (n == 3 || d == run.plane_dim) bad_argument("at most three dimensions can be filtered, and not the channels");
-        dim[n++] = d, taken[d] = true;
-      }
+      if (p[d].filter && n < 3 && d != run.plane_dim) dim[n++] = d, taken[d] = true;
     for (int d = p.ndim() - 1; d >= 0 && n < 3; --d)
       if (!taken[d] && d != run.plane_dim) {
         dim[n++] = d;
@@ -82,7 +80,16 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
   return a;
 }
 
-// Loops over everything but depth, height, width and channels; f(in, out) gets the base pointers.
+// Source positions of a dimension that picks single samples (a window that reflects or wraps at the borders).
+std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
+  TapTable taps;
+  make_taps(*m.filter, m.extent, m.after_start, m.after_step, m.out, taps);
+  if (!taps.copies) bad_argument("at most three dimensions can be resampled, and not the channels");
+  for (auto& k : taps.first) k = static_cast<int32_t>(m.start + m.step * k - origin);
+  return taps.first;
+}
+
+// Loops over everything but depth, height, width and channels; f(in, out, frame) gets the base pointers.
 template <class F>
 void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Axis& x, F&& f) {
   const Placement& p = *run.placement;
@@ -92,12 +99,18 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
   const char* in = static_cast<const char*>(run.inputs[0].data);
   char* out = static_cast<char*>(run.output.data);
   int64_t extent[Shape::kMaxDims];
+  std::vector<int32_t> index[Shape::kMaxDims];
+  const int frame_dim = p.dim('F');
   for (int d = 0; d < p.ndim(); ++d) {
     int64_t lo, hi;
     p[d].valid(lo, hi);
     extent[d] = hi - lo;
     if (d == z.dim || d == y.dim || d == x.dim) continue;
-    in += (p[d].start + p[d].step * lo - run.origin[d]) * run.inputs[0].strides[d] * in_bytes;
+    if (p[d].filter) {
+      index[d] = gathered(p[d], run.origin[d]);
+    } else {
+      in += (p[d].start + p[d].step * lo - run.origin[d]) * run.inputs[0].strides[d] * in_bytes;
+    }
     out += lo * run.output.strides[run.out_dim[d]] * out_bytes;
     if (d != run.plane_dim) outer.push_back(d);
   }
@@ -106,14 +119,16 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
   for (int64_t i = 0; i < total; ++i) {
     const char* a = in;
     char* b = out;
-    int64_t rest = i;
+    int64_t rest = i, frame = 0;
     for (auto it = outer.rbegin(); it != outer.rend(); ++it) {
       const int64_t at = rest % extent[*it];
       rest /= extent[*it];
-      a += at * p[*it].step * run.inputs[0].strides[*it] * in_bytes;
+      const int64_t source = index[*it].empty() ? at * p[*it].step : index[*it][at];
+      a += source * run.inputs[0].strides[*it] * in_bytes;
+      if (*it == frame_dim) frame = at;
       b += at * run.output.strides[run.out_dim[*it]] * out_bytes;
     }
-    f(a, b);
+    f(a, b, frame);
   }
 }
 
@@ -121,10 +136,13 @@ class Filter {
  public:
   explicit Filter(SampleRun& r)
       : run(r), rows(filter_rows(r.stage.target)), dims(r), z(make_axis(r, dims.dim[2], 2)),
-        y(make_axis(r, dims.dim[1], 1)), x(make_axis(r, dims.dim[0], 0)), program(r, tile_length(std::max(r.in_planes, r.out_planes))),
+        y(make_axis(r, dims.dim[1], 1)), x(make_axis(r, dims.dim[0], 0)),
+        program(r, tile_length(std::max(r.in_planes, r.out_planes))),
         channels(r.in_planes), dtype(r.inputs[0].dtype), element(static_cast<int64_t>(size_of(dtype))) {
     if (r.plane_dim >= 0) {
-      stride_c = run.inputs[0].strides[r.plane_dim] * (*run.placement)[r.plane_dim].step;
+      const DimMap& c = (*run.placement)[r.plane_dim];
+      stride_c = run.inputs[0].strides[r.plane_dim] * (c.filter ? 1 : c.step);
+      if (c.filter) channel_index = gathered(c, run.origin[r.plane_dim]);
       out_plane = run.output.strides[run.out_dim[r.plane_dim]];
     }
     if (x.dim < 0) x.stride = channels;
@@ -137,8 +155,9 @@ class Filter {
   void run_all() {
     if (x.count <= 0 || y.count <= 0 || z.count <= 0) return;
     const bool indexed = x.plain && y.plain && z.plain;
+    if (!indexed && !channel_index.empty()) bad_argument("channels that reflect or wrap beside a resampling");
     if (!indexed) prepare();
-    for_each_outer(run, z, y, x, [&](const char* in, char* out) {
+    for_each_outer(run, z, y, x, [&](const char* in, char* out, int64_t) {
       for (int64_t k = 0; k < z.count; ++k)
         for (int64_t j = 0; j < y.count; ++j) {
           char* row = out + ((z.lo + k) * z.out_stride + (y.lo + j) * y.out_stride + x.lo * x.out_stride) *
@@ -162,7 +181,7 @@ class Filter {
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
-  std::vector<int32_t> base;
+  std::vector<int32_t> base, channel_index;
   // Rows converted to float, in a ring of slots tagged with (plane group, depth, row).
   int64_t ring = 0, row_floats = 0;
   std::vector<float> wide;  // planes in f32 where the source lane is another
@@ -313,8 +332,12 @@ class Filter {
     const char* p = in + (z.source(z.taps->first[k]) * z.stride + y.source(y.taps->first[j]) * y.stride) * element;
     for (int64_t i = 0; i < x.count; i += program.tile_n()) {
       const int64_t n = std::min(program.tile_n(), x.count - i);
-      run.convert.load_indexed[static_cast<int>(dtype)][static_cast<int>(lane)](
-          p, base.data() + i, x.stride, stride_c, reinterpret_cast<void* const*>(program.source_planes()), channels, n);
+      const auto load = run.convert.load_indexed[static_cast<int>(dtype)][static_cast<int>(lane)];
+      auto* const planes = reinterpret_cast<void* const*>(program.source_planes());
+      if (channel_index.empty()) load(p, base.data() + i, x.stride, stride_c, planes, channels, n);
+      else
+        for (int c = 0; c < channels; ++c)
+          load(p + channel_index[c] * stride_c * element, base.data() + i, x.stride, 0, planes + c, 1, n);
       TilePlace place{};
       place.out_step = x.dim < 0 ? 1 : x.out_stride;
       place.out = out + i * place.out_step * static_cast<int64_t>(size_of(run.output.dtype));
@@ -331,7 +354,7 @@ void run_filtered(SampleRun& run) { Filter(run).run_all(); }
 
 void run_affine(SampleRun& run) {
   const Placement& p = *run.placement;
-  const AffineMap& map = *p.affine_map();
+  const AffineMap& first = p.affine_map();
   Axis axes[3];
   const char* letters = "DHW";
   AffineSource source;
@@ -342,36 +365,40 @@ void run_affine(SampleRun& run) {
     const DimMap& m = p[a.dim];
     a.stride = run.inputs[0].strides[a.dim];
     a.out_stride = run.output.strides[run.out_dim[a.dim]];
-    int64_t hi;
-    m.valid(a.lo, hi);
-    a.count = hi - a.lo;
+    a.count = m.out;
     if (m.start != 0 || m.step != 1 || m.extent != m.in || m.after_start != 0 || m.after_step != 1)
       fail(ErrorKind::internal, "windows beside a warp in one stage");
   }
-  const Axis &z = axes[0], &y = axes[1], &x = axes[2];
+  const bool flat = first.dims == 2;  // a depth beside a 2-d map is one more outer dimension
+  Axis z = flat ? Axis() : axes[0];
+  const Axis &y = axes[1], &x = axes[2];
   source.dtype = run.inputs[0].dtype;
   source.depth = z.dim < 0 ? 1 : p[z.dim].in;
   source.height = p[y.dim].in, source.width = p[x.dim].in;
   source.stride_z = z.stride, source.stride_y = y.stride, source.stride_x = x.stride;
   source.channels = run.in_planes;
   source.stride_c = run.plane_dim >= 0 ? run.inputs[0].strides[run.plane_dim] : 0;
+  int64_t span = 0;
+  for (int64_t d : {(source.depth - 1) * source.stride_z, (source.height - 1) * source.stride_y,
+                    (source.width - 1) * source.stride_x})
+    span += std::abs(d);
+  if (span >= int64_t{1} << 31) bad_argument("images of 2^31 elements or more cannot be warped");
   const int64_t out_plane = run.plane_dim >= 0 ? run.output.strides[run.out_dim[run.plane_dim]] : 0;
+  if (source.depth == 0 || source.height == 0 || source.width == 0) {
+    if (!first.border_fill) bad_argument("an empty image cannot be warped without a fill_value");
+    return fill_strided(run.output, p.fill_values(), run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : -1);
+  }
   TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
+  void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
   const Lane lane = run.stage.values[run.stage.source].lane;
-  std::vector<float> wide(lane == Lane::f32 ? 0 : run.in_planes * program.tile_n());
-  float* planes[kMaxPlanes];
-  for (int c = 0; c < run.in_planes; ++c)
-    planes[c] = lane == Lane::f32 ? program.source_planes()[c] : wide.data() + c * program.tile_n();
-  for_each_outer(run, z, y, x, [&](const char* in, char* out) {
+  for_each_outer(run, z, y, x, [&](const char* in, char* out, int64_t frame) {
+    const AffineRows rows(run.stage.target, p.affine_map(frame), p.fill_values(), lane);
     source.data = in;
     for (int64_t k = 0; k < z.count; ++k)
       for (int64_t j = 0; j < y.count; ++j)
         for (int64_t i = 0; i < x.count; i += program.tile_n()) {
           const int64_t n = std::min(program.tile_n(), x.count - i);
-          affine_row(source, map, p.fill_values(), i, j, k, n, planes);
-          if (lane != Lane::f32)
-            for (int c = 0; c < run.in_planes; ++c)
-              run.convert.lane[0][static_cast<int>(lane)](planes[c], program.source_planes()[c], n);
+          rows.row(source, i, j, k, n, planes);
           TilePlace place{};
           place.out_step = x.out_stride;
           place.out = out + (k * z.out_stride + j * y.out_stride + i * x.out_stride) *

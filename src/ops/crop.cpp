@@ -22,9 +22,10 @@ struct Crop : CropWindow, OutOfBounds {
   }
   void ready() {
     check_crop_window();
-    check_out_of_bounds();
+    check_out_of_bounds(true);
     if (dtype == DType::none) dtype = old_dtype;
   }
+  bool filters() const { return border().has_value(); }
   bool fills() const { return constant(); }
   Layout input_layout(const ValueType& in) const { return image_layout(in, "DHWC"); }
   void map(const SampleContext& s, Placement& p) const {

@@ -38,10 +38,12 @@ double kernel(FilterKind kind, double t, double r) {
 int64_t border_index(AxisFilter::Border border, int64_t i, int64_t n) {
   if (i >= 0 && i < n) return i;
   if (border == AxisFilter::Border::clamp || n == 1) return std::clamp<int64_t>(i, 0, n - 1);
-  const int64_t period = 2 * n - 2;
+  const int64_t period = border == AxisFilter::Border::wrap           ? n
+                         : border == AxisFilter::Border::reflect_1001 ? 2 * n
+                                                                      : 2 * n - 2;
   i %= period;
   if (i < 0) i += period;
-  return i < n ? i : period - i;
+  return i < n ? i : period - i - (border == AxisFilter::Border::reflect_1001);
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int
     table.taps = 1;
     table.weight.assign(count, 1.0f);
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t k = std::clamp<int64_t>(static_cast<int64_t>(std::floor(center(i))), 0, in - 1);
+      const int64_t k = border_index(f.border, static_cast<int64_t>(std::floor(center(i))), in);
       table.first[i] = static_cast<int32_t>(k);
       table.lowest = std::min(table.lowest, k), table.highest = std::max(table.highest, k + 1);
     }

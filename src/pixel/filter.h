@@ -11,7 +11,7 @@ enum class FilterKind : int8_t { nearest, linear, cubic, triangular, gaussian, l
 // How one axis is filtered: output o reads around lo + (o + 0.5) * (hi - lo) / out, in input samples
 // (sample i covers [i, i + 1)); lo > hi mirrors. Taps outside of [0, in) read the border.
 struct AxisFilter {
-  enum class Border : int8_t { clamp, reflect_101 };
+  enum class Border : int8_t { clamp, reflect_101, reflect_1001, wrap };
   FilterKind kind = FilterKind::linear;
   bool antialias = true;        // widen the support when shrinking
   double lo = 0, hi = 0;

@@ -50,7 +50,10 @@ template <class T> class PerSample {
   PerSample() = default;
   PerSample(T v) : one_(std::move(v)) {}
   T operator[](int sample) const { return many_ ? view_as<T>(many_->view(sample)) : one_; }
-  // The value for frame f of a sample: arguments with one more dimension than T hold one value per frame.
+  // All values of a sample whose argument holds one for each frame.
+  std::vector<T> frames(int sample) const {
+    return many_ ? view_as<std::vector<T>>(many_->view(sample)) : std::vector<T>{one_};
+  }
   bool given() const { return given_; }
   bool constant() const { return !many_; }
   const Batch* batch() const { return many_; }  // nullptr: one value for all

@@ -2,6 +2,7 @@
 // What a window that reaches outside of the image reads there: crop, slice, crop_mirror_normalize.
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "ops/machine/operator.h"
 
@@ -13,20 +14,39 @@ struct OutOfBounds {
 
   bool constant() const { return out_of_bounds_policy == "constant" || out_of_bounds_policy == "pad"; }
   bool trims() const { return out_of_bounds_policy == "trim_to_shape"; }
-  void check_out_of_bounds() const {
-    if (out_of_bounds_policy != "error" && !constant() && !trims())
-      bad_argument("out_of_bounds_policy must be 'error', 'constant', 'pad' or 'trim_to_shape', got '{}'",
+  // Policies that repeat samples of the input.
+  std::optional<AxisFilter::Border> border() const {
+    if (out_of_bounds_policy == "edge" || out_of_bounds_policy == "clamp") return AxisFilter::Border::clamp;
+    if (out_of_bounds_policy == "reflect" || out_of_bounds_policy == "reflect_1001")
+      return AxisFilter::Border::reflect_1001;
+    if (out_of_bounds_policy == "reflect_101") return AxisFilter::Border::reflect_101;
+    if (out_of_bounds_policy == "wrap") return AxisFilter::Border::wrap;
+    return {};
+  }
+  void check_out_of_bounds(bool borders = false) const {
+    if (out_of_bounds_policy != "error" && !constant() && !trims() && !(borders && border()))
+      bad_argument("out_of_bounds_policy must be 'error', 'constant', 'pad'{} or 'trim_to_shape', got '{}'",
+                   borders ? ", 'edge', 'clamp', 'reflect', 'reflect_1001', 'reflect_101', 'wrap'" : "",
                    out_of_bounds_policy);
     if (fill_values.empty()) bad_argument("fill_values must not be empty");
   }
   // Applies the window [start, start + extent) of a dimension under the policy.
   void window(Placement& p, int dim, int64_t start, int64_t extent) const {
     const int64_t have = p.extent(dim);
+    const bool inside = start >= 0 && start <= have && extent <= have - start;
+    if (border() && !inside) {
+      if (have == 0 && extent > 0) bad_argument("an empty axis has nothing to repeat");
+      AxisFilter f;  // one sample for each position, by the border's rule
+      f.kind = FilterKind::nearest;
+      f.lo = static_cast<double>(start), f.hi = static_cast<double>(start + extent), f.out = extent;
+      f.border = *border();
+      return p.filter(dim, std::move(f));
+    }
     if (trims()) {
       const int64_t lo = std::clamp<int64_t>(start, 0, have);
       extent = std::clamp<int64_t>(start + extent, lo, have) - lo;
       start = lo;
-    } else if (!constant() && (start < 0 || start > have || extent > have - start)) {
+    } else if (!constant() && !inside) {
       bad_argument("the window {} to {} leaves the {} samples of axis {}; out_of_bounds_policy says what to do then",
                    start, start + extent, have, p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
     }
@@ -44,7 +64,8 @@ struct OutOfBounds {
 template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
-           "error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image.")
+           "error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also "
+           "repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.")
       .arg("fill_values", &Op::fill_values, "What is outside: one value, or one per channel; rounded and saturated.");
 }
 

@@ -6,6 +6,10 @@
 namespace penstock {
 
 void DimMap::valid(int64_t& lo, int64_t& hi) const {
+  if (warped) {
+    lo = 0, hi = out;
+    return;
+  }
   // Position p(o) = s + t * o must lie in [0, n).
   const int64_t n = filter ? filter->out : in;
   const int64_t s = filter ? after_start : start, t = filter ? after_step : step;
@@ -29,7 +33,7 @@ Placement::Placement(const Shape& in, Layout layout) : layout_(layout) {
 void Placement::window(int dim, int64_t start, int64_t extent, int step) {
   DimMap& d = dims_[dim];
   if (extent < 0) bad_argument("a window of negative size {}", extent);
-  if (d.filter || affine_) {
+  if (d.filter || warps()) {
     d.after_start += d.after_step * start;
     d.after_step *= step;
   } else {
@@ -42,7 +46,7 @@ void Placement::window(int dim, int64_t start, int64_t extent, int step) {
 
 void Placement::filter(int dim, AxisFilter f) {
   DimMap& d = dims_[dim];
-  if (d.filter || affine_) fail(ErrorKind::internal, "a second filter on dimension {} of one stage", dim);
+  if (d.filter || warps()) fail(ErrorKind::internal, "a second filter on dimension {} of one stage", dim);
   if (f.out < 0) bad_argument("a size must not be negative, got {}", f.out);
   if (f.out > 0 && d.out == 0) bad_argument("an empty dimension cannot be resampled to {} samples", f.out);
   d.extent = d.out;
@@ -51,13 +55,23 @@ void Placement::filter(int dim, AxisFilter f) {
 }
 
 void Placement::affine(const AffineMap& a) {
-  affine_ = a;
+  affine_.assign(1, a);
   const char* letters = a.dims == 3 ? "DHW" : "HW";
   for (int i = 0; i < a.dims; ++i) {
-    const int k = dim(letters[i]);
-    dims_[k].extent = dims_[k].out;
-    dims_[k].out = a.out[3 - a.dims + i];
+    DimMap& d = dims_[dim(letters[i])];
+    d.extent = d.out;
+    d.out = a.out[3 - a.dims + i];
+    d.warped = true;
   }
+}
+
+void Placement::affine_frames(std::vector<AffineMap> maps) {
+  const int f = dim('F');
+  if (f < 0 || extent(f) != static_cast<int64_t>(maps.size()))
+    bad_argument("{} values per frame for {} frames", maps.size(), f < 0 ? 0 : extent(f));
+  if (maps.empty()) return;
+  affine(maps[0]);
+  affine_ = std::move(maps);
 }
 
 Shape Placement::shape() const {

@@ -18,6 +18,7 @@ struct DimMap {
   std::optional<AxisFilter> filter;
   int64_t after_start = 0, after_step = 1;  // window in the filter's output
   int64_t out = 0;              // extent of the result
+  bool warped = false;          // the affine map gives this dimension
 
   // Outputs [lo, hi) read the source (or the filter's output); the others are fill.
   void valid(int64_t& lo, int64_t& hi) const;
@@ -47,19 +48,22 @@ class Placement {
   // Resamples or convolves the dimension; throws internal if it is filtered already (stages break before that).
   void filter(int dim, AxisFilter f);
   void affine(const AffineMap& a);
+  // The same with one map for each frame (dimension F); all have the same output size.
+  void affine_frames(std::vector<AffineMap> maps);
   // Value of positions outside; one entry or one per channel. In the units of the stage's output.
   void fill(std::vector<float> values) { fill_ = std::move(values); }
 
   const DimMap& operator[](int dim) const { return dims_[dim]; }
   const std::vector<float>& fill_values() const { return fill_; }
-  const std::optional<AffineMap>& affine_map() const { return affine_; }
+  bool warps() const { return !affine_.empty(); }
+  const AffineMap& affine_map(int64_t frame = 0) const { return affine_[affine_.size() > 1 ? frame : 0]; }
   Shape shape() const;
 
  private:
   Layout layout_;
   std::vector<DimMap> dims_;
   std::vector<float> fill_{0.0f};
-  std::optional<AffineMap> affine_;
+  std::vector<AffineMap> affine_;  // one for all, or one for each frame
 };
 
 }  // namespace penstock

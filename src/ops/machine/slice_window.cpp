@@ -33,15 +33,19 @@ void SliceWindow::check_slice_window() const {
     bad_argument("one of start, rel_start, end, rel_end, shape, rel_shape or the inputs anchor and shape is required");
 }
 
+std::vector<int> SliceWindow::named_axes(int sample, const Layout& layout, int ndim) const {
+  return axes.given() && !axis_names.given() ? axes_by_number(axes[sample], ndim) : axes_by_name(*axis_names, layout);
+}
+
 std::vector<SliceWindow::Window> SliceWindow::windows(int sample, const Layout& layout, const Shape& extents) const {
   const int ndim = extents.size();
-  const bool by_number = axes.given() && !axis_names.given();
-  const std::vector<int> dims = by_number ? axes_by_number(axes[sample], ndim) : axes_by_name(*axis_names, layout);
+  const std::vector<int> dims = named_axes(sample, layout, ndim);
   auto values = [&](const auto& argument, const char* name) {
     std::vector<double> v;
     if (!argument.given()) return v;
     const auto list = argument[sample];
-    for (size_t i = 0; i < dims.size(); ++i) v.push_back(static_cast<double>(entry_of(list, i, dims.size(), name)));
+    if (list.size() != dims.size()) bad_argument("{} has {} values for {} axes", name, list.size(), dims.size());
+    for (const auto entry : list) v.push_back(static_cast<double>(entry));
     return v;
   };
   const auto v_start = values(start, "start"), v_end = values(end, "end"), v_shape = values(shape, "shape");
@@ -84,8 +88,7 @@ int64_t SliceWindow::known_extent(int sample, const Layout& layout, char axis, i
   const Shape unknown = Shape::filled(layout.size(), -1);
   for (const Window& w : windows(sample, layout, unknown))
     if (w.dim == dim) return w.extent;
-  const bool by_number = axes.given() && !axis_names.given();
-  for (int d : by_number ? axes_by_number(axes[sample], layout.size()) : axes_by_name(*axis_names, layout))
+  for (int d : named_axes(sample, layout, layout.size()))
     if (d == dim) return -1;
   return in;
 }

@@ -18,6 +18,7 @@ struct SliceWindow {
     int64_t start, extent;
   };
   void check_slice_window() const;
+  std::vector<int> named_axes(int sample, const Layout& layout, int ndim) const;
   // Extents of -1 are unknown; the windows that depend on them are left out.
   std::vector<Window> windows(int sample, const Layout& layout, const Shape& extents) const;
   // The extent along a letter of the layout as far as it is known without the image's.

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included once per target by affine_rows.cpp.
+
+// Where a block of outputs reads: the lower neighbor of each and the weight of the upper one, by axis x, y, z.
+struct Positions {
+  alignas(64) int32_t at[3][kBlock];
+  alignas(64) float weight[3][kBlock];
+  alignas(64) double exact[3][kBlock];
+  int axes = 2;
+};
+
+// Coordinates are cut to a little outside of the source, where all taps are outside anyway; NaN goes there too.
+inline void find_positions(const AffineMap& map, const int64_t* extent, int64_t x, int64_t y, int64_t z, int n,
+                           bool nearest, Positions& p) {
+  const int columns = map.dims + 1;
+  p.axes = map.dims;
+  for (int a = 0; a < map.dims; ++a) {
+    const double* m = map.m + a * columns;
+    double base = m[1] * (static_cast<double>(y) + 0.5);
+    if (map.dims == 3) base += m[2] * (static_cast<double>(z) + 0.5);
+    base += m[map.dims];
+    const double shift = nearest ? 0.0 : 0.5, high = static_cast<double>(extent[a]) + 1, scale = m[0];
+    const double first = static_cast<double>(x) + 0.5;
+    int32_t* __restrict at = p.at[a];
+    float* __restrict weight = p.weight[a];
+    double* __restrict exact = p.exact[a];
+    for (int i = 0; i < n; ++i) {
+      double v = scale * (first + i) + base - shift;
+      v = v > -2.0 ? v : -2.0;
+      v = v < high ? v : high;
+      const double low = floor(v);
+      at[i] = static_cast<int32_t>(low);
+      exact[i] = v - low;
+      weight[i] = static_cast<float>(v - low);
+    }
+  }
+}
+
+// Offsets of one tap (corner: bit a set = the upper neighbor on axis a), clamped into the source; true if any output's
+// tap is outside, then outside[i] says which.
+inline bool tap_offsets(const AffineSource& s, const int64_t* extent, const Positions& p, int corner, int n,
+                        int32_t* __restrict offset, int32_t* __restrict outside) {
+  const int32_t stride[3] = {static_cast<int32_t>(s.stride_x), static_cast<int32_t>(s.stride_y),
+                             static_cast<int32_t>(s.stride_z)};
+  int32_t any = 0;
+  for (int a = 0; a < p.axes; ++a) {
+    const int32_t last = static_cast<int32_t>(extent[a]) - 1, step = stride[a], up = corner >> a & 1;
+    const int32_t* __restrict at = p.at[a];
+    for (int i = 0; i < n; ++i) {
+      const int32_t v = at[i] + up;
+      int32_t c = v < 0 ? 0 : v;
+      c = c > last ? last : c;
+      const int32_t out = c != v;
+      offset[i] = (a ? offset[i] : 0) + c * step;
+      outside[i] = (a ? outside[i] : 0) | out;
+      any |= out;
+    }
+  }
+  return any != 0;
+}
+
+template <class V>
+void put_fill(const AffineRows& rows, int channels, const int32_t* outside, int n, V* const* planes) {
+  for (int c = 0; c < channels; ++c) {
+    const auto fill = static_cast<V>(AffineAccess::fill(rows, c));
+    V* __restrict to = planes[c];
+    for (int i = 0; i < n; ++i) to[i] = outside[i] ? fill : to[i];
+  }
+}
+
+// One tap of every output for all channels, in the lane.
+template <class V>
+void load_tap(const AffineRows& rows, const AffineSource& s, Lane lane, const int64_t* extent, const Positions& p,
+              int corner, int n, V* const* planes) {
+  int32_t offset[kBlock], outside[kBlock];
+  const bool any = tap_offsets(s, extent, p, corner, n, offset, outside);
+  void* to[64];
+  for (int c = 0; c < s.channels; ++c) to[c] = planes[c];
+  AffineAccess::convert(rows).load_indexed[static_cast<int>(s.dtype)][static_cast<int>(lane)](
+      s.data, offset, 1, s.stride_c, to, s.channels, n);
+  if (any && AffineAccess::map(rows).border_fill) put_fill(rows, s.channels, outside, n, planes);
+}
+
+template <class V> const V* weights(const Positions& p, int axis) {
+  if constexpr (std::is_same_v<V, float>) return p.weight[axis];
+  else return p.exact[axis];
+}
+
+template <class V>
+void blend(V* __restrict a, const V* __restrict b, const V* __restrict w, int n) {
+  for (int i = 0; i < n; ++i) a[i] = a[i] + (b[i] - a[i]) * w[i];
+}
+
+// Any type, any number of channels, two or three axes: taps are paired axis by axis, x first. Channels go one by one.
+template <class V>
+void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent, const Positions& p,
+                  int n, V* const* planes, int first_channel = 0) {
+  V tap[3][kBlock];
+  AffineSource s = all;
+  s.channels = 1;
+  for (int c = 0; c < all.channels; ++c) {
+    s.data = static_cast<const char*>(all.data) + c * all.stride_c * static_cast<int64_t>(size_of(s.dtype));
+    const auto fill = static_cast<V>(AffineAccess::fill(rows, first_channel + c));
+    int32_t offset[kBlock], outside[kBlock];
+    auto load = [&](int corner, V* to) {
+      const bool any = tap_offsets(s, extent, p, corner, n, offset, outside);
+      void* plane[1] = {to};
+      AffineAccess::convert(rows).load_indexed[static_cast<int>(s.dtype)][static_cast<int>(lane)](s.data, offset, 1, 0,
+                                                                                                  plane, 1, n);
+      if (!any || !AffineAccess::map(rows).border_fill) return;
+      for (int i = 0; i < n; ++i) to[i] = outside[i] ? fill : to[i];
+    };
+    auto plane_of = [&](int z, V* low, V* high) {  // bilinear in one depth
+      load(z | 0, low), load(z | 1, high);
+      blend(low, high, weights<V>(p, 0), n);
+    };
+    auto depth = [&](int z, V* to, V* other, V* spare) {
+      plane_of(z, to, spare);
+      plane_of(z | 2, other, spare);
+      blend(to, other, weights<V>(p, 1), n);
+    };
+    if (p.axes == 2) {
+      depth(0, planes[c], tap[0], tap[1]);
+    } else {
+      depth(0, planes[c], tap[0], tap[1]);
+      depth(4, tap[2], tap[0], tap[1]);
+      blend(planes[c], static_cast<const V*>(tap[2]), weights<V>(p, 2), n);
+    }
+  }
+}
+
+#if PENSTOCK_WIDTH
+using VecF = float __attribute__((vector_size(PENSTOCK_WIDTH * 4)));
+using VecI = int32_t __attribute__((vector_size(PENSTOCK_WIDTH * 4)));
+
+inline __attribute__((always_inline)) VecI gather(const void* base, VecI bytes) {
+#if PENSTOCK_WIDTH == 8
+  return (VecI)_mm256_i32gather_epi32(static_cast<const int*>(base), (__m256i)bytes, 1);
+#else
+  return (VecI)_mm512_i32gather_epi32((__m512i)bytes, base, 1);
+#endif
+}
+inline __attribute__((always_inline)) VecI shift_right(VecI v, VecI bits) {
+#if PENSTOCK_WIDTH == 8
+  return (VecI)_mm256_srlv_epi32((__m256i)v, (__m256i)bits);
+#else
+  return (VecI)_mm512_srlv_epi32((__m512i)v, (__m512i)bits);
+#endif
+}
+inline __attribute__((always_inline)) VecF to_float(VecI v) { return __builtin_convertvector(v, VecF); }
+
+inline __attribute__((always_inline)) VecI clamped(VecI v, int32_t last) {
+  const VecI zero = v - v;
+  v = v < zero ? zero : v;
+  return v > zero + last ? zero + last : v;
+}
+template <bool kLimited>
+inline __attribute__((always_inline)) VecI fetch(const void* data, VecI offset, int32_t limit) {
+  if constexpr (!kLimited) {
+    return gather(data, offset);
+  } else {
+    const VecI safe = clamped(offset, limit);
+    return shift_right(gather(data, safe), (offset - safe) * 8);
+  }
+}
+template <int kChannels>
+inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
+  if constexpr (kChannels == 0) return (VecF)v;
+  else return to_float((v >> (8 * c)) & 255);
+}
+
+// Bytes of one, three or four channels beside each other (kChannels), or floats of one channel (0). A gather fetches
+// four bytes: all channels of a pixel. `limit` is the last offset where four bytes may be read; pixels behind it are
+// read from there and shifted down.
+template <int kChannels>
+void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, int32_t limit,
+                  float* const* planes, int channel) {
+  constexpr int kWidth = PENSTOCK_WIDTH, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
+  const bool fills = AffineAccess::map(rows).border_fill;
+  float fill[kPlanes];
+  for (int c = 0; c < kPlanes; ++c) fill[c] = AffineAccess::fill(rows, channel + c);
+  const auto last_x = static_cast<int32_t>(s.width) - 1, last_y = static_cast<int32_t>(s.height) - 1;
+  const auto step_x = static_cast<int32_t>(s.stride_x) * kBytes, step_y = static_cast<int32_t>(s.stride_y) * kBytes;
+  for (int i = 0; i < n; i += kWidth) {
+    VecI x0, y0;
+    VecF wx, wy;
+    std::memcpy(&x0, p.at[0] + i, sizeof x0), std::memcpy(&y0, p.at[1] + i, sizeof y0);
+    std::memcpy(&wx, p.weight[0] + i, sizeof wx), std::memcpy(&wy, p.weight[1] + i, sizeof wy);
+    const VecI x1 = x0 + 1, y1 = y0 + 1;
+    const VecI cx0 = clamped(x0, last_x), cx1 = clamped(x1, last_x), cy0 = clamped(y0, last_y), cy1 = clamped(y1, last_y);
+    const VecI ox0 = cx0 * step_x, ox1 = cx1 * step_x, oy0 = cy0 * step_y, oy1 = cy1 * step_y;
+    constexpr bool kLimited = kChannels == 1 || kChannels == 3;
+    const VecI a = fetch<kLimited>(s.data, oy0 + ox0, limit), b = fetch<kLimited>(s.data, oy0 + ox1, limit);
+    const VecI d = fetch<kLimited>(s.data, oy1 + ox0, limit), e = fetch<kLimited>(s.data, oy1 + ox1, limit);
+    const VecI bad_x0 = x0 != cx0, bad_x1 = x1 != cx1, bad_y0 = y0 != cy0, bad_y1 = y1 != cy1;
+    VecI bad = bad_x0 | bad_x1 | bad_y0 | bad_y1;
+    bool any = false;
+    if (fills)
+      for (int k = 0; k < kWidth; ++k) any |= bad[k] != 0;
+    for (int c = 0; c < kPlanes; ++c) {
+      VecF va = channel_of<kChannels>(a, c), vb = channel_of<kChannels>(b, c);
+      VecF vd = channel_of<kChannels>(d, c), ve = channel_of<kChannels>(e, c);
+      if (any) {
+        const VecF f = wx - wx + fill[c];
+        va = (bad_x0 | bad_y0) ? f : va, vb = (bad_x1 | bad_y0) ? f : vb;
+        vd = (bad_x0 | bad_y1) ? f : vd, ve = (bad_x1 | bad_y1) ? f : ve;
+      }
+      const VecF top = va + (vb - va) * wx, bottom = vd + (ve - vd) * wx;
+      const VecF out = top + (bottom - top) * wy;
+      std::memcpy(planes[c] + i, &out, sizeof out);
+    }
+  }
+}
+
+// The vector path if the source's type and strides allow it.
+inline bool gather_linear(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, void* const* planes) {
+  float* to[64];
+  for (int c = 0; c < s.channels; ++c) to[c] = static_cast<float*>(planes[c]);
+  if (p.axes != 2 || s.stride_x < 0 || s.stride_y < 0 || s.stride_c < 0) return false;
+  const int64_t last = (s.height - 1) * s.stride_y + (s.width - 1) * s.stride_x;  // offset of the last pixel
+  if (s.dtype == DType::float32 && last < (int64_t{1} << 29)) {
+    for (int c = 0; c < s.channels; ++c) {
+      AffineSource one = s;
+      one.data = static_cast<const float*>(s.data) + c * s.stride_c;
+      gather_block<0>(rows, one, p, n, 0, to + c, c);
+    }
+    return true;
+  }
+  if (s.dtype != DType::uint8) return false;
+  const bool together = s.stride_c == 1 && s.stride_x >= s.channels && (s.channels == 3 || s.channels == 4);
+  const int64_t limit = last + (together ? s.channels : 1) - 4;
+  if (limit < 0) return false;
+  if (together && s.channels == 3) gather_block<3>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
+  else if (together) gather_block<4>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
+  else
+    for (int c = 0; c < s.channels; ++c) {
+      AffineSource one = s;
+      one.data = static_cast<const uint8_t*>(s.data) + c * s.stride_c;
+      gather_block<1>(rows, one, p, n, static_cast<int32_t>(limit), to + c, c);
+    }
+  return true;
+}
+#endif
+
+inline void nearest_block(const AffineRows& rows, const AffineSource& s, const int64_t* extent, const Positions& p, int n,
+                          void* const* planes) {
+  auto load = [&](auto tag) {
+    using V = typename decltype(tag)::type;
+    V* to[64];
+    for (int c = 0; c < s.channels; ++c) to[c] = static_cast<V*>(planes[c]);
+    load_tap<V>(rows, s, AffineAccess::lane(rows), extent, p, 0, n, to);
+  };
+  switch (AffineAccess::lane(rows)) {
+    case Lane::f32: return load(TypeTag<float>{});
+    case Lane::f64: return load(TypeTag<double>{});
+    case Lane::i32: return load(TypeTag<int32_t>{});
+    case Lane::i64: return load(TypeTag<int64_t>{});
+    case Lane::u64: return load(TypeTag<uint64_t>{});
+  }
+}
+
+inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n,
+                void* const* planes) {
+  const AffineMap& map = AffineAccess::map(rows);
+  const Lane lane = AffineAccess::lane(rows);
+  const int64_t extent[3] = {s.width, s.height, s.depth};
+  const bool nearest = map.kind == FilterKind::nearest;
+  Positions p;
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int count = static_cast<int>(std::min<int64_t>(kBlock, n - i));
+    void* to[64];
+    for (int c = 0; c < s.channels; ++c) to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
+    // Whole vectors: positions past the end are computed as well and their values land in the planes' spare room.
+    find_positions(map, extent, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, p);
+    if (nearest) {
+      nearest_block(rows, s, extent, p, count, to);
+    } else if (lane == Lane::f32) {
+#if PENSTOCK_WIDTH
+      if (gather_linear(rows, s, p, count, to)) continue;
+#endif
+      float* f[64];
+      for (int c = 0; c < s.channels; ++c) f[c] = static_cast<float*>(to[c]);
+      linear_block<float>(rows, s, Lane::f32, extent, p, count, f);
+    } else if (lane == Lane::f64) {
+      double* f[64];
+      for (int c = 0; c < s.channels; ++c) f[c] = static_cast<double*>(to[c]);
+      linear_block<double>(rows, s, Lane::f64, extent, p, count, f);
+    } else {  // wide integers: in double, then rounded
+      double room[kBlock];
+      AffineSource one = s;
+      one.channels = 1;
+      for (int c = 0; c < s.channels; ++c) {
+        double* f[1] = {room};
+        one.data = static_cast<const char*>(s.data) + c * s.stride_c * static_cast<int64_t>(size_of(s.dtype));
+        linear_block<double>(rows, one, Lane::f64, extent, p, count, f, c);
+        AffineAccess::convert(rows).lane[static_cast<int>(Lane::f64)][static_cast<int>(lane)](room, to[c], count);
+      }
+    }
+  }
+}

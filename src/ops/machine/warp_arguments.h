@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rotate and warp_affine have in common: canvas, interpolation, border.
+#pragma once
+#include <cmath>
+#include <optional>
+
+#include "ops/machine/image_layout.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct WarpArguments {
+  static constexpr bool warps = true;
+  PerSample<std::vector<float>> size;
+  Optional<float> fill_value;
+  int interp_type = 1;
+  DType dtype = DType::none, old_dtype = DType::none;
+
+  void check_warp() {
+    if (interp_type != 0 && interp_type != 1)
+      bad_argument("interp_type must be INTERP_NN (0) or INTERP_LINEAR (1), got {}", interp_type);
+    if (dtype == DType::none) dtype = old_dtype;
+  }
+  Layout input_layout(const ValueType& in) const { return image_layout(in); }
+  // The canvas that the caller asked for along axis i of n (outermost first).
+  std::optional<int64_t> given_extent(int sample, int i, int n) const {
+    if (!size.given()) return {};
+    const std::vector<float> v = size[sample];
+    if (v.empty()) return {};
+    if (static_cast<int>(v.size()) != n && v.size() != 1) bad_argument("size has {} values for {} axes", v.size(), n);
+    const double e = v[v.size() == 1 ? 0 : i];
+    if (!(e < 2147483648.0)) bad_argument("a size of {} is too large", e);
+    return std::max<int64_t>(1, std::llround(std::max(e, 0.0)));
+  }
+  // The spatial dimensions of the input, outermost first.
+  static std::vector<int> spatial(const Placement& p) {
+    std::vector<int> dims;
+    for (char c : {'D', 'H', 'W'})
+      if (p.dim(c) >= 0) dims.push_back(p.dim(c));
+    return dims;
+  }
+  AffineMap start_map(int dims, Placement& p) const {
+    AffineMap a;
+    a.dims = dims;
+    a.kind = interp_type == 0 ? FilterKind::nearest : FilterKind::linear;
+    a.border_fill = fill_value.given();
+    if (fill_value.given()) p.fill({*fill_value});
+    return a;
+  }
+};
+
+template <class Op> Schema<Op>&& warp_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("size", &Op::size, "Extents of the output, outermost first: (height, width) or (depth, height, width).")
+      .arg("fill_value", &Op::fill_value, "What is outside of the input; if not given, the nearest sample at its edge.")
+      .arg("interp_type", &Op::interp_type, "INTERP_NN or INTERP_LINEAR.")
+      .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+      .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.");
+}
+
+}  // namespace penstock

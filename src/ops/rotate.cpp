@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numbers>
+
+#include "ops/machine/warp_arguments.h"
+
+namespace penstock {
+
+struct Rotate : WarpArguments {
+  PerSample<float> angle = 0.0f;
+  PerSample<std::vector<float>> axis;
+  bool keep_size = false;
+
+  static Schema<Rotate> schema() {
+    return Schema<Rotate>("rotate",
+                          "Rotates images counter-clockwise, and volumes about an axis, around their centers.\n\nThe "
+                          "canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H "
+                          "and W, with D a volume; kept. Types: all.")
+        .required("angle", &Rotate::angle, "Degrees; also one for each frame.")
+        .arg("axis", &Rotate::axis, "Axis of a volume's rotation, (x, y, z); also one for each frame.")
+        .arg("keep_size", &Rotate::keep_size, "The canvas has the input's extents.")
+        .with(&warp_arguments<Rotate>)
+        .oracle("dali");
+  }
+  void ready() { check_warp(); }
+  void map(const SampleContext& s, Placement& p) const {
+    const std::vector<int> dims = spatial(p);
+    const int n = static_cast<int>(dims.size());
+    const std::vector<float> angles = angle.frames(s.index);
+    const std::vector<float> about = n == 3 ? axis[s.index] : std::vector<float>();
+    if (angles.empty()) bad_argument("angle has no values");
+    if (n == 3 && about.size() != 3 && about.size() != 3 * angles.size())
+      bad_argument("a volume needs an axis of 3 numbers, got {}", about.size());
+    AffineMap map = start_map(n, p);
+    std::vector<AffineMap> maps;
+    for (size_t k = 0; k < angles.size(); ++k) {
+      const float* u = n == 2 ? nullptr : about.data() + (about.size() > 3 ? 3 * k : 0);
+      if (!std::isfinite(angles[k])) bad_argument("angle must be finite, got {}", angles[k]);
+      double r[9];
+      rotation(angles[k], u, r);
+      for (int i = 0; i < n; ++i) std::copy(r + i * n, r + i * n + n, map.m + i * (n + 1));
+      maps.push_back(map);
+    }
+    int64_t in[3], out[3];  // x, y, z
+    for (int i = 0; i < n; ++i) in[i] = p.extent(dims[n - 1 - i]);
+    canvas(s.index, n, in, maps, out);
+    for (AffineMap& m : maps)
+      for (int i = 0; i < n; ++i) {
+        double offset = static_cast<double>(in[i]) / 2;
+        for (int j = 0; j < n; ++j) offset -= m.m[i * (n + 1) + j] * (static_cast<double>(out[j]) / 2);
+        m.m[i * (n + 1) + n] = offset;
+        m.out[2 - i] = out[i];
+      }
+    if (maps.size() == 1) p.affine(maps[0]);
+    else p.affine_frames(std::move(maps));
+  }
+  int64_t out_extent(const SampleContext& s, char c, int64_t in) const {
+    if (c != 'D' && c != 'H' && c != 'W') return in;
+    const int n = size.given() ? static_cast<int>(size[s.index].size()) : 0;
+    const int i = n - (c == 'W' ? 1 : c == 'H' ? 2 : 3);
+    if (n == 1) return *given_extent(s.index, 0, 1);
+    return n > 0 && i >= 0 && i < n ? *given_extent(s.index, i, n) : keep_size ? in : -1;
+  }
+
+ private:
+  // Output to input, rows x, y[, z]. Multiples of 90 degrees are exact.
+  static void rotation(double degrees, const float* axis, double* r) {
+    const double turn = std::remainder(degrees, 360.0), radians = turn * (std::numbers::pi / 180);
+    const bool quarter = std::fmod(turn, 90.0) == 0;
+    const double c = quarter ? std::rint(std::cos(radians)) : std::cos(radians);
+    double s = quarter ? std::rint(std::sin(radians)) : std::sin(radians);
+    if (!axis) {
+      r[0] = c, r[1] = -s, r[2] = s, r[3] = c;
+      return;
+    }
+    s = -s;  // the rotation about the axis maps input to output
+    double u[3], norm = 0;
+    for (int i = 0; i < 3; ++i) norm += static_cast<double>(axis[i]) * axis[i];
+    norm = std::sqrt(norm);
+    if (!(norm > 0) || !std::isfinite(norm)) bad_argument("axis must not be zero");
+    for (int i = 0; i < 3; ++i) u[i] = axis[i] / norm;
+    const double cross[9] = {0, -u[2], u[1], u[2], 0, -u[0], -u[1], u[0], 0};
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) r[i * 3 + j] = c * (i == j) + s * cross[i * 3 + j] + (1 - c) * u[i] * u[j];
+  }
+  // Extents x, y[, z] of the output: the largest of all frames; each has the parity of the input axis that it shows
+  // most of, so that centers fall on centers. Frames vote on the parity.
+  void canvas(int sample, int n, const int64_t* in, const std::vector<AffineMap>& maps, int64_t* out) const {
+    for (int i = 0; i < n; ++i) {
+      if (const auto e = given_extent(sample, n - 1 - i, n)) {
+        out[i] = *e;
+        continue;
+      }
+      out[i] = in[i];
+      if (keep_size) continue;
+      int64_t largest = 0, odd = 0;
+      for (const AffineMap& m : maps) {
+        double reach = 0;
+        int most = 0;
+        for (int j = 0; j < n; ++j) {
+          const double part = std::fabs(m.m[i * (n + 1) + j]);
+          reach += part * static_cast<double>(in[j]);
+          if (part > std::fabs(m.m[i * (n + 1) + most])) most = j;
+        }
+        largest = std::max(largest, static_cast<int64_t>(std::ceil(reach - 0.01)));
+        odd += in[most] % 2;
+      }
+      const int64_t want = 2 * odd > static_cast<int64_t>(maps.size()) ? 1 : 0;
+      out[i] = largest + (largest % 2 != want);
+    }
+  }
+};
+PENSTOCK_OPERATOR(Rotate);
+
+}  // namespace penstock

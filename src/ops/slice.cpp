@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/image_layout.h"
+#include "ops/machine/out_of_bounds.h"
+#include "ops/machine/slice_window.h"
+
+namespace penstock {
+
+struct Slice : SliceWindow, OutOfBounds {
+  DType dtype = DType::none, old_dtype = DType::none;
+  Optional<int> image_type;
+  static constexpr bool maps_channels = true;
+
+  static Schema<Slice> schema() {
+    return Schema<Slice>("slice",
+                         "Cuts a window out of each sample, given by its start and its end or shape.\n\nAlso as two "
+                         "more inputs: anchor and shape. Layouts: any; kept. Types: all.")
+        .with(&slice_window_arguments<Slice>)
+        .with(&out_of_bounds_arguments<Slice>)
+        .arg("dtype", &Slice::dtype, "Type of the result; default: the input's.")
+        .arg("output_dtype", &Slice::old_dtype, "Deprecated name of dtype.")
+        .arg("image_type", &Slice::image_type, "Deprecated; accepted without effect.")
+        .input_names({"data", "anchor", "shape"})
+        .oracle("dali");
+  }
+  void ready() {
+    check_slice_window();
+    check_out_of_bounds(true);
+    if (dtype == DType::none) dtype = old_dtype;
+  }
+  void check(std::span<const ValueType> in) {
+    type_ = in[0];
+    if (type_.ndim >= 0 && !axes.batch()) named_axes(0, names_of(type_.layout, type_.ndim), type_.ndim);
+  }
+  bool filters() const { return border().has_value(); }
+  bool fills() const { return constant(); }
+  void map(const SampleContext& s, Placement& p) const {
+    for (const Window& w : windows(s.index, names_of(p.layout(), p.ndim()), p.shape()))
+      window(p, w.dim, w.start, w.extent);
+    const int c = p.dim('C');
+    fill(p, c < 0 ? -1 : p.extent(c));
+  }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    if (trims() || !type_.layout.has(axis)) return -1;
+    return known_extent(s.index, type_.layout, axis, in);
+  }
+
+ private:
+  ValueType type_;
+
+  // The letters that axis_names speaks of; an input without a layout is taken for an image there.
+  Layout names_of(const Layout& layout, int ndim) const {
+    const bool by_number = axes.given() && !axis_names.given();
+    return by_number || !layout.empty() ? layout : image_layout({DType::none, ndim, {}});
+  }
+};
+PENSTOCK_OPERATOR(Slice);
+
+}  // namespace penstock

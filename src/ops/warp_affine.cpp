@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/warp_arguments.h"
+
+namespace penstock {
+
+struct WarpAffine : WarpArguments {
+  PerSample<std::vector<double>> matrix;
+  bool inverse_map = true;
+
+  static Schema<WarpAffine> schema() {
+    return Schema<WarpAffine>("warp_affine",
+                              "Resamples images and volumes under an affine map.\n\nCoordinates are (x, y[, z]) with 0 "
+                              "at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any "
+                              "with H and W, with D a volume; kept. Types: all.")
+        .arg("matrix", &WarpAffine::matrix,
+             "2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input, and one for each frame.")
+        .arg("inverse_map", &WarpAffine::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
+        .with(&warp_arguments<WarpAffine>)
+        .argument_inputs({"matrix"})
+        .oracle("opencv");
+  }
+  void ready() {
+    check_warp();
+    if (!matrix.given()) bad_argument("the argument 'matrix' is required");
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    const std::vector<int> dims = spatial(p);
+    const int n = static_cast<int>(dims.size());
+    const size_t numbers = static_cast<size_t>(n) * (n + 1);
+    const std::vector<double> values = matrix[s.index];
+    if (values.empty() || values.size() % numbers != 0)
+      bad_argument("matrix must have {} values for a layout '{}', got {}", numbers, p.layout().str(), values.size());
+    AffineMap map = start_map(n, p);
+    for (int i = 0; i < n; ++i)
+      map.out[3 - n + i] = given_extent(s.index, i, n).value_or(p.extent(dims[i]));
+    std::vector<AffineMap> maps;
+    for (size_t k = 0; k < values.size(); k += numbers) {
+      std::copy(values.begin() + k, values.begin() + k + numbers, map.m);
+      for (size_t i = 0; i < numbers; ++i)
+        if (!std::isfinite(map.m[i])) bad_argument("matrix holds a number that is not finite");
+      if (!inverse_map) invert(map);
+      maps.push_back(map);
+    }
+    if (maps.size() == 1) p.affine(maps[0]);
+    else p.affine_frames(std::move(maps));
+  }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+    if (axis != 'D' && axis != 'H' && axis != 'W') return in;
+    if (!size.given()) return in;
+    const int n = static_cast<int>(size[s.index].size());
+    const int i = n - (axis == 'W' ? 1 : axis == 'H' ? 2 : 3);
+    return n == 1 ? *given_extent(s.index, 0, 1) : i >= 0 && i < n ? *given_extent(s.index, i, n) : in;
+  }
+
+ private:
+  // Gauss-Jordan on the square part, then the offset.
+  static void invert(AffineMap& map) {
+    const int n = map.dims, columns = n + 1;
+    double a[3][6] = {};
+    for (int r = 0; r < n; ++r) {
+      for (int c = 0; c < n; ++c) a[r][c] = map.m[r * columns + c];
+      a[r][n + r] = 1;
+    }
+    for (int c = 0; c < n; ++c) {
+      int best = c;
+      for (int r = c; r < n; ++r)
+        if (std::fabs(a[r][c]) > std::fabs(a[best][c])) best = r;
+      if (a[best][c] == 0) bad_argument("the matrix is singular and cannot be inverted");
+      std::swap_ranges(a[c], a[c] + 2 * n, a[best]);
+      const double scale = 1 / a[c][c];
+      for (int k = 0; k < 2 * n; ++k) a[c][k] *= scale;
+      for (int r = 0; r < n; ++r) {
+        const double f = a[r][c];
+        if (r == c || f == 0) continue;
+        for (int k = 0; k < 2 * n; ++k) a[r][k] -= f * a[c][k];
+      }
+    }
+    double offset[3] = {};
+    for (int r = 0; r < n; ++r)
+      for (int c = 0; c < n; ++c) offset[r] -= a[r][n + c] * map.m[c * columns + n];
+    for (int r = 0; r < n; ++r) {
+      for (int c = 0; c < n; ++c) map.m[r * columns + c] = a[r][n + c];
+      map.m[r * columns + n] = offset[r];
+    }
+  }
+};
+PENSTOCK_OPERATOR(WarpAffine);
+
+}  // namespace penstock
