@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace penstock {
+namespace {
+
+TEST(ThreadPool, RunsEachIndexOnce) {
+  for (int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.size(), threads);
+    for (int64_t n : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> seen(n);
+      pool.parallel_for(n, [&](int64_t i, int thread) {
+        ASSERT_GE(thread, 0);
+        ASSERT_LT(thread, threads);
+        ++seen[i];
+      });
+      for (const auto& s : seen) EXPECT_EQ(s, 1);
+    }
+  }
+}
+
+TEST(ThreadPool, ThrowsTheFirstErrorAgainAndStaysUsable) {
+  ThreadPool pool(3);
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_THROW(pool.parallel_for(100, [](int64_t i, int) { if (i == 13) throw std::runtime_error("13"); }),
+                 std::runtime_error);
+    std::atomic<int> n{0};
+    pool.parallel_for(50, [&](int64_t, int) { ++n; });
+    EXPECT_EQ(n, 50);
+  }
+}
+
+TEST(ThreadPool, ServesCallersFromSeveralThreads) {
+  ThreadPool pool(2);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c)
+    callers.emplace_back([&] {
+      for (int r = 0; r < 25; ++r) pool.parallel_for(40, [&](int64_t i, int) { sum += i; });
+    });
+  for (auto& t : callers) t.join();
+  EXPECT_EQ(sum, 4 * 25 * 780);
+}
+
+TEST(Cores, AtLeastOne) { EXPECT_GE(usable_cores(), 1); }
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/batch.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+TEST(Batch, UniformIsOneDenseTensorWithoutACopy) {
+  Batch b = Batch::uniform(DType::float32, Shape{2, 3}, "HW", 4);
+  const Tensor t = b.as_tensor();
+  EXPECT_EQ(t.view.data, b.view(0).data);
+  EXPECT_EQ(t.view.shape, (Shape{4, 2, 3}));
+  EXPECT_EQ(t.view.layout.str(), "NHW");
+}
+
+TEST(Batch, RaggedIsNoTensorAndSaysWhichSample) {
+  Batch b(DType::uint8, 1, {}, 2);
+  b.sample(0).shape = Shape{3};
+  b.sample(1).shape = Shape{5};
+  b.allocate();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(b.view(1).data) % 64, 0u);
+  try {
+    b.as_tensor();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::type);
+    EXPECT_NE(std::string(e.what()).find("(5,) at sample 1"), std::string::npos);
+  }
+}
+
+TEST(Batch, SamplesOfDifferentOwnersBecomeATensorByACopy) {
+  std::vector<Tensor> samples;
+  for (int i = 0; i < 3; ++i) {
+    samples.push_back(Tensor::empty(DType::int32, Shape{2, 2}));
+    std::iota(samples[i].view.as<int32_t>(), samples[i].view.as<int32_t>() + 4, 10 * i);
+  }
+  const Batch b = Batch::from_tensors(samples);
+  const Tensor t = b.as_tensor();
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(t.view.as<int32_t>()[i], 10 * (i / 4) + i % 4);
+}
+
+TEST(Batch, MixedTypesOrRanksAreRefused) {
+  std::vector<Tensor> a{Tensor::empty(DType::uint8, Shape{2}), Tensor::empty(DType::int8, Shape{2})};
+  EXPECT_THROW(Batch::from_tensors(a), Error);
+  std::vector<Tensor> b{Tensor::empty(DType::uint8, Shape{2}), Tensor::empty(DType::uint8, Shape{2, 1})};
+  EXPECT_THROW(Batch::from_tensors(b), Error);
+  EXPECT_THROW(Batch::from_tensors({}), Error);
+}
+
+TEST(View, CopiesThroughAnyStrides) {
+  for (const DType t : {DType::uint8, DType::int16, DType::float32, DType::float64}) {
+    Tensor from = Tensor::empty(t, Shape{4, 5, 3});
+    for (int i = 0; i < 60; ++i)
+      dispatch(t, [&](auto tag) { from.view.as<typename decltype(tag)::type>()[i] = typename decltype(tag)::type(i); });
+    View turned = from.view;  // the last two dimensions swapped
+    turned.shape = Shape{4, 3, 5};
+    turned.strides = Shape{15, 1, 3};
+    EXPECT_FALSE(turned.dense());
+    Tensor to = Tensor::empty(t, turned.shape);
+    copy_strided(turned, to.view);
+    for (int64_t i = 0; i < 60; ++i) {
+      const int64_t expected = i / 15 * 15 + i % 5 * 3 + i / 5 % 3;
+      EXPECT_EQ(element_as_double(to.view, i), static_cast<double>(expected));
+      EXPECT_EQ(element_as_int(turned, i), expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock
