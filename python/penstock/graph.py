@@ -136,12 +136,57 @@ class DataNode(_core.NodeRef):
         return _subscript(self, key)
 
 
+def _scalar(value):
+    """(value, element type) of an operand that is one number, for all samples or a value of the pipeline; else None."""
+    if isinstance(value, DataNode):
+        exact = value.dtype not in (DType.NO_TYPE, DType.INT64, DType.UINT64)  # arguments are carried as float64
+        return (value, value.dtype) if value.ndim == 0 and exact else None
+    if isinstance(value, ScalarConstant):
+        return value.value, _natural_type(value.value) if value.dtype is None else value.dtype
+    if isinstance(value, (bool, int, float)) and type(value).__module__ != "numpy":
+        return value, _natural_type(value)
+    if getattr(value, "shape", None) == () and hasattr(value, "dtype") and hasattr(value, "item"):  # NumPy's scalars
+        return value.item(), _reduced(_core.tensor(value).dtype)
+    return None
+
+
+def _natural_type(value):
+    if isinstance(value, bool):
+        return DType.BOOL
+    if isinstance(value, float):
+        return DType.FLOAT
+    if not -2**31 <= value < 2**31:
+        raise OverflowError(f"{value} does not fit into INT32, the type of integer constants; "
+                            "types.Constant(value, dtype=types.INT64) says another")
+    return DType.INT32
+
+
+def _reduced(dtype):
+    """The type of constants that are given as arrays: 64 bits become 32."""
+    return {DType.FLOAT64: DType.FLOAT, DType.INT64: DType.INT32, DType.UINT64: DType.UINT32}.get(dtype, dtype)
+
+
+def _two_operands(op, left, right):
+    """A scalar operand becomes an argument: the operator then stays in one pass with its neighbors."""
+    if isinstance(left, DataNode):
+        scalar = _scalar(right)
+        if scalar is not None:
+            return add_node(op, (left,), {"right": scalar[0], "right_type": scalar[1]})
+    scalar = _scalar(left)
+    if scalar is not None and isinstance(right, DataNode):
+        return add_node(op, (right,), {"left": scalar[0], "left_type": scalar[1]})
+    for operand in (left, right):
+        if isinstance(operand, (str, bytes, dict, set)) or operand is None:
+            return NotImplemented
+    return add_node(op, (left, right), {})
+
+
 def _binary(op):
     def forward(self, other):
-        return add_node(op, (self, other), {})
+        return _two_operands(op, self, other)
 
     def backward(self, other):
-        return add_node(op, (other, self), {})
+        return _two_operands(op, other, self)
     return forward, backward
 
 
@@ -155,7 +200,7 @@ for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(DataNode, f"__{_python}__", _binary(f"_{_python}")[0])
 DataNode.__neg__ = lambda self: add_node("_neg", (self,), {})
 DataNode.__invert__ = lambda self: add_node("_not", (self,), {})
-DataNode.__pos__ = lambda self: self
+DataNode.__pos__ = lambda self: add_node("_pos", (self,), {})
 
 
 def _is_new_axis(item):
@@ -220,10 +265,7 @@ def constant(value, dtype=None, shape=None, layout=None, name=None):
         value = value.value
     if isinstance(value, (bool, int, float)):
         data, extents = [value], [] if shape is None else _extents(shape)
-        natural = DType.BOOL if isinstance(value, bool) else DType.INT32 if isinstance(value, int) else DType.FLOAT
-        if natural is DType.INT32 and dtype is None and not -2**31 <= value < 2**31:
-            raise OverflowError(f"{value} does not fit into INT32, the type of integer constants; "
-                                "types.Constant(value, dtype=types.INT64) says another")
+        natural = _natural_type(value) if dtype is None or isinstance(value, float) else DType.INT32
     elif isinstance(value, (list, tuple)):
         if not all(isinstance(v, (bool, int, float)) or hasattr(v, "__index__") or hasattr(v, "__float__") for v in value):
             raise TypeError("a constant is a number, a flat list of numbers or an array")
@@ -232,7 +274,7 @@ def constant(value, dtype=None, shape=None, layout=None, name=None):
                    else DType.INT32 if all(hasattr(v, "__index__") for v in data) else DType.FLOAT)
     else:
         tensor = _core.tensor(value)
-        natural = {DType.FLOAT64: DType.FLOAT, DType.INT64: DType.INT32, DType.UINT64: DType.UINT32}.get(tensor.dtype, tensor.dtype)
+        natural = _reduced(tensor.dtype)
         data, extents = tensor.numpy().ravel().tolist(), list(tensor.shape()) if shape is None else _extents(shape)
         if layout is None and tensor.layout():
             layout = tensor.layout()

@@ -1,0 +1,618 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines from Python: definition, running, external sources, saved forms, errors, signals."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import penstock
+from penstock import Pipeline, fn, pipeline_def, types
+
+
+def ramp(*shape, dtype=np.uint8):
+    return (np.arange(np.prod(shape)) % 251).reshape(shape).astype(dtype)
+
+
+def one(function, data, **options):
+    """What a pipeline with the body `function` makes of one batch of samples."""
+    @pipeline_def(batch_size=len(data), num_threads=2, seed=1, **options)
+    def pipe():
+        return function(fn.external_source([data], layout=None))
+    out = pipe().run()
+    return [b.tensors for b in out] if len(out) > 1 else [t.numpy() for t in out[0]]
+
+
+# --- definition -------------------------------------------------------------------------------------------------------
+
+def test_decorator_with_and_without_arguments():
+    def body(value=1):
+        return fn.external_source(lambda: np.full((2, 1), value, np.int32))
+    bare, called = pipeline_def(body), pipeline_def(batch_size=2, num_threads=1)(body)
+    assert bare(batch_size=3, num_threads=1).max_batch_size == 3
+    assert called().max_batch_size == 2 and called(batch_size=5).max_batch_size == 5
+    assert called(7).run()[0].as_array().tolist() == [[7], [7]]
+    assert called(value=4).run()[0].at(1).tolist() == [4]
+    assert called.__name__ == "body"
+    with pytest.raises(TypeError, match="no_such"):
+        pipeline_def(no_such=1)
+    with pytest.raises(TypeError):
+        called(no_such=1)
+
+
+def test_every_documented_argument_is_accepted():
+    p = Pipeline(2, 1, None, 3, True, 2, True, 0, False, None, None, enable_memory_stats=True, enable_checkpointing=True,
+                 checkpoint=None, py_num_workers=2, py_start_method="spawn", py_callback_pickler=None, output_dtype=None,
+                 output_ndim=None, output_layout=None, exec_dynamic=False, experimental_exec_dynamic=None, stream_policy=None,
+                 concurrency=None)
+    assert (p.batch_size, p.max_batch_size, p.num_threads, p.seed, p.device_id) == (2, 2, 1, 3, None)
+    assert (p.exec_pipelined, p.exec_async, p.prefetch_queue_depth, p.max_streams) == (True, True, 2, -1)
+    assert p.default_cuda_stream_priority == 0 and not p.set_affinity and p.py_start_method == "spawn"
+    assert Pipeline(2, 1, prefetch_queue_depth={"cpu_size": 3, "gpu_size": 1}).exec_separated
+
+
+def test_every_parameter_and_property_of_the_table():
+    import inspect
+    with open(os.path.join(os.path.dirname(__file__), "dali_arguments.json")) as file:
+        known = json.load(file)["Pipeline"]
+    assert set(known["python"]) <= set(inspect.signature(Pipeline.__init__).parameters)
+    p = Pipeline(1, 1)
+    with p:
+        p.set_outputs(types.Constant(1, device="cpu"))
+    for name in known["properties"]:
+        getattr(p, name)
+
+
+@pytest.mark.parametrize("arguments", [dict(batch_size=0), dict(num_threads=0), dict(batch_size="x"),
+                                       dict(prefetch_queue_depth=0), dict(py_start_method="thread")])
+def test_wrong_pipeline_arguments(arguments):
+    with pytest.raises(ValueError):
+        Pipeline(**{"batch_size": 1, "num_threads": 1, **arguments})
+
+
+def test_outputs():
+    def make(returned):
+        @pipeline_def(batch_size=2, num_threads=1)
+        def pipe():
+            return returned(fn.external_source([ramp(2, 3)], name="x"))
+        return pipe()
+    assert len(make(lambda x: (x, 5, [1, 2], np.ones((2, 2), np.float32))).run()) == 4
+    out = make(lambda x: (x, 5, [1, 2], 2.5, np.ones((2, 2)), True)).run()
+    assert [o.dtype for o in out[1:]] == [types.INT32, types.INT32, types.FLOAT, types.FLOAT, types.BOOL]
+    assert [o.shape()[0] for o in out[1:]] == [(), (2,), (), (2, 2), ()]
+    assert len(make(lambda x: [x, x]).run()) == 2
+    for wrong in (lambda x: {"x": x}, lambda x: "x", lambda x: (x, (x, x))):
+        with pytest.raises(TypeError):
+            make(wrong)
+    with pytest.raises(ValueError, match="no outputs"):
+        make(lambda x: None).run()
+
+
+def test_with_block_set_outputs_and_current():
+    p = Pipeline(batch_size=2, num_threads=1)
+    assert Pipeline.current() is None
+    with p:
+        assert Pipeline.current() is p
+        p.set_outputs(fn.flip(fn.external_source([ramp(2, 4, 5, 3)])))
+    assert Pipeline.current() is None
+    np.testing.assert_array_equal(p.run()[0].as_array(), ramp(2, 4, 5, 3)[:, :, ::-1])
+    with pytest.raises(RuntimeError):
+        p.set_outputs()
+
+
+def test_define_graph_of_a_subclass():
+    class Mine(Pipeline):
+        def define_graph(self):
+            return fn.external_source([ramp(2, 3)])
+    assert Mine(2, 1).run()[0].as_array().tolist() == ramp(2, 3).tolist()
+
+
+def test_declared_outputs_are_checked():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def pipe():
+        return fn.external_source(lambda: ramp(2, 3, 4, 3), layout="HWC")
+    assert pipe(output_dtype=types.UINT8, output_ndim=3, output_layout="HWC").run()
+    for wrong in (dict(output_dtype=types.FLOAT), dict(output_ndim=[2]), dict(output_layout="CHW"), dict(output_ndim=[3, 3])):
+        with pytest.raises(RuntimeError):
+            pipe(**wrong).run()
+
+
+# --- arithmetic and indexing ------------------------------------------------------------------------------------------
+
+X = ramp(4, 5, dtype=np.float32) + 1
+
+
+@pytest.mark.parametrize("expression", [
+    "x + 2", "2 - x", "x * x", "x / 4", "1 / x", "-x", "+x", "x ** 2", "x < 5", "5 <= x", "x == 3", "x != x", "x * 2 + 1 > 7",
+    "x * np.float32(1.5)", "np.float32(2) + x", "x + np.ones(5, np.float32)"])
+def test_float_expressions(expression):
+    got = one(lambda x: eval(expression, {"x": x, "np": np}), [X])[0]
+    want = eval(expression, {"x": X, "np": np})
+    assert got.dtype == want.dtype
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("expression", ["x + 300", "x & 7", "x | 8", "x ^ 5", "~x", "x << 2", "x >> 1", "x // 3", "x % 4", "x * x"])
+def test_integer_expressions(expression):
+    x = ramp(3, 4)
+    got = one(lambda v: eval(expression, {"x": v}), [x])[0]
+    wide = expression not in ("~x", "x * x")
+    want = eval(expression, {"x": x.astype(np.int32) if wide else x})
+    assert got.dtype == (np.int32 if wide else np.uint8)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_scalars_that_differ_between_samples():
+    a, b = ramp(3, 4, dtype=np.float32), ramp(2, 4, dtype=np.float32)
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def pipe():
+        x = fn.external_source([[a, b]])
+        s = fn.external_source([[np.float32(2), np.float32(3)]], dtype=types.FLOAT, ndim=0)
+        return x * s, s - x
+    p = pipe()
+    product, difference = p.run()
+    np.testing.assert_array_equal(product.at(1), b * 3)
+    np.testing.assert_array_equal(difference.at(0), 2 - a)
+
+
+@pytest.mark.parametrize("index", ["1", "-1", "1:", ":2", "-3:-1", "::2", "::-1", "1, 2", "1, :, 2", ":, -1", "1:3, 2:, :1",
+                                   "..., 0", "1, ..., 1:"])
+def test_indexing(index):
+    x = ramp(4, 5, 3)
+    got = one(lambda v: eval(f"v[{index}]", {"v": v.pipeline and fn.reshape(v, layout="HWC", shape=[4, 5, 3])}), [x])[0]
+    np.testing.assert_array_equal(got, eval(f"x[{index}]", {"x": x}))
+
+
+def test_indexing_with_values_and_new_axes():
+    x = ramp(2, 4, 5)
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def pipe():
+        v = fn.external_source([x])
+        i = fn.external_source([[np.int32(1), np.int32(3)]])
+        return v[i], v[i:], v[:, penstock.newaxis, 1]
+    at, after, wider = pipe().run()
+    np.testing.assert_array_equal(at.at(1), x[1][3])
+    assert after.shape() == [(3, 5), (1, 5)]
+    np.testing.assert_array_equal(wider.at(0), x[0][:, None, 1])
+
+
+def test_shape_of_a_value():
+    shapes = one(lambda x: x.shape(), [ramp(4, 5, 3), ramp(2, 2, 1)])
+    assert [s.tolist() for s in shapes] == [[4, 5, 3], [2, 2, 1]]
+    assert one(lambda x: x.shape(dtype=types.INT32), [ramp(4)])[0].dtype == np.int32
+
+
+def test_what_values_cannot_do():
+    def raises(error, body):
+        with pytest.raises(error):
+            one(body, [ramp(3, 3)])
+    raises(TypeError, lambda x: x if x else x)
+    raises(TypeError, lambda x: [v for v in x][0])
+    raises(TypeError, lambda x: len(x))
+    raises(TypeError, lambda x: x + "1")
+    raises(TypeError, lambda x: x.__setitem__(0, 1))
+    raises(TypeError, lambda x: x["a"])
+    raises(IndexError, lambda x: x[..., ...])
+    raises(OverflowError, lambda x: x + 2 ** 40)
+
+
+def test_constants():
+    def values(*a, **k):
+        return one(lambda x: types.Constant(*a, device="cpu", **k), [ramp(1)])[0]
+    assert values(300, dtype=types.UINT8) == 255 and values(300, dtype=types.UINT8).dtype == np.uint8
+    assert values([1, 2, 3]).tolist() == [1, 2, 3] and values([1.0, 2]).dtype == np.float32
+    assert values(1.5, shape=[2, 2]).tolist() == [[1.5, 1.5], [1.5, 1.5]]
+    assert values(np.ones((2, 3))).dtype == np.float32 and values(np.ones(2), dtype=types.FLOAT64).dtype == np.float64
+    with pytest.raises(TypeError):
+        values([[1], [2]])
+
+
+def test_per_sample_arguments_are_values():
+    @pipeline_def(batch_size=3, num_threads=2)
+    def pipe():
+        x = fn.external_source([[ramp(3, 4, 3)] * 3])
+        return fn.flip(x, horizontal=fn.external_source([[np.int32(v) for v in (0, 1, 0)]]))
+    out = pipe().run()[0]
+    np.testing.assert_array_equal(out.at(1), ramp(3, 4, 3)[:, ::-1])
+    np.testing.assert_array_equal(out.at(2), ramp(3, 4, 3))
+
+
+def test_lists_of_values_as_inputs():
+    @pipeline_def(batch_size=1, num_threads=1)
+    def pipe():
+        a, b = fn.external_source([(ramp(1, 3, 4, 3), ramp(1, 2, 2, 3))], num_outputs=2)
+        return tuple(fn.flip([a, b]))
+    assert [o.shape() for o in pipe().run()] == [[(3, 4, 3)], [(2, 2, 3)]]
+
+
+# --- external sources -------------------------------------------------------------------------------------------------
+
+def source_pipe(batch_size=2, **pipeline_options):
+    def make(*args, **kwargs):
+        @pipeline_def(batch_size=batch_size, num_threads=1, **pipeline_options)
+        def pipe():
+            out = fn.external_source(*args, **kwargs)
+            return tuple(out) if isinstance(out, list) else out
+        return pipe()
+    return make
+
+
+def drain(pipe):
+    got = []
+    try:
+        for _ in range(50):
+            got.append([b.as_array().tolist() for b in pipe.run()])
+    except StopIteration:
+        pass
+    return got
+
+
+def ending(n, value):
+    def call(*args):
+        i = args[0] if args else call.count
+        call.count += 1
+        i = getattr(i, "iteration", i)
+        if i >= n:
+            raise StopIteration
+        return value(i)
+    call.count = 0
+    return call
+
+
+def test_kinds_of_sources():
+    want = [[[[0], [0]]], [[[1], [1]]]]
+    batch = lambda i: np.full((2, 1), i, np.int32)
+    make = source_pipe()
+
+    def generator():
+        yield batch(0)
+        yield batch(1)
+    one_argument, batch_info = ending(2, batch), ending(2, batch)
+    sources = [lambda f=ending(2, batch): f(), generator, generator(), [batch(0), batch(1)], iter([batch(0), batch(1)])]
+    assert drain(make(lambda i: one_argument(i))) == want
+    assert drain(make(lambda info: batch_info(info), batch_info=True)) == want
+    for s in sources:
+        assert drain(make(s)) == want, s
+    assert drain(make([[np.int32([0]), np.int32([0])], [np.int32([1]), np.int32([1])]])) == want
+    assert drain(make([penstock.batch(batch(0)), penstock.batch(batch(1))])) == want
+
+
+def test_torch_batches():
+    import torch
+    assert drain(source_pipe()([torch.ones(2, 1), [torch.zeros(1), torch.ones(1)]])) == [[[[1.0], [1.0]]], [[[0.0], [1.0]]]]
+
+
+def test_sources_of_samples():
+    seen = []
+
+    def sample(info):
+        seen.append((info.idx_in_epoch, info.idx_in_batch, info.iteration, info.epoch_idx))
+        if info.idx_in_epoch >= 5:
+            raise StopIteration
+        return np.int32([info.idx_in_epoch])
+    p = source_pipe()(sample, batch=False)
+    assert drain(p) == [[[[0], [1]]], [[[2], [3]]]]  # the partial batch is dropped
+    assert seen[:4] == [(0, 0, 0, 0), (1, 1, 0, 0), (2, 0, 1, 0), (3, 1, 1, 0)]
+    with pytest.raises(StopIteration):
+        p.run()
+    p.reset()
+    assert drain(p) == [[[[0], [1]]], [[[2], [3]]]]
+    assert (0, 0, 0, 1) in seen
+    assert drain(source_pipe()((np.int32([i]) for i in range(4)), batch=False)) == [[[[0], [1]]], [[[2], [3]]]]
+
+
+def test_cycles():
+    data = [np.full((2, 1), i, np.int32) for i in range(2)]
+    make = source_pipe()
+    quiet = make(data, cycle="quiet")
+    assert [int(quiet.run()[0].at(0)[0]) for _ in range(5)] == [0, 1, 0, 1, 0]
+    raising = make(data, cycle="raise")
+    for _ in range(3):
+        assert len(drain(raising)) == 2
+        raising.reset()
+    ends = make(data)
+    assert len(drain(ends)) == 2
+    ends.reset()
+    assert drain(ends) == []
+
+    def generator():
+        yield from data
+    assert make(generator, cycle=True).run()
+    for wrong, error in ((dict(source=generator(), cycle=True), TypeError), (dict(source=lambda: data[0], cycle=True), ValueError),
+                         (dict(source=data, cycle="twice"), ValueError)):
+        with pytest.raises(error):
+            make(**wrong)
+
+
+def test_several_outputs_and_declarations():
+    make = source_pipe()
+    a, b = np.zeros((2, 3, 4, 3), np.uint8), np.ones((2, 1), np.int32)
+    p = make([(a, b)], num_outputs=2, layout=["HWC", None], dtype=[types.UINT8, types.INT32], ndim=[3, 1])
+    x, y = p.run()
+    assert x.layout() == "HWC" and y.dtype == types.INT32
+    with pytest.raises(IndexError):
+        make([(a,)], num_outputs=2).run()
+    for wrong in (dict(dtype=types.FLOAT), dict(ndim=2), dict(layout="HW")):
+        with pytest.raises((TypeError, ValueError)):
+            make([a], **wrong).run()
+    for wrong in (dict(source=3), dict(source=lambda a, b: 1), dict(num_outputs=0), dict(num_outputs=2, name="x"),
+                  dict(source=[a], repeat_last=True), dict(source=[a], prefetch_queue_depth=2), dict(cycle=True)):
+        with pytest.raises((TypeError, ValueError)):
+            make(**wrong)
+
+
+def test_wrong_batches():
+    make = source_pipe()
+    for data in ([1, 2], [[1], [2]], None, "ab", [np.zeros(2), None], np.float32(1)):
+        with pytest.raises((TypeError, ValueError)):
+            make([data]).run()
+    with pytest.raises(ValueError, match="3 samples"):
+        make([np.zeros((3, 1))]).run()
+    assert len(make([np.zeros((1, 1))]).run()[0]) == 1  # a smaller batch
+    assert make([np.asfortranarray(ramp(2, 3, 4))]).run()[0].at(1).tolist() == ramp(2, 3, 4)[1].tolist()
+
+
+def test_exceptions_of_the_user_pass_unchanged():
+    class Mine(Exception):
+        pass
+
+    def source(i):
+        if i == 1:
+            raise Mine("here")
+        return np.zeros((2, 1))
+    p = source_pipe()(source)
+    p.run()
+    with pytest.raises(Mine, match="here"):
+        p.run()
+    p.run()  # the pipeline stays usable
+
+
+def test_feeding():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def pipe(**options):
+        return fn.external_source(name="x", **options)
+    p = pipe()
+    p.feed_input("x", np.zeros((2, 1)))
+    p.feed_input("x", np.ones((2, 1)))
+    assert [p.run()[0].as_array().max() for _ in range(2)] == [0, 1]
+    with pytest.raises(IndexError, match="not fed"):
+        p.run()
+    assert p.run(x=[np.float32([5]), np.float32([6])])[0].as_array().tolist() == [[5], [6]]
+    with pytest.raises(KeyError):
+        p.feed_input("y", np.zeros((2, 1)))
+    repeating = pipe(repeat_last=True)
+    repeating.feed_input("x", np.full((2, 1), 3.0))
+    assert [repeating.run()[0].as_array().max() for _ in range(3)] == [3, 3, 3]
+    with pytest.raises(RuntimeError, match="source of its own"):
+        source_pipe()([np.zeros((2, 1))], name="z").feed_input("z", np.zeros((2, 1)))
+
+
+def test_run_in_parts():
+    p = source_pipe(prefetch_queue_depth=3)(lambda i: np.full((2, 1), i, np.int32))
+    p.build()
+    assert p.empty()
+    for _ in range(3):
+        p.schedule_run()
+    assert not p.empty()
+    assert [int(p.outputs()[0].at(0)[0]) for _ in range(3)] == [0, 1, 2]
+    p.schedule_run()
+    assert int(p.share_outputs()[0].at(0)[0]) == 3
+    p.release_outputs()
+    assert p.empty()
+
+
+# --- saved forms ------------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def files(tmp_path):
+    for i in range(10):
+        (tmp_path / f"{i}.bin").write_bytes(bytes([i]))
+    return [str(tmp_path / f"{i}.bin") for i in range(10)]
+
+
+def reading(files, batch_size=3, checkpoint=None, **reader):
+    @pipeline_def(batch_size=batch_size, num_threads=2, seed=7, checkpoint=checkpoint, enable_checkpointing=True)
+    def pipe():
+        data, label = fn.readers.file(files=files, random_shuffle=True, name="Files", **reader)
+        return data, label
+    return pipe()
+
+
+def labels(pipe, n):
+    return [pipe.run()[1].as_array().ravel().tolist() for _ in range(n)]
+
+
+def test_saved_pipelines_give_the_same(files, tmp_path):
+    p = reading(files)
+    text = p.to_json()
+    p.save(tmp_path / "pipe.json")
+    want = labels(p, 6)
+    assert labels(Pipeline.deserialize(text), 6) == want
+    assert labels(Pipeline.deserialize(p.serialize()), 6) == want
+    assert labels(Pipeline.load(filename=tmp_path / "pipe.json"), 6) == want
+    other = Pipeline.deserialize(text, batch_size=5, num_threads=1)
+    assert sum(labels(other, 2), []) == sum(want, [])[:10]
+    p.save_graph_to_dot_file(tmp_path / "graph.dot", show_tensors=True, use_colors=True)
+    assert "digraph" in (tmp_path / "graph.dot").read_text()
+    for broken in ("{}", "x", '{"penstock_pipeline": 1, "graph": {}}', b"\x00"):
+        with pytest.raises(ValueError):
+            Pipeline.deserialize(broken)
+
+
+def test_checkpoints(files, tmp_path):
+    p = reading(files)
+    labels(p, 2)
+    state = p.checkpoint(tmp_path / "state")
+    rest = sum(labels(p, 4), [])
+    assert sum(labels(reading(files, checkpoint=state), 4), []) == rest
+    assert sum(labels(reading(files, checkpoint=str(tmp_path / "state"), batch_size=2), 6), []) == rest
+    assert reading(files, checkpoint=state).is_restored_from_checkpoint and not p.is_restored_from_checkpoint
+    for wrong in (b"{}", b"nonsense {", state.replace(b"Files", b"Other")):
+        with pytest.raises(ValueError):
+            reading(files, checkpoint=wrong).build()
+    with pytest.raises(ValueError):
+        reading(files[:5], checkpoint=state).build()
+
+
+def test_checkpoints_of_external_sources():
+    def numbered(checkpoint=None):
+        return source_pipe(checkpoint=checkpoint)(lambda i: np.full((2, 1), i, np.int32))
+    p = numbered()
+    p.run(), p.run()
+    assert int(numbered(p.checkpoint()).run()[0].at(0)[0]) == 2
+
+    class Stateful:
+        def __init__(self):
+            self.i = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.i += 1
+            return np.full((2, 1), self.i, np.int32)
+
+        def state_dict(self):
+            return {"i": self.i}
+
+        def load_state_dict(self, state):
+            self.i = state["i"]
+    p = source_pipe()(Stateful())
+    p.run(), p.run()
+    assert int(source_pipe(checkpoint=p.checkpoint())(Stateful()).run()[0].at(0)[0]) == 3
+    plain = source_pipe()(np.full((2, 1), i, np.int32) for i in range(9))
+    plain.run()
+    with pytest.raises(ValueError, match="state_dict"):
+        plain.checkpoint()
+
+
+def test_reader_questions(files):
+    p = reading(files, num_shards=3, shard_id=1)
+    meta = p.reader_meta("Files")
+    assert meta["epoch_size"] == 10 and meta["number_of_shards"] == 3 and meta["shard_id"] == 1
+    assert p.epoch_size("Files") == 10 and p.epoch_size() == {"Files": 10} and p.reader_meta() == {"Files": meta}
+    with pytest.raises(RuntimeError):
+        p.reader_meta("Other")
+
+
+def test_statistics_and_trace(files, tmp_path):
+    p = reading(files)
+    p.trace()
+    labels(p, 3)
+    stats = p.stats()
+    assert stats["iterations"] == 3 and stats.samples == 9 and stats.verdict and "stage" in str(stats)
+    p.trace(tmp_path / "trace.json")
+    assert len(json.loads((tmp_path / "trace.json").read_text())) > 0
+    assert "readers.file" in p.text() and p.text(planned=True)
+    assert f"{os.path.basename(__file__)}:" in p.text()  # each node knows its line
+
+
+# --- errors, devices, signals -----------------------------------------------------------------------------------------
+
+def test_errors_name_the_operator_and_the_line():
+    @pipeline_def(batch_size=1, num_threads=1)
+    def pipe(**wrong):
+        return fn.flip(fn.external_source([ramp(1, 3, 3, 3)]), **wrong)
+    with pytest.raises(TypeError, match=r"\[flip\].*did you mean 'horizontal'(.|\n)*test_pipeline.py:\d+"):
+        pipe(horisontal=1)
+    with pytest.raises(TypeError, match=r"\[flip\]"):
+        pipe(horizontal="yes")
+    with pytest.raises(ValueError, match=r"\[brightness_contrast\]|\[flip\]"):
+        with Pipeline(1, 1):
+            fn.flip()
+
+
+def test_missing_and_damaged_files(files):
+    p = reading([*files[:2], "/no/such/file.jpg"])
+    with pytest.raises((FileNotFoundError, penstock.DataError), match="no/such/file.jpg"):
+        labels(p, 3)
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def decode(**options):
+        return fn.decoders.image(fn.readers.file(files=files[:4])[0])
+    with pytest.raises(penstock.DataError, match=r"\[decoders.image\](.|\n)*\.bin(.|\n)*test_pipeline.py:\d+"):
+        decode().run()
+
+
+def test_devices():
+    source = [ramp(1, 3, 3, 3)]
+    code = ("import warnings, penstock\nfrom penstock import fn, Pipeline\nimport numpy as np\n"
+            "p = Pipeline(1, 1)\nwarnings.simplefilter('always')\n"
+            "with warnings.catch_warnings(record=True) as w, p:\n"
+            "    x = fn.external_source([np.zeros((1, 2, 2, 3), np.uint8)])\n"
+            "    p.set_outputs(fn.flip(fn.flip(x.gpu(), device='gpu'), device='gpu').cpu())\n"
+            "assert [v.category for v in w] == [penstock.DeviceWarning], w\np.run()\n")
+    env = {k: v for k, v in os.environ.items() if k != "PENSTOCK_REQUIRE_GPU"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=env)
+    done = subprocess.run([sys.executable, "-c", code], env={**env, "PENSTOCK_REQUIRE_GPU": "1"}, capture_output=True, text=True)
+    assert done.returncode != 0 and "PENSTOCK_REQUIRE_GPU" in done.stderr
+    with pytest.raises(ValueError, match="device"):
+        one(lambda x: fn.flip(x, device="tpu"), source)
+
+
+def test_an_interrupt_ends_the_wait():
+    entered = threading.Event()
+
+    def slow(i):
+        entered.set()
+        time.sleep(0.6)
+        return np.zeros((2, 1))
+    p = source_pipe()(slow)
+
+    def interrupt():
+        entered.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(10):
+            p.run()
+    thread.join()
+    assert time.monotonic() - begin < 1.0
+    assert len(p.run()[0]) == 2  # usable after it
+
+
+def test_a_fork_is_refused(files):
+    p = reading(files)
+    p.run()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            p.run()
+            os._exit(1)
+        except ValueError as error:
+            os._exit(0 if "fork" in str(error) else 2)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_pipelines_end_with_the_interpreter():
+    code = ("import numpy as np\nfrom penstock import fn, pipeline_def\n"
+            "@pipeline_def(batch_size=2, num_threads=2)\ndef pipe():\n    return fn.external_source(lambda i: np.zeros((2, 1)))\n"
+            "p = pipe()\np.run()\n")
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+
+
+def test_nodes_of_two_pipelines_do_not_mix():
+    a, b = Pipeline(1, 1), Pipeline(1, 1)
+    with a:
+        x = fn.external_source([ramp(1, 3)])
+    with b, pytest.raises(ValueError, match="another pipeline"):
+        fn.copy(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = fn.copy(x)  # outside of any: the value says whose it is
+    a.set_outputs(y)
+    assert a.run()[0].as_array().tolist() == ramp(1, 3).tolist()
+    with pytest.raises(RuntimeError):
+        fn.copy(x)
+    with pytest.raises(RuntimeError, match="inside"):
+        fn.external_source([1])
