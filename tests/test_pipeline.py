@@ -276,7 +276,8 @@ def test_kinds_of_sources():
         yield batch(0)
         yield batch(1)
     one_argument, batch_info = ending(2, batch), ending(2, batch)
-    sources = [lambda f=ending(2, batch): f(), generator, generator(), [batch(0), batch(1)], iter([batch(0), batch(1)])]
+    no_argument = ending(2, batch)
+    sources = [lambda: no_argument(), generator, generator(), [batch(0), batch(1)], iter([batch(0), batch(1)])]
     assert drain(make(lambda i: one_argument(i))) == want
     assert drain(make(lambda info: batch_info(info), batch_info=True)) == want
     for s in sources:

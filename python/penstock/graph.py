@@ -190,7 +190,7 @@ def _binary(op):
     return forward, backward
 
 
-for _python, _op in (("add", "_add"), ("sub", "_sub"), ("mul", "_mul"), ("truediv", "_fdiv"), ("floordiv", "_div"),
+for _python, _op in (("add", "_add"), ("sub", "_sub"), ("mul", "_mul"), ("truediv", "_div"), ("floordiv", "_fdiv"),
                      ("mod", "_mod"), ("pow", "_pow"), ("and", "_and"), ("or", "_or"), ("xor", "_xor"),
                      ("lshift", "_shl"), ("rshift", "_shr")):
     _forward, _backward = _binary(_op)

@@ -5,6 +5,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
+
 #include "bindings.h"
 #include "interop.h"
 
@@ -62,7 +64,7 @@ class PythonFeed final : public ExternalFeed {
     }
     nb::gil_scoped_acquire gil;
     source_.reset();
-    raised_.reset();
+    raised_.clear();
   }
   std::vector<Batch> next(const BatchRequest& r) override {
     nb::gil_scoped_acquire gil;
@@ -86,8 +88,16 @@ class PythonFeed final : public ExternalFeed {
     nb::gil_scoped_acquire gil;
     guarded([&] { return source_.attr("restore")(s), 0; });
   }
-  // The exception of the user's code, once; under the GIL.
-  std::unique_ptr<nb::python_error> take_raised() { return std::move(raised_); }
+  // The exception of the user's code behind an error with this text; under the GIL.
+  std::unique_ptr<nb::python_error> take_raised(const std::string& text) {
+    for (auto it = raised_.begin(); it != raised_.end(); ++it)
+      if (it->first == text) {
+        auto found = std::move(it->second);
+        raised_.erase(it);
+        return found;
+      }
+    return nullptr;
+  }
 
  private:
   // The executor carries C++ errors; Python's own exception waits here until run() raises it unchanged.
@@ -97,13 +107,15 @@ class PythonFeed final : public ExternalFeed {
     } catch (nb::python_error& e) {
       if (e.matches(PyExc_StopIteration)) fail(ErrorKind::stopped, "the source has no more data");
       std::string text = e.what();
-      if (!raised_) raised_ = std::make_unique<nb::python_error>(std::move(e));
+      if (raised_.size() >= kMostRaised) raised_.pop_front();
+      raised_.emplace_back(text, std::make_unique<nb::python_error>(std::move(e)));
       fail(ErrorKind::internal, "{}", text);
     }
   }
   nb::object source_;
   bool resumable_ = false;
-  std::unique_ptr<nb::python_error> raised_;
+  static constexpr size_t kMostRaised = 16;  // more than iterations are in flight; errors that nobody takes are dropped
+  std::deque<std::pair<std::string, std::unique_ptr<nb::python_error>>> raised_;
 };
 
 // A signal's handler runs while run() waits; its exception ends the wait.
@@ -132,9 +144,9 @@ struct PythonPipeline {
     try {
       nb::gil_scoped_release release;
       return f();
-    } catch (const Error&) {
+    } catch (const Error& e) {
       for (auto& feed : feeds)
-        if (auto raised = feed->take_raised()) throw nb::python_error(std::move(*raised));
+        if (auto raised = feed->take_raised(e.what())) throw nb::python_error(std::move(*raised));
       throw;
     }
   }

@@ -74,6 +74,7 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
     batches = feed_->next({iteration_, in_epoch_, epoch_, batch_size});
   } catch (Error& e) {
     if (e.kind() == ErrorKind::stopped) return 0;
+    ++iteration_, ++in_epoch_;  // the pipeline stays usable: the next request is for the next batch
     throw;
   }
   if (static_cast<int>(batches.size()) != outputs_)
