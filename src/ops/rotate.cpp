@@ -97,9 +97,9 @@ struct Rotate : WarpArguments {
         double reach = 0;
         int most = 0;
         for (int j = 0; j < n; ++j) {
-          const double part = std::fabs(m.m[i * (n + 1) + j]);
+          const double part = std::fabs(m.m[j * (n + 1) + i]);  // the inverse of a rotation is its transpose
           reach += part * static_cast<double>(in[j]);
-          if (part > std::fabs(m.m[i * (n + 1) + most])) most = j;
+          if (part > std::fabs(m.m[most * (n + 1) + i])) most = j;
         }
         largest = std::max(largest, static_cast<int64_t>(std::ceil(reach - 0.01)));
         odd += in[most] % 2;
