@@ -78,7 +78,8 @@ def test_resize_is_dali(oracle, seed):
     d = oracle.call("resize", [x], layout=layout, interp_type="INTERP_" + name.upper(), antialias=antialias, **arguments)[0]
     assert y.shape == d.shape
     largest = 1.0 if dtype == "float32" else float(np.iinfo(dtype).max)
-    limit = largest * (1e-5 if name in ("linear", "triangular") else 3e-3)  # DALI's tables of the other kernels
+    # DALI's coordinates are float32 (a few units of 4e-6 at 70), and it takes the other kernels from tables.
+    limit = largest * (4e-5 if name in ("linear", "triangular") else 3e-3)
     step = np.abs(y.astype(np.float64) - d)
     assert step.max() <= limit + (dtype != "float32"), (step.max(), layout, x.shape, dtype, name, antialias, arguments)
 

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The image decoders against Pillow and DALI, their windows against the whole picture, and files that are none."""
+import io
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import penstock
+from penstock import fn, types
+
+COLORS = {"RGB": types.RGB, "BGR": types.BGR, "GRAY": types.GRAY, "YCbCr": types.YCbCr}
+seeds = st.integers(0, 2**32 - 1)
+
+
+def picture(height, width, channels=3, seed=0):
+    small = np.random.default_rng(seed).integers(0, 255, (height // 9 + 2, width // 9 + 2, channels)).astype(np.uint8)
+    planes = [Image.fromarray(small[..., c]).resize((width, height), Image.BICUBIC) for c in range(channels)]
+    return np.stack([np.asarray(p) for p in planes], -1)
+
+
+def encoded(pixels, format="JPEG", **options):
+    file = io.BytesIO()
+    Image.fromarray(pixels if pixels.shape[-1] > 1 else pixels[..., 0]).save(file, format, **options)
+    return np.frombuffer(file.getvalue(), np.uint8)
+
+
+JPEG = encoded(picture(203, 301), quality=85)
+PNG = encoded(picture(203, 301), "PNG")
+
+
+def pillow(file, mode="RGB"):
+    return np.asarray(Image.open(io.BytesIO(file.tobytes())).convert(mode))
+
+
+def test_jpeg_and_png_are_pillow():
+    y = fn.decoders.image([JPEG, PNG])
+    assert y.layout() == "HWC" and y.dtype == types.UINT8
+    np.testing.assert_array_equal(y[0].numpy(), pillow(JPEG))
+    np.testing.assert_array_equal(y[1].numpy(), pillow(PNG))
+    np.testing.assert_array_equal(fn.decoders.image(JPEG, output_type=types.BGR), pillow(JPEG)[..., ::-1])
+    for options in ({"subsampling": 0}, {"subsampling": 1}, {"progressive": True}, {"optimize": True}, {"quality": 30}):
+        file = encoded(picture(77, 131), **options)
+        np.testing.assert_array_equal(fn.decoders.image(file), pillow(file), str(options))
+
+
+@pytest.mark.parametrize("name", COLORS)
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_colors_and_types_are_dali(oracle, name, dtype):
+    scale = {"uint8": 1, "uint16": 257, "float32": 1 / 255}[dtype]
+    for file in (JPEG, PNG, encoded(picture(50, 60, 1)), encoded(picture(50, 60, 1), "PNG")):
+        y = fn.decoders.image(file, output_type=COLORS[name], dtype=dtype)
+        d = oracle.call("decoders.image", [file], output_type=name, dtype=dtype)[0]
+        assert y.dtype == d.dtype and y.shape == d.shape
+        exact = name in ("RGB", "BGR") or (name == "GRAY" and file is JPEG)
+        assert np.abs(y.astype(np.float64) - d).max() <= (1e-6 if exact else 1.0001) * scale
+
+
+def test_fast_idct_and_any_data(oracle):
+    d = oracle.call("decoders.image", [JPEG], use_fast_idct=True)[0]
+    np.testing.assert_array_equal(fn.decoders.image(JPEG, use_fast_idct=True), d)
+    np.testing.assert_array_equal(fn.decoders.image(JPEG, jpeg_fancy_upsampling=True), fn.decoders.image(JPEG))
+    rgba = encoded(picture(20, 30, 4), "PNG")
+    assert fn.decoders.image(rgba, output_type=types.ANY_DATA).shape == (20, 30, 4)
+    assert fn.decoders.image(rgba).shape == (20, 30, 3)
+    assert fn.decoders.image(encoded(picture(20, 30, 1)), output_type=types.ANY_DATA).shape == (20, 30, 1)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation(orientation, oracle):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    file = encoded(picture(40, 60), exif=exif)
+    y = fn.decoders.image(file)
+    np.testing.assert_array_equal(y, oracle.call("decoders.image", [file])[0])
+    assert tuple(fn.peek_image_shape(file)) == y.shape
+    np.testing.assert_array_equal(fn.decoders.image_crop(file, crop=[11, 13], crop_pos_x=0.2),
+                                  fn.crop(y, crop=[11, 13], crop_pos_x=0.2))
+    plain = fn.decoders.image(file, adjust_orientation=False)
+    assert plain.shape == (40, 60, 3) == tuple(fn.peek_image_shape(file, adjust_orientation=False))
+
+
+@given(seeds)
+def test_windows_are_those_of_the_whole_picture(seed):
+    pick = random.Random(seed)
+    height, width = pick.choice([17, 64, 203]), pick.choice([16, 33, 301])
+    options = {"subsampling": pick.choice([0, 1, 2]), "progressive": pick.random() < 0.3}
+    jpeg = pick.random() < 0.7
+    file = encoded(picture(height, width, seed=seed), **options) if jpeg else encoded(picture(height, width), "PNG")
+    whole = fn.decoders.image(file)
+    size = [pick.randint(1, height), pick.randint(1, width)]
+    position = {"crop_pos_x": pick.random(), "crop_pos_y": pick.random(), "rounding": pick.choice(["round", "truncate"])}
+    np.testing.assert_array_equal(fn.decoders.image_crop(file, crop=size, **position), fn.crop(whole, crop=size, **position))
+    y, x = pick.randint(0, height - size[0]), pick.randint(0, width - size[1])
+    window = np.s_[y:y + size[0], x:x + size[1]]
+    np.testing.assert_array_equal(fn.decoders.image_slice(file, start=[x, y], shape=size[::-1]), whole[window])
+    np.testing.assert_array_equal(
+        fn.decoders.image_slice(file, start=[y, x], end=[y + size[0], x + size[1]], axes=[0, 1]), whole[window])
+    relative = fn.decoders.image_slice(file, rel_start=[(x + 0.01) / width], rel_end=[(x + size[1] + 0.01) / width],
+                                       axis_names="W")
+    np.testing.assert_array_equal(relative, whole[:, x:x + size[1]])
+
+
+def test_slices_by_inputs():
+    whole = pillow(JPEG)
+    y = fn.decoders.image_slice([JPEG], [np.float32([0.25, 0.5])], [np.float32([0.5, 0.25])])[0].numpy()
+    np.testing.assert_array_equal(y, whole[round(101.5 + .01):round(152.25), 75:226])
+    y = fn.decoders.image_slice([JPEG], [np.int32([10, 20])], [np.int32([30, 40])])[0].numpy()
+    np.testing.assert_array_equal(y, whole[20:60, 10:40])
+
+
+def test_random_windows_are_windows():
+    whole = pillow(JPEG)
+    rows, columns = np.mgrid[:203, :301]
+    code = encoded(np.stack([rows, columns % 256, columns // 256], -1).astype(np.uint8), "PNG")
+    seen = set()
+    for seed in range(20):
+        place = fn.decoders.image_random_crop(code, seed=seed).astype(int)
+        y = fn.decoders.image_random_crop(JPEG, seed=seed)
+        (y0, x0), (h, w) = (place[0, 0, 0], place[0, 0, 1] + 256 * place[0, 0, 2]), place.shape[:2]
+        np.testing.assert_array_equal(y, whole[y0:y0 + h, x0:x0 + w])
+        assert 0.07 < h * w / whole[..., 0].size <= 1 and 0.7 < w / h < 1.4
+        seen.add((y0, x0, h, w))
+    assert len(seen) == 20
+
+
+def test_peek_image_shape():
+    assert fn.peek_image_shape(JPEG).dtype == np.int64
+    for file, shape in ((JPEG, (203, 301, 3)), (PNG, (203, 301, 3)), (encoded(picture(20, 30, 1)), (20, 30, 3))):
+        for dtype in ("int32", "uint32", "int64", "uint64", "float32", "float64"):
+            y = fn.peek_image_shape(file, dtype=dtype)
+            assert tuple(y) == shape and y.dtype == dtype
+    assert tuple(fn.peek_image_shape(JPEG, image_type=types.GRAY)) == (203, 301, 1)
+    with pytest.raises(TypeError, match="32 or 64 bits"):
+        fn.peek_image_shape(JPEG, dtype="uint8")
+
+
+@pytest.mark.parametrize("file, message", [
+    (JPEG[:50], "ends before the frame header"), (JPEG[:3000], "premature end"), (JPEG[:0], "empty"), (PNG[:500], "PNG"),
+    (np.arange(100, dtype=np.uint8), "not a JPEG or PNG"), (np.frombuffer(b"GIF89a" + b"0" * 99, np.uint8), "GIF"),
+])
+def test_files_that_are_no_pictures(file, message):
+    for call in (fn.decoders.image, fn.decoders.image_random_crop):
+        with pytest.raises(penstock.DataError, match=message):
+            call(file)
+
+
+def test_wrong_arguments_are_named():
+    for call, arguments, error, message in [
+            (fn.decoders.image, {"output_type": 7}, ValueError, "output_type must be"),
+            (fn.decoders.image, {"dtype": "int64"}, TypeError, "uint8, uint16 or float32"),
+            (fn.decoders.image_crop, {"crop": [1000, 5]}, ValueError, "leaves the 203"),
+            (fn.decoders.image_slice, {}, ValueError, "is required"),
+            (fn.decoders.image_slice, {"start": [0, 0], "rel_start": [0, 0]}, ValueError, "at most one"),
+            (fn.decoders.image_slice, {"start": [0], "shape": [1], "axes": [2]}, ValueError, "H and W"),
+            (fn.decoders.image_slice, {"start": [5, 5], "end": [2, 9]}, ValueError, "ends before"),
+            (fn.decoders.image_random_crop, {"random_area": [0, 2]}, ValueError, "random_area")]:
+        with pytest.raises(error, match=message):
+            call(JPEG, **arguments)
