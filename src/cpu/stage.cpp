@@ -140,16 +140,16 @@ class Compiler {
         const int from = origin(first);
         auto& known = by_lane_[from];
         const Lane natural = natural_lane(types_[from].dtype);
+        // Integers come from the lane that holds the operand exactly; a float64 would lose bits of 64-bit ones.
         const Lane lane = !known.empty() ? known.begin()->first
-                          : natural_lane(node.type.dtype) == natural ? natural : Lane::f64;
+                          : !is_float(node.type.dtype) || natural_lane(node.type.dtype) == natural ? natural : Lane::f64;
         Instruction c;  // a copy of its own, so that rounding does not touch the operand
         c.kind = Instruction::convert;
         c.from[0] = value_in(from, lane);
         c.lane = c.from_lane = lane;
         c.value = new_value(lane);
         s_.code.push_back(c);
-        by_lane_[value][lane] = c.value;
-        round(c.value, node.type.dtype);
+        settle(value, c.value, node.type.dtype);
       }
     }
     if (t.pixels) {
@@ -198,13 +198,19 @@ class Compiler {
     if (s_.source >= 0) s_.values[s_.source].slot = take();
     for (size_t k = 0; k < s_.code.size(); ++k) {
       auto& i = s_.code[k];
-      if (i.kind != Instruction::load)
+      auto release = [&] {
+        if (i.kind == Instruction::load) return;
         for (int f : i.from)
           if (f >= 0 && last[f] == static_cast<int>(k) && f != i.value) {
             idle.push_back(s_.values[f].slot);
             last[f] = -2;
           }
+      };
+      // Lanes differ in width, so a conversion cannot be done in place.
+      const bool in_place = i.kind != Instruction::convert;
+      if (in_place) release();
       if (s_.values[i.value].slot < 0) s_.values[i.value].slot = take();
+      if (!in_place) release();
       i.slot = s_.values[i.value].slot;
     }
     s_.slots = std::max(1, used);
