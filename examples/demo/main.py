@@ -22,11 +22,11 @@ SIZE, LARGEST_BATCH, SECONDS = 224, 128, 8
 JPEG_SUFFIXES = {".jpg", ".jpeg"}
 
 
-@pipeline_def(num_threads=0, prefetch_queue_depth=2, seed=1)
+@pipeline_def(prefetch_queue_depth=2, seed=1)
 def resnet50_training(folder):
     jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="reader")
     images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
-    images = fn.random_resized_crop(images, size=SIZE)
+    images = fn.random_resized_crop(images, size=[SIZE, SIZE])
     images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD,
                                       mirror=fn.random.coin_flip(probability=0.5))
     return images, labels
