@@ -257,7 +257,8 @@ struct CropArguments {
   PerSample<double> crop_pos_z{};
   // Where the window falls between samples: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
-  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image. Default: "error".
+  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat
+  // samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
   // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
@@ -310,7 +311,8 @@ struct CropMirrorNormalizeArguments {
   PerSample<double> crop_pos_z{};
   // Where the window falls between samples: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
-  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image. Default: "error".
+  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat
+  // samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
   // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
@@ -1203,6 +1205,45 @@ inline Batch resize_crop_mirror(const Batch& input,
   return call("resize_crop_mirror", {input}, arguments.list(), options)[0];
 }
 
+struct RotateArguments {
+  // Degrees; also one for each frame. Required.
+  PerSample<double> angle{};
+  // Axis of a volume's rotation, (x, y, z); also one for each frame.
+  PerSample<std::vector<double>> axis{};
+  // The canvas has the input's extents. Default: false.
+  Optional<bool> keep_size{};
+  // Extents of the output, outermost first: (height, width) or (depth, height, width).
+  PerSample<std::vector<double>> size{};
+  // What is outside of the input; if not given, the nearest sample at its edge.
+  Optional<double> fill_value{};
+  // INTERP_NN or INTERP_LINEAR. Default: 1.
+  Optional<int64_t> interp_type{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+  // Deprecated name of dtype.
+  Optional<DType> output_dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    angle.add_to(a, "angle");
+    axis.add_to(a, "axis");
+    keep_size.add_to(a, "keep_size");
+    size.add_to(a, "size");
+    fill_value.add_to(a, "fill_value");
+    interp_type.add_to(a, "interp_type");
+    dtype.add_to(a, "dtype");
+    output_dtype.add_to(a, "output_dtype");
+    return a;
+  }
+};
+// Rotates images counter-clockwise, and volumes about an axis, around their centers.
+//
+// The canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H and W, with D a
+// volume; kept. Types: all.
+inline Batch rotate(const Batch& input, const RotateArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("rotate", {input}, arguments.list(), options)[0];
+}
+
 struct SaturationArguments {
   // Scales the saturation; 0 gives gray, 1 leaves it unchanged. Default: 1.
   PerSample<double> saturation{};
@@ -1226,6 +1267,70 @@ struct SaturationArguments {
 inline Batch saturation(const Batch& input,
                         const SaturationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("saturation", {input}, arguments.list(), options)[0];
+}
+
+struct SliceArguments {
+  // First sample, one value per axis. Default: {}.
+  PerSample<std::vector<int64_t>> start{};
+  // Sample behind the last. Default: {}.
+  PerSample<std::vector<int64_t>> end{};
+  // Extent in samples; as an input beside anchor it may be relative to the image, as normalized_shape says. Default:
+  // {}.
+  PerSample<std::vector<double>> shape{};
+  // First sample in units of the extent.
+  PerSample<std::vector<double>> rel_start{};
+  // End in units of the extent.
+  PerSample<std::vector<double>> rel_end{};
+  // Extent in units of the extent.
+  PerSample<std::vector<double>> rel_shape{};
+  // The axes that the values belong to; negative ones count from the back. Default: {1, 0}.
+  PerSample<std::vector<int64_t>> axes{};
+  // The same by letters of the layout; wins over axes. Default: "WH".
+  Optional<std::string> axis_names{};
+  // A floating point anchor is in units of the extent. Default: true.
+  Optional<bool> normalized_anchor{};
+  // A floating point shape beside an anchor is in units of the extent. Default: true.
+  Optional<bool> normalized_shape{};
+  // First sample, given as an input together with shape. Default: {}.
+  PerSample<std::vector<double>> anchor{};
+  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat
+  // samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap. Default: "error".
+  Optional<std::string> out_of_bounds_policy{};
+  // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
+  Optional<std::vector<double>> fill_values{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+  // Deprecated name of dtype.
+  Optional<DType> output_dtype{};
+  // Deprecated; accepted without effect.
+  Optional<int64_t> image_type{};
+
+  Arguments list() const {
+    Arguments a;
+    start.add_to(a, "start");
+    end.add_to(a, "end");
+    shape.add_to(a, "shape");
+    rel_start.add_to(a, "rel_start");
+    rel_end.add_to(a, "rel_end");
+    rel_shape.add_to(a, "rel_shape");
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    normalized_anchor.add_to(a, "normalized_anchor");
+    normalized_shape.add_to(a, "normalized_shape");
+    anchor.add_to(a, "anchor");
+    out_of_bounds_policy.add_to(a, "out_of_bounds_policy");
+    fill_values.add_to(a, "fill_values");
+    dtype.add_to(a, "dtype");
+    output_dtype.add_to(a, "output_dtype");
+    image_type.add_to(a, "image_type");
+    return a;
+  }
+};
+// Cuts a window out of each sample, given by its start and its end or shape.
+//
+// Also as two more inputs: anchor and shape. Layouts: any; kept. Types: all.
+inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("slice", {data}, arguments.list(), options)[0];
 }
 
 struct SqueezeArguments {
@@ -1291,6 +1396,44 @@ struct TransposeArguments {
 // Layouts: any. Types: all.
 inline Batch transpose(const Batch& input, const TransposeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transpose", {input}, arguments.list(), options)[0];
+}
+
+struct WarpAffineArguments {
+  // 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input, and one for each frame. Default:
+  // {}.
+  PerSample<std::vector<double>> matrix{};
+  // The matrix maps output to input; otherwise it is inverted. Default: true.
+  Optional<bool> inverse_map{};
+  // Extents of the output, outermost first: (height, width) or (depth, height, width).
+  PerSample<std::vector<double>> size{};
+  // What is outside of the input; if not given, the nearest sample at its edge.
+  Optional<double> fill_value{};
+  // INTERP_NN or INTERP_LINEAR. Default: 1.
+  Optional<int64_t> interp_type{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+  // Deprecated name of dtype.
+  Optional<DType> output_dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    matrix.add_to(a, "matrix");
+    inverse_map.add_to(a, "inverse_map");
+    size.add_to(a, "size");
+    fill_value.add_to(a, "fill_value");
+    interp_type.add_to(a, "interp_type");
+    dtype.add_to(a, "dtype");
+    output_dtype.add_to(a, "output_dtype");
+    return a;
+  }
+};
+// Resamples images and volumes under an affine map.
+//
+// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5.
+// Layouts: any with H and W, with D a volume; kept. Types: all.
+inline Batch warp_affine(const Batch& input,
+                         const WarpAffineArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("warp_affine", {input}, arguments.list(), options)[0];
 }
 
 }  // namespace fn

@@ -5,6 +5,11 @@ from . import graph as _graph
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, tensor
 from .graph import DataNode, newaxis
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
+    from . import math, plugin, torch
+    from .pipeline import Pipeline, pipeline_def
+
 __version__ = "0.1.0"
 __all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
            "pipeline_def", "seed", "tensor", "types"]
@@ -15,10 +20,19 @@ def __getattr__(name):
         from . import pipeline
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
-    if name in ("plugin", "torch", "pipeline", "types", "sources"):
+    if name in ("math", "pictures", "pipeline", "plugin", "sources", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def _show(values, columns=None, size=160, path=None):
+    """A picture of the samples side by side; see penstock.pictures.contact_sheet."""
+    from .pictures import contact_sheet
+    return contact_sheet(values, columns=columns, size=size, path=path)
+
+
+Batch.show = Tensor.show = _show
 
 
 def __dir__():

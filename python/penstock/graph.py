@@ -65,8 +65,6 @@ class DataNode(_core.NodeRef):
     Arithmetic, comparisons, bitwise operators and square brackets make new nodes; they apply to each sample.
     """
 
-    __array_ufunc__ = None  # NumPy leaves `array + node` to the node
-
     def __init__(self, pipeline, node, output):
         super().__init__(node, output)
         self.pipeline = pipeline
@@ -116,8 +114,6 @@ class DataNode(_core.NodeRef):
 
     def __repr__(self):
         return f"DataNode({self.name!r}, output {self.output})"
-
-    __hash__ = object.__hash__
 
     def __bool__(self):
         raise TypeError("a value of a pipeline has no truth while the pipeline is defined: `if`, `and`, `or` and `not` on it "
@@ -181,26 +177,58 @@ def _two_operands(op, left, right):
     return add_node(op, (left, right), {})
 
 
+def _immediate(op, *operands):
+    """The same on Tensors, Batches and arrays, at once."""
+    function = _functions.get(op)
+    if function is None:
+        function = _functions[op] = _core.operator_function(op)
+    if len(operands) == 2:
+        left, right = operands
+        for value, other, side in ((right, left, "right"), (left, right, "left")):
+            if isinstance(value, ScalarConstant) or type(value) in (bool, int, float):
+                number, dtype = _scalar(value)
+                return function(other, **{side: number, f"{side}_type": dtype})
+        if any(isinstance(o, (str, bytes, dict, set)) or o is None for o in operands):
+            return NotImplemented
+    return function(*operands)
+
+
+_functions = {}
+
+
+def arithmetic(op, *operands):
+    """An operator of Python's expressions: a node where an operand is one, else the result."""
+    if any(isinstance(o, DataNode) for o in operands) or current() is not None:
+        return _two_operands(op, *operands) if len(operands) == 2 else add_node(op, operands, {})
+    return _immediate(op, *operands)
+
+
 def _binary(op):
     def forward(self, other):
-        return _two_operands(op, self, other)
+        return arithmetic(op, self, other)
 
     def backward(self, other):
-        return _two_operands(op, other, self)
+        return arithmetic(op, other, self)
     return forward, backward
 
 
+_VALUES = (DataNode, _core.Tensor, _core.Batch)
 for _python, _op in (("add", "_add"), ("sub", "_sub"), ("mul", "_mul"), ("truediv", "_div"), ("floordiv", "_fdiv"),
                      ("mod", "_mod"), ("pow", "_pow"), ("and", "_and"), ("or", "_or"), ("xor", "_xor"),
                      ("lshift", "_shl"), ("rshift", "_shr")):
     _forward, _backward = _binary(_op)
-    setattr(DataNode, f"__{_python}__", _forward)
-    setattr(DataNode, f"__r{_python}__", _backward)
+    for _class in _VALUES:
+        setattr(_class, f"__{_python}__", _forward)
+        setattr(_class, f"__r{_python}__", _backward)
 for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(DataNode, f"__{_python}__", _binary(f"_{_python}")[0])
-DataNode.__neg__ = lambda self: add_node("_neg", (self,), {})
-DataNode.__invert__ = lambda self: add_node("_not", (self,), {})
-DataNode.__pos__ = lambda self: add_node("_pos", (self,), {})
+    for _class in _VALUES:
+        setattr(_class, f"__{_python}__", _binary(f"_{_python}")[0])
+for _class in _VALUES:
+    _class.__neg__ = lambda self: arithmetic("_neg", self)
+    _class.__invert__ = lambda self: arithmetic("_not", self)
+    _class.__pos__ = lambda self: arithmetic("_pos", self)
+    _class.__array_ufunc__ = None  # NumPy leaves `array + value` to the value
+    _class.__hash__ = object.__hash__
 
 
 def _is_new_axis(item):

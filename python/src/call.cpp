@@ -239,7 +239,7 @@ nb::object to_object(const Value& value) {
         using T = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<T, std::monostate>) {
           return nb::none();
-        } else if constexpr (requires { v.push_back(v[0]); } && !std::is_same_v<T, std::string>) {
+        } else if constexpr (requires { typename T::allocator_type; } && !std::is_same_v<T, std::string>) {
           nb::list l;
           for (const auto& e : v) l.append(nb::cast(e));
           return l;

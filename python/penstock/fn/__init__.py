@@ -25,5 +25,6 @@ for _name in _core.operators():
 
 
 def external_source(*args, **kwargs):
+    """Takes batches that the program brings; help(penstock.sources.external_source) lists the arguments."""
     from ..sources import external_source as call
     return call(*args, **kwargs)

@@ -263,7 +263,7 @@ def crop(
         crop_pos_y: Place of the window, 0: top, 1: bottom.
         crop_pos_z: Place of the window, 0: front, 1: back.
         rounding: Where the window falls between samples: 'round' (half away from zero) or 'truncate'.
-        out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image.
+        out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values: What is outside: one value, or one per channel; rounded and saturated.
         dtype: Type of the result; default: the input's.
         output_dtype: Deprecated name of dtype.
@@ -314,7 +314,7 @@ def crop_mirror_normalize(
         crop_pos_y: Place of the window, 0: top, 1: bottom.
         crop_pos_z: Place of the window, 0: front, 1: back.
         rounding: Where the window falls between samples: 'round' (half away from zero) or 'truncate'.
-        out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image.
+        out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values: What is outside: one value, or one per channel; rounded and saturated.
         mirror: Mirror left to right where not 0.
         mean: Subtracted: one value, or one per channel.
@@ -761,6 +761,40 @@ def resize_crop_mirror(
     """
     ...
 
+def rotate(
+    input: Data,
+    /,
+    *,
+    angle: float | Batch | DataNode,
+    axis: float | Sequence[float] | Batch | DataNode | None = None,
+    keep_size: bool = False,
+    size: float | Sequence[float] | Batch | DataNode | None = None,
+    fill_value: float | None = None,
+    interp_type: int = 1,
+    dtype: DTypeLike | None = None,
+    output_dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Rotates images counter-clockwise, and volumes about an axis, around their centers.
+
+    The canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H and W, with D a volume; kept. Types: all.
+
+    Arguments:
+        angle: Degrees; also one for each frame.
+        axis: Axis of a volume's rotation, (x, y, z); also one for each frame.
+        keep_size: The canvas has the input's extents.
+        size: Extents of the output, outermost first: (height, width) or (depth, height, width).
+        fill_value: What is outside of the input; if not given, the nearest sample at its edge.
+        interp_type: INTERP_NN or INTERP_LINEAR.
+        dtype: Type of the result; default: the input's.
+        output_dtype: Deprecated name of dtype.
+    """
+    ...
+
 def saturation(
     input: Data,
     /,
@@ -782,6 +816,56 @@ def saturation(
         saturation: Scales the saturation; 0 gives gray, 1 leaves it unchanged.
         dtype: Type of the result; default: the input's.
         image_type: Accepted without effect: channels are taken as red, green, blue.
+    """
+    ...
+
+def slice(
+    data: Data,
+    /,
+    *,
+    start: int | Sequence[int] | Batch | DataNode = [],
+    end: int | Sequence[int] | Batch | DataNode = [],
+    shape: float | Sequence[float] | Batch | DataNode = [],
+    rel_start: float | Sequence[float] | Batch | DataNode | None = None,
+    rel_end: float | Sequence[float] | Batch | DataNode | None = None,
+    rel_shape: float | Sequence[float] | Batch | DataNode | None = None,
+    axes: int | Sequence[int] | Batch | DataNode = [1, 0],
+    axis_names: str = 'WH',
+    normalized_anchor: bool = True,
+    normalized_shape: bool = True,
+    anchor: float | Sequence[float] | Batch | DataNode = [],
+    out_of_bounds_policy: str = 'error',
+    fill_values: float | Sequence[float] = [0.0],
+    dtype: DTypeLike | None = None,
+    output_dtype: DTypeLike | None = None,
+    image_type: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Cuts a window out of each sample, given by its start and its end or shape.
+
+    Also as two more inputs: anchor and shape. Layouts: any; kept. Types: all.
+
+    Arguments:
+        start: First sample, one value per axis.
+        end: Sample behind the last.
+        shape: Extent in samples; as an input beside anchor it may be relative to the image, as normalized_shape says.
+        rel_start: First sample in units of the extent.
+        rel_end: End in units of the extent.
+        rel_shape: Extent in units of the extent.
+        axes: The axes that the values belong to; negative ones count from the back.
+        axis_names: The same by letters of the layout; wins over axes.
+        normalized_anchor: A floating point anchor is in units of the extent.
+        normalized_shape: A floating point shape beside an anchor is in units of the extent.
+        anchor: First sample, given as an input together with shape.
+        out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
+        fill_values: What is outside: one value, or one per channel; rounded and saturated.
+        dtype: Type of the result; default: the input's.
+        output_dtype: Deprecated name of dtype.
+        image_type: Deprecated; accepted without effect.
     """
     ...
 
@@ -848,5 +932,37 @@ def transpose(
         perm: One input dimension for each output dimension; reverses the order if not given.
         transpose_layout: Permute the layout's letters too; otherwise the input's layout is kept as it is.
         output_layout: Layout of the output, whatever the input's is.
+    """
+    ...
+
+def warp_affine(
+    input: Data,
+    /,
+    *,
+    matrix: float | Sequence[float] | Batch | DataNode = [],
+    inverse_map: bool = True,
+    size: float | Sequence[float] | Batch | DataNode | None = None,
+    fill_value: float | None = None,
+    interp_type: int = 1,
+    dtype: DTypeLike | None = None,
+    output_dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Resamples images and volumes under an affine map.
+
+    Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any with H and W, with D a volume; kept. Types: all.
+
+    Arguments:
+        matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input, and one for each frame.
+        inverse_map: The matrix maps output to input; otherwise it is inverted.
+        size: Extents of the output, outermost first: (height, width) or (depth, height, width).
+        fill_value: What is outside of the input; if not given, the nearest sample at its edge.
+        interp_type: INTERP_NN or INTERP_LINEAR.
+        dtype: Type of the result; default: the input's.
+        output_dtype: Deprecated name of dtype.
     """
     ...

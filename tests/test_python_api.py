@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package as a whole: what an import costs, names, stubs, expressions on tensors, pictures, worker processes."""
+import ast
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import penstock
+from penstock import _core, fn, types
+
+PACKAGE = pathlib.Path(penstock.__file__).parent
+HERE = pathlib.Path(__file__).parent
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout
+
+
+def test_an_import_is_light():
+    code = ("import sys, time\nbegin = time.perf_counter()\nimport penstock\nseconds = time.perf_counter() - begin\n"
+            "from penstock import pipeline_def, Pipeline\n"
+            "most = [line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0]\n"
+            "print(seconds, int(most) / 1000)\n"
+            "assert not {'numpy', 'torch', 'PIL', 'cv2'} & set(sys.modules), sorted(sys.modules)\n")
+    measured = [tuple(map(float, python(code).split())) for _ in range(5)]
+    assert min(m[0] for m in measured) <= 0.08 and min(m[1] for m in measured) <= 40, measured
+
+
+def test_small_calls_are_quick():
+    import timeit
+    x = np.zeros((8, 8, 3), np.uint8)
+    seconds = min(timeit.repeat(lambda: fn.flip(x), number=1000, repeat=15)) / 1000
+    assert seconds <= 10e-6, f"{seconds * 1e6:.2f} µs"
+
+
+def test_types_by_their_names():
+    assert [int(types.UINT8), int(types.FLOAT16), int(types.FLOAT), int(types.BOOL)] == [0, 8, 9, 11]
+    assert int(types.INTERP_GAUSSIAN) == 5 and int(types.YCbCr) == 3 and types.DALIDataType.INT64 is types.INT64
+    assert types.to_numpy_type(types.FLOAT) is np.float32 and types.to_numpy_type(types.BOOL) is np.bool_
+    assert types.to_penstock_type(np.int16) is types.INT16
+
+
+def test_stubs_name_what_there_is():
+    shown = [n for n in _core.operators()]
+    for name in shown:
+        group, _, last = name.rpartition(".")
+        place = PACKAGE / "fn" / group.replace(".", "/")
+        stub = place / "__init__.pyi" if (place / "__init__.pyi").exists() else place.with_suffix(".pyi")
+        functions = {f.name: f for f in ast.parse(stub.read_text()).body if isinstance(f, ast.FunctionDef)}
+        assert last in functions, f"{name} is missing in {stub}: run tools/generate.py"
+        given = {a.arg for a in functions[last].args.kwonlyargs}
+        assert {a["name"] for a in _core.operator_schema(name)["args"]} <= given
+        assert (HERE.parent / "docs/reference/operators" / f"{name}.md").exists()
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_every_function_is_documented():
+    for name in _core.operators():
+        function = fn
+        for part in name.split("."):
+            function = getattr(function, part)
+        assert function.__doc__ and len(function.__doc__) > 40, name
+
+
+def test_every_argument_of_the_table():
+    """The arguments that scripts know, for each operator that both have."""
+    with open(HERE / "dali_arguments.json") as file:
+        known = json.load(file)
+    common = {"device", "name", "seed", "bytes_per_sample_hint", "preserve"}
+    ours = {"external_source"}  # Python's function has them
+    missing = {}
+    for name in set(known) & set(_core.operators()) - ours:
+        have = {a["name"] for a in _core.operator_schema(name)["args"]} | common
+        if gone := set(known[name]["arguments"]) - have:
+            missing[name] = sorted(gone)
+    assert not missing
+
+
+def test_expressions_on_tensors_and_batches():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    t, b = penstock.tensor(x), penstock.batch([x, x + 1])
+    np.testing.assert_array_equal((t * 2 + 1).numpy(), x * 2 + 1)
+    np.testing.assert_array_equal((1 - b).at(1), 1 - (x + 1))
+    np.testing.assert_array_equal((b > 2).at(0), x > 2)
+    np.testing.assert_array_equal((b + b).at(1), 2 * (x + 1))
+    np.testing.assert_array_equal(x + t, 2 * x)  # the kind of the first operand
+    assert (-t).numpy().max() == 0 and (penstock.tensor(np.uint8([3])) & 1).numpy().tolist() == [1]
+    with pytest.raises(TypeError):
+        t + "1"
+
+
+def test_math():
+    x = np.linspace(0.1, 2, 7, dtype=np.float32)
+    np.testing.assert_allclose(penstock.math.sqrt(penstock.tensor(x)).numpy(), np.sqrt(x), rtol=1e-6)
+    np.testing.assert_allclose(penstock.math.exp(x), np.exp(x), rtol=1e-6)
+    np.testing.assert_array_equal(penstock.math.clamp(x, 0.5, 1), np.clip(x, 0.5, 1).astype(np.float32))
+    np.testing.assert_array_equal(penstock.math.max(penstock.tensor(x), 1).numpy(), np.maximum(x, 1))
+    assert penstock.math.abs(penstock.tensor(np.int16([-3]))).dtype == types.INT16
+
+    @penstock.pipeline_def(batch_size=1, num_threads=1)
+    def pipe():
+        return penstock.math.log2(fn.external_source([[x]]))
+    np.testing.assert_allclose(pipe().run()[0].at(0), np.log2(x), rtol=1e-5, atol=1e-6)
+
+
+def test_random_numbers_of_immediate_calls():
+    penstock.seed(3)
+    a = [fn.random.uniform(shape=[4]) for _ in range(2)]
+    penstock.seed(3)
+    b = [fn.random.uniform(shape=[4]) for _ in range(2)]
+    assert isinstance(a[0], np.ndarray) and not np.array_equal(a[0], a[1])
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(fn.random.uniform(shape=[4], seed=9), fn.random.uniform(shape=[4], seed=9))
+    batch = fn.random.uniform(batch_size=5)
+    assert isinstance(batch, penstock.Batch) and len(batch) == 5 and len({float(t.item()) for t in batch}) == 5
+
+
+def test_show(tmp_path):
+    from PIL import Image
+    x = np.zeros((10, 20, 3), np.uint8)
+    for value in (penstock.batch([x, x[:5]], layout="HWC"), penstock.tensor(x), penstock.batch(np.zeros((3, 3, 8, 9), np.float32)),
+                  penstock.tensor(np.zeros((4, 8, 9, 3), np.uint8), layout="FHWC")):
+        sheet = value.show(path=tmp_path / "sheet.png")
+        assert isinstance(sheet, Image.Image) and (tmp_path / "sheet.png").exists()
+    with pytest.raises(TypeError):
+        penstock.tensor([1, 2]).show()
+
+
+SCRIPT = """
+import os, sys, numpy as np
+from penstock import fn, pipeline_def
+def sample(info):
+    if info.iteration == 3:
+        raise StopIteration
+    return np.int32([info.idx_in_epoch]), np.int64([os.getpid()])
+def broken(i):
+    raise KeyError("from the worker")
+@pipeline_def(batch_size=2, num_threads=1, py_num_workers=2, py_start_method=sys.argv[1])
+def pipe(source, batch):
+    return tuple(fn.external_source(source, num_outputs=2, parallel=True, batch=batch, prefetch_queue_depth=2))
+if __name__ == "__main__":
+    p = pipe(sample, False)
+    p.start_py_workers()
+    for epoch in range(2):
+        got, workers = [], set()
+        try:
+            while True:
+                x, pid = p.run()
+                got += x.as_array().ravel().tolist()
+                workers |= set(pid.as_array().ravel().tolist())
+        except StopIteration:
+            p.reset()
+        assert got == [0, 1, 2, 3, 4, 5], got
+        assert os.getpid() not in workers
+    try:
+        pipe(broken, True).run()
+    except KeyError as error:
+        assert "from the worker" in str(error)
+    else:
+        raise SystemExit("no error")
+    try:
+        pipe(lambda: 1, True)
+    except TypeError:
+        print("done")
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_worker_processes(method, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, str(script), method], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.stdout.strip() == "done", done.stderr
