@@ -226,7 +226,7 @@ TEST(CapiThreads, MayBeTheProgramsOwn) {
   d.dtype = PENSTOCK_UINT8;
   EXPECT_OK(penstock_batch_create(&d, &encoded));
   EXPECT_STATUS(PENSTOCK_ERROR_DATA, penstock_call("decoders.image", &encoded, 1, nullptr, nullptr, &out, 1));
-  EXPECT_EQ(threads.loops, 2);
+  EXPECT_EQ(threads.loops, 3);
   penstock_batch_destroy(encoded);
 
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "threads must be", penstock_set_threads(-1));

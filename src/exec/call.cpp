@@ -60,7 +60,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     c.index = i, c.sample = context.sample + i;
     StageInput in[4];
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
-    if (decodes) in[0].encoded = {in[0].view.as<const uint8_t>(), static_cast<size_t>(in[0].view.volume())};
+    if (decodes) in[0].encoded = encoded_bytes(in[0].view);
     try {
       runner->run(c, std::span(in, inputs.size()),
                   [&](int, DType t, const Shape& s, const Layout&) -> View {
@@ -129,6 +129,13 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 }
 
 }  // namespace
+
+std::span<const uint8_t> encoded_bytes(const View& v) {
+  if (v.dtype != DType::uint8 || v.shape.size() != 1)
+    bad_type("decodes the bytes of a file, a uint8 sample with one dimension; got {} with {}", name_of(v.dtype), v.shape.size());
+  if (!v.dense()) bad_type("the bytes of a file must lie one after the other");
+  return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
+}
 
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                              std::span<const ValueType> types, const ContextOf& context,

@@ -15,6 +15,9 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
                            std::span<const Batch* const> into = {});
 
+// The bytes of an encoded file that a sample holds; throws where the sample is something else.
+std::span<const uint8_t> encoded_bytes(const View& v);
+
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
 // The result must live, as SampleContext::batch_state, until the last sample has run.
 using ContextOf = std::function<SampleContext(int sample)>;

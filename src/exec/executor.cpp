@@ -41,7 +41,13 @@ Executor::Executor(Graph g, PipelineOptions o)
   slots_->wake = &work_;
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
-  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+  try {
+    threads_.reserve(static_cast<size_t>(options.threads));
+    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+  } catch (...) {  // a system without room for another thread
+    stop();
+    throw;
+  }
 }
 
 Executor::~Executor() {
@@ -55,6 +61,10 @@ Executor::~Executor() {
   }
   for (auto& [id, s] : sources_)
     if (auto* e = dynamic_cast<ExternalSource*>(s.get())) e->feed()->cancel();
+  stop();
+}
+
+void Executor::stop() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
@@ -266,15 +276,19 @@ std::string Executor::checkpoint() const {
 void Executor::restore(const std::string& text) {
   std::lock_guard lock(mutex_);
   if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
-  const auto j = nlohmann::json::parse(text, nullptr, false);
-  if (!j.is_object() || j.value("penstock_checkpoint", 0) != 1 || !j.contains("sources") || !j["sources"].is_object())
-    bad_argument("this is not a checkpoint of a pipeline");
-  graph.set_seed(j.value("seed", uint64_t{0}));
-  for (const auto& [name, state] : j["sources"].items()) {
-    const int node = graph.find(name);
-    if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
-    sources_[node]->restore(state.get<std::string>());
-    delivered_states_[node] = state.get<std::string>();
+  try {
+    const auto j = nlohmann::json::parse(text, nullptr, false);
+    if (!j.is_object() || j.value("penstock_checkpoint", 0) != 1 || !j.contains("sources") || !j["sources"].is_object())
+      bad_argument("this is not a checkpoint of a pipeline");
+    graph.set_seed(j.value("seed", uint64_t{0}));
+    for (const auto& [name, state] : j["sources"].items()) {
+      const int node = graph.find(name);
+      if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
+      sources_[node]->restore(state.get<std::string>());
+      delivered_states_[node] = state.get<std::string>();
+    }
+  } catch (const nlohmann::json::exception& e) {
+    bad_argument("a checkpoint that cannot be read: {}", e.what());
   }
 }
 

@@ -52,6 +52,7 @@ class Executor {
     int64_t item = 0;
   };
 
+  void stop();
   void serve(int thread);
   bool find_task(Task& task);                 // under mutex_
   bool may_prepare(const Iteration& it, size_t position);

@@ -260,7 +260,7 @@ void Executor::run_item(Iteration& it, int64_t item, int thread) {
           read_ns = clock_ns() - begin;
           in[0].encoded = w.file;
         } else if (state.runner->program().nodes[0].op->traits().decodes) {
-          in[0].encoded = {in[0].view.as<const uint8_t>(), static_cast<size_t>(in[0].view.volume())};
+          in[0].encoded = encoded_bytes(in[0].view);
         }
         Batch& out = it.values.at(s.output);
         state.runner->run(context(it, i, first), std::span(in, s.inputs.size()),

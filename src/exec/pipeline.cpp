@@ -13,8 +13,16 @@ struct Pipeline::State {
   Executor executor;
 };
 
+static PipelineOptions checked(PipelineOptions o) {
+  constexpr int kMostThreads = 1024, kMostPrefetch = 1024;
+  if (o.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", o.batch_size);
+  if (o.threads > kMostThreads) bad_argument("at most {} threads, got {}", kMostThreads, o.threads);
+  if (o.prefetch > kMostPrefetch) bad_argument("at most {} iterations are prefetched, got {}", kMostPrefetch, o.prefetch);
+  return o;
+}
+
 Pipeline::Pipeline(Graph graph, PipelineOptions options)
-    : state_(std::make_unique<State>(std::move(graph), std::move(options))) {}
+    : state_(std::make_unique<State>(std::move(graph), checked(std::move(options)))) {}
 Pipeline::~Pipeline() = default;
 
 const Graph& Pipeline::graph() const { return state_->executor.graph; }

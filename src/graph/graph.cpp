@@ -42,11 +42,9 @@ int Graph::add(Node node) {
     for (const auto& [name, ref] : node.per_sample)
       if (!check(name).per_sample) bad_type("the argument '{}' must be the same for all samples", name);
     for (const auto& in : node.inputs)
-      if (in.node < 0 || in.node >= node.id || in.output >= nodes_[in.node].outputs)
-        fail(ErrorKind::internal, "an input that does not exist");
+      if (!has_value(in)) bad_argument("an input that does not exist: output {} of node {}", in.output, in.node);
     for (const auto& [name, in] : node.per_sample)
-      if (in.node < 0 || in.node >= node.id || in.output >= nodes_[in.node].outputs)
-        fail(ErrorKind::internal, "an argument that does not exist");
+      if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
     if (node.outputs <= 0) node.outputs = info.outputs;
     // Samples of one node come from one domain.
     if (!node.inputs.empty()) node.domain = nodes_[node.inputs[0].node].domain;
@@ -78,10 +76,13 @@ int Graph::add(Node node) {
   return nodes_.back().id;
 }
 
+bool Graph::has_value(ValueRef v) const {
+  return v.node >= 0 && v.node < static_cast<int>(nodes_.size()) && v.output >= 0 && v.output < nodes_[v.node].outputs;
+}
+
 void Graph::set_outputs(std::vector<ValueRef> outputs) {
   for (const auto& v : outputs)
-    if (v.node < 0 || v.node >= static_cast<int>(nodes_.size()) || v.output >= nodes_[v.node].outputs)
-      bad_argument("an output that is no value of this pipeline");
+    if (!has_value(v)) bad_argument("an output that is no value of this pipeline");
   outputs_ = std::move(outputs);
 }
 

@@ -72,6 +72,7 @@ class Graph {
   std::vector<Argument> arguments(const Node& n, const std::function<const Batch*(ValueRef)>& per_sample) const;
 
  private:
+  bool has_value(ValueRef v) const;
   std::vector<Node> nodes_;
   std::vector<Body> regions_;
   std::vector<Domain> domains_;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// penstock.hpp and fn.h, as a C++ program sees them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "penstock/fn.h"
+
+namespace {
+
+using namespace penstock;
+
+std::vector<uint8_t> ramp(size_t n) {
+  std::vector<uint8_t> v(n);
+  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 7);
+  return v;
+}
+
+TEST(Cpp, CallsAreTyped) {
+  auto bytes = ramp(2 * 6 * 8 * 3);
+  const Batch images = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
+  EXPECT_EQ(images.size(), 2);
+  EXPECT_EQ(images.ndim(), 3);
+  EXPECT_EQ(images.dtype(), DType::uint8);
+  EXPECT_EQ(images.layout(), "HWC");
+  EXPECT_TRUE(images.is_dense());
+
+  const int side = 4;  // lists of variables, of fractions, one number for a list
+  EXPECT_EQ(fn::resize(images, {.size = {side, side}})[0].shape, (Shape{4, 4, 3}));
+  EXPECT_EQ(fn::resize(images, {.size = {4.0, 5}})[0].shape, (Shape{4, 5, 3}));
+  EXPECT_EQ(fn::resize(images, {.size = side})[0].shape, (Shape{4, 4, 3}));
+  EXPECT_EQ(fn::resize(images, {.interp_type = Interpolation::nearest, .antialias = false, .resize_shorter = 3})[1].shape,
+            (Shape{3, 4, 3}));
+  const Batch f = fn::brightness_contrast(images, {.brightness = 2, .dtype = DType::float32});
+  EXPECT_EQ(f[0].as<float>()[3], 42.0f);
+  EXPECT_THROW(f[0].as<uint8_t>(), Error);
+  const Batch chw = fn::crop_mirror_normalize(images, {.mirror = 1, .mean = {1, 2, 3}, .output_layout = "CHW"});
+  EXPECT_EQ(chw.layout(), "CHW");
+  EXPECT_EQ(chw[0].as<float>()[0], bytes[7 * 3] - 1.0f);
+}
+
+TEST(Cpp, PerSampleValues) {
+  auto bytes = ramp(2 * 6 * 8 * 3);
+  const Batch images = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
+  std::vector<int32_t> mirror{0, 1};
+  const Batch out = fn::flip(images, {.horizontal = Batch::wrap(mirror.data(), {2})});
+  EXPECT_EQ(out[0].as<uint8_t>()[0], bytes[0]);
+  EXPECT_EQ(out[1].as<uint8_t>()[0], bytes[6 * 8 * 3 + 7 * 3]);
+}
+
+TEST(Cpp, ErrorsHaveAStatus) {
+  auto bytes = ramp(48);
+  const Batch images = Batch::wrap(bytes.data(), {1, 4, 4, 3}, "HWC");
+  const auto status_of = [](auto&& body) {
+    try {
+      body();
+    } catch (const Error& e) {
+      EXPECT_STRNE(e.what(), "");
+      return e.status();
+    }
+    return PENSTOCK_OK;
+  };
+  EXPECT_EQ(status_of([&] { call("flipp", {images}); }), PENSTOCK_ERROR_KEY);
+  EXPECT_EQ(status_of([&] { fn::resize(images, {.size = {1, 2, 3, 4}}); }), PENSTOCK_ERROR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { fn::flip({}); }), PENSTOCK_ERROR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { fn::decoders::image(images); }), PENSTOCK_ERROR_TYPE);
+  EXPECT_EQ(status_of([&] { Batch().size(); }), PENSTOCK_ERROR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { Batch::allocate(DType::uint8, {{2, 3}, {4}}); }), PENSTOCK_ERROR_TYPE);
+  EXPECT_EQ(status_of([&] { Batch::allocate(DType::uint8, {}); }), PENSTOCK_ERROR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { Pipeline::load("{}"); }), PENSTOCK_ERROR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { Pipeline::load_file("/no/such/file"); }), PENSTOCK_ERROR_FILE_MISSING);
+  Arguments list;
+  list.set("horizontal", "yes");
+  EXPECT_EQ(status_of([&] { call("flip", {images}, list); }), PENSTOCK_ERROR_TYPE);
+}
+
+TEST(Cpp, OwnersAndAllocatorsLiveAsLongAsNeeded) {
+  auto owner = std::make_shared<std::vector<uint8_t>>(ramp(48));
+  const std::weak_ptr<void> watch = owner;
+  Batch out, kept;
+  Tensor tensor;
+  {
+    const Batch images = Batch::wrap(owner->data(), {1, 4, 4, 3}, "HWC", owner);
+    owner = nullptr;
+    EXPECT_FALSE(watch.expired());
+    out = fn::flip(images, {}, {.allocator = Allocator(std::make_shared<std::pmr::synchronized_pool_resource>())});
+    tensor = images[0];
+  }
+  EXPECT_FALSE(watch.expired());
+  tensor = {};
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(out[0].as<uint8_t>()[2], static_cast<uint8_t>(11 * 7));
+}
+
+TEST(Cpp, NamesOfOperators) {
+  const auto names = operator_names();
+  EXPECT_NE(std::find(names.begin(), names.end(), "flip"), names.end());
+}
+
+}  // namespace

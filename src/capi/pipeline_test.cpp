@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "capi/capi_test.h"
+
+using namespace capi_test;
+
+namespace {
+
+// external_source "images" -> flip, and the images as they came.
+const char* kFed = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 2, "prefetch": 1,
+  "graph": {"penstock_graph": 1, "seed": 5, "outputs": [[1, 0], [0, 0]], "nodes": [
+    {"op": "external_source", "name": "images", "outputs": 1, "constants": {"num_outputs": 1, "layout": ["HWC"]}},
+    {"op": "flip", "name": "flipped", "outputs": 1, "inputs": [[0, 0]], "constants": {"vertical": 1}}]}})";
+
+std::string reading(const std::vector<std::string>& files) {
+  nlohmann::json j{{"penstock_pipeline", 1}, {"batch_size", 2}, {"threads", 2}, {"prefetch", 2}};
+  j["graph"] = {{"penstock_graph", 1}, {"seed", 3}, {"outputs", {{0, 0}, {0, 1}}},
+                {"nodes", {{{"op", "readers.file"}, {"name", "reader"}, {"outputs", 2},
+                            {"constants", {{"files", files}, {"random_shuffle", true}}}}}}};
+  return j.dump();
+}
+
+std::string text(penstock_status (*get)(const penstock_pipeline*, char**), const penstock_pipeline* p) {
+  char* s = nullptr;
+  EXPECT_OK(get(p, &s));
+  const std::string copy = s ? s : "";
+  penstock_free_text(s);
+  return copy;
+}
+
+class CapiReader : public testing::Test {
+ protected:
+  std::vector<std::string> files;
+  penstock_pipeline* p = nullptr;
+  void SetUp() override {
+    for (int i = 0; i < 5; ++i) {
+      files.push_back(testing::TempDir() + "capi_" + std::to_string(getpid()) + "_" + std::to_string(i) + ".jpg");
+      std::ofstream(files.back()) << "file " << i;
+    }
+  }
+  void TearDown() override {
+    penstock_pipeline_destroy(p);
+    for (const auto& f : files) std::remove(f.c_str());
+  }
+  std::vector<std::string> run(penstock_pipeline* from) {
+    penstock_batch* out[2] = {};
+    EXPECT_OK(penstock_pipeline_run(from, nullptr, out, 2));
+    std::vector<std::string> contents;
+    for (int i = 0; out[0] && i < 2; ++i) {
+      const auto s = sample(out[0], i);
+      contents.emplace_back(static_cast<char*>(s.data), s.bytes);
+      EXPECT_EQ(contents.back(), "file " + std::to_string(*static_cast<int32_t*>(sample(out[1], i).data)));
+      EXPECT_EQ(s.source, files.at(static_cast<size_t>(contents.back()[5] - '0')));
+    }
+    for (auto* b : out) penstock_batch_destroy(b);
+    return contents;
+  }
+};
+
+}  // namespace
+
+TEST(CapiPipeline, RunsWhatItIsFed) {
+  penstock_pipeline* p = nullptr;
+  ASSERT_EQ(penstock_pipeline_load(kFed, nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  auto info = zeroed<penstock_pipeline_info>();
+  EXPECT_OK(penstock_pipeline_get_info(p, &info));
+  EXPECT_EQ(info.batch_size, 2);
+  EXPECT_EQ(info.num_outputs, 2);
+  EXPECT_EQ(info.batches_per_epoch, -1);
+  Images images({{2, 3}, {4, 1}}, 1);
+  penstock_batch* in = images.batch();
+  for (int i = 0; i < 3; ++i) EXPECT_OK(penstock_pipeline_feed(p, "images", &in, 1));
+  penstock_batch_destroy(in);
+  penstock_batch* out[2] = {};
+  ASSERT_EQ(penstock_pipeline_run(p, nullptr, out, 2), PENSTOCK_OK) << penstock_last_error();
+  const auto& b = images.bytes[0];
+  EXPECT_EQ(bytes_of(out[0], 0), (std::vector<uint8_t>{b[5], b[4], b[3], b[2], b[1], b[0]}));
+  EXPECT_EQ(bytes_of(out[1], 1), images.bytes[1]);
+  const auto statistics = nlohmann::json::parse(text(penstock_pipeline_statistics, p));
+  EXPECT_EQ(statistics["iterations"], 1);
+  EXPECT_EQ(statistics["samples"], 2);
+  EXPECT_NE(text(penstock_pipeline_plan, p).find("flip"), std::string::npos);
+  penstock_pipeline_destroy(p);  // the outputs outlive it
+  EXPECT_EQ(bytes_of(out[1], 1), images.bytes[1]);
+  for (auto* o : out) penstock_batch_destroy(o);
+}
+
+TEST(CapiPipeline, AWaitCanBeEnded) {
+  penstock_pipeline* p = nullptr;
+  ASSERT_EQ(penstock_pipeline_load(kFed, nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  int polls = 0;
+  auto o = zeroed<penstock_run_options>();
+  o.poll = [](void* n) { return static_cast<int>(++*static_cast<int*>(n) >= 2); };
+  o.poll_user = &polls;
+  penstock_batch* out[2] = {};
+  EXPECT_STATUS(PENSTOCK_ERROR_CANCELLED, penstock_pipeline_run(p, &o, out, 2));  // nothing was fed
+  EXPECT_EQ(polls, 2);
+  EXPECT_EQ(out[0], nullptr);
+  penstock_pipeline_destroy(p);
+}
+
+TEST_F(CapiReader, CheckpointsGoOnWhereTheyWereTaken) {
+  const std::string json = reading(files);
+  ASSERT_EQ(penstock_pipeline_load(json.c_str(), nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  auto meta = zeroed<penstock_reader_meta>();
+  EXPECT_OK(penstock_pipeline_get_reader_meta(p, nullptr, &meta));
+  EXPECT_EQ(meta.epoch_size, 5);
+  EXPECT_OK(penstock_pipeline_get_reader_meta(p, "reader", &meta));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no reader 'x'", penstock_pipeline_get_reader_meta(p, "x", &meta));
+  run(p);
+  const std::string state = text(penstock_pipeline_checkpoint, p), saved = text(penstock_pipeline_save, p);
+  const auto second = run(p), third = run(p);
+  penstock_pipeline* other = nullptr;
+  auto options = zeroed<penstock_pipeline_options>();
+  options.threads = 1, options.prefetch = 1;
+  ASSERT_EQ(penstock_pipeline_load(saved.c_str(), &options, &other), PENSTOCK_OK) << penstock_last_error();
+  EXPECT_OK(penstock_pipeline_restore(other, state.c_str()));
+  EXPECT_EQ(run(other), second);
+  EXPECT_EQ(run(other), third);
+  penstock_pipeline_destroy(other);
+}
+
+TEST_F(CapiReader, AMissingFileNamesItselfAndTheNextBatchStillComes) {
+  const std::string json = reading(files);
+  std::remove(files[2].c_str());
+  ASSERT_EQ(penstock_pipeline_load(json.c_str(), nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  int failures = 0;
+  for (int i = 0; i < 10; ++i) {
+    penstock_batch* out[2] = {};
+    const penstock_status s = penstock_pipeline_run(p, nullptr, out, 2);
+    if (s != PENSTOCK_OK) {
+      ++failures;
+      EXPECT_EQ(s, PENSTOCK_ERROR_FILE_MISSING);
+      EXPECT_NE(std::string(penstock_last_error()).find(files[2]), std::string::npos) << penstock_last_error();
+      EXPECT_EQ(out[0], nullptr);
+    }
+    for (auto* b : out) penstock_batch_destroy(b);
+  }
+  EXPECT_GE(failures, 3);
+  EXPECT_LE(failures, 5);
+}
+
+TEST(CapiPipeline, RefusesWhatIsNoSavedPipeline) {
+  penstock_pipeline* p = nullptr;
+  const std::string fed = kFed;
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string s = fed;
+    return s.replace(s.find(from), from.size(), to);
+  };
+  for (const std::string& json :
+       {std::string(), std::string("{"), std::string("[]"), std::string("null"), std::string("{}"),
+        std::string("{\"penstock_pipeline\": \"1\"}"), std::string("{\"penstock_pipeline\": 1, \"graph\": 3}"),
+        std::string(100000, '['), changed("\"batch_size\": 2", "\"batch_size\": \"two\""),
+        changed("\"batch_size\": 2", "\"batch_size\": -2"), changed("\"batch_size\": 2", "\"batch_size\": 0"),
+        changed("[[0, 0]]", "[[7, 0]]"), changed("[[0, 0]]", "[[0, 3]]"), changed("[[0, 0]]", "[[1, 0]]"),
+        changed("[[0, 0]]", "[[-1, 0]]"), changed("[[1, 0], [0, 0]]", "[[9, 0]]"),
+        changed("[[1, 0], [0, 0]]", "[[1, -1]]"), changed("\"threads\": 2", "\"threads\": 2000000000"),
+        changed("{\"vertical\": 1}", "{}, \"per_sample\": {\"vertical\": [0, -1]}")}) {
+    const penstock_status s = penstock_pipeline_load(json.c_str(), nullptr, &p);
+    EXPECT_NE(s, PENSTOCK_OK) << json;
+    EXPECT_NE(s, PENSTOCK_ERROR_INTERNAL) << json << penstock_last_error();
+    penstock_pipeline_destroy(p);
+    p = nullptr;
+  }
+  EXPECT_FAILS(PENSTOCK_ERROR_KEY, "did you mean 'flip'",
+               penstock_pipeline_load(changed("\"flip\"", "\"flop\"").c_str(), nullptr, &p));
+  EXPECT_FAILS(PENSTOCK_ERROR_KEY, "did you mean 'vertical'",
+               penstock_pipeline_load(changed("\"vertical\"", "\"verical\"").c_str(), nullptr, &p));
+
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "json is NULL", penstock_pipeline_load(nullptr, nullptr, &p));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "pipeline is NULL", penstock_pipeline_load(kFed, nullptr, nullptr));
+  penstock_batch* out[2] = {};
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "pipeline is NULL", penstock_pipeline_run(nullptr, nullptr, out, 2));
+  penstock_pipeline_destroy(nullptr);
+  ASSERT_EQ(penstock_pipeline_load(kFed, nullptr, &p), PENSTOCK_OK);
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "gives 2 outputs", penstock_pipeline_run(p, nullptr, out, 1));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "outputs is NULL", penstock_pipeline_run(p, nullptr, nullptr, 2));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no operator 'other'", penstock_pipeline_feed(p, "other", nullptr, 0));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no external source", penstock_pipeline_feed(p, "flipped", nullptr, 0));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "json is NULL", penstock_pipeline_restore(p, nullptr));
+  for (const char* state : {"", "{", "[]", "{}", "{\"penstock_checkpoint\": []}"}) {
+    const penstock_status s = penstock_pipeline_restore(p, state);
+    EXPECT_NE(s, PENSTOCK_ERROR_INTERNAL) << state << penstock_last_error();
+    EXPECT_NE(s, PENSTOCK_OK) << state;
+  }
+  auto meta = zeroed<penstock_reader_meta>();
+  EXPECT_STATUS(PENSTOCK_ERROR_ARGUMENT, penstock_pipeline_get_reader_meta(p, nullptr, &meta));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "text is NULL", penstock_pipeline_save(p, nullptr));
+  penstock_pipeline_destroy(p);
+}
