@@ -69,6 +69,8 @@ def test_rotate_is_the_reference(seed):
         a["axis"] = [float(np.float32(pick.gauss(0, 1))) for _ in range(3)]
     if "size" not in a and pick.random() < .5:
         a["keep_size"] = True
+    if "size" in a and name == "nn":        # another parity would put the center on a pixel border
+        a["size"] = [float(x.shape[layout.index(c)] + 2 * pick.randrange(9)) for c in layout if c in "DHW"]
     got = fn.rotate(laid_out(x, layout), interp_type=KINDS[name], **a)
     exact = reference.rotate(x, layout=layout, interp_type=name, **a)
     what = f"{layout} {x.shape} {x.dtype} {name} {a}"

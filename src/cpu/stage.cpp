@@ -390,15 +390,17 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   if (run.out_planes > kMaxPlanes) bad_argument("at most {} channels are supported here, got {}", kMaxPlanes, run.out_planes);
 
   if (run.placement) {
-    bool partly = false;
+    bool partly = false, nothing = false;
     for (int d = 0; d < n; ++d) {
       int64_t lo, hi;
       (*run.placement)[d].valid(lo, hi);
       partly |= hi - lo != (*run.placement)[d].out;
+      nothing |= hi == lo;
     }
     if (partly)
       fill_strided(run.output, run.placement->fill_values(),
                    run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : out_type.layout.find('C'));
+    if (nothing) return;  // the window lies outside of the input
   }
   prepare_coefficients(run, run.in_planes);
   if (run.placement && run.placement->warps()) run_affine(run);

@@ -32,17 +32,28 @@ struct Rotate : WarpArguments {
       bad_argument("a volume needs an axis of 3 numbers, got {}", about.size());
     AffineMap map = start_map(n, p);
     std::vector<AffineMap> maps;
+    std::vector<double> reach;  // of each frame: how far the axes of the input reach along those of the output
     for (size_t k = 0; k < angles.size(); ++k) {
       const float* u = n == 2 ? nullptr : about.data() + (about.size() > 3 ? 3 * k : 0);
       if (!std::isfinite(angles[k])) bad_argument("angle must be finite, got {}", angles[k]);
+      // Multiples of 90 degrees are exact.
+      const double turn = std::remainder(static_cast<double>(angles[k]), 360.0), radians = turn * kDegree;
+      const bool quarter = std::fmod(turn, 90.0) == 0;
       double r[9];
-      rotation(angles[k], u, r);
+      rotation(quarter ? std::rint(std::cos(radians)) : std::cos(radians),
+               quarter ? std::rint(std::sin(radians)) : std::sin(radians), u, r);
       for (int i = 0; i < n; ++i) std::copy(r + i * n, r + i * n + n, map.m + i * (n + 1));
       maps.push_back(map);
+      // The canvas follows the angle in float32 radians, which decides its parity near 45 degrees.
+      const double about32 = static_cast<float>(static_cast<double>(angles[k]) * kDegree);
+      rotation(std::cos(about32), std::sin(about32), u, r);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)  // the inverse of a rotation is its transpose
+          reach.push_back(n == 3 ? std::fabs(static_cast<float>(r[j * n + i])) : std::fabs(r[j * n + i]));
     }
     int64_t in[3], out[3];  // x, y, z
     for (int i = 0; i < n; ++i) in[i] = p.extent(dims[n - 1 - i]);
-    canvas(s.index, n, in, maps, out);
+    canvas(s.index, n, in, reach, out);
     for (AffineMap& m : maps)
       for (int i = 0; i < n; ++i) {
         double offset = static_cast<double>(in[i]) / 2;
@@ -62,12 +73,9 @@ struct Rotate : WarpArguments {
   }
 
  private:
-  // Output to input, rows x, y[, z]. Multiples of 90 degrees are exact.
-  static void rotation(double degrees, const float* axis, double* r) {
-    const double turn = std::remainder(degrees, 360.0), radians = turn * (std::numbers::pi / 180);
-    const bool quarter = std::fmod(turn, 90.0) == 0;
-    const double c = quarter ? std::rint(std::cos(radians)) : std::cos(radians);
-    double s = quarter ? std::rint(std::sin(radians)) : std::sin(radians);
+  static constexpr double kDegree = std::numbers::pi / 180;
+  // Output to input, rows x, y[, z].
+  static void rotation(double c, double s, const float* axis, double* r) {
     if (!axis) {
       r[0] = c, r[1] = -s, r[2] = s, r[3] = c;
       return;
@@ -84,7 +92,7 @@ struct Rotate : WarpArguments {
   }
   // Extents x, y[, z] of the output: the largest of all frames; each has the parity of the input axis that it shows
   // most of, so that centers fall on centers. Frames vote on the parity.
-  void canvas(int sample, int n, const int64_t* in, const std::vector<AffineMap>& maps, int64_t* out) const {
+  void canvas(int sample, int n, const int64_t* in, const std::vector<double>& reach, int64_t* out) const {
     for (int i = 0; i < n; ++i) {
       if (const auto e = given_extent(sample, n - 1 - i, n)) {
         out[i] = *e;
@@ -93,18 +101,19 @@ struct Rotate : WarpArguments {
       out[i] = in[i];
       if (keep_size) continue;
       int64_t largest = 0, odd = 0;
-      for (const AffineMap& m : maps) {
-        double reach = 0;
-        int most = 0;
+      const size_t frames = reach.size() / (n * n);
+      for (size_t k = 0; k < frames; ++k) {
+        const double* row = reach.data() + k * n * n + i * n;
+        double sum = 0;
+        int most = i;  // its own axis when equal
         for (int j = 0; j < n; ++j) {
-          const double part = std::fabs(m.m[j * (n + 1) + i]);  // the inverse of a rotation is its transpose
-          reach += part * static_cast<double>(in[j]);
-          if (part > std::fabs(m.m[most * (n + 1) + i])) most = j;
+          sum += row[j] * static_cast<double>(in[j]);
+          if (row[j] > row[most]) most = j;
         }
-        largest = std::max(largest, static_cast<int64_t>(std::ceil(reach - 0.01)));
+        largest = std::max(largest, static_cast<int64_t>(std::ceil(sum - 0.01)));
         odd += in[most] % 2;
       }
-      const int64_t want = 2 * odd > static_cast<int64_t>(maps.size()) ? 1 : 0;
+      const int64_t want = 2 * odd > static_cast<int64_t>(frames) ? 1 : 0;
       out[i] = largest + (largest % 2 != want);
     }
   }

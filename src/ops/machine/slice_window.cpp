@@ -69,14 +69,18 @@ std::vector<SliceWindow::Window> SliceWindow::windows(int sample, const Layout& 
       continue;
     }
     const auto extent = static_cast<double>(have);
-    const double lo = relative_start ? first * extent : first;
+    // Arguments are multiplied in float32 and inputs in double: that decides where a product lies on a half.
+    auto part = [&](double relative) {
+      return static_cast<double>(static_cast<float>(relative) * static_cast<float>(have));
+    };
+    const double lo = rel_start.given() ? part(first) : anchor_is_relative ? first * extent : first;
     double hi = extent;
     if (end.given()) hi = v_end[i];
-    else if (rel_end.given()) hi = v_rel_end[i] * extent;
-    else if (relative_start && relative_shape) hi = (first + size) * extent;
-    else if (!whole) hi = lo + (relative_shape ? size * extent : size);
+    else if (rel_end.given()) hi = part(v_rel_end[i]);
+    else if (relative_start && relative_shape) hi = std::max(lo, (first + size) * extent);
+    else if (!whole) hi = lo + (rel_shape.given() ? part(size) : relative_shape ? size * extent : size);
+    if (hi < lo) bad_argument("the window ends before it starts: {} to {} on axis {}", lo, hi, dims[i]);
     const int64_t a = to_index(lo), b = to_index(hi);
-    if (b < a) bad_argument("the window ends before it starts: {} to {} on axis {}", a, b, dims[i]);
     out.push_back({dims[i], a, b - a});
   }
   return out;

@@ -30,7 +30,8 @@ struct WarpArguments {
     if (static_cast<int>(v.size()) != n && v.size() != 1) bad_argument("size has {} values for {} axes", v.size(), n);
     const double e = v[v.size() == 1 ? 0 : i];
     if (!(e < 2147483648.0)) bad_argument("a size of {} is too large", e);
-    return std::max<int64_t>(1, std::llround(std::max(e, 0.0)));
+    const double extent = std::max(e, 0.0);  // constants are rounded, tensors truncated, as in DALI
+    return std::max<int64_t>(1, size.batch() ? static_cast<int64_t>(extent) : std::llround(extent));
   }
   // The spatial dimensions of the input, outermost first.
   static std::vector<int> spatial(const Placement& p) {
