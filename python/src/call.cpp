@@ -241,7 +241,7 @@ nb::object to_object(const Value& value) {
           return nb::none();
         } else if constexpr (requires { typename T::allocator_type; } && !std::is_same_v<T, std::string>) {
           nb::list l;
-          for (const auto& e : v) l.append(nb::cast(e));
+          for (size_t i = 0; i < v.size(); ++i) l.append(nb::cast(v[i]));
           return l;
         } else {
           return nb::cast(v);
@@ -255,12 +255,12 @@ nb::object to_object(const Value& value) {
 void bind_operators(nb::module_& m) {
   for (int i = 0; i < static_cast<int>(Common::count); ++i) common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
   immediate_seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
-  m.def("operators", [] {
+  m.def("operators", [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
     nb::list names;
     for (const OpInfo* o : all_ops())
-      if (!o->hidden) names.append(nb::cast(o->name));
+      if (hidden || !o->hidden) names.append(nb::cast(o->name));
     return names;
-  });
+  }, nb::arg("hidden") = false);
   m.def("operator_function", &make_function);
   m.def("operator_schema", [](const std::string& name) {  // for the generator of stubs and pages
     const OpInfo& info = get_op(name);

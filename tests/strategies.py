@@ -1,0 +1,615 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random calls of every operator of the registry, each with its result by tests/reference.py.
+
+CASES maps an operator's name to a function that draws a Case. What an operator's reference needs beyond the sample and
+the arguments (a layout, the batch's largest extents) is bound there, and nowhere else.
+"""
+import math
+from dataclasses import dataclass, field
+from typing import Callable
+
+import numpy as np
+import reference as ref
+from hypothesis import strategies as st
+
+import penstock
+from penstock import _core
+
+INTEGERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]
+FLOATS = ["float16", "float32", "float64"]
+NUMBERS = INTEGERS + FLOATS
+DTYPES = ["bool"] + NUMBERS
+EXTENTS = [1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 32, 33, 67]
+
+# Operators that no random array calls, or that have no function of their name in tests/reference.py, and why.
+NO_ARRAYS = {
+    "readers.file": "reads files: test_determinism.py, test_bad_input.py",
+    "external_source": "carries every pipeline of these tests",
+    "decoders.image": "takes files: the decoders' own tests compare with libjpeg-turbo, Pillow and OpenCV",
+    "decoders.image_crop": "as decoders.image",
+    "decoders.image_random_crop": "as decoders.image",
+    "decoders.image_slice": "as decoders.image",
+    "peek_image_shape": "as decoders.image",
+}
+
+
+@dataclass
+class Case:
+    """One call: inputs[k][i] is sample i of input k; `expected(i)` its exact result, before rounding."""
+    inputs: list
+    layouts: list
+    constants: dict = field(default_factory=dict)
+    per_sample: dict = field(default_factory=dict)
+    expected: Callable = None
+    dtype: str = ""               # of the result
+    error: float = 1e-5           # allowed, as a part of the largest value that takes part
+    largest: float = 0.0          # such a value beyond the inputs and the result
+    alone: dict = field(default_factory=dict)   # what a sample by itself needs to give what it gives in the batch
+    size: int = 0                 # of the batch, for operators without inputs
+
+    def __post_init__(self):
+        self.size = self.size or len(self.inputs[0])
+
+
+def values(dtype, shape, seed):
+    """Random values: the whole range of integers of 8 and 16 bits, mostly moderate ones of the others."""
+    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
+    if dtype == bool:
+        return rng.random(shape) < 0.5
+    if dtype.kind == "f":
+        return (rng.uniform(-1, 1, shape) * rng.choice([1, 255, 3000])).astype(dtype)
+    info = np.iinfo(dtype)
+    if dtype.itemsize > 2 and rng.random() < 0.8:
+        return rng.integers(max(info.min, -100000), 100000, shape).astype(dtype)
+    return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
+
+
+def extent(draw):
+    return draw(st.sampled_from(EXTENTS))
+
+
+def image_shape(draw, layout, channels=None, empty=False):
+    shape = [extent(draw) if letter in "HW" else draw(st.integers(1, 4)) for letter in layout]
+    for i, letter in enumerate(layout):
+        if letter == "C" and channels:
+            shape[i] = channels
+    spatial = [i for i, letter in enumerate(layout) if letter in "HW"]
+    odd = draw(st.integers(0, 19))
+    if odd == 0:
+        shape[spatial[-1]] = 1031                                           # one that takes several tiles
+    elif odd == 1 and empty:
+        shape[spatial[0]] = 0
+    return tuple(shape)
+
+
+def images(draw, layouts, dtypes=DTYPES, channels=None, same_shape=False, empty=True, same_channels=False):
+    """(samples, layout, dtype): a ragged batch of one to three samples."""
+    layout, dtype = draw(st.sampled_from(layouts)), draw(st.sampled_from(dtypes))
+    n, seed = draw(st.integers(1, 3)), draw(st.integers(0, 2**32 - 1))
+    if same_channels and not channels:
+        channels = draw(st.integers(1, 4))
+    shapes = [image_shape(draw, layout, channels, empty) for _ in range(n)]
+    if same_shape:
+        shapes = shapes[:1] * n
+    return [values(dtype, s, seed + i) for i, s in enumerate(shapes)], layout, dtype
+
+
+def arguments(draw, n, choices):
+    """Draws each argument as not given, a constant, or one value per sample; returns (constants, per_sample)."""
+    constants, per_sample = {}, {}
+    for name, value in choices.items():
+        how = draw(st.sampled_from(["default", "constant", "per sample"]))
+        if how == "constant":
+            constants[name] = draw(value)
+        elif how == "per sample":
+            per_sample[name] = [draw(value) for _ in range(n)]
+    return constants, per_sample
+
+
+def number(low, high):
+    """Floats that float32 holds, so that no conversion counts as a difference."""
+    return st.floats(low, high, width=32).map(lambda v: round(v * 64) / 64)
+
+
+def output_type(draw, dtype, constants, name="dtype"):
+    """A result type: not given (the input's) or one of them."""
+    if draw(st.booleans()):
+        return dtype
+    out = draw(st.sampled_from(NUMBERS))
+    constants[name] = out
+    return out
+
+
+def of(case_arguments, i):
+    constants, per_sample = case_arguments
+    return {**constants, **{k: v[i] for k, v in per_sample.items()}}
+
+
+IMAGE_LAYOUTS = ["HWC", "CHW", "HW", "FHWC", "FCHW", "DHWC", "CDHW"]
+COLOR_LAYOUTS = ["HWC", "FHWC", "DHWC", "CHW"]
+KINDS = {"nn": 0, "linear": 1, "cubic": 2, "lanczos3": 3, "triangular": 4, "gaussian": 5}
+GAIN = {"nn": 1, "linear": 1, "triangular": 1, "gaussian": 1, "cubic": 2, "lanczos3": 3}
+
+
+# -------------------------------------------------------------------------------------------------------------- pixels
+def _brightness_contrast(names, function):
+    ranges = {"brightness": number(-2, 2), "brightness_shift": number(-1, 1), "contrast": number(-2, 2),
+              "contrast_center": number(-100, 100)}
+
+    def make(draw):
+        xs, layout, dtype = images(draw, IMAGE_LAYOUTS, NUMBERS)
+        given = arguments(draw, len(xs), {n: ranges[n] for n in names})
+        out = output_type(draw, dtype, given[0])
+        span = 4 * max(ref._range_of(out), 0.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max))
+        takes_type = function is not ref.contrast
+        return Case([xs], [layout], *given, dtype=out, largest=span,
+                    expected=lambda i: function(xs[i], **{k: v for k, v in of(given, i).items() if k != "dtype"},
+                                                **({"dtype": out} if takes_type else {})))
+    return make
+
+
+def _color(names, function, default=None):
+    ranges = {"hue": number(-360, 360), "saturation": number(-2, 2), "value": number(0, 2), "brightness": number(0, 2),
+              "contrast": number(0, 2)}
+
+    def make(draw):
+        xs, layout, dtype = images(draw, COLOR_LAYOUTS, NUMBERS, channels=3)
+        given = arguments(draw, len(xs), {n: ranges[n] for n in names})
+        out = output_type(draw, dtype, given[0])
+        if default and "dtype" not in given[0]:
+            out = default
+        c = layout.index("C")
+
+        def expected(i):
+            keywords = {k: v for k, v in of(given, i).items() if k != "dtype"}
+            return np.moveaxis(function(np.moveaxis(xs[i], c, -1), **keywords), -1, c)
+        return Case([xs], [layout], *given, dtype=out, expected=expected,
+                    largest=20 * max([256.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size]))
+    return make
+
+
+def _color_space_conversion(draw):
+    names = ["RGB", "BGR", "GRAY", "YCbCr"]
+    source, target = draw(st.sampled_from(names)), draw(st.sampled_from(names))
+    xs, layout, dtype = images(draw, ["HWC", "FHWC", "DHWC"], ["uint8"], channels=1 if source == "GRAY" else 3)
+    return Case([xs], [layout], {"image_type": names.index(source), "output_type": names.index(target)}, dtype=dtype,
+                expected=lambda i: ref.color_space_conversion(xs[i], image_type=source, output_type=target))
+
+
+def _cast(draw):
+    xs, layout, _ = images(draw, IMAGE_LAYOUTS)
+    out = draw(st.sampled_from(DTYPES))
+    return Case([xs], [layout], {"dtype": out}, dtype=out, expected=lambda i: ref.cast(xs[i], dtype=out))
+
+
+# ---------------------------------------------------------------------------------------------------------------- maps
+def _flip(draw):
+    xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
+    given = arguments(draw, len(xs), {"horizontal": st.integers(0, 1), "vertical": st.integers(0, 1),
+                                      **({"depthwise": st.integers(0, 1)} if "D" in layout else {})})
+    return Case([xs], [layout], *given, dtype=dtype, expected=lambda i: ref.flip(xs[i], layout=layout, **of(given, i)))
+
+
+def _copy(draw):
+    xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
+    return Case([xs], [layout], dtype=dtype, expected=lambda i: ref.copy(xs[i]))
+
+
+def _transpose(draw):
+    xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
+    perm = draw(st.none() | st.permutations(range(len(layout))))
+    return Case([xs], [layout], {} if perm is None else {"perm": list(perm)}, dtype=dtype,
+                expected=lambda i: ref.transpose(xs[i], perm=perm))
+
+
+POLICIES = ["constant", "edge", "reflect", "reflect_101", "wrap", "trim_to_shape"]
+
+
+def _window_policy(draw, layout, policies, dtype):
+    """Options for a window that may reach outside."""
+    policy = draw(st.sampled_from(policies))
+    constants = {"out_of_bounds_policy": policy}
+    if policy == "constant":
+        high = 1 if dtype == "bool" else 100
+        constants["fill_values"] = [float(draw(st.integers(0, high)))]
+    return constants
+
+
+def _position(draw, layout, n):
+    spatial = [k for k in "DHW" if k in layout]
+    names = {"D": "crop_pos_z", "H": "crop_pos_y", "W": "crop_pos_x"}
+    given = arguments(draw, n, {names[k]: number(0, 1) for k in spatial})
+    return given, lambda i: [of(given, i).get(names[k], 0.5) for k in spatial]
+
+
+def _crop(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC", "DHWC"], empty=False)
+    given, pos = _position(draw, layout, len(xs))
+    options = _window_policy(draw, layout, POLICIES, dtype)
+    if draw(st.booleans()):
+        options["rounding"] = "truncate"
+    spatial = [k for k in "DHW" if k in layout]
+    window = [draw(st.integers(1, 40)) for _ in spatial]
+    constants = {**given[0], **options, **{f"crop_{k.lower()}": float(w) for k, w in zip(spatial, window)}}
+    return Case([xs], [layout], constants, given[1], dtype=dtype,
+                expected=lambda i: ref.crop(xs[i], layout=layout, crop=window, crop_pos=pos(i), **options))
+
+
+def _slice(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
+    options = _window_policy(draw, layout, POLICIES, dtype)
+    axes = [layout.index("H"), layout.index("W")]
+    if draw(st.booleans()):
+        starts = [[draw(st.integers(-9, 20)) for _ in axes] for _ in xs]
+        extents = [[draw(st.integers(1, 30)) for _ in axes] for _ in xs]
+        per_sample = {"start": starts, "shape": extents}
+        keywords = lambda i: {"start": starts[i], "shape": extents[i]}
+    else:
+        starts = [[draw(number(0, 0.5)) for _ in axes] for _ in xs]
+        ends = [[draw(number(0.5, 1)) for _ in axes] for _ in xs]
+        per_sample = {"rel_start": starts, "rel_end": ends}
+        keywords = lambda i: {"rel_start": starts[i], "rel_end": ends[i]}
+    return Case([xs], [layout], {**options, "axis_names": "HW"}, per_sample, dtype=dtype,
+                expected=lambda i: ref.slice(xs[i], axes=axes, channel=layout.find("C"), **keywords(i), **options))
+
+
+def _pad(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"])
+    constants = {"fill_value": float(draw(st.integers(0, 1 if dtype == "bool" else 100)))}
+    if draw(st.booleans()):
+        constants["align"] = [draw(st.sampled_from([1, 2, 16]))]
+    largest = [max(x.shape[a] for x in xs) for a in range(xs[0].ndim)]
+    return Case([xs], [layout], constants, dtype=dtype,
+                alone={"shape": largest} if all(largest) else {},
+                expected=lambda i: ref.pad(xs[i], largest=largest, align=constants.get("align", 1),
+                                           fill_value=constants["fill_value"]))
+
+
+def _erase(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"])
+    axes = [layout.index("H"), layout.index("W")]
+    regions = draw(st.integers(1, 2))
+    anchors = [[float(draw(st.integers(-5, 30))) for _ in range(2 * regions)] for _ in xs]
+    shapes = [[float(draw(st.integers(0, 30))) for _ in range(2 * regions)] for _ in xs]
+    fill = float(draw(st.integers(0, 1 if dtype == "bool" else 100)))
+    centered = draw(st.booleans())
+    return Case([xs], [layout], {"fill_value": fill, "axis_names": "HW", "centered_anchor": centered},
+                {"anchor": anchors, "shape": shapes}, dtype=dtype,
+                expected=lambda i: ref.erase(xs[i], axes=axes, anchor=anchors[i], shape=shapes[i], fill_value=fill,
+                                             centered_anchor=centered))
+
+
+def _joined(name):
+    def make(draw):
+        xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"])
+        count = draw(st.integers(1, 4))
+        inputs = [xs] + [[values(dtype, x.shape, 100 * k + i) for i, x in enumerate(xs)] for k in range(1, count)]
+        axis = draw(st.integers(0, xs[0].ndim - 1))
+        return Case(inputs, [layout] * count, {"axis": axis}, dtype=dtype,
+                    expected=lambda i: getattr(ref, name)(*[x[i] for x in inputs], axis=axis))
+    return make
+
+
+def _reshape(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
+    shapes = [draw(st.permutations(x.shape)) for x in xs]
+    if draw(st.booleans()):
+        return Case([xs], [layout], {"shape": [-1]}, dtype=dtype, expected=lambda i: ref.reshape(xs[i], shape=[-1]))
+    return Case([xs], [layout], {}, {"shape": [list(s) for s in shapes]}, dtype=dtype,
+                expected=lambda i: ref.reshape(xs[i], shape=shapes[i]))
+
+
+def _expand_dims(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"])
+    axes = sorted(draw(st.sets(st.integers(0, xs[0].ndim), min_size=1, max_size=2)))
+    return Case([xs], [layout], {"axes": axes}, dtype=dtype, expected=lambda i: ref.expand_dims(xs[i], axes=axes))
+
+
+def _squeeze(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "DHWC"], empty=False)
+    axis = draw(st.integers(0, xs[0].ndim - 1))
+    xs = [np.ascontiguousarray(np.take(x, [0], axis)) for x in xs]
+    return Case([xs], [layout], {"axes": [axis]}, dtype=dtype, expected=lambda i: ref.squeeze(xs[i], axes=[axis]))
+
+
+# ---------------------------------------------------------------------------------------------------------- resampling
+def _filters(draw):
+    name = draw(st.sampled_from(list(KINDS)))
+    constants, antialias = {"interp_type": KINDS[name]}, True
+    if draw(st.booleans()):
+        antialias = constants["antialias"] = False
+    return constants, {"interp_type": name, "antialias": antialias}, GAIN[name]
+
+
+def _size(draw, n, d):
+    way = draw(st.sampled_from(["size", "shorter", "longer", "x", "mode"]))
+    extent_ = st.integers(1, 50).map(float)
+    if way == "size":
+        return {}, {"size": [[draw(extent_) for _ in range(d)] for _ in range(n)]}
+    if way == "mode":
+        return {"mode": draw(st.sampled_from(["stretch", "not_larger", "not_smaller"])),
+                "size": [draw(extent_) for _ in range(d)]}, {}
+    return arguments(draw, n, {"resize_" + way: extent_}) if way == "x" else ({"resize_" + way: draw(extent_)}, {})
+
+
+def _near_border(geometry, kind):
+    """Nearest: whether a sample lies so close to a pixel's border that float64 decides otherwise than float32."""
+    if kind != "nn":
+        return False
+    for low, high, n in geometry:
+        at = low + (np.arange(n) + 0.5) * (high - low) / n
+        if (np.abs(at - np.rint(at)) < 1e-4).any():
+            return True
+    return False
+
+
+def _resize(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC", "DHWC"], empty=False)
+    spatial = [k for k in "DHW" if k in layout]
+    constants, filters, gain = _filters(draw)
+    size = _size(draw, len(xs), len(spatial))
+    if draw(st.booleans()):
+        size[0].update(roi_start=[0.0] * len(spatial), roi_relative=True,
+                       roi_end=[draw(number(0.25, 1)) for _ in spatial])
+    out = dtype
+    if draw(st.booleans()):
+        out = constants["dtype"] = draw(st.sampled_from(FLOATS))
+    if filters["interp_type"] == "nn":
+        from hypothesis import assume
+        extents = [[x.shape[layout.index(k)] for k in spatial] for x in xs]
+        assume(not any(_near_border(ref.resize_geometry(e, **of(size, i)), "nn") for i, e in enumerate(extents)))
+    return Case([xs], [layout], {**constants, **size[0]}, size[1], dtype=out, error=1e-5 * gain,
+                expected=lambda i: ref.resize(xs[i], layout=layout, **filters, **of(size, i)))
+
+
+def _random_resized_crop(draw):
+    """The window is the whole image, so that nothing is random; what is random has tests of its own."""
+    xs, layout, dtype = images(draw, ["HWC", "CHW"], empty=False)
+    x = xs[0]
+    size = [draw(st.integers(1, 40)) for _ in range(2)]
+    h, w = (x.shape[layout.index(k)] for k in "HW")
+    constants = {"size": size, "random_area": [1.0, 1.0], "random_aspect_ratio": [w / h, w / h]}
+    return Case([[x]], [layout], constants, dtype=dtype,
+                expected=lambda i: ref.random_resized_crop(x, layout=layout, window=(0, 0, h, w), size=size))
+
+
+def _resize_crop_mirror(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "FHWC"], empty=False)
+    size = [draw(st.integers(8, 50)) for _ in range(2)]
+    crop = [draw(st.integers(1, n)) for n in size]
+    mirror = draw(st.integers(0, 3))
+    return Case([xs], [layout], {"size": [float(s) for s in size], "crop": [float(c) for c in crop], "mirror": mirror},
+                dtype=dtype, error=2e-5,
+                expected=lambda i: ref.resize_crop_mirror(xs[i], layout=layout, size=size, crop=crop, mirror=mirror))
+
+
+def _warped(draw):
+    xs, layout, dtype = images(draw, ["HWC", "FHWC"], empty=False)
+    constants = {"interp_type": 1}
+    if draw(st.booleans()):
+        constants["fill_value"] = float(draw(st.integers(0, 1 if dtype == "bool" else 100)))
+    return xs, layout, dtype, constants
+
+
+def _slope(xs):
+    """Coordinates are float32: a sample lies up to about 1e-4 pixels off, and neighbors differ by up to the range."""
+    return 4e-4 if max(max(x.shape) for x in xs) > 100 else 5e-5
+
+
+def _warp_affine(draw):
+    xs, layout, dtype, constants = _warped(draw)
+    matrices = [[[draw(number(-1.5, 1.5)), draw(number(-1, 1)), draw(number(-8, 20))] for _ in range(2)] for _ in xs]
+    per_sample = {"matrix": matrices}
+    return Case([xs], [layout], constants, per_sample, dtype=dtype, error=_slope(xs),
+                expected=lambda i: ref.warp_affine(xs[i], matrix=matrices[i], layout=layout,
+                                                   fill_value=constants.get("fill_value")))
+
+
+def _rotate(draw):
+    xs, layout, dtype, constants = _warped(draw)
+    angles = [draw(st.integers(-180, 180).filter(lambda a: a % 45).map(float)) for _ in xs]
+    keep = constants["keep_size"] = draw(st.booleans())
+    return Case([xs], [layout], constants, {"angle": angles}, dtype=dtype, error=_slope(xs),
+                expected=lambda i: ref.rotate(xs[i], angle=angles[i], layout=layout, keep_size=keep,
+                                              fill_value=constants.get("fill_value")))
+
+
+# --------------------------------------------------------------------------------------------------- whole and combined
+def _crop_mirror_normalize(draw):
+    xs, layout, _ = images(draw, ["HWC", "CHW"], NUMBERS, empty=False)
+    window = [draw(st.integers(1, x)) for x in np.min([[x.shape[layout.index(k)] for k in "HW"] for x in xs], 0)]
+    mirror = [draw(st.integers(0, 1)) for _ in xs]
+    mean, std = [draw(number(-100, 100))], [draw(number(1, 60))]
+    scale, shift = draw(number(-2, 2)), draw(number(-5, 5))
+    target = draw(st.sampled_from(["CHW", "HWC"]))
+    out = draw(st.sampled_from(["float32", "float16", "uint8", "int8"]))
+    pad = draw(st.booleans())
+    constants = {"crop": [float(w) for w in window], "mean": mean, "std": std, "scale": scale, "shift": shift,
+                 "output_layout": target, "dtype": out, "pad_output": pad}
+    return Case([xs], [layout], constants, {"mirror": mirror}, dtype=out, largest=200.0,
+                expected=lambda i: ref.crop_mirror_normalize(
+                    xs[i], layout=layout, output_layout=target, crop=window, mirror=mirror[i], mean=mean, std=std,
+                    scale=scale, shift=shift, pad_output=pad))
+
+
+def _normalize(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], NUMBERS, empty=False)
+    constants = {"scale": draw(number(-4, 4)), "shift": draw(number(-50, 50)), "epsilon": draw(number(0.5, 2))}
+    names = draw(st.sampled_from(["", "HW", "W"]))
+    axes = [layout.index(k) for k in names] or None
+    return Case([xs], [layout], {**constants, **({"axis_names": names} if names else {})}, dtype="float32", error=1e-4,
+                expected=lambda i: ref.normalize(xs[i], axes=axes, **constants))
+
+
+def _gaussian_blur(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC"], empty=False)
+    constants = draw(st.one_of(
+        st.builds(lambda s: {"sigma": s}, number(0.5, 3)),
+        st.builds(lambda k: {"window_size": 2 * k + 1}, st.integers(1, 6)),
+        st.builds(lambda s, k: {"sigma": s, "window_size": 2 * k + 1}, number(0.5, 3), st.integers(1, 6))))
+    return Case([xs], [layout], constants, dtype=dtype,
+                expected=lambda i: ref.gaussian_blur(xs[i], layout=layout, **constants))
+
+
+def _mean(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
+    axes = draw(st.none() | st.sets(st.integers(0, len(layout) - 1), min_size=1).map(sorted))
+    keep = draw(st.booleans())
+    return Case([xs], [layout], {"keep_dims": keep, **({} if axes is None else {"axes": axes})}, dtype="float32",
+                expected=lambda i: ref.mean(xs[i], axes=axes, keep_dims=keep))
+
+
+def _constant(draw):
+    data, out = draw(st.lists(st.integers(-300, 300), min_size=1, max_size=6)), draw(st.sampled_from(DTYPES))
+    return Case([], [], {"idata": data, "shape": [len(data)], "dtype": out}, dtype=out, size=draw(st.integers(1, 3)),
+                expected=lambda i: ref.to_dtype(np.array(data), out))
+
+
+# ---------------------------------------------------------------------------------------------------------- arithmetic
+_SIGNS = {"_add": "+", "_sub": "-", "_mul": "*", "_fdiv": "/", "_div": "//", "_mod": "%", "_pow": "**", "_lt": "<",
+          "_le": "<=", "_gt": ">", "_ge": ">=", "_eq": "==", "_ne": "!=", "_and": "&", "_or": "|", "_xor": "^",
+          "_shl": "<<", "_shr": ">>", "_neg": "-", "_not": "~"}
+UNARY = ("_neg", "_not")
+
+
+def _arithmetic(name):
+    sign = _SIGNS[name]
+    if sign in "&|^~<<>>" and name not in ("_lt", "_gt"):
+        kinds = INTEGERS
+    else:
+        kinds = NUMBERS
+
+    def make(draw):
+        xs, layout, dtype = images(draw, ["HWC", "HW"], kinds)
+        if name in UNARY:
+            return Case([xs], [layout], dtype=ref.arithmetic(sign, xs[0]).dtype.name, error=0.0,
+                        expected=lambda i: ref.arithmetic(sign, xs[i]))
+        other, seed = draw(st.sampled_from(kinds)), draw(st.integers(0, 2**32 - 1))
+        ys = [values(other, x.shape, seed + i) for i, x in enumerate(xs)]
+        if sign in ("//", "%"):
+            ys = [np.where(y == 0, np.ones_like(y), y) for y in ys]
+        if sign in ("<<", ">>"):
+            ys = [(np.abs(y.astype(np.int64)) % 8).astype(other) for y in ys]
+        if sign == "**":
+            xs = [np.abs(x.astype(np.float64) % 9).astype(dtype) for x in xs]
+            ys = [(np.abs(y.astype(np.float64)) % 3).astype(other) for y in ys]
+        out = ref.arithmetic(sign, xs[0], ys[0]).dtype
+        exact = sign not in ("**", "/", "%", "//") or out.kind != "f"
+        return Case([xs, ys], [layout, layout], dtype=out.name, error=0.0 if exact else 1e-6,
+                    expected=lambda i: ref.arithmetic(sign, xs[i], ys[i]))
+    return make
+
+
+def _shape(draw):
+    xs, layout, _ = images(draw, IMAGE_LAYOUTS)
+    return Case([xs], [layout], dtype="int64", expected=lambda i: np.array(xs[i].shape))
+
+
+def _subscript(draw):
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
+    bound, step = st.integers(-20, 20), st.sampled_from([1, 2, 3, -1, -2])
+    constants, per_sample, keys = {}, {}, [[] for _ in xs]
+    for d in range(xs[0].ndim):
+        if draw(st.integers(0, 3)) == 0:
+            at = [draw(st.integers(-x.shape[d], x.shape[d] - 1)) for x in xs]
+            per_sample[f"at_{d}"] = at
+            for key, a in zip(keys, at):
+                key.append(a)
+        else:
+            given = arguments(draw, len(xs), {f"lo_{d}": bound, f"hi_{d}": bound, f"step_{d}": step})
+            constants.update(given[0])
+            per_sample.update(given[1])
+            for i, key in enumerate(keys):
+                key.append(slice(*[of(given, i).get(f"{part}_{d}") for part in ("lo", "hi", "step")]))
+    return Case([xs], [layout], constants, per_sample, dtype=dtype, expected=lambda i: xs[i][tuple(keys[i])])
+
+
+CASES = {
+    "brightness_contrast": _brightness_contrast(["brightness", "brightness_shift", "contrast", "contrast_center"],
+                                                ref.brightness_contrast),
+    "brightness": _brightness_contrast(["brightness", "brightness_shift"], ref.brightness),
+    "contrast": _brightness_contrast(["contrast", "contrast_center"], ref.contrast),
+    "hue": _color(["hue"], ref.hue),
+    "saturation": _color(["saturation"], ref.saturation),
+    "hsv": _color(["hue", "saturation", "value"], ref.hsv, default="uint8"),
+    "color_twist": _color(["brightness", "contrast", "hue", "saturation"], ref.color_twist),
+    "color_space_conversion": _color_space_conversion,
+    "cast": _cast, "copy": _copy, "flip": _flip, "transpose": _transpose, "crop": _crop, "slice": _slice, "pad": _pad,
+    "erase": _erase, "cat": _joined("cat"), "stack": _joined("stack"), "reshape": _reshape, "squeeze": _squeeze,
+    "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
+    "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
+    "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
+    "reductions.mean": _mean, "_shape": _shape, "_subscript": _subscript,
+    **{name: _arithmetic(name) for name in _SIGNS},
+}
+
+# Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
+RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
+# References that go by another name, or that NumPy itself is.
+OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", "_subscript": "numpy", **dict.fromkeys(_SIGNS, "arithmetic")}
+
+
+def case_of(name):
+    return st.composite(lambda draw: CASES[name](draw))()
+
+
+def per_sample(items, info):
+    """One value a sample as a Batch of the type that the argument wants."""
+    kind = np.float32 if "float" in info["type"] else np.int32
+    return penstock.batch([np.asarray(v, kind) for v in items])
+
+
+def call(name, case, samples=None, seed=None, **more):
+    """The immediate call on all samples, or on the listed ones; a list of arrays."""
+    samples = range(case.size) if samples is None else samples
+    function = _core.operator_function(name)
+    info = {a["name"]: a for a in _core.operator_schema(name)["args"]}
+    inputs = [penstock.batch([x[i] for i in samples], layout=layout) for x, layout in zip(case.inputs, case.layouts)]
+    keywords = dict(case.constants, **more)
+    keywords.update({k: per_sample([v[i] for i in samples], info[k]) for k, v in case.per_sample.items()})
+    if not inputs and not case.per_sample:
+        keywords["batch_size"] = len(samples)
+    if seed is not None:
+        keywords["seed"] = seed
+    out = function(*inputs, **keywords)
+    return [np.array(t.numpy()) for t in (out[0] if isinstance(out, tuple) else out)]
+
+
+def compare(got, exact, case, i):
+    """Fails where the result is no rounding of the exact one, within the case's error."""
+    exact = np.asarray(exact)
+    assert got.dtype == np.dtype(case.dtype) and got.shape == exact.shape, (got.dtype, got.shape, case.dtype, exact.shape)
+    if not got.size:
+        return
+    if exact.dtype.kind in "iub" or exact.dtype == got.dtype and case.error == 0:
+        np.testing.assert_array_equal(got, ref.to_dtype(exact, got.dtype))
+        return
+    # A result that only moves elements is exact, whatever its type is.
+    if got.dtype == exact.dtype and np.array_equal(got, exact, equal_nan=got.dtype.kind == "f"):
+        return
+    if got.dtype == bool:
+        np.testing.assert_array_equal(got, ref.to_dtype(exact, bool))
+        return
+    largest = max([case.largest, 1.0] + [float(np.nanmax(np.abs(x[i].astype(np.float64)))) for x in case.inputs if x[i].size])
+    allowed = case.error * largest
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = exact.astype(np.float64)
+        if got.dtype.kind == "f":
+            limit = float(np.finfo(got.dtype).max)
+            same = (got.astype(np.float64) == exact) | (np.isnan(got) & np.isnan(exact))
+            same |= (np.abs(exact) > limit * 0.999) & (np.abs(got.astype(np.float64)) > limit * 0.99)
+            allowed = allowed + np.abs(exact) * float(np.finfo(got.dtype).eps)
+            difference = np.where(same, 0, np.abs(got.astype(np.float64) - exact))
+        else:
+            info = np.iinfo(got.dtype)
+            exact = np.clip(np.nan_to_num(exact, nan=0.0), float(info.min), float(info.max))
+            rounded = ref.to_dtype(exact, got.dtype)
+            near_half = np.abs(np.abs(exact - np.floor(exact)) - 0.5) < max(1e-3, allowed)
+            difference = np.where(near_half, np.abs(got.astype(np.float64) - exact) - 0.5,
+                                  np.abs(got.astype(np.float64) - rounded.astype(np.float64)))
+            if allowed < 0.4:
+                allowed = np.where(near_half, max(1e-3, allowed), 0.0)
+    worst = np.unravel_index(np.argmax(np.nan_to_num(difference - allowed, nan=np.inf)), got.shape)
+    assert (difference <= allowed).all(), (
+        f"sample {i}, element {worst}: {got[worst]} where {exact[worst]} is exact "
+        f"(difference {difference[worst]}, largest value {largest})")
