@@ -98,8 +98,7 @@ def strided(x, seed):
     rng = np.random.default_rng(seed)
     wide = np.zeros([2 * n for n in x.shape], x.dtype)
     steps = rng.choice([-2, 1, 2], x.ndim)
-    view = wide[tuple(np.s_[::2] if s == 2 else np.s_[::-1][:0] if False else np.s_[:n] if s == 1 else np.s_[::-2]
-                      for s, n in zip(steps, x.shape))]
+    view = wide[tuple(np.s_[::2] if s == 2 else np.s_[:n] if s == 1 else np.s_[::-2] for s, n in zip(steps, x.shape))]
     view[...] = x
     if x.ndim > 1 and rng.random() < 0.5:
         return np.moveaxis(np.moveaxis(view, 0, -1).copy(), -1, 0)

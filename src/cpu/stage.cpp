@@ -375,8 +375,11 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
     // More channels than registers: where no pixel function looks at them they are a loop around.
     if (run.plane_dim >= 0 && !st.needs_channels && in_shapes[0][run.plane_dim] > kMaxPlanes) run.plane_dim = -1;
     if (run.plane_dim >= 0) {
-      run.in_planes = static_cast<int>(run.placement ? (*run.placement)[run.plane_dim].out
-                                                     : out_shape[run.out_dim[run.plane_dim]]);
+      run.in_planes = 1;  // of the inputs, not of the output: a pixel function may change the number of channels
+      for (const Shape& shape : in_shapes)
+        if (const int d = run.plane_dim - n + shape.size(); d >= 0)
+          run.in_planes = std::max(run.in_planes, static_cast<int>(shape[d]));
+      if (run.placement) run.in_planes = static_cast<int>((*run.placement)[run.plane_dim].out);
       if (run.placement) {
         int64_t lo, hi;
         (*run.placement)[run.plane_dim].valid(lo, hi);
