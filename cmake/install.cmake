@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# For C and C++ programs: the library, its headers, find_package(penstock) and pkg-config. A wheel has its own rules.
-target_include_directories(penstock INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+# For C and C++ programs: the library, its headers, find_package(penstock) and pkg-config, as the component `development`.
+# A wheel has its own rules; there the component is installed only where it is asked for.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+target_include_directories(penstock INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(penstock INTERFACE cxx_std_17)
-if(NOT DEFINED SKBUILD)
-  include(GNUInstallDirs)
-  include(CMakePackageConfigHelpers)
-  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)
-  install(TARGETS penstock EXPORT penstock LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT penstock)
-  install(DIRECTORY include/penstock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT penstock)
-  install(EXPORT penstock NAMESPACE penstock:: FILE penstockConfig.cmake DESTINATION ${package} COMPONENT penstock)
-  write_basic_package_version_file(${CMAKE_BINARY_DIR}/penstockConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  # Relative to the .pc file, so that an installed tree can be moved.
-  file(RELATIVE_PATH include_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
-  configure_file(cmake/penstock.pc.in penstock.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/penstockConfigVersion.cmake DESTINATION ${package} COMPONENT penstock)
-  install(FILES ${CMAKE_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT penstock)
+set(component COMPONENT development)
+if(DEFINED SKBUILD)
+  list(APPEND component EXCLUDE_FROM_ALL)
 endif()
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/penstockConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+# Relative to the .pc file, so that an installed tree can be moved.
+file(RELATIVE_PATH include_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(cmake/penstock.pc.in penstock.pc @ONLY)
+
+install(TARGETS penstock EXPORT penstock LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
+install(DIRECTORY include/penstock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${component})
+install(EXPORT penstock NAMESPACE penstock:: FILE penstockConfig.cmake DESTINATION ${package} ${component})
+install(FILES ${CMAKE_BINARY_DIR}/penstockConfigVersion.cmake DESTINATION ${package} ${component})
+install(FILES ${CMAKE_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${component})
