@@ -38,6 +38,7 @@ ordered_json to_json(const penstock::OpInfo& o) {
           {"min_inputs", o.min_inputs},
           {"max_inputs", o.max_inputs},
           {"input_names", o.input_names},
+          {"argument_inputs", o.argument_inputs},
           {"outputs", o.outputs},
           {"random", o.random},
           {"hidden", o.hidden},
