@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-from PIL import Image
 from tqdm import tqdm
 
 import data
@@ -18,7 +17,7 @@ from penstock import fn, pipeline_def, types
 
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
-SIZE, LARGEST_BATCH, SECONDS = 224, 128, 8
+SIZE, LARGEST_BATCH, SECONDS = 224, 128, 6
 JPEG_SUFFIXES = {".jpg", ".jpeg"}
 
 
@@ -49,21 +48,11 @@ def run_for(pipeline, batch_size, seconds):
     return images, passed
 
 
-def contact_sheet(pipeline, path, columns=8, rows=4):
-    """Writes the first images of a batch as one picture, with the normalization undone."""
-    images, _ = pipeline.run()
-    sheet = Image.new("RGB", (columns * SIZE, rows * SIZE))
-    for i in range(min(columns * rows, len(images))):
-        planes = memoryview(images[i]).cast("B").cast("f")
-        sheet.paste(to_picture(planes), (i % columns * SIZE, i // columns * SIZE))
-    sheet.save(path)
-
-
-def to_picture(planes):
-    size = SIZE * SIZE
-    channels = [bytes(min(255, max(0, round(v * STD[c] + MEAN[c]))) for v in planes[c * size : (c + 1) * size])
-                for c in range(3)]
-    return Image.merge("RGB", [Image.frombytes("L", (SIZE, SIZE), channel) for channel in channels])
+def write_contact_sheet(images, path):
+    """One picture of a batch. The normalization is undone by its own inverse, called at once."""
+    pictures = fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC",
+                                        mean=[-m / s for m, s in zip(MEAN, STD)], std=[1 / s for s in STD])
+    pictures.show(columns=16, size=112, path=path)
 
 
 def main():
@@ -80,7 +69,8 @@ def main():
     print(f"{count} photographs in {folder}, batches of {batch_size} x 3 x {SIZE} x {SIZE} float32")
     images, seconds = run_for(pipeline, batch_size, SECONDS)
     print(f"\n{images / seconds:.0f} images per second\n\n{pipeline.stats()}\n")
-    contact_sheet(pipeline, "demo.png")
+    augmented, _ = pipeline.run()
+    write_contact_sheet(augmented, "demo.png")
     print("written: demo.png")
 
 
