@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Means and deviations over axes of a sample or of a batch, and the map that they give.
+#pragma once
+#include "ops/machine/reduction.h"
+
+namespace penstock {
+
+struct Statistics {
+  std::vector<double> mean, deviation;  // one for each result of the plan
+};
+
+// Mean (unless given) and, if asked for, sqrt(sum of squares about it / (count - ddof) + epsilon); 0 where count <= ddof.
+Statistics statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
+                      double epsilon);
+
+// The same over several samples: first all sums, then all squares.
+class BatchStatistics {
+ public:
+  void add_sum(const View& in, const ReductionPlan& plan);
+  std::vector<double> mean() const;
+  void add_squares(const View& in, const ReductionPlan& plan, const std::vector<double>& about);
+  std::vector<double> deviation(int ddof, double epsilon) const;
+
+ private:
+  int64_t count_ = 0;
+  std::vector<double> sums_, squares_;
+};
+
+// out = (in - mean[r]) * factor[r] + shift, r the result of the plan that the element belongs to.
+void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<double>& mean,
+                  const std::vector<double>& factor, double shift, const View& out);
+
+}  // namespace penstock

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of `penstock.math`. Integers give float32 (abs, min, max, pow: the promoted type).
+#include "ops/machine/arithmetic.h"
+#include "pixel/transcendental.h"
+
+namespace penstock {
+namespace {
+
+struct RealRules {
+  static constexpr ResultType result = ResultType::real;
+  using Only = LaneList<float, double>;
+};
+
+#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                      \
+  struct Name : RealRules {                                                            \
+    static constexpr const char *name = "_math." op_name, *doc = op_doc;               \
+    template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) {     \
+      return expression;                                                               \
+    }                                                                                  \
+  };                                                                                   \
+  PENSTOCK_UNARY(Name)
+
+PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
+PENSTOCK_MATH_FUNCTION(Rsqrt, "rsqrt", "One over the square root.", V(1) / sqrt(x));
+PENSTOCK_MATH_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
+PENSTOCK_MATH_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
+PENSTOCK_MATH_FUNCTION(Log, "log", "Natural logarithm.", log(x));
+PENSTOCK_MATH_FUNCTION(Log2, "log2", "Logarithm to the base 2.", log2(x));
+PENSTOCK_MATH_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
+PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
+PENSTOCK_MATH_FUNCTION(Floor, "floor", "The largest integer that is not above x, in floating point.", floor(x));
+PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "The smallest integer that is not below x, in floating point.", -floor(-x));
+PENSTOCK_MATH_FUNCTION(Sin, "sin", "Sine of an angle in radians.", sin(x));
+PENSTOCK_MATH_FUNCTION(Cos, "cos", "Cosine of an angle in radians.", cos(x));
+PENSTOCK_MATH_FUNCTION(Tan, "tan", "Tangent of an angle in radians.", tan(x));
+PENSTOCK_MATH_FUNCTION(Asin, "asin", "Arc sine, in radians.", asin(x));
+PENSTOCK_MATH_FUNCTION(Acos, "acos", "Arc cosine, in radians.", acos(x));
+PENSTOCK_MATH_FUNCTION(Atan, "atan", "Arc tangent, in radians.", atan(x));
+PENSTOCK_MATH_FUNCTION(Sinh, "sinh", "Hyperbolic sine.", sinh(x));
+PENSTOCK_MATH_FUNCTION(Cosh, "cosh", "Hyperbolic cosine.", cosh(x));
+PENSTOCK_MATH_FUNCTION(Tanh, "tanh", "Hyperbolic tangent.", tanh(x));
+PENSTOCK_MATH_FUNCTION(Asinh, "asinh", "Inverse hyperbolic sine.", asinh(x));
+PENSTOCK_MATH_FUNCTION(Acosh, "acosh", "Inverse hyperbolic cosine.", acosh(x));
+PENSTOCK_MATH_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
+
+struct Abs {
+  static constexpr const char *name = "_math.abs", *doc = "Absolute value, in the type of x.";
+  static constexpr ResultType result = ResultType::promoted;
+  template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>& c) {
+    if constexpr (std::is_integral_v<V>) return x < V(0) ? wrap<V>(Unsigned<V>(0) - Unsigned<V>(x), c) : x;
+    else return abs(x);
+  }
+};
+PENSTOCK_UNARY(Abs);
+
+struct Min {
+  static constexpr const char *name = "_math.min", *doc = "The smaller operand, in the promoted type.";
+  static constexpr ResultType result = ResultType::promoted;
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); }
+};
+PENSTOCK_BINARY(Min);
+
+struct Max {
+  static constexpr const char *name = "_math.max", *doc = "The larger operand, in the promoted type.";
+  static constexpr ResultType result = ResultType::promoted;
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); }
+};
+PENSTOCK_BINARY(Max);
+
+// ** and math.pow.
+struct PowerRules {
+  static constexpr ResultType result = ResultType::promoted;
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+    if constexpr (std::is_integral_v<V>) {
+      if (b < V(0)) return V(0);
+      Unsigned<V> product = 1, square = static_cast<Unsigned<V>>(a);
+      for (Unsigned<V> n = static_cast<Unsigned<V>>(b); n; n >>= 1, square *= square)
+        if (n & 1) product *= square;
+      return wrap<V>(product, c);
+    } else {
+      return pow(a, b);
+    }
+  }
+};
+struct Pow : PowerRules {
+  static constexpr const char *name = "_pow", *doc = "a ** b; integers wrap, a negative exponent gives 0.";
+  static void check(DType a, DType b) {
+    if (a == DType::bool_ && b == DType::bool_) bad_type("'**' is not defined between two bools");
+  }
+};
+PENSTOCK_BINARY(Pow);
+struct MathPow : PowerRules {
+  static constexpr const char *name = "_math.pow", *doc = "a to the power of b in the promoted type, as **.";
+};
+PENSTOCK_BINARY(MathPow);
+
+struct Fpow : RealRules {
+  static constexpr const char *name = "_math.fpow", *doc = "a to the power of b in floating point.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); }
+};
+PENSTOCK_BINARY(Fpow);
+
+struct Atan2 : RealRules {
+  static constexpr const char *name = "_math.atan2", *doc = "Angle of the point (b, a), in radians.";
+  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); }
+};
+PENSTOCK_BINARY(Atan2);
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/axes.h"
+#include "ops/machine/operator.h"
+#include "ops/machine/statistics.h"
+#include "ops/machine/stored.h"
+
+namespace penstock {
+
+struct Normalize {
+  PerSample<std::vector<float>> mean, stddev;
+  Optional<std::vector<int64_t>> axes;
+  Optional<std::string> axis_names;
+  bool batch = false;
+  int ddof = 0;
+  float epsilon = 0.0f, scale = 1.0f, shift = 0.0f;
+  DType dtype = DType::float32;
+
+  static Schema<Normalize> schema() {
+    using Op = Normalize;
+    return Schema<Op>("normalize",
+                      "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
+                      "sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the "
+                      "whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`."
+                      "\n\nLayouts: any, kept. Types: all.")
+        .arg("mean", &Op::mean, "One value, or a tensor of the input's rank with extent 1 on the axes.")
+        .arg("stddev", &Op::stddev, "One value, or a tensor of the input's rank with extent 1 on the axes.")
+        .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")
+        .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout instead.")
+        .arg("batch", &Op::batch, "Compute over all samples of the batch; the other axes must agree then.")
+        .arg("ddof", &Op::ddof, "The variance is divided by the number of elements less this.")
+        .arg("epsilon", &Op::epsilon, "Added to the variance.", at_least(0))
+        .arg("scale", &Op::scale, "Multiplies the normalized values.")
+        .arg("shift", &Op::shift, "Added to the result.")
+        .arg("dtype", &Op::dtype, "Type of the result.")
+        .batch_wide().oracle("dali");
+  }
+  void ready() {
+    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
+    const bool scalars = mean.given() && stddev.given() && mean.constant() && stddev.constant() &&
+                         mean.one().size() == 1 && stddev.one().size() == 1;
+    if (scalars && (axes.given() || axis_names.given()))
+      bad_argument("axes have no meaning when both mean and stddev are single values");
+    if (scalars && batch) bad_argument("batch has no meaning when both mean and stddev are given");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (dtype != DType::none) out[0].dtype = dtype;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const {
+    if (!batch) return nullptr;
+    auto state = std::make_shared<Statistics>();
+    BatchStatistics sums;
+    for (int i = 0; i < in[0].size(); ++i) sums.add_sum(in[0].tensor(i).view, plan(i, in[0].shape(i), types[0].layout));
+    for (int i = 0; i < in[0].size(); ++i) {
+      const ReductionPlan p = plan(i, in[0].shape(i), types[0].layout);
+      if (stddev.given()) break;
+      sums.add_squares(in[0].tensor(i).view, p, mean.given() ? given(mean, i, p, "mean") : sums.mean());
+    }
+    *state = {sums.mean(), stddev.given() ? std::vector<double>{} : sums.deviation(ddof, epsilon)};
+    return state;
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const ReductionPlan p = plan(s.index, in[0].shape, in[0].layout);
+    const auto* common = static_cast<const Statistics*>(s.batch_state);
+    const Statistics own = common || (mean.given() && stddev.given()) ? Statistics{}
+                           : statistics(in[0], p, mean.given() ? given(mean, s.index, p, "mean") : std::vector<double>{},
+                                        !stddev.given(), ddof, epsilon);
+    const Statistics& found = common ? *common : own;
+    const std::vector<double> m = mean.given() ? given(mean, s.index, p, "mean") : found.mean;
+    std::vector<double> factor = found.deviation;
+    const bool single = stddev.given() && stddev.constant() && stddev.one().size() == 1;
+    if (stddev.given()) {
+      factor = given(stddev, s.index, p, "stddev");
+      for (double& d : factor) d = sqrt(d * d + double{epsilon});
+    }
+    for (double& d : factor) d = d == 0 && !single ? 0.0 : scale / d;
+    apply_affine(in[0], p, m, factor, shift, out[0]);
+  }
+
+ private:
+  ReductionPlan plan(int sample, const Shape& in, const Layout& layout) const {
+    if (axis_names.given()) return {in, axes_by_name(*axis_names, layout)};
+    if (axes.given()) return {in, axes_by_number(*axes, in.size())};
+    for (const auto* a : {&mean, &stddev}) {
+      if (!a->given() || a->constant() || a->batch()->ndim() != in.size()) continue;
+      std::vector<int> over;
+      for (int d = 0; d < in.size(); ++d)
+        if (a->batch()->shape(sample)[d] == 1) over.push_back(d);
+      return {in, over};
+    }
+    return {in, all_axes(in.size())};
+  }
+  // The values for each result of the plan.
+  static std::vector<double> given(const PerSample<std::vector<float>>& a, int sample, const ReductionPlan& p,
+                                   const char* name) {
+    const std::vector<float> v = a[sample];
+    if (v.size() == 1) return std::vector<double>(static_cast<size_t>(p.results), v[0]);
+    if (static_cast<int64_t>(v.size()) != p.results)
+      bad_argument("{} has {} values, the input's other axes have {}", name, v.size(), p.results);
+    return {v.begin(), v.end()};
+  }
+};
+PENSTOCK_OPERATOR(Normalize);
+
+}  // namespace penstock
