@@ -14,6 +14,7 @@ namespace penstock {
 
 namespace convert_scalar {
 #define PENSTOCK_HALF_VECTORS 0
+#define PENSTOCK_VECTOR_FLOATS 0
 #define PENSTOCK_BYTE_PERMUTES 0
 #include "cpu/convert.inc.h"
 }  // namespace convert_scalar
@@ -24,6 +25,13 @@ namespace convert_scalar {
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi2")
 namespace convert_avx2 {
+#undef PENSTOCK_VECTOR_FLOATS
+#define PENSTOCK_VECTOR_FLOATS 8
+using Floats = __m256;
+inline Floats load_floats(const float* p) { return _mm256_loadu_ps(p); }
+inline void store_floats(float* p, Floats v) { _mm256_storeu_ps(p, v); }
+inline Floats all_floats(float v) { return _mm256_set1_ps(v); }
+inline Floats fma_floats(Floats v, Floats m, Floats a) { return _mm256_fmadd_ps(v, m, a); }
 #include "cpu/convert.inc.h"
 }
 #pragma GCC pop_options
@@ -48,6 +56,13 @@ static int64_t lookup_bytes(const uint8_t* in, int64_t n, const uint8_t* table, 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
 namespace convert_avx512 {
+#undef PENSTOCK_VECTOR_FLOATS
+#define PENSTOCK_VECTOR_FLOATS 16
+using Floats = __m512;
+inline Floats load_floats(const float* p) { return _mm512_loadu_ps(p); }
+inline void store_floats(float* p, Floats v) { _mm512_storeu_ps(p, v); }
+inline Floats all_floats(float v) { return _mm512_set1_ps(v); }
+inline Floats fma_floats(Floats v, Floats m, Floats a) { return _mm512_fmadd_ps(v, m, a); }
 #include "cpu/convert.inc.h"
 }
 #pragma GCC pop_options

@@ -165,6 +165,28 @@ void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
   for (; i < n; ++i) o[i] = t[in[i]];
 }
 
+// Eight registers at a time: enough independent chains to hide the latency of fma.
+inline void multiply_adds(const float* in, float* out, int64_t n, const float* pairs, int count) {
+  int64_t i = 0;
+#if PENSTOCK_VECTOR_FLOATS
+  constexpr int kWide = PENSTOCK_VECTOR_FLOATS, kRegisters = 8;
+  for (; i + kWide * kRegisters <= n; i += kWide * kRegisters) {
+    Floats v[kRegisters];
+    for (int r = 0; r < kRegisters; ++r) v[r] = load_floats(in + i + r * kWide);
+    for (int k = 0; k < count; ++k) {
+      const Floats m = all_floats(pairs[2 * k]), a = all_floats(pairs[2 * k + 1]);
+      for (int r = 0; r < kRegisters; ++r) v[r] = fma_floats(v[r], m, a);
+    }
+    for (int r = 0; r < kRegisters; ++r) store_floats(out + i + r * kWide, v[r]);
+  }
+#endif
+  for (; i < n; ++i) {
+    float v = in[i];
+    for (int k = 0; k < count; ++k) v = fma(v, pairs[2 * k], pairs[2 * k + 1]);
+    out[i] = v;
+  }
+}
+
 template <class T, class V>
 void fill_type(Conversions& c, DType t, Lane l) {
   const int i = static_cast<int>(t), j = static_cast<int>(l);
@@ -188,6 +210,7 @@ inline Conversions make() {
   fill_lane<int32_t>(c, Lane::i32);
   fill_lane<int64_t>(c, Lane::i64);
   fill_lane<uint64_t>(c, Lane::u64);
+  c.multiply_adds = &multiply_adds;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
   c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
   return c;

@@ -31,6 +31,7 @@ class Compiler {
     for (size_t i = 0; i < p.nodes.size(); ++i) add_node(static_cast<int>(i), n_inputs + static_cast<int>(i));
     const int out = p.outputs.at(0);
     s_.result = home_[out] < 0 ? value_in(out, load_lane(out)) : home_[out];
+    join_multiply_adds();
     assign_slots();
     s_.only_copies = s_.source < 0 && types_[out].dtype == input_dtype() &&
                      std::all_of(s_.code.begin(), s_.code.end(),
@@ -174,6 +175,46 @@ class Compiler {
     }
   }
 
+  // Whether the instruction is one fused multiply-add with the same coefficients for all planes. That must not depend
+  // on the coefficients, so zeros are as good as any.
+  bool is_multiply_add(const Instruction& i) const {
+    if (i.kind != Instruction::tile || i.lane != Lane::f32 || i.from[0] < 0 || i.from[1] >= 0) return false;
+    if (s_.traits[i.node].mixes_channels || s_.traits[i.node].per_channel) return false;
+    const std::vector<std::byte> zeros(s_.program.nodes[i.node].op->coef_bytes(Lane::f32));
+    float multiply_add[2];
+    return s_.program.nodes[i.node].op->fused_multiply_add(zeros.data(), multiply_add);
+  }
+
+  void join_multiply_adds() {
+    std::vector<int> uses(s_.values.size());
+    for (const auto& i : s_.code)
+      if (i.kind != Instruction::load)
+        for (int f : i.from)
+          if (f >= 0) ++uses[f];
+    ++uses[s_.result];
+    std::vector<Instruction> code;
+    for (size_t k = 0; k < s_.code.size();) {
+      Instruction joined = s_.code[k];
+      std::vector<int> nodes;
+      size_t end = k;
+      while (end < s_.code.size() && is_multiply_add(s_.code[end]) &&
+             (end == k || (s_.code[end].from[0] == s_.code[end - 1].value && uses[s_.code[end - 1].value] == 1)))
+        nodes.push_back(s_.code[end++].node);
+      if (nodes.size() < 2) {
+        code.push_back(joined);
+        ++k;
+        continue;
+      }
+      joined.kind = Instruction::multiply_adds;
+      joined.value = s_.code[end - 1].value;
+      joined.node = static_cast<int>(s_.multiply_adds.size());
+      s_.multiply_adds.push_back(std::move(nodes));
+      code.push_back(joined);
+      k = end;
+    }
+    s_.code = std::move(code);
+  }
+
   void assign_slots() {
     std::vector<int> last(s_.values.size(), -1);
     for (size_t k = 0; k < s_.code.size(); ++k) {
@@ -225,7 +266,7 @@ CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_uniqu
   state_->target = target;
   Compiler(*state_).compile();
   int tiles = 0;
-  for (const auto& i : state_->code) tiles += i.kind == Instruction::tile;
+  for (const auto& i : state_->code) tiles += i.kind == Instruction::tile ? 1 : i.kind == Instruction::multiply_adds ? 2 : 0;
   state_->lookup = tiles > 0 && !state_->filters && !state_->warps && !state_->needs_channels && !state_->positional &&
                    !state_->faults && state_->program.inputs.size() == 1 && !state_->decodes &&
                    state_->program.inputs[0].dtype == DType::uint8 &&

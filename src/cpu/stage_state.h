@@ -14,9 +14,9 @@ constexpr int kMaxPlanes = 64;
 constexpr int kMaxRegisters = 24;
 
 struct Instruction {
-  enum Kind : uint8_t { load, tile, round, convert } kind = tile;
+  enum Kind : uint8_t { load, tile, multiply_adds, round, convert } kind = tile;
   int value = 0;        // written; for load also the input
-  int node = -1;        // tile: index into nodes
+  int node = -1;        // tile: index into nodes; multiply_adds: into State::multiply_adds
   int from[kMaxOperands] = {-1, -1, -1};  // values read
   int slot = 0;         // register written
   Lane lane = Lane::f32, from_lane = Lane::f32;
@@ -35,6 +35,8 @@ struct CpuStage::State {
   std::vector<StageTraits> traits;
   std::vector<Instruction> code;
   std::vector<CompiledValue> values;
+  // Runs of nodes that each are one fused multiply-add in float32: done in registers, one pass over the tile.
+  std::vector<std::vector<int>> multiply_adds;
   int slots = 1;
   int result = -1;           // compiled value that is stored
   int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
@@ -113,6 +115,7 @@ class TileProgram {
   void* slot_planes_[kMaxRegisters][kMaxPlanes];
   void* source_planes_[kMaxPlanes];
   std::vector<const void* const*> read_;
+  std::vector<std::vector<float>> multiply_adds_;  // factor and addend of each node of each run
   std::vector<std::vector<void*>> alias_;
 };
 int64_t tile_length(int planes);

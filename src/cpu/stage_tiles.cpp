@@ -9,25 +9,32 @@ namespace penstock {
 
 int64_t tile_length(int planes) { return planes == 1 ? 2048 : std::max<int64_t>(64, 1536 / planes / 16 * 16); }
 
+// Calls f(instruction, node) for every node that the code runs.
+template <class F> static void for_each_tile_node(const CpuStage::State& st, F&& f) {
+  for (const auto& i : st.code) {
+    if (i.kind == Instruction::tile) f(i, i.node);
+    if (i.kind == Instruction::multiply_adds)
+      for (int node : st.multiply_adds[i.node]) f(i, node);
+  }
+}
+
 void prepare_coefficients(SampleRun& run, int planes) {
   const auto& st = run.stage;
   auto& s = run.scratch;
   s.coef_offset.assign(st.program.nodes.size(), 0);
   size_t total = 0;
-  for (const auto& i : st.code) {
-    if (i.kind != Instruction::tile) continue;
-    const int copies = st.traits[i.node].per_channel ? planes : 1;
-    s.coef_offset[i.node] = total;
-    total += (st.program.nodes[i.node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
-  }
+  for_each_tile_node(st, [&](const Instruction& i, int node) {
+    const int copies = st.traits[node].per_channel ? planes : 1;
+    s.coef_offset[node] = total;
+    total += (st.program.nodes[node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
+  });
   if (s.coef.size() < total) s.coef.resize(total);
-  for (const auto& i : st.code) {
-    if (i.kind != Instruction::tile) continue;
+  for_each_tile_node(st, [&](const Instruction& i, int node) {
     SampleContext c = run.context;
-    c.node = st.program.nodes[i.node].id;
-    st.program.nodes[i.node].op->coef(c, i.lane, st.traits[i.node].per_channel ? planes : 1,
-                                      s.coef.data() + s.coef_offset[i.node]);
-  }
+    c.node = st.program.nodes[node].id;
+    st.program.nodes[node].op->coef(c, i.lane, st.traits[node].per_channel ? planes : 1,
+                                    s.coef.data() + s.coef_offset[node]);
+  });
 }
 
 TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(tile_n) {
@@ -44,6 +51,13 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
     for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
   read_.resize(run.stage.values.size());
   alias_.resize(run.stage.values.size());
+  for (const auto& nodes : run.stage.multiply_adds) {
+    std::vector<float> pairs(2 * nodes.size());
+    for (size_t k = 0; k < nodes.size(); ++k)
+      run.stage.program.nodes[nodes[k]].op->fused_multiply_add(
+          run.scratch.coef.data() + run.scratch.coef_offset[nodes[k]], &pairs[2 * k]);
+    multiply_adds_.push_back(std::move(pairs));
+  }
 }
 
 void TileProgram::execute(const TilePlace& place) {
@@ -54,6 +68,20 @@ void TileProgram::execute(const TilePlace& place) {
   int planes = run_.in_planes;
   if (st.source >= 0) read_[st.source] = source_planes_;
   bool stored = false;
+  void* direct[kMaxPlanes];
+  // Where the instruction writes: its register, or the output itself where nothing has to be converted.
+  auto destination = [&](size_t k, const Instruction& i, int n_planes, void** own) -> void* const* {
+    const bool into_output = k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&
+                             ((i.lane == Lane::f32 && out_type == DType::float32) ||
+                              (i.lane == Lane::f64 && out_type == DType::float64) ||
+                              (i.lane == Lane::i32 && out_type == DType::int32) ||
+                              (i.lane == Lane::i64 && out_type == DType::int64));
+    if (!into_output) return own;
+    for (int p = 0; p < n_planes; ++p)
+      direct[p] = place.out + p * place.out_plane * static_cast<int64_t>(size_of(out_type));
+    stored = true;
+    return direct;
+  };
   for (size_t k = 0; k < st.code.size(); ++k) {
     const Instruction& i = st.code[k];
     void** own = slot_planes_[i.slot];
@@ -92,22 +120,18 @@ void TileProgram::execute(const TilePlace& place) {
         call.x = place.x, call.y = place.y;
         bool fault = false;
         call.fault = &fault;
-        void* direct[kMaxPlanes];
-        const bool into_output = k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&
-                                 ((i.lane == Lane::f32 && out_type == DType::float32) ||
-                                  (i.lane == Lane::f64 && out_type == DType::float64) ||
-                                  (i.lane == Lane::i32 && out_type == DType::int32) ||
-                                  (i.lane == Lane::i64 && out_type == DType::int64));
-        if (into_output) {
-          for (int p = 0; p < planes; ++p)
-            direct[p] = place.out + p * place.out_plane * static_cast<int64_t>(size_of(out_type));
-          call.out = direct;
-          stored = true;
-        } else {
-          call.out = own;
-        }
+        call.out = destination(k, i, planes, own);
         node.op->tile(st.target, i.lane)(call);
         if (fault) bad_argument("{}", node.op->fault());
+        read_[i.value] = own;
+        break;
+      }
+      case Instruction::multiply_adds: {
+        void* const* to = destination(k, i, planes, own);
+        const auto& pairs = multiply_adds_[i.node];
+        for (int p = 0; p < planes; ++p)
+          cv.multiply_adds(static_cast<const float*>(read_[i.from[0]][p]), static_cast<float*>(to[p]), n, pairs.data(),
+                           static_cast<int>(pairs.size() / 2));
         read_[i.value] = own;
         break;
       }

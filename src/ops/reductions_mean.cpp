@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ops/machine/axes.h"
 #include "ops/machine/operator.h"
 #include "ops/machine/reduction.h"

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions against the NumPy reference for every pair of types, and against DALI; the functions of math."""
+import itertools
+
+import dali_oracle
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, strategies as st
+
+from penstock import _core, fn, types
+
+DTYPES = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+OPERATORS = {"+": "_add", "-": "_sub", "*": "_mul", "/": "_fdiv", "//": "_div", "%": "_mod", "**": "_pow", "<": "_lt",
+             "<=": "_le", ">": "_gt", ">=": "_ge", "==": "_eq", "!=": "_ne", "&": "_and", "|": "_or", "^": "_xor",
+             "<<": "_shl", ">>": "_shr"}
+NAMED = {"bool": types.BOOL, "float16": types.FLOAT16, "float32": types.FLOAT, "float64": types.FLOAT64,
+         **{f"{u}int{n}": getattr(types, f"{u}int{n}".upper()) for u in ("", "u") for n in (8, 16, 32, 64)}}
+
+
+def hidden(name):
+    return _core.operator_function(name)
+
+
+def allowed(op, a, b):
+    kinds = np.dtype(a).kind + np.dtype(b).kind
+    if kinds == "bb":
+        return op in ("*", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "<<", ">>")
+    return not (op in ("&", "|", "^", "<<", ">>") and "f" in kinds)
+
+
+def numbers(rng, dtype, op, right=False):
+    """Values near the limits of the type and near 0; what the reference leaves undefined is kept out."""
+    dtype = np.dtype(dtype)
+    if dtype == bool:
+        x = rng.integers(0, 2, (3, 7)).astype(bool)
+        return np.ones_like(x) if right and op in ("//", "%") else x
+    if dtype.kind == "f":
+        x = rng.integers(-40, 40, (3, 7)).astype(dtype) / dtype.type(4)
+        return np.abs(x) + dtype.type(0.5) if op == "**" and not right else x
+    info = np.iinfo(dtype)
+    if right and op in ("<<", ">>"):
+        return rng.integers(0, 8, (3, 7)).astype(dtype)
+    if op == "**":
+        return rng.integers(0 if info.min == 0 else -5, 6, (3, 7)).astype(dtype)
+    x = np.where(rng.random((3, 7)) < 0.5, rng.integers(max(info.min, -9), 10, (3, 7)),
+                 rng.integers(info.min, info.max, (3, 7), dtype=dtype, endpoint=True)).astype(dtype)
+    return np.where(x == 0, dtype.type(1), x) if right and op in ("//", "%") else x
+
+
+def compare(op, got, want, kind):
+    assert got.dtype == want.dtype and got.shape == want.shape
+    if op == "**" and want.dtype.kind == "f":  # the reference's pow is libm's
+        np.testing.assert_array_max_ulp(got, want, 16 if want.dtype == np.float64 else 1)
+    else:
+        np.testing.assert_array_equal(got, want)
+
+
+def exactly_convertible(a, b):
+    """Whether NumPy converts the integers of the pair without rounding where the result is floating point."""
+    kind = reference.promote(a.dtype, b.dtype)
+    return kind.kind != "f" or all(v.dtype.kind == "f" or v.dtype == bool or np.all(np.abs(v.astype(np.float64)) < 2048)
+                                   for v in (a, b))
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_every_pair_of_types(op):
+    rng = np.random.default_rng(7)
+    for ta, tb in itertools.product(DTYPES, DTYPES):
+        a, b = numbers(rng, ta, op), numbers(rng, tb, op, right=True)
+        if not allowed(op, ta, tb):
+            with pytest.raises(TypeError):
+                hidden(OPERATORS[op])(a, b)
+            continue
+        if "f" in a.dtype.kind + b.dtype.kind or op == "/":
+            a, b = [v if v.dtype.kind in "fb" else (v % 50).astype(v.dtype) for v in (a, b)]
+            b = b if op not in ("%", "//", "/") else np.where(b == 0, b.dtype.type(1), b)
+        got, want = hidden(OPERATORS[op])(a, b), reference.arithmetic(op, a, b)
+        compare(op, got, want, (ta, tb))
+
+
+@given(st.sampled_from(list(OPERATORS)), st.sampled_from(DTYPES), st.sampled_from([True, 3, -2, 0.75, 200]), st.booleans(),
+       st.integers(0, 1000))
+def test_constants(op, dtype, constant, left, seed):
+    kind = {bool: "bool", int: "int32", float: "float32"}[type(constant)]
+    pair = (kind, dtype) if left else (dtype, kind)
+    if not allowed(op, *pair) or (op in ("<<", ">>") and not left and not 0 <= constant < 8) or (op == "**" and constant == 200):
+        return
+    x = numbers(np.random.default_rng(seed), dtype, op, right=left)
+    if "f" in x.dtype.kind + np.dtype(kind).kind or op == "/":
+        x = x if x.dtype.kind in "fb" else np.maximum(x % 50, 1).astype(x.dtype)
+    if op == "**" and left and x.dtype.kind == "f" and constant < 0:
+        return
+    given_as = {("left" if left else "right"): constant, ("left_type" if left else "right_type"): NAMED[kind]}
+    got = hidden(OPERATORS[op])(x, **given_as)
+    compare(op, got, reference.arithmetic(op, constant, x) if left else reference.arithmetic(op, x, constant), pair)
+
+
+def test_integer_division_by_zero_is_an_error_of_the_sample():
+    x, zero = np.array([4, 5], np.int32), np.array([1, 0], np.uint8)
+    for name in ("_div", "_mod"):
+        with pytest.raises(ValueError, match="division by zero"):
+            hidden(name)(x, zero)
+        with pytest.raises(ValueError, match="division by zero"):
+            hidden(name)(x, right=0, right_type=types.INT32)
+        with pytest.raises(ValueError, match="division by zero"):
+            hidden(name)(zero, left=3, left_type=types.INT32)
+    lowest = np.array([-2**31], np.int32)
+    assert hidden("_div")(lowest, np.array([-1], np.int32))[0] == -2**31  # wraps, and does not trap
+    assert hidden("_mod")(lowest, np.array([-1], np.int32))[0] == 0
+    np.testing.assert_array_equal(hidden("_fdiv")(x, zero), np.array([4, np.inf], np.float32))
+
+
+def test_unsigned_and_signed_compare_by_value():
+    big, minus = np.array([2**63 + 5, 3], np.uint64), np.array([-1, -1], np.int64)
+    assert hidden("_lt")(minus, big).all() and not hidden("_eq")(np.array([2**64 - 1], np.uint64), np.array([-1]))[0]
+    assert hidden("_ge")(big, minus).all()
+
+
+@pytest.mark.parametrize("a, b", [((4, 5, 3), (3,)), ((4, 1, 3), (5, 1)), ((), (2, 3)), ((1,), (7,)), ((2, 70, 80, 3), (80, 1))])
+def test_shapes_broadcast_as_in_numpy(a, b):
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 99, a).astype(np.int32), rng.integers(0, 99, b).astype(np.int32)
+    for p, q in ((x, y), (y, x)):
+        np.testing.assert_array_equal(hidden("_sub")(p, q), p - q)
+
+
+def test_shapes_and_layouts_that_do_not_go_together():
+    with pytest.raises(ValueError, match="broadcast"):
+        hidden("_add")(np.zeros((2, 3)), np.zeros((2,)))
+    from penstock import tensor
+    x = tensor(np.zeros((2, 3, 3), np.float32), layout="HWC")
+    assert hidden("_add")(x, tensor(np.zeros((3, 3), np.float32), layout="WC")).layout() == "HWC"
+    with pytest.raises(TypeError, match="layouts"):
+        hidden("_add")(x, tensor(np.zeros((3, 3), np.float32), layout="HW"))
+
+
+def test_unary():
+    for dtype in DTYPES[1:]:
+        x = numbers(np.random.default_rng(3), dtype, "+")
+        np.testing.assert_array_equal(hidden("_neg")(x), reference.arithmetic("-", x))
+        np.testing.assert_array_equal(hidden("_pos")(x), x)
+        if x.dtype.kind != "f":
+            np.testing.assert_array_equal(hidden("_not")(x), ~x)
+    x = np.array([True, False])
+    np.testing.assert_array_equal(hidden("_not")(x), ~x)
+    with pytest.raises(TypeError):
+        hidden("_neg")(x)
+
+
+MATH = {"sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v), "cbrt": np.cbrt, "exp": np.exp, "log": np.log, "log2": np.log2,
+        "log10": np.log10, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+        "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+        "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh}
+
+
+@pytest.mark.parametrize("name", MATH)
+def test_math_functions(name):
+    x = np.linspace(-0.999, 0.999, 701) if name in ("asin", "acos", "atanh") else np.linspace(0.01, 9, 701)
+    x = x + 1 if name == "acosh" else x
+    got = hidden(f"_math.{name}")(x.astype(np.float32))
+    assert got.dtype == np.float32
+    np.testing.assert_array_max_ulp(got, MATH[name](x.astype(np.float32).astype(np.float64)).astype(np.float32), 1)
+    np.testing.assert_allclose(hidden(f"_math.{name}")(x), MATH[name](x), rtol=4e-15, atol=4e-16)
+    whole = np.arange(1, 20, dtype=np.uint8) if name not in ("asin", "acos", "atanh") else np.array([0], np.uint8)
+    got = hidden(f"_math.{name}")(whole)
+    assert got.dtype == np.float32
+    np.testing.assert_array_max_ulp(got, MATH[name](whole.astype(np.float64)).astype(np.float32), 1)
+
+
+def test_min_max_abs_pow():
+    a, b = np.array([-3, 5, 100], np.int8), np.array([7, 2, 250], np.uint8)
+    assert hidden("_math.min")(a, b).tolist() == [-3, 2, 100] and hidden("_math.max")(a, b).dtype == np.int16
+    assert hidden("_math.abs")(np.array([-5, 5, -128], np.int8)).tolist() == [5, 5, -128]
+    assert hidden("_math.pow")(a, np.array([2, 3, 1], np.int8)).tolist() == [9, 125, 100]
+    assert hidden("_math.fpow")(b, right=0.5, right_type=types.FLOAT).dtype == np.float32
+    np.testing.assert_array_max_ulp(hidden("_math.atan2")(a.astype(np.float32), b.astype(np.float32)),
+                                    np.arctan2(a.astype(np.float32), b.astype(np.float32)), 1)
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    if not dali_oracle.available():
+        pytest.skip("needs DALI")
+    return dali_oracle.Oracle()
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_against_dali(oracle, op):
+    rng = np.random.default_rng(11)
+    no_half = [t for t in DTYPES if t != "float16"]
+    pairs = list(itertools.product(no_half, no_half))
+    for i in rng.permutation(len(pairs))[:12]:
+        ta, tb = pairs[i]
+        a, b = numbers(rng, ta, op), numbers(rng, tb, op, right=True)
+        if not allowed(op, ta, tb) or (op == "%" and "f" in a.dtype.kind + b.dtype.kind):
+            continue
+        if op in ("<<", ">>") and "b" in a.dtype.kind + b.dtype.kind:
+            continue
+        got, want = hidden(OPERATORS[op])(a, b), oracle.call(op, [[a], [b]])[0]
+        assert got.dtype == want.dtype, (ta, tb)
+        if op == "**" and want.dtype.kind == "f":
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(got, want, err_msg=f"{ta} {op} {tb}")
+
+
+def test_chains_in_a_pipeline_are_the_operators_one_by_one(monkeypatch):
+    from penstock import Pipeline
+    x = np.random.default_rng(2).integers(0, 255, (40, 50, 3)).astype(np.uint8)
+
+    def build():
+        pipe = Pipeline(batch_size=2, num_threads=2, device_id=None)
+        with pipe:
+            node = fn.external_source(lambda: [x, x[:20]], batch=True, layout="HWC")
+            wide = 3 * node - 7          # int32
+            real = wide * 1.01 + 0.25 - node / 3
+            pipe.set_outputs(wide, real, (real > 40) & (wide % 5 == 1), 1 - real)
+        return [np.asarray(o[0].numpy() if hasattr(o[0], "numpy") else o[0]) for o in pipe.run()]
+    fused = build()
+    monkeypatch.setenv("PENSTOCK_EXEC", "simple")
+    apart = build()
+    for f, a in zip(fused, apart):
+        np.testing.assert_array_equal(f, a)
+    wide = 3 * x.astype(np.int32) - 7
+    np.testing.assert_array_equal(fused[0], wide)
+    real = wide.astype(np.float32) * np.float32(1.01) + np.float32(0.25) - x.astype(np.float32) / np.float32(3)
+    np.testing.assert_array_equal(fused[1], real)
+    np.testing.assert_array_equal(fused[2], (real > 40) & (np.fmod(wide, 5) == 1))
