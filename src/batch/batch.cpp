@@ -196,7 +196,8 @@ int copy_plan(const View& from, const View& to, CopyDim* dims) {
 }  // namespace
 
 void copy_strided(const View& from, const View& to) {
-  if (!(from.shape == to.shape)) fail(ErrorKind::internal, "copy between shapes {} and {}", from.shape.text(), to.shape.text());
+  if (!(from.shape == to.shape))
+    fail(ErrorKind::internal, "copy between shapes {} and {}", from.shape.text(), to.shape.text());
   if (from.volume() == 0) return;
   CopyDim dims[Shape::kMaxDims];
   const int n = copy_plan(from, to, dims);
@@ -220,7 +221,8 @@ template <class T> T fill_value(float v) {
     constexpr auto least = static_cast<double>(std::numeric_limits<T>::lowest());
     const double r = __builtin_rint(v);
     if (!(r == r)) return T(0);
-    return r <= least ? std::numeric_limits<T>::lowest() : r >= most ? std::numeric_limits<T>::max() : static_cast<T>(r);
+    if (r <= least) return std::numeric_limits<T>::lowest();
+    return r >= most ? std::numeric_limits<T>::max() : static_cast<T>(r);
   } else {
     return static_cast<T>(v);
   }

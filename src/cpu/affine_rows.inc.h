@@ -93,8 +93,8 @@ void blend(V* __restrict a, const V* __restrict b, const V* __restrict w, int n)
 
 // Any type, any number of channels, two or three axes: taps are paired axis by axis, x first. Channels go one by one.
 template <class V>
-void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent, const Positions& p,
-                  int n, V* const* planes, int first_channel = 0) {
+void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent,
+                  const Positions& p, int n, V* const* planes, int first_channel = 0) {
   V tap[3][kBlock];
   AffineSource s = all;
   s.channels = 1;
@@ -172,7 +172,7 @@ inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
 // Bytes of one, three or four channels beside each other (kChannels), or floats of one channel (0). A gather fetches
 // four bytes: all channels of a pixel. `limit` is the last offset where four bytes may be read; pixels behind it are
 // read from there and shifted down.
-template <int kChannels>
+template <int kChannels, bool kNearest>
 void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, int32_t limit,
                   float* const* planes, int channel) {
   constexpr int kWidth = PENSTOCK_WIDTH, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
@@ -186,10 +186,21 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
     VecF wx, wy;
     std::memcpy(&x0, p.at[0] + i, sizeof x0), std::memcpy(&y0, p.at[1] + i, sizeof y0);
     std::memcpy(&wx, p.weight[0] + i, sizeof wx), std::memcpy(&wy, p.weight[1] + i, sizeof wy);
-    const VecI x1 = x0 + 1, y1 = y0 + 1;
-    const VecI cx0 = clamped(x0, last_x), cx1 = clamped(x1, last_x), cy0 = clamped(y0, last_y), cy1 = clamped(y1, last_y);
-    const VecI ox0 = cx0 * step_x, ox1 = cx1 * step_x, oy0 = cy0 * step_y, oy1 = cy1 * step_y;
     constexpr bool kLimited = kChannels == 1 || kChannels == 3;
+    if constexpr (kNearest) {
+      const VecI cx = clamped(x0, last_x), cy = clamped(y0, last_y), bad = (x0 != cx) | (y0 != cy);
+      const VecI pixel = fetch<kLimited>(s.data, cy * step_y + cx * step_x, limit);
+      for (int c = 0; c < kPlanes; ++c) {
+        VecF v = channel_of<kChannels>(pixel, c);
+        if (fills) v = bad ? wx - wx + fill[c] : v;
+        std::memcpy(planes[c] + i, &v, sizeof v);
+      }
+      continue;
+    }
+    const VecI x1 = x0 + 1, y1 = y0 + 1;
+    const VecI cx0 = clamped(x0, last_x), cx1 = clamped(x1, last_x);
+    const VecI cy0 = clamped(y0, last_y), cy1 = clamped(y1, last_y);
+    const VecI ox0 = cx0 * step_x, ox1 = cx1 * step_x, oy0 = cy0 * step_y, oy1 = cy1 * step_y;
     const VecI a = fetch<kLimited>(s.data, oy0 + ox0, limit), b = fetch<kLimited>(s.data, oy0 + ox1, limit);
     const VecI d = fetch<kLimited>(s.data, oy1 + ox0, limit), e = fetch<kLimited>(s.data, oy1 + ox1, limit);
     const VecI bad_x0 = x0 != cx0, bad_x1 = x1 != cx1, bad_y0 = y0 != cy0, bad_y1 = y1 != cy1;
@@ -213,7 +224,8 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
 }
 
 // The vector path if the source's type and strides allow it.
-inline bool gather_linear(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, void* const* planes) {
+template <bool kNearest>
+bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, void* const* planes) {
   float* to[64];
   for (int c = 0; c < s.channels; ++c) to[c] = static_cast<float*>(planes[c]);
   if (p.axes != 2 || s.stride_x < 0 || s.stride_y < 0 || s.stride_c < 0) return false;
@@ -222,7 +234,7 @@ inline bool gather_linear(const AffineRows& rows, const AffineSource& s, const P
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const float*>(s.data) + c * s.stride_c;
-      gather_block<0>(rows, one, p, n, 0, to + c, c);
+      gather_block<0, kNearest>(rows, one, p, n, 0, to + c, c);
     }
     return true;
   }
@@ -230,20 +242,20 @@ inline bool gather_linear(const AffineRows& rows, const AffineSource& s, const P
   const bool together = s.stride_c == 1 && s.stride_x >= s.channels && (s.channels == 3 || s.channels == 4);
   const int64_t limit = last + (together ? s.channels : 1) - 4;
   if (limit < 0) return false;
-  if (together && s.channels == 3) gather_block<3>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
-  else if (together) gather_block<4>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
+  if (together && s.channels == 3) gather_block<3, kNearest>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
+  else if (together) gather_block<4, kNearest>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
   else
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const uint8_t*>(s.data) + c * s.stride_c;
-      gather_block<1>(rows, one, p, n, static_cast<int32_t>(limit), to + c, c);
+      gather_block<1, kNearest>(rows, one, p, n, static_cast<int32_t>(limit), to + c, c);
     }
   return true;
 }
 #endif
 
-inline void nearest_block(const AffineRows& rows, const AffineSource& s, const int64_t* extent, const Positions& p, int n,
-                          void* const* planes) {
+inline void nearest_block(const AffineRows& rows, const AffineSource& s, const int64_t* extent, const Positions& p,
+                          int n, void* const* planes) {
   auto load = [&](auto tag) {
     using V = typename decltype(tag)::type;
     V* to[64];
@@ -269,14 +281,18 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
   for (int64_t i = 0; i < n; i += kBlock) {
     const int count = static_cast<int>(std::min<int64_t>(kBlock, n - i));
     void* to[64];
-    for (int c = 0; c < s.channels; ++c) to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
+    for (int c = 0; c < s.channels; ++c)
+      to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
     // Whole vectors: positions past the end are computed as well and their values land in the planes' spare room.
     find_positions(map, extent, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, p);
     if (nearest) {
+#if PENSTOCK_WIDTH
+      if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;
+#endif
       nearest_block(rows, s, extent, p, count, to);
     } else if (lane == Lane::f32) {
 #if PENSTOCK_WIDTH
-      if (gather_linear(rows, s, p, count, to)) continue;
+      if (gather_rows<false>(rows, s, p, count, to)) continue;
 #endif
       float* f[64];
       for (int c = 0; c < s.channels; ++c) f[c] = static_cast<float*>(to[c]);

@@ -58,13 +58,16 @@ struct Constant {
     else if constexpr (std::is_same_v<T, Half>) return Half(static_cast<float>(v));
     else if constexpr (!std::is_integral_v<T>) return static_cast<T>(v);
     else if constexpr (std::is_integral_v<V>)
-      return std::in_range<T>(v) ? static_cast<T>(v) : v < 0 ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+      return std::in_range<T>(v) ? static_cast<T>(v)
+             : v < 0             ? std::numeric_limits<T>::lowest()
+                                 : std::numeric_limits<T>::max();
     else {
       constexpr auto least = static_cast<double>(std::numeric_limits<T>::lowest());
       constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
       const double r = round_even(v);
-      return !(v == v) ? T(0) : r <= least ? std::numeric_limits<T>::lowest() : r >= most ? std::numeric_limits<T>::max()
-                                                                                       : static_cast<T>(r);
+      if (!(v == v)) return T(0);
+      if (r <= least) return std::numeric_limits<T>::lowest();
+      return r >= most ? std::numeric_limits<T>::max() : static_cast<T>(r);
     }
   }
   int64_t count() const { return static_cast<int64_t>(fdata.given() ? fdata->size() : idata->size()); }
