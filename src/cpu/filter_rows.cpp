@@ -2,6 +2,7 @@
 #include "cpu/filter_rows.h"
 
 #if defined(__x86_64__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own AVX-512 header
 #include <immintrin.h>
 #endif
 
@@ -22,6 +23,8 @@ namespace rows_avx2 {
 #include "cpu/filter_rows.inc.h"
 }
 #pragma GCC pop_options
+#undef PENSTOCK_VECTORS
+#define PENSTOCK_VECTORS 2
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
 namespace rows_avx512 {

@@ -1,33 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included once per target by filter_rows.cpp.
 
+#if PENSTOCK_VECTORS == 2
+using Wide = __m512;
+constexpr int kWide = 16;
+inline Wide load_wide(const float* p) { return _mm512_loadu_ps(p); }
+inline Wide load_wide(const uint8_t* p) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+inline Wide repeat(const float* p) { return _mm512_set1_ps(*p); }
+inline Wide multiply(Wide a, Wide b) { return _mm512_mul_ps(a, b); }
+inline Wide multiply_add(Wide a, Wide b, Wide c) { return _mm512_fmadd_ps(a, b, c); }
+inline void store_wide(float* p, Wide v) { _mm512_storeu_ps(p, v); }
+#elif PENSTOCK_VECTORS
+using Wide = __m256;
+constexpr int kWide = 8;
+inline Wide load_wide(const float* p) { return _mm256_loadu_ps(p); }
+inline Wide load_wide(const uint8_t* p) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+inline Wide repeat(const float* p) { return _mm256_broadcast_ss(p); }
+inline Wide multiply(Wide a, Wide b) { return _mm256_mul_ps(a, b); }
+inline Wide multiply_add(Wide a, Wide b, Wide c) { return _mm256_fmadd_ps(a, b, c); }
+inline void store_wide(float* p, Wide v) { _mm256_storeu_ps(p, v); }
+#endif
+
+// acc[i] = sum over k of weight[k] * row(k)[i], in the order of k; sums stay in registers.
+template <class Row>
+inline void weighted_rows(Row row, const float* weight, int taps, float* acc, int64_t n, bool more) {
+  int64_t i = 0;
+#if PENSTOCK_VECTORS
+  for (; i + 4 * kWide <= n; i += 4 * kWide) {
+    Wide s[4];
+    int k = 0;
+    if (more) {
+      for (int j = 0; j < 4; ++j) s[j] = load_wide(acc + i + j * kWide);
+    } else {
+      const Wide w = repeat(weight);
+      const auto* p = row(0) + i;
+      for (int j = 0; j < 4; ++j) s[j] = multiply(w, load_wide(p + j * kWide));
+      k = 1;
+    }
+    for (; k < taps; ++k) {
+      const Wide w = repeat(weight + k);
+      const auto* p = row(k) + i;
+      for (int j = 0; j < 4; ++j) s[j] = multiply_add(w, load_wide(p + j * kWide), s[j]);
+    }
+    for (int j = 0; j < 4; ++j) store_wide(acc + i + j * kWide, s[j]);
+  }
+#endif
+  for (; i < n; ++i) {
+    float s = more ? acc[i] : weight[0] * static_cast<float>(row(0)[i]);
+    for (int k = more ? 0 : 1; k < taps; ++k) s = fma(weight[k], static_cast<float>(row(k)[i]), s);
+    acc[i] = s;
+  }
+}
+
 template <class T>
-void vertical(const T* const* rows, const float* weight, int taps, float* __restrict acc, int64_t n) {
-  int k = 0;
-  if (taps >= 2) {
-    const T* a = rows[0];
-    const T* b = rows[1];
-    const float w0 = weight[0], w1 = weight[1];
-    for (int64_t i = 0; i < n; ++i) acc[i] = fma(w1, static_cast<float>(b[i]), w0 * static_cast<float>(a[i]));
-    k = 2;
-  } else {
-    const T* a = rows[0];
-    const float w0 = weight[0];
-    for (int64_t i = 0; i < n; ++i) acc[i] = w0 * static_cast<float>(a[i]);
-    k = 1;
-  }
-  for (; k + 2 <= taps; k += 2) {
-    const T* a = rows[k];
-    const T* b = rows[k + 1];
-    const float w0 = weight[k], w1 = weight[k + 1];
-    for (int64_t i = 0; i < n; ++i)
-      acc[i] = fma(w1, static_cast<float>(b[i]), fma(w0, static_cast<float>(a[i]), acc[i]));
-  }
-  if (k < taps) {
-    const T* a = rows[k];
-    const float w0 = weight[k];
-    for (int64_t i = 0; i < n; ++i) acc[i] = fma(w0, static_cast<float>(a[i]), acc[i]);
-  }
+void vertical(const T* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more) {
+  weighted_rows([rows](int k) { return rows[k]; }, weight, taps, acc, n, more);
+}
+
+inline void convolve(const float* in, int64_t hop, const float* weight, int taps, float* out, int64_t n) {
+  weighted_rows([in, hop](int k) { return in + k * hop; }, weight, taps, out, n, false);
 }
 
 template <int kChannels>
@@ -113,4 +148,4 @@ inline void horizontal(const float* acc, int channels, const int32_t* base, int 
   horizontal_plain<0>(acc, channels, base, step, weight, taps, planes, n);
 }
 
-constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal};
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &convolve};

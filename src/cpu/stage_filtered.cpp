@@ -184,6 +184,8 @@ class Filter {
   std::vector<int32_t> base, channel_index;
   // Rows converted to float, in a ring of slots tagged with (plane group, depth, row).
   int64_t ring = 0, row_floats = 0;
+  int64_t shared_lo = 0, shared_hi = 0;
+  std::vector<float> convolved;
   std::vector<float> wide;  // planes in f32 where the source lane is another
 
   void prepare() {
@@ -202,6 +204,7 @@ class Filter {
         s.rows.resize(row_floats * (ring + 1) * groups);
     }
     s.row_tag.assign(ring * groups, -1);
+    if (x.dim >= 0) find_shared_weights();
     if (lane != Lane::f32) wide.resize(static_cast<size_t>(channels) * (program.tile_n() + 16));
   }
 
@@ -227,14 +230,12 @@ class Filter {
       load_row(in, g, z.source(first), sy, to);
       return to;
     }
-    float* one = s.rows.data() + (ring * groups + g) * row_floats;
+    float* held = s.rows.data() + (ring * groups + g) * row_floats;
+    const float* one = held;
     const int64_t n = columns * group;
     for (int t = 0; t < z.taps->taps; ++t) {
-      load_row(in, g, z.source(first + t), sy, one);
-      if (t == 0)
-        for (int64_t i = 0; i < n; ++i) to[i] = w[0] * one[i];
-      else
-        for (int64_t i = 0; i < n; ++i) to[i] = __builtin_fmaf(w[t], one[i], to[i]);
+      load_row(in, g, z.source(first + t), sy, held);
+      rows.vertical_f32(&one, w + t, 1, to, n, t > 0);
     }
     return to;
   }
@@ -254,7 +255,6 @@ class Filter {
       const int64_t first = y.taps->first[j];
       for (int t = skip; t < end;) {  // in pieces of 64 rows
         const int n = std::min(64, end - t);
-        if (n < end - skip) return many_rows(in, out, k, j, skip, end);
         for (int q = 0; q < n; ++q) {
           const int64_t sy = y.source(first + t + q);
           if (bytes_direct)
@@ -262,32 +262,9 @@ class Filter {
                        column * x.stride + g * stride_c;
           else floats[q] = float_row(in, g, k, sy, first + t + q);
         }
-        if (bytes_direct) rows.vertical_u8(bytes, weight + t, n, acc, columns * group);
-        else rows.vertical_f32(floats, weight + t, n, acc, columns * group);
+        if (bytes_direct) rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
+        else rows.vertical_f32(floats, weight + t, n, acc, columns * group, t > skip);
         t += n;
-      }
-    }
-    finish_row(out);
-  }
-
-  // More than 64 taps along the height: the sum continues row by row.
-  void many_rows(const char* in, char* out, int64_t k, int64_t j, int skip, int end) {
-    auto& s = run.scratch;
-    const float* weight = &y.taps->weight[j * y.taps->taps];
-    std::vector<float> row(row_floats);
-    for (int g = 0; g < groups; ++g) {
-      float* acc = s.acc.data() + g * row_floats;
-      const int64_t n = columns * group;
-      for (int t = skip; t < end; ++t) {
-        const int64_t key = y.taps->first[j] + t;
-        const float* p = row.data();
-        if (bytes_direct) load_row(in, g, z.source(z.taps->first[k]), y.source(key), row.data());
-        else p = float_row(in, g, k, y.source(key), key);
-        const float w = weight[t];
-        if (t == skip)
-          for (int64_t i = 0; i < n; ++i) acc[i] = w * p[i];
-        else
-          for (int64_t i = 0; i < n; ++i) acc[i] = __builtin_fmaf(w, p[i], acc[i]);
       }
     }
     finish_row(out);
@@ -303,11 +280,44 @@ class Filter {
     }
     for (int64_t i = 0; i < x.count; i += program.tile_n()) {
       const int64_t n = std::min(program.tile_n(), x.count - i);
-      for (int g = 0; g < groups; ++g)
-        rows.horizontal(run.scratch.acc.data() + g * row_floats, group, base.data() + i, static_cast<int>(x.step),
-                        &x.taps->weight[i * taps], taps, planes + g * group, n);
+      // Outputs [a, b) of the tile share their weights; the rest is at the border.
+      const int64_t a = std::clamp<int64_t>(shared_lo, i, i + n), b = std::clamp<int64_t>(shared_hi, a, i + n);
+      for (int g = 0; g < groups; ++g) {
+        const float* acc = run.scratch.acc.data() + g * row_floats;
+        horizontal(acc, planes + g * group, i, i, a);
+        if (b > a) {
+          rows.convolve(acc + int64_t{base[a]} * group, group, &x.taps->weight[a * taps], taps, convolved.data(),
+                        (b - a) * group);
+          void* to[kMaxPlanes];
+          for (int c = 0; c < group; ++c) to[c] = planes[g * group + c] + (a - i);
+          run.convert.load[static_cast<int>(DType::float32)][0](convolved.data(), group, 1, to, group, b - a);
+        }
+        horizontal(acc, planes + g * group, i, b, i + n);
+      }
       store_tile(out, i, n);
     }
+  }
+
+  // Outputs [lo, hi) of the row, into planes that begin at output `origin`.
+  void horizontal(const float* acc, float* const* planes, int64_t origin, int64_t lo, int64_t hi) {
+    if (hi <= lo) return;
+    float* to[kMaxPlanes];
+    for (int c = 0; c < group; ++c) to[c] = planes[c] + (lo - origin);
+    const int taps = x.taps->taps;
+    rows.horizontal(acc, group, base.data() + lo, static_cast<int>(x.step), &x.taps->weight[lo * taps], taps, to, hi - lo);
+  }
+
+  // A convolution has the same weights everywhere but at the border.
+  void find_shared_weights() {
+    const DimMap& m = (*run.placement)[x.dim];
+    if (!m.filter || m.filter->kind != FilterKind::window || x.step != 1 || m.after_step != 1 ||
+        x.taps->taps != static_cast<int>(m.filter->window.size()))
+      return;
+    const int half = x.taps->taps / 2;
+    const int64_t begin = m.after_start + m.after_step * x.lo;  // the filter's output that output 0 is
+    shared_lo = std::clamp<int64_t>(half - begin, 0, x.count);
+    shared_hi = std::clamp<int64_t>(m.extent - half - begin, shared_lo, x.count);
+    convolved.resize(std::min(program.tile_n(), x.count) * group + 16);
   }
 
   void store_tile(char* out, int64_t i, int64_t n) {
