@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from penstock import _core, fn, types
 
 DTYPES = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
-OPERATORS = {"+": "_add", "-": "_sub", "*": "_mul", "/": "_fdiv", "//": "_div", "%": "_mod", "**": "_pow", "<": "_lt",
+OPERATORS = {"+": "_add", "-": "_sub", "*": "_mul", "/": "_div", "//": "_fdiv", "%": "_mod", "**": "_pow", "<": "_lt",
              "<=": "_le", ">": "_gt", ">=": "_ge", "==": "_eq", "!=": "_ne", "&": "_and", "|": "_or", "^": "_xor",
              "<<": "_shl", ">>": "_shr"}
 NAMED = {"bool": types.BOOL, "float16": types.FLOAT16, "float32": types.FLOAT, "float64": types.FLOAT64,
@@ -98,7 +98,7 @@ def test_constants(op, dtype, constant, left, seed):
 
 def test_integer_division_by_zero_is_an_error_of_the_sample():
     x, zero = np.array([4, 5], np.int32), np.array([1, 0], np.uint8)
-    for name in ("_div", "_mod"):
+    for name in ("_fdiv", "_mod"):
         with pytest.raises(ValueError, match="division by zero"):
             hidden(name)(x, zero)
         with pytest.raises(ValueError, match="division by zero"):
@@ -106,9 +106,9 @@ def test_integer_division_by_zero_is_an_error_of_the_sample():
         with pytest.raises(ValueError, match="division by zero"):
             hidden(name)(zero, left=3, left_type=types.INT32)
     lowest = np.array([-2**31], np.int32)
-    assert hidden("_div")(lowest, np.array([-1], np.int32))[0] == -2**31  # wraps, and does not trap
+    assert hidden("_fdiv")(lowest, np.array([-1], np.int32))[0] == -2**31  # wraps, and does not trap
     assert hidden("_mod")(lowest, np.array([-1], np.int32))[0] == 0
-    np.testing.assert_array_equal(hidden("_fdiv")(x, zero), np.array([4, np.inf], np.float32))
+    np.testing.assert_array_equal(hidden("_div")(x, zero), np.array([4, np.inf], np.float32))
 
 
 def test_unsigned_and_signed_compare_by_value():
@@ -195,6 +195,8 @@ def test_against_dali(oracle, op):
         a, b = numbers(rng, ta, op), numbers(rng, tb, op, right=True)
         if not allowed(op, ta, tb) or (op == "%" and "f" in a.dtype.kind + b.dtype.kind):
             continue
+        if op in ("<", "<=", ">", ">=") and a.dtype.kind != b.dtype.kind and "f" in a.dtype.kind + b.dtype.kind:
+            continue  # DALI orders negative numbers wrongly there: int16 -6 < float32 -10
         if op in ("<<", ">>") and "b" in a.dtype.kind + b.dtype.kind:
             continue
         got, want = hidden(OPERATORS[op])(a, b), oracle.call(op, [[a], [b]])[0]

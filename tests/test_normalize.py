@@ -78,7 +78,7 @@ def test_tensor_arguments_choose_the_axes():
     x = sample(rng, "uint8", (31, 45, 3))
     mean, std = rng.random((1, 1, 3)).astype(np.float32) * 100, rng.random((1, 1, 3)).astype(np.float32) + 1
     want = reference.normalize(x, mean=mean, stddev=std)
-    np.testing.assert_allclose(fn.normalize([x], mean=[mean], stddev=[std]).at(0), want, rtol=2.0**-22, atol=1e-5)
+    np.testing.assert_allclose(fn.normalize([x], mean=penstock.per_sample([mean]), stddev=penstock.per_sample([std])).at(0), want, rtol=2.0**-22, atol=1e-5)
     np.testing.assert_allclose(fn.normalize(x, mean=mean.ravel().tolist(), stddev=std.ravel().tolist(), axes=[0, 1]), want,
                                rtol=2.0**-22, atol=1e-5)
     with pytest.raises(ValueError):

@@ -67,7 +67,7 @@ def test_arguments_per_sample_in_a_ragged_batch():
     rng = np.random.default_rng(0)
     batch = [image(rng, "uint8", (h, w, 3)) for h, w in ((70, 81), (3, 4), (64, 64))]
     factor = np.array([0.5, 1.5, 2.0], np.float32)
-    got = fn.brightness_contrast(batch, brightness=penstock.batch(list(factor)) if hasattr(penstock, "batch") else list(factor))
+    got = fn.brightness_contrast(batch, brightness=penstock.per_sample(factor.tolist()))
     for i, x in enumerate(batch):
         np.testing.assert_array_equal(got.at(i), reference.to_dtype(x * np.float64(factor[i]), np.uint8))
 

@@ -30,6 +30,7 @@ namespace convert_avx2 {
 using Floats = __m256;
 inline Floats load_floats(const float* p) { return _mm256_loadu_ps(p); }
 inline void store_floats(float* p, Floats v) { _mm256_storeu_ps(p, v); }
+inline void stream_floats(float* p, Floats v) { _mm256_stream_ps(p, v); }
 inline Floats all_floats(float v) { return _mm256_set1_ps(v); }
 inline Floats fma_floats(Floats v, Floats m, Floats a) { return _mm256_fmadd_ps(v, m, a); }
 #include "cpu/convert.inc.h"
@@ -61,6 +62,7 @@ namespace convert_avx512 {
 using Floats = __m512;
 inline Floats load_floats(const float* p) { return _mm512_loadu_ps(p); }
 inline void store_floats(float* p, Floats v) { _mm512_storeu_ps(p, v); }
+inline void stream_floats(float* p, Floats v) { _mm512_stream_ps(p, v); }
 inline Floats all_floats(float v) { return _mm512_set1_ps(v); }
 inline Floats fma_floats(Floats v, Floats m, Floats a) { return _mm512_fmadd_ps(v, m, a); }
 #include "cpu/convert.inc.h"

@@ -20,7 +20,8 @@ using RoundFn = void (*)(void* plane, int64_t n);
 // From one lane to another, as storing and loading would.
 using LaneFn = void (*)(const void* from, void* to, int64_t n);
 // out = in through fma(v, pairs[2k], pairs[2k + 1]) for k = 0 to count - 1; out may be in.
-using MultiplyAddsFn = void (*)(const float* in, float* out, int64_t n, const float* pairs, int count);
+// past_caches: the output is too large to be read soon, so that it is written without fetching its lines first.
+using MultiplyAddsFn = void (*)(const float* in, float* out, int64_t n, const float* pairs, int count, bool past_caches);
 // out[i] = table[in[i]], 256 entries.
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
 

@@ -166,10 +166,11 @@ void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
 }
 
 // Eight registers at a time: enough independent chains to hide the latency of fma.
-inline void multiply_adds(const float* in, float* out, int64_t n, const float* pairs, int count) {
+inline void multiply_adds(const float* in, float* out, int64_t n, const float* pairs, int count, bool past_caches) {
   int64_t i = 0;
 #if PENSTOCK_VECTOR_FLOATS
   constexpr int kWide = PENSTOCK_VECTOR_FLOATS, kRegisters = 8;
+  past_caches = past_caches && reinterpret_cast<uintptr_t>(out) % sizeof(Floats) == 0;
   for (; i + kWide * kRegisters <= n; i += kWide * kRegisters) {
     Floats v[kRegisters];
     for (int r = 0; r < kRegisters; ++r) v[r] = load_floats(in + i + r * kWide);
@@ -177,9 +178,14 @@ inline void multiply_adds(const float* in, float* out, int64_t n, const float* p
       const Floats m = all_floats(pairs[2 * k]), a = all_floats(pairs[2 * k + 1]);
       for (int r = 0; r < kRegisters; ++r) v[r] = fma_floats(v[r], m, a);
     }
-    for (int r = 0; r < kRegisters; ++r) store_floats(out + i + r * kWide, v[r]);
+    if (past_caches) {
+      for (int r = 0; r < kRegisters; ++r) stream_floats(out + i + r * kWide, v[r]);
+    } else {
+      for (int r = 0; r < kRegisters; ++r) store_floats(out + i + r * kWide, v[r]);
+    }
   }
 #endif
+  (void)past_caches;
   for (; i < n; ++i) {
     float v = in[i];
     for (int k = 0; k < count; ++k) v = fma(v, pairs[2 * k], pairs[2 * k + 1]);

@@ -416,12 +416,11 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
     // More channels than registers: where no pixel function looks at them they are a loop around.
     if (run.plane_dim >= 0 && !st.needs_channels && in_shapes[0][run.plane_dim] > kMaxPlanes) run.plane_dim = -1;
     if (run.plane_dim >= 0) {
-      run.in_planes = 1;  // of the inputs, not of the output: a pixel function may change the number of channels
-      for (const Shape& shape : in_shapes)
-        if (const int d = run.plane_dim - n + shape.size(); d >= 0)
-          run.in_planes = std::max(run.in_planes, static_cast<int>(shape[d]));
-      if (run.placement) run.in_planes = static_cast<int>((*run.placement)[run.plane_dim].out);
-      if (run.placement) {
+      if (!run.placement) {  // the inputs' channels: an operator may change their number
+        for (const Shape& s : in_shapes)
+          if (const int at = run.plane_dim - (n - s.size()); at >= 0)
+            run.in_planes = std::max(run.in_planes, static_cast<int>(std::min<int64_t>(s[at], kMaxPlanes + 1)));
+      } else {
         int64_t lo, hi;
         (*run.placement)[run.plane_dim].valid(lo, hi);
         run.in_planes = static_cast<int>(hi - lo);

@@ -103,6 +103,7 @@ struct TilePlace {
 class TileProgram {
  public:
   TileProgram(SampleRun& run, int64_t tile_n);
+  ~TileProgram();
   // Planes of the register that a filter writes before run().
   float* const* source_planes() const { return reinterpret_cast<float* const*>(source_planes_); }
   void execute(const TilePlace& place);
@@ -115,6 +116,7 @@ class TileProgram {
   void* slot_planes_[kMaxRegisters][kMaxPlanes];
   void* source_planes_[kMaxPlanes];
   std::vector<const void* const*> read_;
+  bool large_output_ = false;
   std::vector<std::vector<float>> multiply_adds_;  // factor and addend of each node of each run
   std::vector<std::vector<void*>> alias_;
 };

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tile through the instructions of a stage.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "cpu/stage_state.h"
 
 namespace penstock {
+
+// A sample's output of this many bytes leaves the second-level cache before anybody reads it.
+constexpr int64_t kLargeOutput = 1 << 20;
 
 int64_t tile_length(int planes) { return planes == 1 ? 2048 : std::max<int64_t>(64, 1536 / planes / 16 * 16); }
 
@@ -49,6 +53,7 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
     for (int p = 0; p < planes_; ++p) slot_planes_[s][p] = base + (static_cast<size_t>(s) * planes_ + p) * plane_bytes;
   if (run.stage.source >= 0)
     for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
+  large_output_ = run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput;
   read_.resize(run.stage.values.size());
   alias_.resize(run.stage.values.size());
   for (const auto& nodes : run.stage.multiply_adds) {
@@ -58,6 +63,11 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
           run.scratch.coef.data() + run.scratch.coef_offset[nodes[k]], &pairs[2 * k]);
     multiply_adds_.push_back(std::move(pairs));
   }
+}
+
+// Stores past the caches are ordered by nothing else.
+TileProgram::~TileProgram() {
+  if (large_output_) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void TileProgram::execute(const TilePlace& place) {
@@ -131,7 +141,7 @@ void TileProgram::execute(const TilePlace& place) {
         const auto& pairs = multiply_adds_[i.node];
         for (int p = 0; p < planes; ++p)
           cv.multiply_adds(static_cast<const float*>(read_[i.from[0]][p]), static_cast<float*>(to[p]), n, pairs.data(),
-                           static_cast<int>(pairs.size() / 2));
+                           static_cast<int>(pairs.size() / 2), to == direct && large_output_);
         read_[i.value] = own;
         break;
       }

@@ -46,7 +46,7 @@ struct Mul {
 PENSTOCK_BINARY(Mul);
 
 struct Div {
-  static constexpr const char *name = "_fdiv", *doc = "a / b in floating point: float32, or the operands' wider type.";
+  static constexpr const char *name = "_div", *doc = "a / b in floating point: float32, or the operands' wider type.";
   static constexpr ResultType result = ResultType::real;
   using Only = LaneList<float, double>;
   static void check(DType a, DType b) { refuse_bools("/", a, b); }
@@ -69,7 +69,7 @@ struct DivisionRules {
 };
 
 struct FloorDiv : DivisionRules {
-  static constexpr const char *name = "_div", *doc = "a // b: integers truncate toward zero; floating point divides.";
+  static constexpr const char *name = "_fdiv", *doc = "a // b: integers truncate toward zero; floating point divides.";
   static void check(DType a, DType b) { refuse_bools("//", a, b); }
   template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
     if constexpr (std::is_integral_v<V>) {

@@ -116,6 +116,8 @@ struct Binary : F {
     if constexpr (F::result == ResultType::boolean && std::is_integral_v<V>) {  // here: whether an operand has a sign
       c.mask = is_unsigned(a_type) ? 0 : ~Unsigned<V>(0);
       c.sign = is_unsigned(b_type) ? 0 : ~Unsigned<V>(0);
+    } else if (std::is_integral_v<V> && result == DType::bool_) {  // computed as int, then compared with 0
+      c = arithmetic_coef<V>(DType::int32);
     }
     c.constant_left = left_type != DType::none;
     if (c.constant_left) c.constant = constant_in<V>(left[i], left_type);
