@@ -896,6 +896,54 @@ inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const C
   return call("hue", {input}, arguments.list(), options)[0];
 }
 
+struct NormalizeArguments {
+  // One value, or a tensor of the input's rank with extent 1 on the axes.
+  PerSample<std::vector<double>> mean{};
+  // One value, or a tensor of the input's rank with extent 1 on the axes.
+  PerSample<std::vector<double>> stddev{};
+  // Axes to compute over; default: where mean or stddev has extent 1, else all.
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Compute over all samples of the batch; the other axes must agree then. Default: false.
+  Optional<bool> batch{};
+  // The variance is divided by the number of elements less this. Default: 0.
+  Optional<int64_t> ddof{};
+  // Added to the variance. Default: 0.
+  Optional<double> epsilon{};
+  // Multiplies the normalized values. Default: 1.
+  Optional<double> scale{};
+  // Added to the result. Default: 0.
+  Optional<double> shift{};
+  // Type of the result. Default: DType::float32.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    mean.add_to(a, "mean");
+    stddev.add_to(a, "stddev");
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    batch.add_to(a, "batch");
+    ddof.add_to(a, "ddof");
+    epsilon.add_to(a, "epsilon");
+    scale.add_to(a, "scale");
+    shift.add_to(a, "shift");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Subtracts the mean and divides by the standard deviation.
+//
+// out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the
+// sample, or of the whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is
+// `shift`.
+//
+// Layouts: any, kept. Types: all.
+inline Batch normalize(const Batch& input, const NormalizeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("normalize", {input}, arguments.list(), options)[0];
+}
+
 struct PadArguments {
   // What is appended; rounded and saturated. Default: 0.
   PerSample<double> fill_value{};
@@ -949,6 +997,104 @@ inline Batch peek_image_shape(const Batch& encoded,
   return call("peek_image_shape", {encoded}, arguments.list(), options)[0];
 }
 
+namespace random {
+struct CoinFlipArguments {
+  // How likely a 1 is. Default: 0.5.
+  PerSample<double> probability{};
+  // Type of the result; integers are rounded half to even and saturated. Default: DType::int32.
+  Optional<DType> dtype{};
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+
+  Arguments list() const {
+    Arguments a;
+    probability.add_to(a, "probability");
+    dtype.add_to(a, "dtype");
+    shape.add_to(a, "shape");
+    return a;
+  }
+};
+// Ones with a probability, else zeros.
+//
+// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device.
+inline Batch coin_flip(const CoinFlipArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.coin_flip", {}, arguments.list(), options)[0];
+}
+inline Batch coin_flip(const Batch& shape_like,
+                       const CoinFlipArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.coin_flip", {shape_like}, arguments.list(), options)[0];
+}
+}  // namespace random
+
+namespace random {
+struct NormalArguments {
+  // Mean of the distribution. Default: 0.
+  PerSample<double> mean{};
+  // Standard deviation. Default: 1.
+  PerSample<double> stddev{};
+  // Type of the result; integers are rounded half to even and saturated. Default: DType::float32.
+  Optional<DType> dtype{};
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+
+  Arguments list() const {
+    Arguments a;
+    mean.add_to(a, "mean");
+    stddev.add_to(a, "stddev");
+    dtype.add_to(a, "dtype");
+    shape.add_to(a, "shape");
+    return a;
+  }
+};
+// Numbers drawn from a normal distribution.
+//
+// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device. Source: the Box-Muller transform in float64.
+inline Batch normal(const NormalArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.normal", {}, arguments.list(), options)[0];
+}
+inline Batch normal(const Batch& shape_like, const NormalArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.normal", {shape_like}, arguments.list(), options)[0];
+}
+}  // namespace random
+
+namespace random {
+struct UniformArguments {
+  // The numbers lie in [range[0], range[1]). Default: {-1, 1}.
+  PerSample<std::vector<double>> range{};
+  // Draw from these, each as likely, instead of from the range.
+  PerSample<std::vector<double>> values{};
+  // Type of the result; integers are rounded half to even and saturated. Default: DType::float32.
+  Optional<DType> dtype{};
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+
+  Arguments list() const {
+    Arguments a;
+    range.add_to(a, "range");
+    values.add_to(a, "values");
+    dtype.add_to(a, "dtype");
+    shape.add_to(a, "shape");
+    return a;
+  }
+};
+// Numbers drawn evenly from a range or from a list.
+//
+// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device.
+inline Batch uniform(const UniformArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.uniform", {}, arguments.list(), options)[0];
+}
+inline Batch uniform(const Batch& shape_like,
+                     const UniformArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.uniform", {shape_like}, arguments.list(), options)[0];
+}
+}  // namespace random
+
 struct RandomResizedCropArguments {
   // (height, width) of the result. Required.
   Optional<std::vector<int64_t>> size{};
@@ -997,6 +1143,34 @@ inline Batch random_resized_crop(const Batch& input,
                                  const RandomResizedCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random_resized_crop", {input}, arguments.list(), options)[0];
 }
+
+namespace reductions {
+struct MeanArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+  // Type of the result; default: float32, float64 for float64.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Mean over axes, summed in float64 in a fixed order: the same on any number of threads.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.mean", {input}, arguments.list(), options)[0];
+}
+}  // namespace reductions
 
 struct ReshapeArguments {
   // The shape; one extent may be -1 and takes what is left. Also as a second input. Default: {}.

@@ -9,7 +9,9 @@ DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
 from . import decoders as decoders
+from . import random as random
 from . import readers as readers
+from . import reductions as reductions
 
 def brightness(
     input: Data,
@@ -506,6 +508,46 @@ def hue(
         hue: Turns the hue, in degrees.
         dtype: Type of the result; default: the input's.
         image_type: Accepted without effect: channels are taken as red, green, blue.
+    """
+    ...
+
+def normalize(
+    input: Data,
+    /,
+    *,
+    mean: float | Sequence[float] | Batch | DataNode | None = None,
+    stddev: float | Sequence[float] | Batch | DataNode | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    batch: bool = False,
+    ddof: int = 0,
+    epsilon: float = 0.0,
+    scale: float = 1.0,
+    shift: float = 0.0,
+    dtype: DTypeLike = 9,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Subtracts the mean and divides by the standard deviation.
+
+    out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`.
+
+    Layouts: any, kept. Types: all.
+
+    Arguments:
+        mean: One value, or a tensor of the input's rank with extent 1 on the axes.
+        stddev: One value, or a tensor of the input's rank with extent 1 on the axes.
+        axes: Axes to compute over; default: where mean or stddev has extent 1, else all.
+        axis_names: The axes by their letters in the layout instead.
+        batch: Compute over all samples of the batch; the other axes must agree then.
+        ddof: The variance is divided by the number of elements less this.
+        epsilon: Added to the variance.
+        scale: Multiplies the normalized values.
+        shift: Added to the result.
+        dtype: Type of the result.
     """
     ...
 
