@@ -617,3 +617,15 @@ def test_nodes_of_two_pipelines_do_not_mix():
         fn.copy(x)
     with pytest.raises(RuntimeError, match="inside"):
         fn.external_source([1])
+
+
+def test_true_division_is_real_and_floor_division_truncates():
+    @pipeline_def(batch_size=1, num_threads=1)
+    def body():
+        x = fn.external_source(source=lambda: [np.array([7, -7], np.int32)])
+        return x / 2, x // 2, 7 / x
+
+    real, whole, inverse = body().run()
+    np.testing.assert_array_equal(real.at(0), np.float32([3.5, -3.5]))
+    np.testing.assert_array_equal(whole.at(0), np.int32([3, -3]))
+    np.testing.assert_array_equal(inverse.at(0), np.float32([1, -1]))
