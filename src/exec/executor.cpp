@@ -55,10 +55,6 @@ Executor::~Executor() {
     std::lock_guard lock(slots_->mutex);
     slots_->wake = nullptr;
   }
-  if (process_ != getpid()) {  // in a forked child the threads do not exist
-    for (auto& t : threads_) t.detach();
-    return;
-  }
   for (auto& [id, s] : sources_)
     if (auto* e = dynamic_cast<ExternalSource*>(s.get())) e->feed()->cancel();
   stop();
@@ -78,9 +74,15 @@ Source* Executor::source_or_null(int node) {
   return it == sources_.end() ? nullptr : it->second.get();
 }
 
+bool Executor::forked() const { return process_ != getpid(); }
+
+// Before any lock: threads and the state of locks do not come along through a fork.
+void Executor::check_process() const {
+  if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
+}
+
 void Executor::schedule() {
-  if (process_ != getpid())
-    bad_argument("this pipeline was made before a fork; make it in the process that uses it");
+  check_process();
   auto it = std::make_shared<Iteration>();
   for (const auto& n : graph.nodes())
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
@@ -93,11 +95,13 @@ void Executor::schedule() {
 }
 
 int Executor::in_flight() {
+  check_process();
   std::lock_guard lock(mutex_);
   return static_cast<int>(queue_.size());
 }
 
 PipelineOutput Executor::outputs(const std::function<void()>& poll) {
+  check_process();
   std::shared_ptr<Iteration> it;
   const int64_t begin = clock_ns();
   {
@@ -141,6 +145,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
 }
 
 void Executor::reset() {
+  check_process();
   std::unique_lock lock(mutex_);
   if (!queue_.empty()) {
     // Iterations that run ahead belong to the epoch that ends: wait for them and let them go.

@@ -25,6 +25,7 @@ class Executor {
   void schedule();
   PipelineOutput outputs(const std::function<void()>& poll);
   int in_flight();
+  bool forked() const;  // this is a child of the process that made the executor
   void reset();
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
@@ -53,6 +54,7 @@ class Executor {
   };
 
   void stop();
+  void check_process() const;
   void serve(int thread);
   bool find_task(Task& task);                 // under mutex_
   bool may_prepare(const Iteration& it, size_t position);

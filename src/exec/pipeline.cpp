@@ -23,7 +23,10 @@ static PipelineOptions checked(PipelineOptions o) {
 
 Pipeline::Pipeline(Graph graph, PipelineOptions options)
     : state_(std::make_unique<State>(std::move(graph), checked(std::move(options)))) {}
-Pipeline::~Pipeline() = default;
+Pipeline::~Pipeline() {
+  // A forked child has neither the threads nor usable locks: what it inherited is left as it is.
+  if (state_->executor.forked()) state_.release();
+}
 
 const Graph& Pipeline::graph() const { return state_->executor.graph; }
 const PipelineOptions& Pipeline::options() const { return state_->executor.options; }
