@@ -447,7 +447,8 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   }
   prepare_coefficients(run, run.in_planes);
   if (run.placement && run.placement->warps()) run_affine(run);
-  else if (st.source >= 0) run_filtered(run);
+  else if (st.source >= 0 && run_picked(run)) {
+  } else if (st.source >= 0) run_filtered(run);
   else run_direct(run);
   scratch.times.pixels_ns += now_ns() - t0;
 }

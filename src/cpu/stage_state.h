@@ -123,6 +123,8 @@ class TileProgram {
 int64_t tile_length(int planes);
 
 void run_direct(SampleRun& run);
+// Windows that repeat samples and nearest filters, where values and types stay: one copy. False if it is not that.
+bool run_picked(SampleRun& run);
 void run_filtered(SampleRun& run);
 void run_affine(SampleRun& run);
 
