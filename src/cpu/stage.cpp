@@ -31,6 +31,10 @@ class Compiler {
     for (size_t i = 0; i < p.nodes.size(); ++i) add_node(static_cast<int>(i), n_inputs + static_cast<int>(i));
     const int out = p.outputs.at(0);
     s_.result = home_[out] < 0 ? value_in(out, load_lane(out)) : home_[out];
+    // Storing rounds as well.
+    if (!s_.code.empty() && s_.code.back().kind == Instruction::round && s_.code.back().value == s_.result &&
+        s_.code.back().dtype == types_[out].dtype)
+      s_.code.pop_back();
     join_multiply_adds();
     assign_slots();
     s_.only_copies = s_.source < 0 && types_[out].dtype == input_dtype() &&
