@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""external_source: every kind of source, ends and cycles, declarations, feeding, wrong data."""
+import numpy as np
+import pytest
+from small_pipelines import drain, ending, ramp, source_pipe
+
+import penstock
+from penstock import fn, pipeline_def, types
+
+
+def test_kinds_of_sources():
+    want = [[[[0], [0]]], [[[1], [1]]]]
+    batch = lambda i: np.full((2, 1), i, np.int32)
+    make = source_pipe()
+
+    def generator():
+        yield batch(0)
+        yield batch(1)
+    one_argument, batch_info = ending(2, batch), ending(2, batch)
+    no_argument = ending(2, batch)
+    sources = [lambda: no_argument(), generator, generator(), [batch(0), batch(1)], iter([batch(0), batch(1)])]
+    assert drain(make(lambda i: one_argument(i))) == want
+    assert drain(make(lambda info: batch_info(info), batch_info=True)) == want
+    for s in sources:
+        assert drain(make(s)) == want, s
+    assert drain(make([[np.int32([0]), np.int32([0])], [np.int32([1]), np.int32([1])]])) == want
+    assert drain(make([penstock.batch(batch(0)), penstock.batch(batch(1))])) == want
+
+
+def test_torch_batches():
+    import torch
+    assert drain(source_pipe()([torch.ones(2, 1), [torch.zeros(1), torch.ones(1)]])) == [[[[1.0], [1.0]]], [[[0.0], [1.0]]]]
+
+
+def test_sources_of_samples():
+    seen = []
+
+    def sample(info):
+        seen.append((info.idx_in_epoch, info.idx_in_batch, info.iteration, info.epoch_idx))
+        if info.idx_in_epoch >= 5:
+            raise StopIteration
+        return np.int32([info.idx_in_epoch])
+    p = source_pipe()(sample, batch=False)
+    assert drain(p) == [[[[0], [1]]], [[[2], [3]]]]  # the partial batch is dropped
+    assert seen[:4] == [(0, 0, 0, 0), (1, 1, 0, 0), (2, 0, 1, 0), (3, 1, 1, 0)]
+    with pytest.raises(StopIteration):
+        p.run()
+    p.reset()
+    assert drain(p) == [[[[0], [1]]], [[[2], [3]]]]
+    assert (0, 0, 0, 1) in seen
+    assert drain(source_pipe()((np.int32([i]) for i in range(4)), batch=False)) == [[[[0], [1]]], [[[2], [3]]]]
+
+
+def test_cycles():
+    data = [np.full((2, 1), i, np.int32) for i in range(2)]
+    make = source_pipe()
+    quiet = make(data, cycle="quiet")
+    assert [int(quiet.run()[0].at(0)[0]) for _ in range(5)] == [0, 1, 0, 1, 0]
+    raising = make(data, cycle="raise")
+    for _ in range(3):
+        assert len(drain(raising)) == 2
+        raising.reset()
+    ends = make(data)
+    assert len(drain(ends)) == 2
+    ends.reset()
+    assert drain(ends) == []
+
+    def generator():
+        yield from data
+    assert make(generator, cycle=True).run()
+    for wrong, error in ((dict(source=generator(), cycle=True), TypeError), (dict(source=lambda: data[0], cycle=True), ValueError),
+                         (dict(source=data, cycle="twice"), ValueError)):
+        with pytest.raises(error):
+            make(**wrong)
+
+
+def test_several_outputs_and_declarations():
+    make = source_pipe()
+    a, b = np.zeros((2, 3, 4, 3), np.uint8), np.ones((2, 1), np.int32)
+    p = make([(a, b)], num_outputs=2, layout=["HWC", None], dtype=[types.UINT8, types.INT32], ndim=[3, 1])
+    x, y = p.run()
+    assert x.layout() == "HWC" and y.dtype == types.INT32
+    with pytest.raises(IndexError):
+        make([(a,)], num_outputs=2).run()
+    for wrong in (dict(dtype=types.FLOAT), dict(ndim=2), dict(layout="HW")):
+        with pytest.raises((TypeError, ValueError)):
+            make([a], **wrong).run()
+    for wrong in (dict(source=3), dict(source=lambda a, b: 1), dict(num_outputs=0), dict(num_outputs=2, name="x"),
+                  dict(source=[a], repeat_last=True), dict(source=[a], prefetch_queue_depth=2), dict(cycle=True)):
+        with pytest.raises((TypeError, ValueError)):
+            make(**wrong)
+
+
+def test_wrong_batches():
+    make = source_pipe()
+    for data in ([1, 2], [[1], [2]], None, "ab", [np.zeros(2), None], np.float32(1)):
+        with pytest.raises((TypeError, ValueError)):
+            make([data]).run()
+    with pytest.raises(ValueError, match="3 samples"):
+        make([np.zeros((3, 1))]).run()
+    assert len(make([np.zeros((1, 1))]).run()[0]) == 1  # a smaller batch
+    assert make([np.asfortranarray(ramp(2, 3, 4))]).run()[0].at(1).tolist() == ramp(2, 3, 4)[1].tolist()
+
+
+def test_exceptions_of_the_user_pass_unchanged():
+    class Mine(Exception):
+        pass
+
+    def source(i):
+        if i == 1:
+            raise Mine("here")
+        return np.zeros((2, 1))
+    p = source_pipe()(source)
+    p.run()
+    with pytest.raises(Mine, match="here"):
+        p.run()
+    p.run()  # the pipeline stays usable
+
+
+def test_feeding():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def pipe(**options):
+        return fn.external_source(name="x", **options)
+    p = pipe()
+    p.feed_input("x", np.zeros((2, 1)))
+    p.feed_input("x", np.ones((2, 1)))
+    assert [p.run()[0].as_array().max() for _ in range(2)] == [0, 1]
+    with pytest.raises(IndexError, match="not fed"):
+        p.run()
+    assert p.run(x=[np.float32([5]), np.float32([6])])[0].as_array().tolist() == [[5], [6]]
+    with pytest.raises(KeyError):
+        p.feed_input("y", np.zeros((2, 1)))
+    repeating = pipe(repeat_last=True)
+    repeating.feed_input("x", np.full((2, 1), 3.0))
+    assert [repeating.run()[0].as_array().max() for _ in range(3)] == [3, 3, 3]
+    with pytest.raises(RuntimeError, match="source of its own"):
+        source_pipe()([np.zeros((2, 1))], name="z").feed_input("z", np.zeros((2, 1)))
+
+
+def test_run_in_parts():
+    p = source_pipe(prefetch_queue_depth=3)(lambda i: np.full((2, 1), i, np.int32))
+    p.build()
+    assert p.empty()
+    for _ in range(3):
+        p.schedule_run()
+    assert not p.empty()
+    assert [int(p.outputs()[0].at(0)[0]) for _ in range(3)] == [0, 1, 2]
+    p.schedule_run()
+    assert int(p.share_outputs()[0].at(0)[0]) == 3
+    p.release_outputs()
+    assert p.empty()
