@@ -10,12 +10,19 @@
 namespace {
 std::atomic<long> live{0};
 std::atomic<long> countdown{-1};  // allocations until one fails, once; negative: none
+std::atomic<bool> failed{false};
+
+bool fails_now() {
+  if (countdown < 0 || countdown-- != 0) return false;
+  failed = true;
+  return true;
+}
 }  // namespace
 
 // This program's operators new, which the library uses too. The compiler sees free() only.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
-  if (countdown >= 0 && countdown-- == 0) throw std::bad_alloc();
+  if (fails_now()) throw std::bad_alloc();
   void* p = std::malloc(bytes ? bytes : 1);
   if (!p) throw std::bad_alloc();
   ++live;
@@ -27,7 +34,7 @@ void operator delete(void* p) noexcept {
 }
 void operator delete(void* p, size_t) noexcept { operator delete(p); }
 void* operator new(size_t bytes, std::align_val_t alignment) {
-  if (countdown >= 0 && countdown-- == 0) throw std::bad_alloc();
+  if (fails_now()) throw std::bad_alloc();
   const auto a = static_cast<size_t>(alignment);
   void* p = std::aligned_alloc(a, (bytes + a - 1) / a * a);
   if (!p) throw std::bad_alloc();
@@ -69,16 +76,15 @@ struct Counted {
   }
 };
 
-// Calls `body` with the first, second, third ... allocation failing until it succeeds. Each failure must say that there
-// was no memory and leave nothing behind.
-void fail_each_new(const std::function<penstock_status()>& body) {
-  EXPECT_OK(body());  // what is made once and kept is made now
-  for (int round = 0; round < 3; ++round) EXPECT_OK(body());
+// Calls `body` with the first, second, third ... allocation behind arm() failing until it succeeds. Each failure must say
+// that there was no memory and leave nothing behind.
+using Arm = std::function<void()>;
+void fail_each_new(const std::function<penstock_status(const Arm&)>& body) {
+  for (int round = 0; round < 4; ++round) EXPECT_OK(body([] {}));  // what is made once and kept is made now
   for (long k = 0; k < 100000; ++k) {
     const long before = live;
-    countdown = k;
-    const penstock_status status = body();
-    const bool failed = countdown < 0;
+    failed = false;
+    const penstock_status status = body([k] { countdown = k; });
     countdown = -1;
     ASSERT_EQ(live, before) << "allocation " << k << " of the call fails";
     if (!failed) {
@@ -169,7 +175,8 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
   penstock_batch* in = images.batch();
   const double size[] = {3, 2};
   for (const char* op : {"flip", "brightness_contrast", "resize", "crop_mirror_normalize"})
-    fail_each_new([&] {
+    fail_each_new([&](const Arm& arm) {
+      arm();
       penstock_arguments* args = nullptr;
       penstock_batch* out = nullptr;
       penstock_status s = penstock_arguments_create(&args);
@@ -179,18 +186,45 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
       penstock_arguments_destroy(args);
       return s;
     });
-  fail_each_new([&] {
+  fail_each_new([&](const Arm& arm) {
+    arm();
     const auto d = images.description();
     penstock_batch* b = nullptr;
     const penstock_status s = penstock_batch_create(&d, &b);
     penstock_batch_destroy(b);
     return s;
   });
-  fail_each_new([&] {  // the message of another error may find no memory
+  fail_each_new([&](const Arm& arm) {  // the message of another error may find no memory
+    arm();
     penstock_batch* out = nullptr;
     const penstock_status s = penstock_call("flipp", &in, 1, nullptr, nullptr, &out, 1);
     return s == PENSTOCK_ERROR_KEY ? PENSTOCK_OK : s;
   });
   penstock_batch_destroy(in);
   EXPECT_OK(penstock_set_threads(0));
+}
+
+TEST(CapiMemory, EveryFailingAllocationOfAPipelineIsSurvived) {
+  // external_source -> resize, run twice by one thread.
+  const char* json = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 1, "prefetch": 1,
+    "graph": {"penstock_graph": 1, "seed": 5, "outputs": [[1, 0]], "nodes": [
+      {"op": "external_source", "name": "images", "outputs": 1, "constants": {"num_outputs": 1, "layout": ["HWC"]}},
+      {"op": "resize", "name": "small", "outputs": 1, "inputs": [[0, 0]], "constants": {"size": [3, 2]}}]}})";
+  Images images({{4, 5}, {9, 7}});
+  penstock_batch* in = images.batch();
+  fail_each_new([&](const Arm& arm) {
+    penstock_pipeline* p = nullptr;
+    // Not while loading: the JSON library's destructors allocate, and a failure there ends the process.
+    penstock_status s = penstock_pipeline_load(json, nullptr, &p);
+    arm();
+    for (int i = 0; i < 2 && !s; ++i) s = penstock_pipeline_feed(p, "images", &in, 1);
+    for (int i = 0; i < 2 && !s; ++i) {
+      penstock_batch* out = nullptr;
+      s = penstock_pipeline_run(p, nullptr, &out, 1);
+      penstock_batch_destroy(out);
+    }
+    penstock_pipeline_destroy(p);
+    return s;
+  });
+  penstock_batch_destroy(in);
 }
