@@ -10,9 +10,10 @@
 namespace {
 std::atomic<long> live{0};
 std::atomic<long> countdown{-1};  // allocations until one fails, once; negative: none
-std::atomic<bool> failed{false};
+std::atomic<bool> failed{false}, lasting{false};
 
 bool fails_now() {
+  if (lasting && failed) return true;
   if (countdown < 0 || countdown-- != 0) return false;
   failed = true;
   return true;
@@ -77,14 +78,16 @@ struct Counted {
 };
 
 // Calls `body` with the first, second, third ... allocation behind arm() failing until it succeeds. Each failure must say
-// that there was no memory and leave nothing behind.
+// that there was no memory and leave nothing behind. `last`: all allocations behind the failing one fail too.
 using Arm = std::function<void()>;
-void fail_each_new(const std::function<penstock_status(const Arm&)>& body) {
+void fail_each_new(const std::function<penstock_status(const Arm&)>& body, bool last = false) {
   for (int round = 0; round < 4; ++round) EXPECT_OK(body([] {}));  // what is made once and kept is made now
   for (long k = 0; k < 100000; ++k) {
     const long before = live;
     failed = false;
+    lasting = last;
     const penstock_status status = body([k] { countdown = k; });
+    lasting = false;
     countdown = -1;
     ASSERT_EQ(live, before) << "allocation " << k << " of the call fails";
     if (!failed) {
@@ -174,8 +177,8 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
   Images images({{4, 5}, {9, 7}});
   penstock_batch* in = images.batch();
   const double size[] = {3, 2};
-  for (const char* op : {"flip", "brightness_contrast", "resize", "crop_mirror_normalize"})
-    fail_each_new([&](const Arm& arm) {
+  for (const bool last : {false, true})
+    for (const char* op : {"flip", "brightness_contrast", "resize", "crop_mirror_normalize"}) fail_each_new([&](const Arm& arm) {
       arm();
       penstock_arguments* args = nullptr;
       penstock_batch* out = nullptr;
@@ -185,7 +188,7 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
       penstock_batch_destroy(out);
       penstock_arguments_destroy(args);
       return s;
-    });
+    }, last);
   fail_each_new([&](const Arm& arm) {
     arm();
     const auto d = images.description();
@@ -212,7 +215,7 @@ TEST(CapiMemory, EveryFailingAllocationOfAPipelineIsSurvived) {
       {"op": "resize", "name": "small", "outputs": 1, "inputs": [[0, 0]], "constants": {"size": [3, 2]}}]}})";
   Images images({{4, 5}, {9, 7}});
   penstock_batch* in = images.batch();
-  fail_each_new([&](const Arm& arm) {
+  for (const bool last : {false, true}) fail_each_new([&](const Arm& arm) {
     penstock_pipeline* p = nullptr;
     // Not while loading: the JSON library's destructors allocate, and a failure there ends the process.
     penstock_status s = penstock_pipeline_load(json, nullptr, &p);
@@ -225,6 +228,6 @@ TEST(CapiMemory, EveryFailingAllocationOfAPipelineIsSurvived) {
     }
     penstock_pipeline_destroy(p);
     return s;
-  });
+  }, last);
   penstock_batch_destroy(in);
 }

@@ -135,6 +135,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
     if (!it->end_of_data) delivered_states_ = it->states;
   }
   statistics.waited(begin, clock_ns());
+  if (it->no_memory) throw std::bad_alloc();
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
   PipelineOutput out;
@@ -217,33 +218,30 @@ void Executor::serve(int thread) {
     Iteration& it = *task.iteration;
     lock.unlock();
     bool step_done = false;
+    try {
+      if (task.prepare) prepare_or_fail(it, thread);
+      else run_item(it, task.item, thread);
+    } catch (...) {  // not even the error found memory
+      it.no_memory = true;
+    }
+    lock.lock();
     if (task.prepare) {
-      const int64_t begin = clock_ns();
-      try {
-        prepare(it);
-      } catch (Error& e) {
-        fail_iteration(it, e, &graph.node(plan.steps[it.step].nodes.back()));
-      } catch (const std::bad_alloc&) {
-        fail_iteration(it, Error(ErrorKind::out_of_memory, "out of memory"), nullptr);
-      } catch (const std::exception& e) {
-        fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
-      }
-      statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), 0, 0, 0, 0);
-      lock.lock();
       it.prepared = true;
       it.preparing = false;
-      step_done = it.items == 0 || it.failure || it.end_of_data;
+      step_done = it.items == 0 || it.failure || it.no_memory || it.end_of_data;
       if (step_done) it.items = it.next_item = 0;
     } else {
-      run_item(it, task.item, thread);
-      lock.lock();
       step_done = ++it.done_items == it.items;
     }
     if (step_done) {
       lock.unlock();
-      finish_step(it, thread);
+      try {
+        finish_step(it, thread);
+      } catch (...) {
+        it.no_memory = true;
+      }
       lock.lock();
-      if (it.failure || it.end_of_data || it.step + 1 == plan.steps.size()) {
+      if (it.failure || it.no_memory || it.end_of_data || it.step + 1 == plan.steps.size()) {
         it.finished = true;
         it.step_state = nullptr;
         ready_.notify_all();
@@ -257,6 +255,20 @@ void Executor::serve(int thread) {
       work_.notify_all();
     }
   }
+}
+
+void Executor::prepare_or_fail(Iteration& it, int thread) {
+  const int64_t begin = clock_ns();
+  try {
+    prepare(it);
+  } catch (Error& e) {
+    fail_iteration(it, e, &graph.node(plan.steps[it.step].nodes.back()));
+  } catch (const std::bad_alloc&) {
+    fail_iteration(it, Error(ErrorKind::out_of_memory, "out of memory"), nullptr);
+  } catch (const std::exception& e) {
+    fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
+  }
+  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), 0, 0, 0, 0);
 }
 
 void Executor::fail_iteration(Iteration& it, Error e, const Node* n) {

@@ -59,6 +59,7 @@ class Executor {
   bool find_task(Task& task);                 // under mutex_
   bool may_prepare(const Iteration& it, size_t position);
   void prepare(Iteration& it);                // of the current step; sets items
+  void prepare_or_fail(Iteration& it, int thread);
   void run_item(Iteration& it, int64_t item, int thread);
   void finish_step(Iteration& it, int thread);  // errors, then the next step
   void settle_errors(Iteration& it, int thread);
