@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 # The only list of Debian packages.
 DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
-          libjpeg62-turbo-dev libpng-dev libspng-dev libhwy-dev libfmt-dev nlohmann-json3-dev libgtest-dev
+          libjpeg62-turbo-dev libpng-dev libfmt-dev nlohmann-json3-dev libgtest-dev
 
 PYTHON ?= python3
 REQUIREMENTS := tools/requirements
