@@ -71,7 +71,7 @@ def test_single_axes_and_per_sample_windows():
     x = xs[0]
     np.testing.assert_array_equal(fn.crop(x, crop=[9, 4, 5]), fn.crop(x, crop=[4, 5]))  # no depth: the first is left out
     volume = laid_out(x[None].repeat(3, 0), "DHWC")
-    assert fn.crop(volume, crop=[4, 5]).shape() == (3, 4, 5, 3) and fn.crop(volume, crop=[2, 4, 5]).shape() == (2, 4, 5, 3)
+    assert fn.crop(volume, crop=[4, 5]).shape() == [3, 4, 5, 3] and fn.crop(volume, crop=[2, 4, 5]).shape() == [2, 4, 5, 3]
     assert fn.crop(np.zeros((3, 9, 9, 2), np.uint8), crop=[2, 4, 5]).shape == (2, 4, 5, 2)  # rank 4 without a layout
 
 

@@ -93,7 +93,7 @@ def test_other_objects_with_an_array_interface_or_a_buffer():
 
     for o in (Interface(), Dlpack(), memoryview(x)):
         np.testing.assert_array_equal(fn.flip(o), x[:, ::-1])
-    assert penstock.tensor(b"abc").shape() == (3,) and penstock.tensor(bytearray(b"abcd")).shape() == (4,)
+    assert penstock.tensor(b"abc").shape() == [3] and penstock.tensor(bytearray(b"abcd")).shape() == [4]
 
 
 def test_no_copy_in_and_out():
@@ -183,7 +183,7 @@ def test_a_batch_that_is_uniform_is_one_array():
     out = fn.flip([ramp()] * 4)
     assert out.is_dense_tensor() and out.as_array().shape == (4, 5, 7, 3)
     assert np.asarray(out).ctypes.data == out.data_ptr() and np.from_dlpack(out).shape == (4, 5, 7, 3)
-    assert out.as_reshaped_tensor([4, 105]).shape() == (4, 105)
+    assert out.as_reshaped_tensor([4, 105]).shape() == [4, 105]
     ragged = fn.flip([ramp((4, 5, 3)), ramp((6, 3, 3))])
     assert not ragged.is_dense_tensor()
     with pytest.raises(TypeError, match="differ in shape"):
@@ -208,3 +208,20 @@ def test_documentation_of_a_function():
     assert fn.flip.__name__ == "flip" and fn.flip.__module__ == "penstock.fn"
     assert "Mirrors" in fn.flip.__doc__ and "horizontal" in fn.flip.__doc__
     assert "horizontal" in inspect.signature(fn.flip).parameters
+
+
+def test_parts_of_the_containers():
+    import ctypes
+    t = penstock.tensor(ramp((1, 5, 1, 3)), layout="NHWC")
+    assert t.ndim() == 4 and t.squeeze().shape() == [5, 3] and t.squeeze().layout() == "HC" and t.squeeze(2).layout() == "NHC"
+    assert t.get_property("layout") == "NHWC" and t.nbytes == 15 and len(t) == 1
+    b = penstock.batch([ramp(), ramp()])
+    b.set_layout("HWC")
+    assert b.layout() == "HWC" and b.ndim() == 3 and b.nbytes == 210
+    with pytest.raises(ValueError):
+        b.set_layout("HW")
+    target = (ctypes.c_uint8 * 210)()
+    b.copy_to_external(ctypes.addressof(target))
+    assert bytes(target) == ramp().tobytes() * 2
+    assert len(penstock.Batch.from_dlpack_list([ramp(), ramp()], layout="HWC")) == 2
+    assert penstock.tensors.TensorListCPU is penstock.Batch

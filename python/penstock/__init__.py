@@ -20,7 +20,7 @@ def __getattr__(name):
         from . import pipeline
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
-    if name in ("math", "pictures", "pipeline", "plugin", "sources", "torch"):
+    if name in ("math", "pictures", "pipeline", "plugin", "sources", "tensors", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

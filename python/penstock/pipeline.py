@@ -379,6 +379,14 @@ class Pipeline:
             with open(path, "w") as file:
                 file.write(self._pipeline.trace_json())
 
+    def start_trace(self):
+        """Starts recording what trace(path) writes."""
+        self.trace()
+
+    def plan(self):
+        """The steps that the executor runs, one line each: which operators share a pass."""
+        return self.text(planned=True)
+
     def text(self, planned=False):
         """The graph, one line a node; planned=True: the steps that the executor runs."""
         self.build()
@@ -488,7 +496,7 @@ def _check_declared(what, declared, batches):
     for k, (wish, batch) in enumerate(zip(each, batches)):
         if wish is None:
             continue
-        got = {"dtype": lambda: batch.dtype, "ndim": lambda: batch.ndim, "layout": lambda: batch.layout()}[what]()
+        got = {"dtype": lambda: batch.dtype, "ndim": lambda: batch.ndim(), "layout": lambda: batch.layout()}[what]()
         if got != wish:
             shown = DType(wish).name if what == "dtype" else wish
             raise RuntimeError(f"output {k} has {what} {getattr(got, 'name', got)!r}, output_{what} says {shown!r}")

@@ -16,6 +16,12 @@ nb::tuple shape_tuple(const Shape& s) {
   return nb::cast<nb::tuple>(t);
 }
 
+nb::list shape_list(const Shape& s) {
+  nb::list l;
+  for (int64_t e : s) l.append(nb::cast(e));
+  return l;
+}
+
 nb::object dtype_object(DType t) {
   static PyObject* enumeration = nb::module_::import_("penstock.types").attr("DType").inc_ref().ptr();
   return nb::handle(enumeration)(static_cast<int>(t));
@@ -127,6 +133,32 @@ Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype) {
   return b;
 }
 
+Tensor squeezed(const Tensor& t, std::optional<int> dim) {
+  const int rank = t.view.shape.size();
+  if (dim && (*dim < -rank || *dim >= rank)) bad_argument("dimension {} of a tensor of {}", *dim, rank);
+  Tensor out = t;
+  out.view.shape = out.view.strides = {};
+  std::string letters;
+  for (int d = 0; d < rank; ++d) {
+    if (t.view.shape[d] == 1 && (!dim || (*dim + rank) % rank == d)) continue;
+    out.view.shape.push_back(t.view.shape[d]);
+    out.view.strides.push_back(t.view.strides[d]);
+    if (!t.view.layout.empty()) letters += t.view.layout[d];
+  }
+  out.view.layout = letters;
+  return out;
+}
+
+void copy_out(const Tensor& t, nb::handle to) {
+  nb::object address = nb::hasattr(to, "value") ? nb::object(to.attr("value")) : nb::borrow(to);
+  auto* p = reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
+  if (!p) bad_argument("copy_to_external() needs an address");
+  View target = t.view;
+  target.data = p;
+  target.strides = dense_strides(target.shape);
+  copy_strided(t.view, target);
+}
+
 // Scalars become one common type, so that [1, 2.5] are two floats.
 Batch make_per_sample(nb::handle values) {
   if (kind_of(values.ptr()) == Kind::batch) return *nb::inst_ptr<Batch>(values);
@@ -156,11 +188,11 @@ void bind_containers(nb::module_& m) {
       .def("__init__", [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
              new (self) Tensor(make_tensor(data, layout, dtype));
            }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
-      .def("shape", [](const Tensor& t) { return shape_tuple(t.view.shape); })
+      .def("shape", [](const Tensor& t) { return shape_list(t.view.shape); })
       .def("layout", [](const Tensor& t) { return t.view.layout.str(); })
       .def("source_info", [](const Tensor& t) { return t.source; }, "The file or record that the sample came from.")
       .def_prop_ro("dtype", [](const Tensor& t) { return dtype_object(t.view.dtype); })
-      .def_prop_ro("ndim", [](const Tensor& t) { return t.view.shape.size(); })
+      .def("ndim", [](const Tensor& t) { return t.view.shape.size(); })
       .def_prop_ro("nbytes", [](const Tensor& t) { return t.view.volume() * static_cast<int64_t>(size_of(t.view.dtype)); })
       .def("__len__", [](const Tensor& t) {
              if (t.view.shape.empty()) throw nb::type_error("a scalar has no length");
@@ -182,6 +214,15 @@ void bind_containers(nb::module_& m) {
            }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
            nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(1, 0); })
+      .def("get_property", [](const Tensor& t, const std::string& name) -> nb::object {
+             if (name == "layout") return nb::cast(t.view.layout.str());
+             if (name == "source_info") return nb::cast(t.source);
+             bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
+           })
+      .def("squeeze", &squeezed, nb::arg("dim") = nb::none(), "Without one or all dimensions of extent 1.")
+      .def("set_layout", [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); })
+      .def("copy_to_external", [](const Tensor& t, nb::handle to) { copy_out(t, to); }, nb::arg("ptr"),
+           "Copies the elements, row by row, to an address (an integer or a ctypes pointer).")
       .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
       .def("__repr__", [](const Tensor& t) {
              return fmt::format("Tensor({}, layout '{}', shape {})", name_of(t.view.dtype), t.view.layout.str(),
@@ -218,7 +259,7 @@ void bind_containers(nb::module_& m) {
              return l;
            }, "The file or record of each sample, '' where it is not known.")
       .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
-      .def_prop_ro("ndim", &Batch::ndim)
+      .def("ndim", &Batch::ndim)
       .def_prop_ro("batch_size", &Batch::size)
       .def_prop_ro("nbytes", &Batch::bytes)
       .def("is_dense_tensor", &Batch::is_dense_tensor)
@@ -242,6 +283,11 @@ void bind_containers(nb::module_& m) {
            }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
            nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(1, 0); })
+      .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); })
+      .def("copy_to_external", [](const Batch& b, nb::handle to) { copy_out(b.as_tensor(), to); }, nb::arg("ptr"),
+           "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer).")
+      .def_static("from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
+                  nb::arg("list_of_objects"), nb::arg("layout") = "")
       .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })
       .def("__repr__", &sample_text);
 
