@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop around pixel(), included once per target by pixel_tiles.h. The compiler vectorizes it.
+// The loop around pixel(), included once per target by pixel_tiles.h. The compiler vectorizes it: an output plane is an
+// input plane or disjoint from it, which "ivdep" says; a test at run time would send planes in place to scalar code.
 template <class Op, class V>
 void pixel_tile(const TileCall& t) {
   using C = typename Op::template Coef<V>;
@@ -14,10 +15,12 @@ void pixel_tile(const TileCall& t) {
     const V* __restrict b = static_cast<const V*>(t.in[0][t.in_planes > 2 ? 2 : 0]);
     V* __restrict o0 = static_cast<V*>(t.out[0]);
     if (t.planes == 1) {
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) o0[i] = Op::pixel(Rgb<V>{r[i], g[i], b[i]}, c).r;
     } else {
       V* __restrict o1 = static_cast<V*>(t.out[1]);
       V* __restrict o2 = static_cast<V*>(t.out[2]);
+#pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         const Rgb<V> v = Op::pixel(Rgb<V>{r[i], g[i], b[i]}, c);
         o0[i] = v.r, o1[i] = v.g, o2[i] = v.b;
@@ -31,6 +34,7 @@ void pixel_tile(const TileCall& t) {
       V* o = static_cast<V*>(t.out[p]);
       const V* a = static_cast<const V*>(t.in[0][p]);
       if constexpr (kOperands == 1) {
+#pragma GCC ivdep
         for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], c);
       } else if constexpr (kOperands == 2) {
         auto each = [&](auto left, auto right) __attribute__((always_inline)) {
@@ -39,6 +43,7 @@ void pixel_tile(const TileCall& t) {
             for (int64_t i = 0; i < n; ++i) bad |= Op::refuses(left(i), right(i), c);
             *t.fault |= bad;
           }
+#pragma GCC ivdep
           for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(left(i), right(i), c);
         };
         auto first = [a](int64_t i) { return a[i]; };
@@ -56,6 +61,7 @@ void pixel_tile(const TileCall& t) {
       } else {
         const V* b = static_cast<const V*>(t.in[1][p]);
         const V* d = static_cast<const V*>(t.in[2][p]);
+#pragma GCC ivdep
         for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], b[i], d[i], c);
       }
     }
