@@ -36,7 +36,7 @@ def training(root):
     images = fn.decoders.image(encoded)
     images = fn.random_resized_crop(images, size=(48, 56))
     images = fn.crop_mirror_normalize(
-        images, mirror=labels, crop=(40, 48), dtype=types.FLOAT, output_layout="CHW",
+        images, mirror=fn.random.coin_flip(), crop=(40, 48), dtype=types.FLOAT, output_layout="CHW",
         mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375])
     return images, labels
 
@@ -44,8 +44,8 @@ def training(root):
 @pipeline_def(batch_size=3, num_threads=1, seed=3)
 def ragged(root):
     encoded, labels = fn.readers.file(file_root=str(root), name="reader")
-    images = fn.flip(fn.decoders.image(encoded, output_type=types.GRAY), horizontal=labels)
-    return fn.brightness_contrast(images, brightness=1.25), labels
+    images = fn.flip(fn.decoders.image(encoded, output_type=types.GRAY), horizontal=fn.random.coin_flip())
+    return fn.brightness_contrast(images, brightness=fn.random.uniform(range=(0.5, 1.5))), labels
 
 
 def crc_lines(pipeline, batches):

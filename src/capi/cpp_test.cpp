@@ -92,6 +92,33 @@ TEST(Cpp, OwnersAndAllocatorsLiveAsLongAsNeeded) {
   EXPECT_EQ(out[0].as<uint8_t>()[2], static_cast<uint8_t>(11 * 7));
 }
 
+TEST(Cpp, InputsOfEachNumber) {
+  auto bytes = ramp(2 * 6 * 8 * 3);
+  const Batch images = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
+  EXPECT_EQ(fn::cat({images, images, images})[1].shape, (Shape{18, 8, 3}));
+  CallOptions options;
+  options.batch_size = 5, options.seed = 9;
+  const Batch drawn = fn::random::uniform({.range = {2, 3}}, options);
+  EXPECT_EQ(drawn.size(), 5);
+  EXPECT_EQ(drawn.ndim(), 0);
+  const Batch again = fn::random::uniform({.range = {2, 3}}, options);
+  options.seed = 10;
+  const Batch other = fn::random::uniform({.range = {2, 3}}, options);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_GE(*drawn[i].as<float>(), 2.0f);
+    EXPECT_LT(*drawn[i].as<float>(), 3.0f);
+    EXPECT_EQ(*drawn[i].as<float>(), *again[i].as<float>());
+    EXPECT_NE(*drawn[i].as<float>(), *other[i].as<float>());
+  }
+  EXPECT_EQ(fn::random::normal(images)[1].shape, (Shape{6, 8, 3}));
+
+  std::vector<float> mine(5);
+  options.seed = 9;
+  options.into = {Batch::wrap(mine.data(), {5})};
+  fn::random::uniform({.range = {2, 3}}, options);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(mine[static_cast<size_t>(i)], *drawn[i].as<float>());
+}
+
 TEST(Cpp, NamesOfOperators) {
   const auto names = operator_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "flip"), names.end());
