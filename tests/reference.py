@@ -324,6 +324,8 @@ def copy(x):
 def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_value=None, interp_type="linear"):
     """`matrix`: (d, d + 1), rows and columns in the order x, y[, z]; maps output to input when `inverse_map`."""
     axes = _spatial(layout)[::-1]                                           # x, y[, z]
+    if fill_value is not None:
+        fill_value = float(to_dtype(fill_value, np.asarray(x).dtype))      # a sample like the others
     d, x = len(axes), np.asarray(x, np.float64)
     m = np.vstack([np.asarray(matrix, np.float64).reshape(d, d + 1), [0] * d + [1]])
     m = m if inverse_map else np.linalg.inv(m)

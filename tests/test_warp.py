@@ -161,6 +161,16 @@ def test_the_edge_and_the_fill():
         fn.warp_affine(empty, matrix=[1, 0, 0, 0, 1, 0], size=[2, 2])
 
 
+@pytest.mark.parametrize("fill", [300.0, -50.0, 3.5])
+def test_the_fill_is_a_sample_of_the_input(oracle, fill):
+    x, half = np.full((4, 4, 1), 10, np.uint8), [1., 0, .5, 0, 1, 0]
+    got = fn.warp_affine(x, matrix=half, fill_value=fill, dtype=types.FLOAT)
+    np.testing.assert_array_equal(got, oracle.call("warp_affine", [x], layout="HWC", matrix=half, fill_value=fill,
+                                                   dtype=np.float32)[0])
+    wide = fn.warp_affine(x.astype(np.int64), matrix=[1, 0, 9, 0, 1, 0], fill_value=-1e30, interp_type=0)
+    assert (wide == np.iinfo(np.int64).min).all()
+
+
 def test_one_matrix_for_each_sample_and_frame():
     x = random_sample(random.Random(1), "FHWC", "uint8", channels=[3], extents=[30], frames=[3])
     ms = np.stack([random_matrix(random.Random(s), 2) for s in range(3)])

@@ -59,10 +59,23 @@ inline bool tap_offsets(const AffineSource& s, const int64_t* extent, const Posi
   return any != 0;
 }
 
+// The fill in the lane; integers saturate.
+template <class V>
+V fill_in_lane(float fill) {
+  if constexpr (std::is_integral_v<V>) {
+    const double v = fill;
+    if (v <= static_cast<double>(std::numeric_limits<V>::lowest())) return std::numeric_limits<V>::lowest();
+    if (v >= static_cast<double>(std::numeric_limits<V>::max())) return std::numeric_limits<V>::max();
+    return static_cast<V>(v);
+  } else {
+    return static_cast<V>(fill);
+  }
+}
+
 template <class V>
 void put_fill(const AffineRows& rows, int channels, const int32_t* outside, int n, V* const* planes) {
   for (int c = 0; c < channels; ++c) {
-    const auto fill = static_cast<V>(AffineAccess::fill(rows, c));
+    const V fill = fill_in_lane<V>(AffineAccess::fill(rows, c));
     V* __restrict to = planes[c];
     for (int i = 0; i < n; ++i) to[i] = outside[i] ? fill : to[i];
   }

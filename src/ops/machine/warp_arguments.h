@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rotate and warp_affine have in common: canvas, interpolation, border.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -15,12 +16,14 @@ struct WarpArguments {
   Optional<float> fill_value;
   int interp_type = 1;
   DType dtype = DType::none, old_dtype = DType::none;
+  DType input_dtype = DType::none;
 
   void check_warp() {
     if (interp_type != 0 && interp_type != 1)
       bad_argument("interp_type must be INTERP_NN (0) or INTERP_LINEAR (1), got {}", interp_type);
     if (dtype == DType::none) dtype = old_dtype;
   }
+  void check(std::span<const ValueType> in) { input_dtype = in[0].dtype; }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
   // The canvas that the caller asked for along axis i of n (outermost first).
   std::optional<int64_t> given_extent(int sample, int i, int n) const {
@@ -45,15 +48,27 @@ struct WarpArguments {
     a.dims = dims;
     a.kind = interp_type == 0 ? FilterKind::nearest : FilterKind::linear;
     a.border_fill = fill_value.given();
-    if (fill_value.given()) p.fill({*fill_value});
+    if (fill_value.given()) p.fill({as_sample(*fill_value)});
     return a;
+  }
+
+  // What the input's type would hold: the fill is blended with samples like one of them.
+  float as_sample(float v) const {
+    if (input_dtype == DType::none || input_dtype == DType::float32 || input_dtype == DType::float64) return v;
+    if (input_dtype == DType::float16) return Half(v);
+    if (input_dtype == DType::bool_) return v != 0;
+    const int bits = static_cast<int>(size_of(input_dtype)) * 8 - !is_unsigned(input_dtype);
+    const double high = std::ldexp(1.0, bits) - 1, low = is_unsigned(input_dtype) ? 0 : -high - 1;
+    const double r = std::rint(static_cast<double>(v));
+    return v == v ? static_cast<float>(std::clamp(r, low, high)) : 0.0f;
   }
 };
 
 template <class Op> Schema<Op>&& warp_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("size", &Op::size, "Extents of the output, outermost first: (height, width) or (depth, height, width).")
-      .arg("fill_value", &Op::fill_value, "What is outside of the input; if not given, the nearest sample at its edge.")
+      .arg("fill_value", &Op::fill_value,
+           "What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.")
       .arg("interp_type", &Op::interp_type, "INTERP_NN or INTERP_LINEAR.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
       .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.");
