@@ -60,6 +60,15 @@ def test_stubs_name_what_there_is():
     assert (PACKAGE / "py.typed").exists()
 
 
+def test_the_stub_of_the_containers():
+    classes = {c.name: c for c in ast.parse((PACKAGE / "_core.pyi").read_text()).body if isinstance(c, ast.ClassDef)}
+    inherited = {f.name for f in classes["_Expressions"].body}
+    for cls in (penstock.Tensor, penstock.Batch):
+        named = {f.name for f in classes[cls.__name__].body if isinstance(f, ast.FunctionDef)} | inherited
+        own = {n for n in vars(cls) if callable(getattr(cls, n)) or isinstance(vars(cls)[n], property)}
+        assert own - named <= {"__repr__", "__module__", "__doc__", "__new__"}, cls
+
+
 def test_every_function_is_documented():
     for name in _core.operators():
         function = fn
