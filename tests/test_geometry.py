@@ -14,7 +14,8 @@ import penstock
 from penstock import fn, types
 
 seeds = st.integers(0, 2**32 - 1)
-POLICIES = ["error", "constant", "pad", "trim_to_shape", "edge", "clamp", "reflect", "reflect_1001", "reflect_101", "wrap"]
+POLICIES = ["error", "constant", "pad", "trim_to_shape", "edge", "clamp", "reflect", "reflect_1001", "reflect_101",
+            "wrap"]
 LAYOUTS = ["HWC", "CHW", "HW", "FHWC", "DHWC", "FCDHW"]
 
 
@@ -105,9 +106,11 @@ def test_slice_in_another_type():
 
 
 @pytest.mark.parametrize("arguments", [
-    {}, {"start": [1]}, {"start": [0, 0], "rel_start": [0, 0]}, {"start": [3, 3], "end": [1, 9]}, {"start": [0, 0], "shape": [-1, 2]},
+    {}, {"start": [1]}, {"start": [0, 0], "rel_start": [0, 0]}, {"start": [3, 3], "end": [1, 9]},
+    {"start": [0, 0], "shape": [-1, 2]},
     {"start": [0, 0], "axes": [0, 0]}, {"start": [0], "axes": [3]}, {"start": [0], "axis_names": "D"},
-    {"start": [0, 0], "out_of_bounds_policy": "mirror"}, {"start": [0, 0], "end": [99, 99]}, {"rel_start": [float("nan")] * 2}])
+    {"start": [0, 0], "out_of_bounds_policy": "mirror"}, {"start": [0, 0], "end": [99, 99]},
+    {"rel_start": [float("nan")] * 2}])
 def test_windows_that_cannot_be(arguments):
     with pytest.raises(ValueError, match=r"\[slice\]"):
         fn.slice(laid_out(np.zeros((5, 6, 3), np.uint8), "HWC"), **arguments)
@@ -117,7 +120,8 @@ def test_windows_that_cannot_be(arguments):
 def test_pad_is_the_reference_and_dali(oracle, seed):
     pick = random.Random(seed)
     rank, dtype = pick.randint(1, 4), pick.choice(["uint8", "int32", "float32", "float16", "int64"])
-    xs = [small_sample(pick, [pick.randint(0 if pick.random() < .1 else 1, 9) for _ in range(rank)], dtype) for _ in range(3)]
+    shape = lambda: [pick.randint(0 if pick.random() < .1 else 1, 9) for _ in range(rank)]
+    xs = [small_sample(pick, shape(), dtype) for _ in range(3)]
     axes = pick.sample(range(rank), pick.randint(1, rank))
     a = dict(axes=axes, fill_value=float(pick.randint(0, 9)))
     if pick.random() < .5:
@@ -200,7 +204,8 @@ def test_regions_of_erase():
     y = fn.erase(x, axes=[1], anchor=[6], shape=[9], fill_value=1)                             # all rows and channels
     assert y.sum() == 6 * 2 * 3 and (y[:, 6:] == 1).all()
     np.testing.assert_array_equal(fn.erase(image).numpy(), x)
-    ys = fn.erase(penstock.batch([x, x], layout="HWC"), anchor=penstock.per_sample([[0, 0], [5, 7]]), shape=[4, 4], fill_value=1)
+    ys = fn.erase(penstock.batch([x, x], layout="HWC"), anchor=penstock.per_sample([[0, 0], [5, 7]]), shape=[4, 4],
+                  fill_value=1)
     assert ys.at(0).sum() == 48 and ys.at(1).sum() == 3
     for bad in ({"anchor": [1], "shape": [1]}, {"anchor": [1, 2]}, {"anchor": [1, 2], "shape": [1, 1, 1, 1]},
                 {"shape": [1, 1], "fill_value": [1, 2]}, {"normalized": True, "normalized_shape": True}):

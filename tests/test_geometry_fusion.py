@@ -28,7 +28,8 @@ def values(rows):
 
 
 CHAINS = {
-    "slice flip pixel": lambda x: fn.brightness_contrast(fn.flip(fn.slice(x, start=[3, 2], shape=[30, 20])), contrast=1.3),
+    "slice flip pixel": lambda x: fn.brightness_contrast(
+        fn.flip(fn.slice(x, start=[3, 2], shape=[30, 20])), contrast=1.3),
     "flip slice wrap pixel": lambda x: fn.brightness_contrast(fn.slice(
         fn.flip(x), start=[-3, -2], shape=[130, 120], out_of_bounds_policy="wrap"), contrast=1.3),
     "slice reflect flip": lambda x: fn.flip(fn.slice(

@@ -136,7 +136,8 @@ def test_squeeze_and_expand_dims():
     for bad in (lambda: fn.squeeze(x, axes=[1]), lambda: fn.squeeze(x, axes=[4]), lambda: fn.squeeze(x),
                 lambda: fn.squeeze(x, axes=[0, 0]), lambda: fn.squeeze(named, axis_names="D"),
                 lambda: fn.expand_dims(y, axes=[4]), lambda: fn.expand_dims(y, axes=[0, 0]),
-                lambda: fn.expand_dims(y, axes=[0], new_axis_names="CD"), lambda: fn.expand_dims(y, axes=list(range(9)))):
+                lambda: fn.expand_dims(y, axes=[0], new_axis_names="CD"),
+                lambda: fn.expand_dims(y, axes=list(range(9)))):
         with pytest.raises(ValueError, match=r"\[(squeeze|expand_dims)\]"):
             bad()
 

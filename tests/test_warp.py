@@ -29,7 +29,8 @@ def random_matrix(pick, d):
 
 def random_case(pick, layouts, dtypes):
     layout = pick.choice(layouts)
-    x = random_sample(pick, layout, pick.choice(dtypes), extents=[1, 2, 7, 20] if "D" in layout else [1, 2, 5, 16, 33, 70])
+    extents = [1, 2, 7, 20] if "D" in layout else [1, 2, 5, 16, 33, 70]
+    x = random_sample(pick, layout, pick.choice(dtypes), extents=extents)
     d = 3 if "D" in layout else 2
     a = {"fill_value": float(pick.randrange(50))} if pick.random() < .6 else {}
     if pick.random() < .5:
@@ -123,7 +124,8 @@ def test_warp_affine_is_opencv(dtype, channels):
         got = fn.warp_affine(x, matrix=[float(v) for v in m.ravel()], size=size[::-1], fill_value=7)
         steps = np.abs(got.reshape(expected.shape).astype(float) - expected.astype(float))
         largest = max(float(x.max()) - float(x.min()), 7 - float(x.min()))
-        assert steps.max() <= largest * 2 * 1.1 / 64 + (dtype == "uint8"), (seed, steps.max())  # 1/64 pixel on both axes
+        limit = largest * 2 * 1.1 / 64 + (dtype == "uint8")         # 1/64 pixel on both axes
+        assert steps.max() <= limit, (seed, steps.max())
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "bool"])
@@ -191,7 +193,8 @@ def test_one_matrix_for_each_sample_and_frame():
 
 @pytest.mark.parametrize("call", [
     lambda x: fn.warp_affine(x), lambda x: fn.warp_affine(x, matrix=[1, 0, 0]),
-    lambda x: fn.warp_affine(x, matrix=[0] * 6, inverse_map=False), lambda x: fn.warp_affine(x, matrix=[float("nan")] * 6),
+    lambda x: fn.warp_affine(x, matrix=[0] * 6, inverse_map=False),
+    lambda x: fn.warp_affine(x, matrix=[float("nan")] * 6),
     lambda x: fn.warp_affine(x, matrix=[1, 0, 0, 0, 1, 0], size=[1, 2, 3]), lambda x: fn.rotate(x),
     lambda x: fn.rotate(x, angle=float("nan")), lambda x: fn.rotate(x, angle=1, interp_type=types.INTERP_CUBIC),
     lambda x: fn.rotate(penstock.tensor(x[None], layout="DHWC"), angle=1),

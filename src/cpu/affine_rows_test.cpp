@@ -15,8 +15,9 @@ namespace {
 // An image that ends where memory ends: a read behind it is a fault.
 TEST(AffineRows, ReadsNothingBehindTheImage) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  auto* memory = static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_NE(memory, MAP_FAILED);
+  void* mapped = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* memory = static_cast<char*>(mapped);
   ASSERT_EQ(mprotect(memory, page, PROT_NONE), 0);
   ASSERT_EQ(mprotect(memory + 2 * page, page, PROT_NONE), 0);
   std::vector<float> room(5 * 96);

@@ -10,8 +10,8 @@ struct Subscript {
 
   static Schema<Subscript> schema() {
     return Schema<Subscript>("_subscript",
-                             "Indexing as NumPy's x[i, a:b:s, ...]: DataNode's square brackets.\n\nDimensions indexed by "
-                             "an integer are dropped, their layout letters too. Types: all.")
+                             "Indexing as NumPy's x[i, a:b:s, ...]: DataNode's square brackets.\n\nDimensions "
+                             "indexed by an integer are dropped, their layout letters too. Types: all.")
         .args("at_", &Subscript::at, "Index of a dimension, which is dropped; negative numbers count from the end.")
         .args("lo_", &Subscript::lo, "First index of a range.")
         .args("hi_", &Subscript::hi, "End of a range, exclusive.")
@@ -37,7 +37,8 @@ struct Subscript {
     }
     out[0].layout = letters;
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     Shape shape;
     for (int d = 0; d < in[0].size(); ++d)
       if (!at[d].given()) shape.push_back(in[0][d] < 0 ? -1 : range(s.index, d, in[0][d]).count);

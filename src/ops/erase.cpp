@@ -20,8 +20,9 @@ struct Erase {
                          "trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.")
         .arg("anchor", &Erase::anchor, "Where regions begin, the axes of one region after the other; 0 if not given.")
         .arg("shape", &Erase::shape, "Extents of the regions, in the same order.")
-        .arg("axes", &Erase::axes, "The axes that anchor and shape speak of, all others are erased whole; if not given, all but the channels in "
-             "the order of the layout.")
+        .arg("axes", &Erase::axes,
+             "The axes that anchor and shape speak of, all others are erased whole; if not given, all but the channels "
+             "in the order of the layout.")
         .arg("axis_names", &Erase::axis_names, "The axes by their letters in the layout; wins over axes.")
         .arg("centered_anchor", &Erase::centered_anchor, "Anchors are the middles of the regions.")
         .arg("fill_value", &Erase::fill_value, "One value, or one for each channel.")
@@ -53,8 +54,8 @@ struct Erase {
       bad_argument("anchor has {} values and shape has {}", begins.size(), extents.size());
     const int channel = in[0].layout.find('C');
     if (fill.size() != 1 && (channel < 0 || static_cast<int64_t>(fill.size()) != to.shape[channel]))
-      bad_argument("fill_value has {} values, but the sample of shape {} with layout '{}' does not have as many channels",
-                   fill.size(), to.shape.text(), in[0].layout.str());
+      bad_argument("fill_value has {} values, which are not the channels of shape {}, layout '{}'", fill.size(),
+                   to.shape.text(), in[0].layout.str());
     const bool scale_anchor = *normalized || *normalized_anchor, scale_shape = *normalized || *normalized_shape;
     for (size_t region = 0; region + k <= extents.size(); region += k) {
       View box = to;

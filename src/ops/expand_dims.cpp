@@ -14,14 +14,16 @@ struct ExpandDims {
     return Schema<ExpandDims>("expand_dims",
                               "Inserts axes of extent 1.\n\nLayouts: any; the output has none without new_axis_names. "
                               "Types: all.")
-        .required("axes", &ExpandDims::axes, "Where the new axes stand in the output; negative numbers count from the end.")
+        .required("axes", &ExpandDims::axes,
+                  "Where the new axes stand in the output; negative numbers count from the end.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
         .oracle("numpy");
   }
   void ready() {
     if (axes.empty()) bad_argument("axes must name at least one axis");
     if (!new_axis_names.empty() && new_axis_names.size() != axes.size())
-      bad_argument("new_axis_names '{}' has {} letters for {} axes", new_axis_names, new_axis_names.size(), axes.size());
+      bad_argument("new_axis_names '{}' has {} letters for {} axes", new_axis_names, new_axis_names.size(),
+                   axes.size());
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     out[0] = {in[0].dtype, -1, {}};
@@ -36,7 +38,8 @@ struct ExpandDims {
     }
     out[0].layout = letters;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     const int ndim = in[0].size() + static_cast<int>(axes.size());
     const std::vector<int> at = axes_by_number(axes, ndim);
     Shape shape;

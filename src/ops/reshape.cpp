@@ -14,9 +14,10 @@ struct Reshape {
 
   static Schema<Reshape> schema() {
     return Schema<Reshape>("reshape",
-                           "Gives the samples another shape with as many elements, in row-major order.\n\nLayouts: any; "
-                           "kept where the number of dimensions stays the same. Types: all.")
-        .arg("shape", &Reshape::shape, "The shape; one extent may be -1 and takes what is left. Also as a second input.")
+                           "Gives the samples another shape with as many elements, in row-major order.\n\nLayouts: "
+                           "any; kept where the number of dimensions stays the same. Types: all.")
+        .arg("shape", &Reshape::shape,
+             "The shape; one extent may be -1 and takes what is left. Also as a second input.")
         .arg("rel_shape", &Reshape::rel_shape, "Factors of the input's extents instead; -1 takes what is left.")
         .arg("src_dims", &Reshape::src_dims,
              "Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension "
@@ -37,9 +38,11 @@ struct Reshape {
     else if (out[0].ndim == in[0].ndim && !src_dims.given()) out[0].layout = in[0].layout;
     else if (src_dims.constant() && src_dims.given() && !rel_shape.given()) out[0].layout = moved_layout(in[0].layout);
     if (out[0].ndim >= 0 && !out[0].layout.empty() && out[0].layout.size() != out[0].ndim)
-      bad_argument("layout '{}' has {} letters for {} dimensions", out[0].layout.str(), out[0].layout.size(), out[0].ndim);
+      bad_argument("layout '{}' has {} letters for {} dimensions", out[0].layout.str(), out[0].layout.size(),
+                   out[0].ndim);
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     Shape result;
     const Shape source = source_of(s.index, in[0]);
     if (shape.given()) {
@@ -70,7 +73,9 @@ struct Reshape {
     return p.batch()->size() > 0 ? static_cast<int>(p.batch()->shape(0).volume()) : -1;
   }
   int ndim_of(int in) const {
-    return shape.given() ? length(shape) : rel_shape.given() ? length(rel_shape) : src_dims.given() ? length(src_dims) : in;
+    if (shape.given()) return length(shape);
+    if (rel_shape.given()) return length(rel_shape);
+    return src_dims.given() ? length(src_dims) : in;
   }
   Layout moved_layout(const Layout& in) const {
     std::string letters;

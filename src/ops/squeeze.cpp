@@ -12,7 +12,8 @@ struct Squeeze {
 
   static Schema<Squeeze> schema() {
     return Schema<Squeeze>("squeeze",
-                           "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. Types: all.")
+                           "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. "
+                           "Types: all.")
         .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the last.")
         .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout instead.")
         .oracle("numpy");

@@ -9,8 +9,8 @@ struct Stack {
 
   static Schema<Stack> schema() {
     return Schema<Stack>("stack",
-                         "Joins the inputs along a new axis.\n\nThe inputs agree in dtype and shape. Layouts: any, equal "
-                         "where they are known; the output has none without axis_name. Types: all.")
+                         "Joins the inputs along a new axis.\n\nThe inputs agree in dtype and shape. Layouts: any, "
+                         "equal where they are known; the output has none without axis_name. Types: all.")
         .inputs(1, kMaxJoined)
         .arg("axis", &Stack::axis, "Where the new axis stands in the output; negative numbers count from the end.")
         .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the output's layout.")
@@ -28,7 +28,8 @@ struct Stack {
     if (axis_name.given()) one_letter(*axis_name);
     out[0] = t;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     for (size_t k = 1; k < in.size(); ++k)
       if (in[k].known() && in[0].known() && !(in[k] == in[0]))
         bad_argument("inputs 0 and {} have shapes {} and {}", k, in[0].text(), in[k].text());

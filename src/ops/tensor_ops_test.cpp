@@ -64,7 +64,8 @@ TEST(TensorOps, TransposeOfLargePlanesIsExact) {
 TEST(TensorOps, CatAndStack) {
   const Batch a = ramp({{2, 2}}, "HW"), b = ramp({{2, 1}}, "HW");
   EXPECT_EQ(values(call("cat", {a, b}, {{"axis", int64_t{-1}}}), 0), (std::vector<int32_t>{0, 1, 0, 2, 3, 1}));
-  EXPECT_EQ(values(call("cat", {a, b}, {{"axis_name", std::string("W")}}), 0), (std::vector<int32_t>{0, 1, 0, 2, 3, 1}));
+  const Batch named = call("cat", {a, b}, {{"axis_name", std::string("W")}});
+  EXPECT_EQ(values(named, 0), (std::vector<int32_t>{0, 1, 0, 2, 3, 1}));
   EXPECT_THROW(call("cat", {a, b}), Error);
   const Batch s = call("stack", {a, a}, {{"axis", int64_t{-1}}, {"axis_name", std::string("C")}});
   EXPECT_EQ(s.layout().str(), "HWC");

@@ -15,7 +15,8 @@ struct Transpose {
     return Schema<Transpose>("transpose",
                              "Permutes the dimensions: dimension i of the output is dimension perm[i] of the input.\n\n"
                              "Layouts: any. Types: all.")
-        .arg("perm", &Transpose::perm, "One input dimension for each output dimension; reverses the order if not given.")
+        .arg("perm", &Transpose::perm,
+             "One input dimension for each output dimension; reverses the order if not given.")
         .arg("transpose_layout", &Transpose::transpose_layout,
              "Permute the layout's letters too; otherwise the input's layout is kept as it is.")
         .arg("output_layout", &Transpose::output_layout, "Layout of the output, whatever the input's is.")
@@ -36,7 +37,8 @@ struct Transpose {
     }
     if (in[0].ndim >= 0) order(in[0].ndim);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     out[0] = permuted(in[0]);
   }
   void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {

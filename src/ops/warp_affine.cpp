@@ -13,7 +13,7 @@ struct WarpAffine : WarpArguments {
                               "at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any "
                               "with H and W, with D a volume; kept. Types: all.")
         .arg("matrix", &WarpAffine::matrix,
-             "2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input, and one for each frame.")
+             "2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input; or one per frame.")
         .arg("inverse_map", &WarpAffine::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
         .with(&warp_arguments<WarpAffine>)
         .argument_inputs({"matrix"})

@@ -58,14 +58,19 @@ std::vector<SliceWindow::Window> SliceWindow::windows(int sample, const Layout& 
     const bool relative_start = rel_start.given() || anchor_is_relative;
     const bool relative_shape = rel_shape.given() || shape_is_relative;
     const bool whole = !end.given() && !rel_end.given() && !shape.given() && !rel_shape.given();
-    const double first = start.given() ? v_start[i] : rel_start.given() ? v_rel_start[i] : anchor.given() ? v_anchor[i] : 0.0;
+    const double first = start.given()       ? v_start[i]
+                         : rel_start.given() ? v_rel_start[i]
+                         : anchor.given()    ? v_anchor[i]
+                                             : 0.0;
     const double size = shape.given() ? v_shape[i] : rel_shape.given() ? v_rel_shape[i] : 0.0;
-    if (shape.given() && !anchor.given() && size != std::floor(size)) bad_argument("shape must be integers, got {}", size);
+    if (shape.given() && !anchor.given() && size != std::floor(size))
+      bad_argument("shape must be integers, got {}", size);
     if (size < 0) bad_argument("shape must not be negative, got {}", size);
     const int64_t have = extents[dims[i]];
     if (have < 0) {  // only an absolute size is known, wherever it starts
       if (end.given() && !relative_start) out.push_back({dims[i], 0, to_index(v_end[i]) - to_index(first)});
-      else if (shape.given() && !relative_shape && size == std::floor(size)) out.push_back({dims[i], 0, to_index(size)});
+      else if (shape.given() && !relative_shape && size == std::floor(size))
+        out.push_back({dims[i], 0, to_index(size)});
       continue;
     }
     const auto extent = static_cast<double>(have);
