@@ -225,3 +225,35 @@ def test_parts_of_the_containers():
     assert bytes(target) == ramp().tobytes() * 2
     assert len(penstock.Batch.from_dlpack_list([ramp(), ramp()], layout="HWC")) == 2
     assert penstock.tensors.TensorListCPU is penstock.Batch
+
+
+def hostile_objects():
+    x = ramp((4, 4, 3))
+    good = dict(x.__array_interface__)
+
+    class Interface:
+        def __init__(self, **wrong):
+            self.__array_interface__ = {**good, **wrong}
+
+    class Dlpack:
+        def __dlpack__(self, **_):
+            return 5
+    yield from (Interface(shape=s) for s in ((-1, 4, 3), (2 ** 40, 2 ** 40), "abc", (1,) * 9))
+    yield from (Interface(data=d) for d in (None, (None, False), (0, False), b"ab", (1,)))
+    yield from (Interface(strides=s) for s in ((1,), (1, 2, 3, 4), "a"))
+    yield from (Interface(typestr=t) for t in ("<c8", "", 3))
+    yield from (Dlpack(), Dlpack, np.zeros((1,) * 9), np.array("abc"), np.array([1 + 2j]), np.zeros(3, "M8[s]"), {}, set(),
+                object(), [None], ["a"], [x, [1, 2]], iter([x]), 2 ** 70, type, penstock, fn.flip, [x, x.astype(np.int8)])
+
+
+@pytest.mark.parametrize("call", [
+    fn.flip, penstock.tensor, penstock.batch, penstock.per_sample, lambda v: fn.flip([v]),
+    lambda v: fn.flip(ramp(), horizontal=v), lambda v: fn.brightness_contrast(ramp(), dtype=v),
+    lambda v: fn.brightness_contrast(ramp(), brightness=v), lambda v: fn.flip(ramp(), seed=v), lambda v: fn.flip(ramp(), device=v),
+    lambda v: penstock.tensor(ramp(), layout=v), lambda v: penstock.batch([ramp()])[v]])
+def test_hostile_objects_raise_an_exception_of_the_right_kind(call):
+    for value in hostile_objects():
+        try:
+            call(value)
+        except (TypeError, ValueError, OverflowError, MemoryError, IndexError):
+            pass

@@ -68,7 +68,11 @@ void flatten(PyObject* o, std::vector<double>& reals, std::vector<int64_t>& inte
 }  // namespace
 
 DType dtype_from(PyObject* o) {
-  if (PyLong_Check(o)) return value_as<DType>(Value{static_cast<int64_t>(PyLong_AsLongLong(o))});
+  if (PyLong_Check(o)) {
+    const long long number = PyLong_AsLongLong(o);
+    if (number == -1 && PyErr_Occurred()) PyErr_Clear(), bad_type("this integer is not an element type");
+    return value_as<DType>(Value{static_cast<int64_t>(number)});
+  }
   if (PyUnicode_Check(o)) return dtype_from_name(text_of(o));
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::bool_;
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::int32;

@@ -30,7 +30,9 @@ View view_of(const DLTensor& d) {
   View v;
   v.dtype = dtype_from_dl(d.dtype);
   v.data = static_cast<char*>(d.data) + d.byte_offset;
+  if (d.ndim < 0) bad_type("a DLPack tensor of {} dimensions", d.ndim);
   v.shape = Shape(std::span<const int64_t>(d.shape, d.ndim));
+  check_extents(v.shape, v.dtype);
   v.strides = d.strides ? Shape(std::span<const int64_t>(d.strides, d.ndim)) : dense_strides(v.shape);
   return v;
 }

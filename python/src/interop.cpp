@@ -67,9 +67,11 @@ Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
   Tensor t;
   t.view.dtype = dtype_from_typestr(nb::cast<std::string>(d["typestr"]));
   for (nb::handle e : nb::cast<nb::tuple>(d["shape"])) t.view.shape.push_back(nb::cast<int64_t>(e));
+  check_extents(t.view.shape, t.view.dtype);
   t.view.strides = dense_strides(t.view.shape);
   if (d.contains("strides") && !d["strides"].is_none()) {
     nb::tuple strides = nb::cast<nb::tuple>(d["strides"]);
+    if (static_cast<int>(strides.size()) != t.view.shape.size()) bad_type("an array interface whose strides do not fit its shape");
     for (int i = 0; i < t.view.shape.size(); ++i) {
       const int64_t bytes = nb::cast<int64_t>(strides[i]), size = static_cast<int64_t>(size_of(t.view.dtype));
       if (bytes % size != 0) bad_type("strides that split elements are not supported");
@@ -87,7 +89,10 @@ Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
     t.view.data = p;
   } else {
     t.owner = keep(object);
-    t.view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(nb::cast<nb::tuple>(data)[0]));
+    nb::tuple pair = nb::cast<nb::tuple>(data);
+    if (pair.size() != 2) bad_type("an array interface without an address");
+    t.view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(pair[0]));
+    if (!t.view.data && t.view.volume() > 0) bad_type("an array interface with a null address");
   }
   return t;
 }
@@ -161,6 +166,12 @@ struct Numbers {
 };
 
 }  // namespace
+
+void check_extents(const Shape& shape, DType dtype) {
+  for (int64_t e : shape)
+    if (e < 0) bad_type("an array with a negative extent: {}", shape.text());
+  checked_bytes(shape.volume(), size_of(dtype));
+}
 
 void set_node_type(nb::handle type) { node_type = type.inc_ref().ptr(); }
 
@@ -305,6 +316,8 @@ void set_python_error() noexcept {
     PyErr_SetString(type, e.full_message().c_str());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const std::bad_cast&) {  // nanobind: a Python object is not what was asked for
+    PyErr_SetString(PyExc_TypeError, "an object holds a value of an unexpected type");
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   } catch (...) {

@@ -17,6 +17,8 @@ NB_MODULE(_core, m) {
       std::rethrow_exception(p);
     } catch (const penstock::Error&) {
       set_python_error();
+    } catch (const std::bad_cast&) {
+      set_python_error();
     }
   });
   nb::set_leak_warnings(false);  // operators' functions live as long as the process
