@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 #if defined(__x86_64__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own AVX-512 header
 #include <immintrin.h>
 #endif
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion loops, included once per target by convert.cpp.
 
+#if PENSTOCK_VECTOR_FLOATS
+#include "cpu/convert_bytes.inc.h"
+#endif
+
 template <class T, class V> inline V to_lane(T v) {
   if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(v));
   else return static_cast<V>(v);
@@ -68,12 +72,19 @@ inline void store_half(const float* in, Half* out, int64_t n) {
 template <class T, class V>
 void load(const void* base, int64_t step, int64_t plane_step, void* const* planes, int n_planes, int64_t n) {
   const T* in = static_cast<const T*>(base);
-  if (n_planes == 3 && step == 3 && plane_step == 1) {
+  if (n_planes == 3 && (step == 3 || step == -3) && plane_step == 1) {
     V* __restrict a = static_cast<V*>(planes[0]);
     V* __restrict b = static_cast<V*>(planes[1]);
     V* __restrict c = static_cast<V*>(planes[2]);
-    for (int64_t i = 0; i < n; ++i)
-      a[i] = to_lane<T, V>(in[3 * i]), b[i] = to_lane<T, V>(in[3 * i + 1]), c[i] = to_lane<T, V>(in[3 * i + 2]);
+    int64_t i = 0;
+#if PENSTOCK_VECTOR_FLOATS
+    if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
+      i = step > 0 ? load_rgb_bytes<false>(in, a, b, c, n) : load_rgb_bytes<true>(in, a, b, c, n);
+#endif
+    for (; i < n; ++i) {
+      const T* p = in + i * step;
+      a[i] = to_lane<T, V>(p[0]), b[i] = to_lane<T, V>(p[1]), c[i] = to_lane<T, V>(p[2]);
+    }
     return;
   }
   for (int p = 0; p < n_planes; ++p) {
@@ -107,7 +118,11 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
     const V* __restrict a = static_cast<const V*>(planes[0]);
     const V* __restrict b = static_cast<const V*>(planes[1]);
     const V* __restrict c = static_cast<const V*>(planes[2]);
-    for (int64_t i = 0; i < n; ++i)
+    int64_t i = 0;
+#if PENSTOCK_VECTOR_FLOATS
+    if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>) i = store_rgb_bytes(a, b, c, out, n);
+#endif
+    for (; i < n; ++i)
       out[3 * i] = from_lane<V, T>(a[i]), out[3 * i + 1] = from_lane<V, T>(b[i]), out[3 * i + 2] = from_lane<V, T>(c[i]);
     return;
   }
@@ -132,9 +147,11 @@ void round_to(void* plane, int64_t n) {
     constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
     for (int64_t i = 0; i < n; ++i) {
       float r = round_even(p[i]);
-      r = r >= lo ? r : lo;
-      r = r <= hi ? r : hi;
-      p[i] = p[i] == p[i] ? r : 0.0f;
+      r = r > lo ? r : lo;  // in this order NaN becomes lo, which is 0 for unsigned types
+      r = r < hi ? r : hi;
+      // No integer is -0: the sum makes it 0.
+      if constexpr (std::is_signed_v<T>) r = p[i] == p[i] ? r + 0.0f : 0.0f;
+      p[i] = r;
     }
   } else {
     for (int64_t i = 0; i < n; ++i) p[i] = to_lane<T, V>(from_lane<V, T>(p[i]));
