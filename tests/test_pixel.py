@@ -164,3 +164,20 @@ def test_against_dali(oracle, name, arguments, dtype):
     # DALI rounds half away from zero and in float32: one unit; float32: its own rounding.
     slack = 1 if want.dtype.kind != "f" else 2e-6
     assert np.max(np.abs(got.astype(np.float64) - want)) <= slack
+
+
+@pytest.mark.parametrize("width", [1, 15, 16, 17, 64, 333])
+def test_bytes_are_rounded_half_to_even_and_saturated_in_every_place(width):
+    """Stores of interleaved and of single channels, by whole registers and their rests."""
+    values = np.array([-np.inf, -1e20, -3, -0.5, 0, 0.5, 1.5, 2.5, 254.5, 254.6, 255.5, 300, 3e9, 1e20, np.inf, np.nan], np.float32)
+    x = np.resize(values, (37, width, 3))
+    for layout, y in (("HWC", x), ("CHW", np.ascontiguousarray(x.transpose(2, 0, 1)))):
+        got = fn.cast(penstock.tensor(y, layout=layout), dtype=types.UINT8).numpy()
+        np.testing.assert_array_equal(got, reference.to_dtype(y, np.uint8))
+        twisted = fn.color_twist(penstock.tensor(got, layout=layout), dtype=types.FLOAT).numpy()  # the identity
+        np.testing.assert_allclose(twisted, got, atol=1e-4)
+        again = fn.color_twist(penstock.tensor(y, layout=layout), dtype=types.UINT8).numpy()
+        axis = -1 if layout == "HWC" else 0
+        with np.errstate(invalid="ignore"):
+            ok = (np.abs(y) < 400).all(axis, keepdims=True) & (np.abs(y % 1 - 0.5) > 1e-3)
+        np.testing.assert_array_equal(again[ok], reference.to_dtype(y, np.uint8)[ok])

@@ -15,11 +15,10 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr double kInfinity = __builtin_inf();
 
 namespace series {
-// Sum of c[i] x^i by Horner's rule.
-template <int n> PENSTOCK_HD inline double polynomial(double x, const double (&c)[n]) {
-  double p = c[n - 1];
-  for (int i = n - 2; i >= 0; --i) p = fma(p, x, c[i]);
-  return p;
+// Sum of c[i] x^i by Horner's rule; recursive, because a loop inside of a loop over elements would not be vectorized.
+template <int i = 0, int n> PENSTOCK_HD inline __attribute__((always_inline)) double polynomial(double x, const double (&c)[n]) {
+  if constexpr (i == n - 1) return c[i];
+  else return fma(polynomial<i + 1>(x, c), x, c[i]);
 }
 // 2^n for integral n in [-1022, 1023]: adding 1.5 * 2^52 leaves n in the low bits.
 PENSTOCK_HD inline double power_of_two(double n) {
@@ -192,6 +191,11 @@ PENSTOCK_HD inline Pair log_pair(double x) {
   const double high = sum + rest;
   return {high, (sum - high) + rest};
 }
+// x^n, n of `bits` bits, by squaring.
+template <int bits> PENSTOCK_HD inline __attribute__((always_inline)) double whole_power(double x, int32_t n) {
+  if constexpr (bits == 0) return 1.0;
+  else return ((n & 1) ? x : 1.0) * whole_power<bits - 1>(x * x, n >> 1);
+}
 }  // namespace series
 
 // Through exp and a log of extra digits: 16 units in the last place in float64, 0.51 in float32; integral exponents
@@ -199,13 +203,7 @@ PENSTOCK_HD inline Pair log_pair(double x) {
 PENSTOCK_HD inline double pow(double x, double y) {
   const double ay = abs(y);
   const bool whole = floor(y) == y, small = whole && ay <= 64.0;
-  double product = 1.0, square = x;
-  int32_t n = static_cast<int32_t>(small ? ay : 0.0);
-  for (int bit = 0; bit < 7; ++bit) {
-    product = (n & 1) ? product * square : product;
-    square = square * square;
-    n >>= 1;
-  }
+  const double product = series::whole_power<7>(x, static_cast<int32_t>(small ? ay : 0.0));
   const bool odd = whole && ay < 0x1p53 && floor(ay * 0.5) * 2.0 != ay;
   const double a = abs(x);
   const series::Pair l = series::log_pair(a == 0.0 || a == kInfinity ? 1.0 : a);
