@@ -146,6 +146,7 @@ class Pipeline:
         if not nodes:
             raise ValueError("the pipeline has no outputs")
         self._graph.set_outputs(nodes)
+        self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 
     def _start(self):

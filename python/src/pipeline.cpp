@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <deque>
+#include <thread>
 
 #include "bindings.h"
 #include "interop.h"
@@ -49,6 +50,24 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
     throw;
   }
   return g.add(std::move(n));
+}
+
+// How deep this thread is in the user's sources. Python's garbage collector may find a pipeline there that nobody uses
+// any more, maybe the very one whose thread this is; a thread cannot wait for its own end.
+thread_local int inside_sources = 0;
+struct InsideSource {
+  InsideSource() { ++inside_sources; }
+  ~InsideSource() { --inside_sources; }
+};
+
+void end_pipeline(std::unique_ptr<Pipeline> pipeline) {
+  if (!pipeline) return;
+  if (inside_sources > 0) {
+    std::thread([p = std::move(pipeline)]() mutable { p.reset(); }).detach();
+    return;
+  }
+  nb::gil_scoped_release release;  // its threads may wait for the GIL before they can end
+  pipeline.reset();
 }
 
 // Calls the Python object behind an external_source node: next(iteration, in_epoch, epoch, batch_size) -> batches.
@@ -102,6 +121,7 @@ class PythonFeed final : public ExternalFeed {
  private:
   // The executor carries C++ errors; Python's own exception waits here until run() raises it unchanged.
   template <class F> auto guarded(F&& f) -> decltype(f()) {
+    InsideSource inside;
     try {
       return f();
     } catch (nb::python_error& e) {
@@ -130,10 +150,7 @@ struct PythonPipeline {
 
   ~PythonPipeline() { close(); }
   void close() {
-    {
-      nb::gil_scoped_release release;  // threads may wait for the GIL before they can end
-      pipeline.reset();
-    }
+    end_pipeline(std::move(pipeline));
     feeds.clear();
   }
   Pipeline& get() {
