@@ -2,8 +2,8 @@
  *
  * Penstock's C interface. C99 and C++; needs no other header of Penstock.
  *
- * Every function that can fail returns a status; the message is penstock_last_error() of the same thread. Handles may be
- * NULL only where a comment says so; a NULL elsewhere gives PENSTOCK_ERROR_ARGUMENT. Where a function fails, it has
+ * Every function that can fail returns a status; the message is penstock_last_error() of the same thread. Handles may
+ * be NULL only where a comment says so; a NULL elsewhere gives PENSTOCK_ERROR_ARGUMENT. Where a function fails, it has
  * written nothing to its results. Structs with `struct_size` may grow in later versions: zero them, then set it to
  * sizeof the struct. Text is UTF-8 and ends with a zero.
  *
@@ -182,13 +182,21 @@ PENSTOCK_API penstock_status penstock_set_strings(penstock_arguments* arguments,
 PENSTOCK_API penstock_status penstock_set_per_sample(penstock_arguments* arguments, const char* name,
                                                      const penstock_batch* values);
 
+/* A result inside a graph, of penstock_graph_add. */
+typedef struct penstock_value {
+  int node;
+  int output;
+} penstock_value;
+/* Only for penstock_graph_add: the argument of each sample is what the value is for it. */
+PENSTOCK_API penstock_status penstock_set_value(penstock_arguments* arguments, const char* name, penstock_value value);
+
 /* ---- Calling an operator ---- */
 
 typedef struct penstock_call_options {
   size_t struct_size;
   const penstock_allocator* allocator;  /* of the results; NULL: the default */
   int batch_size;                       /* of operators without inputs; 0: 1 */
-  /* What random operators draw from: equal numbers give equal results. Sample i of the call is sample first_sample + i. */
+  /* What random operators draw from: equal numbers give equal results. Sample i of the call is first_sample + i. */
   uint64_t seed, epoch, first_sample;
   uint32_t node;
   /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
@@ -275,6 +283,21 @@ typedef struct penstock_reader_meta {
   int pad_last_batch, stick_to_shard;
 } penstock_reader_meta;
 
+/* A graph is built operator by operator and becomes a pipeline; penstock_pipeline_save is its lasting form. */
+typedef struct penstock_graph penstock_graph;
+PENSTOCK_API penstock_status penstock_graph_create(uint64_t seed, penstock_graph** graph);
+/* NULL is allowed. */
+PENSTOCK_API void penstock_graph_destroy(penstock_graph* graph);
+/* Adds an operator and writes one value for each of its outputs. `name` may be NULL; readers and external sources are
+ * found by it. num_outputs is the operator's number of outputs; an external_source may have any. */
+PENSTOCK_API penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const char* name,
+                                                const penstock_value* inputs, size_t num_inputs,
+                                                const penstock_arguments* arguments, penstock_value* outputs,
+                                                size_t num_outputs);
+/* The graph is copied. options->batch_size must be set. */
+PENSTOCK_API penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs,
+                                                      size_t num_outputs, const penstock_pipeline_options* options,
+                                                      penstock_pipeline** pipeline);
 /* From what penstock_pipeline_save, or Python, saved. `options` may be NULL. Needs no Python. */
 PENSTOCK_API penstock_status penstock_pipeline_load(const char* json, const penstock_pipeline_options* options,
                                                     penstock_pipeline** pipeline);
@@ -282,8 +305,8 @@ PENSTOCK_API penstock_status penstock_pipeline_load(const char* json, const pens
 PENSTOCK_API void penstock_pipeline_destroy(penstock_pipeline* pipeline);
 PENSTOCK_API penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline,
                                                         penstock_pipeline_info* info);
-/* The next batch, one handle an output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After any
- * error the pipeline stays usable. */
+/* The next batch, one handle an output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After
+ * any error the pipeline stays usable. */
 PENSTOCK_API penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
                                                    penstock_batch** outputs, size_t num_outputs);
 /* Queues one batch for each output of the external_source called `name`. The pipeline keeps a reference. */

@@ -137,8 +137,8 @@ class Batch {
   Batch() = default;
   explicit Batch(penstock_batch* owned) : handle_(owned, penstock_batch_destroy) {}
 
-  // Row-major samples in the caller's memory, without a copy. `owner` is kept until nothing refers to the memory; without
-  // one, the memory must outlive the batch and all that refers to it. Operators only read their inputs.
+  // Row-major samples in the caller's memory, without a copy. `owner` is kept until nothing refers to the memory;
+  // without one, the memory must outlive the batch and all that refers to it. Operators only read their inputs.
   template <class T>
   static Batch wrap(const std::vector<T*>& data, const std::vector<Shape>& shapes, const std::string& layout = {},
                     std::shared_ptr<void> owner = nullptr) {
@@ -151,7 +151,8 @@ class Batch {
   template <class T>
   static Batch wrap(T* data, const Shape& shape, const std::string& layout = {},
                     std::shared_ptr<void> owner = nullptr) {
-    if (shape.empty() || shape[0] < 1) throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent is the number of samples");
+    if (shape.empty() || shape[0] < 1)
+      throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent is the number of samples");
     int64_t step = 1;
     for (size_t d = 1; d < shape.size(); ++d) step *= shape[d];
     std::vector<T*> pointers;
@@ -219,6 +220,8 @@ class Batch {
 
 // ---- Arguments and calls ----
 
+using Value = penstock_value;  // a result inside a Graph
+
 class Arguments {
  public:
   Arguments() {
@@ -247,6 +250,7 @@ class Arguments {
   void set(const char* name, const Batch& per_sample) {
     check(penstock_set_per_sample(handle(), name, per_sample.handle()));
   }
+  void set(const char* name, const Value& value) { check(penstock_set_value(handle(), name, value)); }
   penstock_arguments* handle() const { return handle_.get(); }
 
  private:
@@ -303,7 +307,8 @@ template <class E> struct element<std::vector<E>> { using type = E; };
 // What a field of type T takes: integers are not made from fractions.
 template <class U, class T>
 constexpr bool takes = !is_list<T>::value && std::is_convertible_v<U, T> &&
-                       (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> || std::is_enum_v<std::decay_t<U>>);
+                       (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> ||
+                        std::is_enum_v<std::decay_t<U>>);
 template <class U, class T>
 constexpr bool element_of = is_list<T>::value && std::is_arithmetic_v<U> &&
                             std::is_arithmetic_v<typename element<T>::type> &&
@@ -333,19 +338,22 @@ template <class T> class Optional {
   std::optional<T> value_;
 };
 
-// A value, or one a sample.
+// A value, or one a sample: a Batch in a call, a Value in a Graph.
 template <class T> class PerSample : public Optional<T> {
  public:
   using Optional<T>::Optional;
   PerSample() = default;
   PerSample(Batch values) : values_(std::move(values)) {}
+  PerSample(Value value) : value_(value) {}
   void add_to(Arguments& arguments, const char* name) const {
     if (values_) arguments.set(name, values_);
+    else if (value_) arguments.set(name, *value_);
     else Optional<T>::add_to(arguments, name);
   }
 
  private:
   Batch values_;
+  std::optional<Value> value_;
 };
 
 // ---- Pipelines ----
@@ -362,15 +370,43 @@ struct ReaderMeta {
   bool pad_last_batch, stick_to_shard;
 };
 
+// Built operator by operator: graph.add("resize", {images}, fn::ResizeArguments{...}.list())[0].
+class Graph {
+ public:
+  explicit Graph(uint64_t seed = 0) {
+    penstock_graph* handle = nullptr;
+    check(penstock_graph_create(seed, &handle));
+    handle_.reset(handle, penstock_graph_destroy);
+  }
+  // num_outputs 0: as many as the operator has.
+  std::vector<Value> add(const char* op, const std::vector<Value>& inputs, const Arguments& arguments = {},
+                         const std::string& name = {}, int num_outputs = 0) {
+    penstock_operator_info info{};
+    info.struct_size = sizeof info;
+    check(penstock_get_operator_info(op, &info));
+    std::vector<Value> outputs(static_cast<size_t>(num_outputs > 0 ? num_outputs : info.num_outputs));
+    check(penstock_graph_add(handle(), op, name.empty() ? nullptr : name.c_str(), inputs.data(), inputs.size(),
+                             arguments.handle(), outputs.data(), outputs.size()));
+    return outputs;
+  }
+  penstock_graph* handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<penstock_graph> handle_;
+};
+
 class Pipeline {
  public:
+  // options.batch_size must be set.
+  Pipeline(const Graph& graph, const std::vector<Value>& outputs, const PipelineOptions& options) {
+    const auto o = c_options(options);
+    penstock_pipeline* handle = nullptr;
+    check(penstock_pipeline_create(graph.handle(), outputs.data(), outputs.size(), &o, &handle));
+    handle_.reset(handle, penstock_pipeline_destroy);
+  }
   // From the JSON that save(), or Python, made.
   static Pipeline load(const std::string& json, const PipelineOptions& options = {}) {
-    penstock_pipeline_options o{};
-    o.struct_size = sizeof o;
-    o.batch_size = options.batch_size, o.threads = options.threads, o.prefetch = options.prefetch;
-    o.memory_limit = options.memory_limit;
-    o.allocator = options.allocator.handle();
+    const auto o = c_options(options);
     penstock_pipeline* handle = nullptr;
     check(penstock_pipeline_load(json.c_str(), &o, &handle));
     return Pipeline(handle);
@@ -433,6 +469,14 @@ class Pipeline {
 
  private:
   explicit Pipeline(penstock_pipeline* owned) : handle_(owned, penstock_pipeline_destroy) {}
+  static penstock_pipeline_options c_options(const PipelineOptions& options) {
+    penstock_pipeline_options o{};
+    o.struct_size = sizeof o;
+    o.batch_size = options.batch_size, o.threads = options.threads, o.prefetch = options.prefetch;
+    o.memory_limit = options.memory_limit;
+    o.allocator = options.allocator.handle();
+    return o;
+  }
   penstock_pipeline_info info() const {
     penstock_pipeline_info i{};
     i.struct_size = sizeof i;

@@ -10,7 +10,7 @@ namespace {
 penstock_status set(penstock_arguments* list, const char* name, auto&& fill) {
   return guarded([&] {
     required(list, "arguments");
-    penstock_arguments::Entry entry{&required(name, "name"), {}, nullptr};
+    penstock_arguments::Entry entry{&required(name, "name"), {}, nullptr, {}};
     fill(entry);
     for (auto& e : list->entries)
       if (e.name == entry.name) {
@@ -30,6 +30,7 @@ template <class T> auto list_of(const T* values, size_t count) {
 std::vector<Argument> resolve(const OpInfo& info, const penstock_arguments& list) {
   std::vector<Argument> args(info.args.size());
   for (const auto& e : list.entries) {
+    if (e.ref.node >= 0) bad_argument("{} is a value of a graph; a call takes batches", e.name);
     const ArgInfo* a = info.arg(e.name);
     if (!a) {
       std::vector<std::string> names;
@@ -94,6 +95,12 @@ penstock_status penstock_set_per_sample(penstock_arguments* arguments, const cha
                                         const penstock_batch* values) {
   return set(arguments, name,
              [&](auto& e) { e.per_sample = std::make_unique<Batch>(required(values, "values").batch); });
+}
+penstock_status penstock_set_value(penstock_arguments* arguments, const char* name, penstock_value value) {
+  return set(arguments, name, [&](auto& e) {
+    if (value.node < 0 || value.output < 0) bad_argument("output {} of node {} is no value", value.output, value.node);
+    e.ref = {value.node, value.output};
+  });
 }
 
 penstock_status penstock_call(const char* op, const penstock_batch* const* inputs, size_t num_inputs,

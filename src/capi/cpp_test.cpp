@@ -119,6 +119,48 @@ TEST(Cpp, InputsOfEachNumber) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(mine[static_cast<size_t>(i)], *drawn[i].as<float>());
 }
 
+TEST(Cpp, PipelinesAreBuilt) {
+  auto bytes = ramp(2 * 6 * 8 * 3);
+  const Batch images = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
+  Graph graph(7);
+  const Value in = graph.add("external_source", {}, fn::ExternalSourceArguments{.layout = {"HWC"}}.list(), "images")[0];
+  const Value mirror = graph.add("random.coin_flip", {})[0];
+  const Value out = graph.add("flip", {in}, fn::FlipArguments{.horizontal = mirror}.list())[0];
+  Pipeline pipeline(graph, {out, mirror}, {.batch_size = 2, .threads = 2});
+  Pipeline copy = Pipeline::load(pipeline.save());
+  for (int round = 0; round < 3; ++round) {
+    pipeline.feed("images", {images});
+    copy.feed("images", {images});
+    const auto a = pipeline.run(), b = copy.run();
+    for (int i = 0; i < 2; ++i) {
+      const int flipped = *a[1][i].as<int32_t>();
+      EXPECT_EQ(flipped, *b[1][i].as<int32_t>());
+      EXPECT_EQ(a[0][i].as<uint8_t>()[0], bytes[static_cast<size_t>(i * 144 + flipped * 21)]);
+      EXPECT_EQ(std::memcmp(a[0][i].data, b[0][i].data, 144), 0);
+    }
+  }
+  const auto refused = [&](const char* text, auto&& body) {
+    try {
+      body();
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+    }
+  };
+  refused("did you mean 'flip'", [&] { graph.add("flop", {in}); });
+  refused("does not exist", [&] { graph.add("flip", {Value{9, 0}}); });
+  refused("does not exist", [&] { graph.add("flip", {Value{0, -1}}); });
+  refused("same for all samples",
+          [&] { graph.add("cast", {in}, [&] { Arguments a; a.set("dtype", mirror); return a; }()); });
+  refused("a graph takes values", [&] { graph.add("flip", {in}, fn::FlipArguments{.horizontal = images}.list()); });
+  refused("a call takes batches", [&] { fn::flip(images, {.horizontal = mirror}); });
+  refused("gives 1 outputs, not 2", [&] { graph.add("flip", {in}, {}, "", 2); });
+  refused("two operators have the name", [&] { graph.add("flip", {in}, {}, "images"); });
+  refused("batch size", [&] { Pipeline(graph, {out}, {}); });
+  refused("at least one output", [&] { Pipeline(graph, {}, {.batch_size = 1}); });
+  refused("no value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
+}
+
 TEST(Cpp, NamesOfOperators) {
   const auto names = operator_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "flip"), names.end());

@@ -22,8 +22,12 @@ struct penstock_arguments {
     std::string name;
     penstock::Value value;
     std::unique_ptr<penstock::Batch> per_sample;  // instead of a value
+    penstock::ValueRef ref;                       // instead of both, in a graph
   };
   std::vector<Entry> entries;
+};
+struct penstock_graph {
+  penstock::Graph graph;
 };
 struct penstock_pipeline {
   std::unique_ptr<penstock::Pipeline> pipeline;
@@ -53,8 +57,8 @@ inline void check_struct_size(size_t given, const char* what) {
   if (given <= sizeof(size_t) || given > 4096) bad_argument("struct_size of {} is {}: set it to sizeof", what, given);
 }
 
-// What the caller gave of a struct, and zeros for the rest. A newer program's fields that are not zero ask for something
-// that this library does not know.
+// What the caller gave of a struct, and zeros for the rest. A newer program's fields that are not zero ask for
+// something that this library does not know.
 template <class T> T read_struct(const T* p, const char* what) {
   const size_t given = required(p, what).struct_size;
   check_struct_size(given, what);

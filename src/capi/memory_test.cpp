@@ -77,8 +77,8 @@ struct Counted {
   }
 };
 
-// Calls `body` with the first, second, third ... allocation behind arm() failing until it succeeds. Each failure must say
-// that there was no memory and leave nothing behind. `last`: all allocations behind the failing one fail too.
+// Calls `body` with the first, second, third ... allocation behind arm() failing until it succeeds. Each failure must
+// say that there was no memory and leave nothing behind. `last`: all allocations behind the failing one fail too.
 using Arm = std::function<void()>;
 void fail_each_new(const std::function<penstock_status(const Arm&)>& body, bool last = false) {
   for (int round = 0; round < 4; ++round) EXPECT_OK(body([] {}));  // what is made once and kept is made now
@@ -178,7 +178,8 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
   penstock_batch* in = images.batch();
   const double size[] = {3, 2};
   for (const bool last : {false, true})
-    for (const char* op : {"flip", "brightness_contrast", "resize", "crop_mirror_normalize"}) fail_each_new([&](const Arm& arm) {
+    for (const char* op : {"flip", "brightness_contrast", "resize", "crop_mirror_normalize"})
+      fail_each_new([&](const Arm& arm) {
       arm();
       penstock_arguments* args = nullptr;
       penstock_batch* out = nullptr;

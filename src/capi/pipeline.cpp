@@ -18,6 +18,17 @@ penstock_status give_text(char** text, auto&& make) {
   });
 }
 
+void change(PipelineOptions& p, const penstock_pipeline_options& o) {
+  if (o.batch_size < 0 || o.threads < 0 || o.prefetch < 0)
+    bad_argument("batch_size, threads and prefetch must be at least 0, got {}, {}, {}", o.batch_size, o.threads,
+                 o.prefetch);
+  if (o.batch_size) p.batch_size = o.batch_size;
+  if (o.threads) p.threads = o.threads;
+  if (o.prefetch) p.prefetch = o.prefetch;
+  if (o.memory_limit) p.memory_limit = o.memory_limit;
+  if (o.allocator) p.memory = o.allocator->memory;
+}
+
 std::string statistics_json(const Pipeline& p) {
   using Json = nlohmann::ordered_json;
   const PipelineStatistics s = p.statistics();
@@ -40,23 +51,72 @@ std::string statistics_json(const Pipeline& p) {
 
 using namespace penstock;
 
+penstock_status penstock_graph_create(uint64_t seed, penstock_graph** graph) {
+  return guarded([&] {
+    required(graph, "graph");
+    auto handle = std::make_unique<penstock_graph>();
+    handle->graph.set_seed(seed);
+    *graph = handle.release();
+  });
+}
+
+void penstock_graph_destroy(penstock_graph* graph) { delete graph; }
+
+penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const char* name,
+                                   const penstock_value* inputs, size_t num_inputs,
+                                   const penstock_arguments* arguments, penstock_value* outputs, size_t num_outputs) {
+  return guarded([&] {
+    Graph& g = required(graph, "graph").graph;
+    Node node;
+    node.op = &required(op, "the name of the operator");
+    if (name) node.name = name;
+    if (num_inputs > 0) required(inputs, "inputs");
+    if (num_outputs > 0) required(outputs, "outputs");
+    constexpr size_t kMost = 1024;
+    if (num_inputs > kMost || num_outputs > kMost || num_outputs == 0)
+      bad_argument("{} inputs and {} outputs; at most {}, and at least one output", num_inputs, num_outputs, kMost);
+    for (size_t i = 0; i < num_inputs; ++i) node.inputs.push_back({inputs[i].node, inputs[i].output});
+    if (arguments)
+      for (const auto& e : arguments->entries) {
+        if (e.per_sample) bad_argument("{} is a batch; a graph takes values: penstock_set_value", e.name);
+        if (e.ref.node >= 0) node.per_sample.emplace_back(e.name, e.ref);
+        else node.constants.emplace_back(e.name, e.value);
+      }
+    node.outputs = static_cast<int>(num_outputs);
+    const int id = g.add(std::move(node));
+    for (size_t i = 0; i < num_outputs; ++i) outputs[i] = {id, static_cast<int>(i)};
+  });
+}
+
+penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs,
+                                         size_t num_outputs, const penstock_pipeline_options* options,
+                                         penstock_pipeline** pipeline) {
+  return guarded([&] {
+    required(pipeline, "pipeline");
+    Graph g = required(graph, "graph").graph;
+    const auto o = read_struct(options, "options");
+    if (num_outputs == 0) bad_argument("a pipeline needs at least one output");
+    std::vector<ValueRef> values;
+    required(outputs, "outputs");
+    for (size_t i = 0; i < num_outputs; ++i) values.push_back({outputs[i].node, outputs[i].output});
+    g.set_outputs(std::move(values));
+    PipelineOptions p;
+    p.batch_size = 0;  // must be given
+    change(p, o);
+    auto handle = std::make_unique<penstock_pipeline>();
+    handle->pipeline = std::make_unique<Pipeline>(std::move(g), std::move(p));
+    *pipeline = handle.release();
+  });
+}
+
 penstock_status penstock_pipeline_load(const char* json, const penstock_pipeline_options* options,
                                        penstock_pipeline** pipeline) {
   return guarded([&] {
     required(pipeline, "pipeline");
     const std::string text = &required(json, "json");
     const auto o = read_optional_struct(options, "options");
-    if (o.batch_size < 0 || o.threads < 0 || o.prefetch < 0)
-      bad_argument("batch_size, threads and prefetch must be at least 0, got {}, {}, {}", o.batch_size, o.threads,
-                   o.prefetch);
     auto handle = std::make_unique<penstock_pipeline>();
-    handle->pipeline = Pipeline::from_json(text, [&](PipelineOptions& p) {
-      if (o.batch_size) p.batch_size = o.batch_size;
-      if (o.threads) p.threads = o.threads;
-      if (o.prefetch) p.prefetch = o.prefetch;
-      if (o.memory_limit) p.memory_limit = o.memory_limit;
-      if (o.allocator) p.memory = o.allocator->memory;
-    });
+    handle->pipeline = Pipeline::from_json(text, [&](PipelineOptions& p) { change(p, o); });
     *pipeline = handle.release();
   });
 }

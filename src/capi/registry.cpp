@@ -56,7 +56,8 @@ penstock_status penstock_get_operator_info(const char* op, penstock_operator_inf
 penstock_status penstock_get_argument_info(const char* op, size_t index, penstock_argument_info* info) {
   return guarded([&] {
     const OpInfo& o = get_op(&required(op, "the name of the operator"));
-    if (index >= o.args.size()) bad_argument("{} has {} arguments, there is no argument {}", o.name, o.args.size(), index);
+    const size_t count = o.args.size();
+    if (index >= count) bad_argument("{} has {} arguments, there is no argument {}", o.name, count, index);
     const ArgInfo& a = o.args[index];
     penstock_argument_info i{};
     i.name = a.name.c_str();

@@ -132,7 +132,8 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 
 std::span<const uint8_t> encoded_bytes(const View& v) {
   if (v.dtype != DType::uint8 || v.shape.size() != 1)
-    bad_type("decodes the bytes of a file, a uint8 sample with one dimension; got {} with {}", name_of(v.dtype), v.shape.size());
+    bad_type("decodes the bytes of a file, a uint8 sample with one dimension; got {} with {}", name_of(v.dtype),
+             v.shape.size());
   if (!v.dense()) bad_type("the bytes of a file must lie one after the other");
   return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
 }

@@ -17,7 +17,8 @@ static PipelineOptions checked(PipelineOptions o) {
   constexpr int kMostThreads = 1024, kMostPrefetch = 1024;
   if (o.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", o.batch_size);
   if (o.threads > kMostThreads) bad_argument("at most {} threads, got {}", kMostThreads, o.threads);
-  if (o.prefetch > kMostPrefetch) bad_argument("at most {} iterations are prefetched, got {}", kMostPrefetch, o.prefetch);
+  if (o.prefetch > kMostPrefetch)
+    bad_argument("at most {} iterations are prefetched, got {}", kMostPrefetch, o.prefetch);
   return o;
 }
 
