@@ -1488,7 +1488,7 @@ struct RotateArguments {
   Optional<bool> keep_size{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // What is outside of the input; if not given, the nearest sample at its edge.
+  // What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
   Optional<double> fill_value{};
   // INTERP_NN or INTERP_LINEAR. Default: 1.
   Optional<int64_t> interp_type{};
@@ -1673,14 +1673,13 @@ inline Batch transpose(const Batch& input, const TransposeArguments& arguments =
 }
 
 struct WarpAffineArguments {
-  // 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input, and one for each frame. Default:
-  // {}.
+  // 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input; or one per frame. Default: {}.
   PerSample<std::vector<double>> matrix{};
   // The matrix maps output to input; otherwise it is inverted. Default: true.
   Optional<bool> inverse_map{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // What is outside of the input; if not given, the nearest sample at its edge.
+  // What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
   Optional<double> fill_value{};
   // INTERP_NN or INTERP_LINEAR. Default: 1.
   Optional<int64_t> interp_type{};
