@@ -82,12 +82,62 @@ void horizontal_plain(const float* acc, int channels, const int32_t* base, int s
 }
 
 #if PENSTOCK_VECTORS
+#if PENSTOCK_VECTORS == 2
+inline __m512 four_pixels(const float* a, const float* b, const float* c, const float* d, int64_t at) {
+  __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(a + at));
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(b + at), 1);
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(c + at), 2);
+  return _mm512_insertf32x4(v, _mm_loadu_ps(d + at), 3);
+}
+
+// Four pixels are one vector, the weights of the four lie in two. Returns how many outputs are done.
+template <int kChannels, int kTaps>
+int64_t horizontal_fours(const float* acc, const int32_t* base, int64_t hop, const float* weight, float* const* planes,
+                         int64_t n) {
+  const __m512i pixel = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  const __m512i first = _mm512_mullo_epi32(pixel, _mm512_set1_epi32(kTaps));
+  const __m512i by_channel = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  constexpr auto low = static_cast<__mmask16>(kTaps >= 4 ? 0xFFFF : (1 << 4 * kTaps) - 1);
+  constexpr auto high = static_cast<__mmask16>(kTaps <= 4 ? 0 : (1 << (4 * kTaps - 16)) - 1);
+  float *r = planes[0], *g = planes[1], *b = planes[2], *a = kChannels == 4 ? planes[3] : nullptr;
+  int64_t o = 0;
+  for (; o + 4 <= n; o += 4, weight += 4 * kTaps) {
+    const float* p0 = acc + int64_t{base[o]} * kChannels;
+    const float* p1 = acc + int64_t{base[o + 1]} * kChannels;
+    const float* p2 = acc + int64_t{base[o + 2]} * kChannels;
+    const float* p3 = acc + int64_t{base[o + 3]} * kChannels;
+    const __m512 w0 = _mm512_maskz_loadu_ps(low, weight);
+    const __m512 w1 = high ? _mm512_maskz_loadu_ps(high, weight + 16) : w0;
+    auto weights = [&](int k) __attribute__((always_inline)) {
+      const __m512i which = _mm512_add_epi32(first, _mm512_set1_epi32(k));
+      return high ? _mm512_permutex2var_ps(w0, which, w1) : _mm512_permutexvar_ps(which, w0);
+    };
+    __m512 s = _mm512_mul_ps(weights(0), four_pixels(p0, p1, p2, p3, 0));
+#pragma GCC unroll 8
+    for (int k = 1; k < kTaps; ++k) s = _mm512_fmadd_ps(weights(k), four_pixels(p0, p1, p2, p3, k * hop), s);
+    s = _mm512_permutexvar_ps(by_channel, s);
+    _mm_storeu_ps(r + o, _mm512_castps512_ps128(s));
+    _mm_storeu_ps(g + o, _mm512_extractf32x4_ps(s, 1));
+    _mm_storeu_ps(b + o, _mm512_extractf32x4_ps(s, 2));
+    if constexpr (kChannels == 4) _mm_storeu_ps(a + o, _mm512_extractf32x4_ps(s, 3));
+  }
+  return o;
+}
+#endif
+
 // One pixel of three or four channels is one vector of four; the fourth lane of three is never stored.
 template <int kChannels>
 void horizontal_pixels(const float* acc, const int32_t* base, int step, const float* weight, int taps,
                        float* const* planes, int64_t n) {
   const int64_t hop = int64_t{step} * kChannels;
   int64_t o = 0;
+#if PENSTOCK_VECTORS == 2
+  constexpr decltype(&horizontal_fours<kChannels, 1>) by_taps[] = {
+      &horizontal_fours<kChannels, 1>, &horizontal_fours<kChannels, 2>, &horizontal_fours<kChannels, 3>,
+      &horizontal_fours<kChannels, 4>, &horizontal_fours<kChannels, 5>, &horizontal_fours<kChannels, 6>,
+      &horizontal_fours<kChannels, 7>, &horizontal_fours<kChannels, 8>};
+  if (taps <= 8) o = by_taps[taps - 1](acc, base, hop, weight, planes, n);
+#endif
   for (; o + 4 <= n; o += 4) {
     const float* p0 = acc + int64_t{base[o]} * kChannels;
     const float* p1 = acc + int64_t{base[o + 1]} * kChannels;
