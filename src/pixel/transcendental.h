@@ -43,10 +43,9 @@ namespace series {
 struct Split { double e, f; };
 PENSTOCK_HD inline Split split(double x) {
   const bool tiny = x < 0x1p-1022;
-  const int64_t bits = std::bit_cast<int64_t>(tiny ? x * 0x1p54 : x);
-  const int64_t above = bits - 0x3FE6A09E667F3BCD;              // over sqrt(1/2)
-  const int64_t e = above >> 52;
-  const double m = std::bit_cast<double>(bits - e * (int64_t{1} << 52));
+  const uint64_t bits = std::bit_cast<uint64_t>(tiny ? x * 0x1p54 : x);
+  const int64_t e = static_cast<int64_t>(bits - 0x3FE6A09E667F3BCDu) >> 52;  // exponent over sqrt(1/2)
+  const double m = std::bit_cast<double>(bits - (static_cast<uint64_t>(e) << 52));
   const double exponent = std::bit_cast<double>(e + 0x4338000000000000) - 0x1.8p52;
   return {tiny ? exponent - 54 : exponent, m - 1.0};
 }

@@ -20,7 +20,8 @@ template <class V> V constant_in(double value, DType t) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(Half(static_cast<float>(value))));
     else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      return static_cast<V>(static_cast<T>(static_cast<int64_t>(value)));
+      return static_cast<V>(value < 0 ? static_cast<T>(static_cast<int64_t>(value))
+                                      : static_cast<T>(static_cast<uint64_t>(value)));
     else return static_cast<V>(static_cast<T>(value));
   });
 }

@@ -52,7 +52,8 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
   for (const Loop& l : loops) (l.reduced ? summed : kept).push_back(l);
   const T* data = in.as<T>();
   const int64_t width = inner.extent, outer = plan.results / std::max<int64_t>(width, 1);
-  std::vector<double> partial(static_cast<size_t>(kPartialSums * width));
+  const int64_t block = kPartialSums * width;
+  std::vector<double> partial(static_cast<size_t>(block)), about_block(kSquares ? static_cast<size_t>(block) : 0);
   const int64_t run = summed.empty() ? 1 : summed.back().extent, step = summed.empty() ? 0 : summed.back().stride;
   const int64_t runs = plan.count / std::max<int64_t>(run, 1);
   for (int64_t o = 0; o < outer; ++o) {
@@ -60,12 +61,14 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
     int64_t rest = o;
     for (size_t k = kept.size(); k-- > 0; rest /= kept[k].extent) base += rest % kept[k].extent * kept[k].stride;
     std::fill(partial.begin(), partial.end(), 0.0);
+    if constexpr (kSquares)
+      for (int64_t k = 0; k < block; ++k) about_block[k] = about[o * width + k % width];
     int64_t j = 0;
     for (int64_t r = 0; r < runs; ++r) {
       const T* row = base;
       int64_t left = r;
       for (size_t k = summed.empty() ? 0 : summed.size() - 1; k-- > 0; left /= summed[k].extent) row += left % summed[k].extent * summed[k].stride;
-      const double* about_here = kSquares ? about + o * width : nullptr;
+      const double* about_here = about_block.data();
       auto add = [&](double* to, const T& v, int64_t i) {
         const double d = static_cast<double>(v);
         if constexpr (kSquares) {
@@ -75,18 +78,20 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
           *to += d;
         }
       };
-      int64_t i = 0;
-      if (width == 1 && step == 1) {
-        for (; i < run && j % kPartialSums != 0; ++i, ++j) add(&partial[j % kPartialSums], row[i], 0);
-        double* p = partial.data();
-        for (; i + kPartialSums <= run; i += kPartialSums, j += kPartialSums)
-          for (int k = 0; k < kPartialSums; ++k) add(p + k, row[i + k], 0);
-      }
-      for (; i < run; ++i, ++j) {
+      auto add_one = [&](int64_t i) {
         double* p = partial.data() + j % kPartialSums * width;
         const T* v = row + i * step;
         for (int64_t k = 0; k < width; ++k) add(p + k, v[k], k);
+        ++j;
+      };
+      int64_t i = 0;
+      if (step == width) {  // sixteen neighbors at a time: one run in memory, one addition to each partial sum
+        for (; i < run && j % kPartialSums != 0; ++i) add_one(i);
+        double* p = partial.data();
+        for (; i + kPartialSums <= run; i += kPartialSums, j += kPartialSums)
+          for (int64_t k = 0; k < block; ++k) add(p + k, row[i * width + k], k);
       }
+      for (; i < run; ++i) add_one(i);
     }
     for (int64_t k = 0; k < width; ++k) sums[o * width + k] += total(partial.data() + k, width);
   }

@@ -52,6 +52,9 @@ std::vector<double> BatchStatistics::deviation(int ddof, double epsilon) const {
   return d;
 }
 
+// Elements of a loop that is worth its start.
+constexpr int64_t kLongRun = 768;
+
 void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<double>& mean,
                   const std::vector<double>& factor, double shift, const View& out) {
   const int64_t n = in.volume();
@@ -70,6 +73,14 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
     run *= in.shape[--first];
   }
   step = apart ? 1 : 0;
+  // Where all results lie side by side in the innermost run, several runs are one with the coefficients repeated.
+  std::vector<double> means = mean, factors = factor;
+  if (apart && run == plan.results && run < kLongRun) {
+    const int64_t repeats = std::min(kLongRun / run, n / run);
+    for (int64_t k = run; k < repeats * run; ++k) means.push_back(means[k - run]), factors.push_back(factors[k - run]);
+    run *= repeats;
+    first = 0;
+  }
   dispatch(in.dtype, [&](auto in_tag) {
     using T = typename decltype(in_tag)::type;
     dispatch(out.dtype, [&](auto out_tag) {
@@ -78,10 +89,14 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
       U* b = out.as<U>();
       int64_t index[Shape::kMaxDims] = {};
       for (int64_t i = 0; i < n; i += run) {
+        const int64_t elements = std::min(run, n - i);
         int64_t r = 0;
         for (int d = 0; d < first; ++d) r += index[d] * strides[d];
-        for (int64_t k = 0; k < run; ++k)
-          b[i + k] = stored<U>((static_cast<double>(a[i + k]) - mean[r + k * step]) * factor[r + k * step] + shift);
+        const double *m = &means[r], *f = &factors[r];
+        if (step)
+          for (int64_t k = 0; k < elements; ++k) b[i + k] = stored<U>((static_cast<double>(a[i + k]) - m[k]) * f[k] + shift);
+        else
+          for (int64_t k = 0; k < elements; ++k) b[i + k] = stored<U>((static_cast<double>(a[i + k]) - *m) * *f + shift);
         for (int d = first - 1; d >= 0 && ++index[d] == in.shape[d]; --d) index[d] = 0;
       }
     });
