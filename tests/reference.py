@@ -37,6 +37,8 @@ KNOWN_DIFFERENCES = {
     "squeeze.negative": "Negative axes count from the back; DALI ignores them.",
     "subscript": "None inserts an axis and ... fills up, as in NumPy; in DALI None is a full slice and ... an error.",
     "arithmetic.float16": "float16 takes part in arithmetic here and not in DALI.",
+    "arithmetic.comparisons": "Integers and floating point compare in the promoted type; DALI orders negative integers "
+                              "wrongly there: int16 -6 < float32 -10.",
     "arithmetic.remainder": "Operands of % are converted to the result's type first, as for every other operator; "
                             "DALI computes integer % float in double.",
     "constant.float64": "float64 constants keep their type; DALI reduces them to float32.",
