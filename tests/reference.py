@@ -544,6 +544,8 @@ def arithmetic(op, a, b=None):
     kind = promote(a.dtype, b.dtype)
     if op == "/" and kind.kind != "f":
         kind = np.dtype(np.float32)
+    if kind == np.float16:                                  # computed in float32, rounded once
+        return arithmetic(op, a.astype(np.float32), b.astype(np.float32)).astype(kind)
     a, b = a.astype(kind), b.astype(kind)
     with np.errstate(all="ignore"):
         if kind.kind == "f":

@@ -107,8 +107,8 @@ def arguments(draw, n, choices):
 
 
 def number(low, high):
-    """Floats that float32 holds, so that no conversion counts as a difference."""
-    return st.floats(low, high, width=32).map(lambda v: round(v * 64) / 64)
+    """Multiples of 1/64, which float32 holds, so that no conversion counts as a difference."""
+    return st.integers(math.ceil(low * 64), math.floor(high * 64)).map(lambda v: v / 64)
 
 
 def output_type(draw, dtype, constants, name="dtype"):
@@ -589,11 +589,12 @@ def compare(got, exact, case, i):
     # A result that only moves elements is exact, whatever its type is.
     if got.dtype == exact.dtype and np.array_equal(got, exact, equal_nan=got.dtype.kind == "f"):
         return
-    if got.dtype == bool:
-        np.testing.assert_array_equal(got, ref.to_dtype(exact, bool))
-        return
     largest = max([case.largest, 1.0] + [float(np.nanmax(np.abs(x[i].astype(np.float64)))) for x in case.inputs if x[i].size])
     allowed = case.error * largest
+    if got.dtype == bool:                                       # a sum of weights that float32 rounds to 0
+        wrong = got != ref.to_dtype(exact, bool)
+        assert (np.abs(exact[wrong].astype(np.float64)) < allowed).all()
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         exact = exact.astype(np.float64)
         if got.dtype.kind == "f":

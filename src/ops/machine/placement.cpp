@@ -10,13 +10,12 @@ void DimMap::valid(int64_t& lo, int64_t& hi) const {
     lo = 0, hi = out;
     return;
   }
-  // Position p(o) = s + t * o must lie in [0, n).
-  const int64_t n = filter ? filter->out : in;
+  // Position p(o) = s + t * o must lie in [begin, end).
   const int64_t s = filter ? after_start : start, t = filter ? after_step : step;
   if (t > 0) {
-    lo = -s, hi = n - s;
+    lo = begin - s, hi = end - s;
   } else {
-    lo = s - n + 1, hi = s + 1;
+    lo = s - end + 1, hi = s - begin + 1;
   }
   lo = std::clamp<int64_t>(lo, 0, out);
   hi = std::clamp<int64_t>(hi, lo, out);
@@ -25,7 +24,7 @@ void DimMap::valid(int64_t& lo, int64_t& hi) const {
 Placement::Placement(const Shape& in, Layout layout) : layout_(layout) {
   for (int64_t e : in) {
     DimMap d;
-    d.in = d.extent = d.out = e;
+    d.in = d.extent = d.out = d.end = e;
     dims_.push_back(d);
   }
 }
@@ -33,7 +32,11 @@ Placement::Placement(const Shape& in, Layout layout) : layout_(layout) {
 void Placement::window(int dim, int64_t start, int64_t extent, int step) {
   DimMap& d = dims_[dim];
   if (extent < 0) bad_argument("a window of negative size {}", extent);
-  if (d.filter || warps()) {
+  const bool after = d.filter || warps();
+  const int64_t s = after ? d.after_start : d.start, t = after ? d.after_step : d.step;
+  d.begin = std::max(d.begin, t > 0 ? s : s - d.out + 1);
+  d.end = std::max(d.begin, std::min(d.end, t > 0 ? s + d.out : s + 1));
+  if (after) {
     d.after_start += d.after_step * start;
     d.after_step *= step;
   } else {
@@ -50,7 +53,8 @@ void Placement::filter(int dim, AxisFilter f) {
   if (f.out < 0) bad_argument("a size must not be negative, got {}", f.out);
   if (f.out > 0 && d.out == 0) bad_argument("an empty dimension cannot be resampled to {} samples", f.out);
   d.extent = d.out;
-  d.out = f.out;
+  d.out = d.end = f.out;
+  d.begin = 0;
   d.filter = std::move(f);
 }
 
@@ -60,7 +64,8 @@ void Placement::affine(const AffineMap& a) {
   for (int i = 0; i < a.dims; ++i) {
     DimMap& d = dims_[dim(letters[i])];
     d.extent = d.out;
-    d.out = a.out[3 - a.dims + i];
+    d.out = d.end = a.out[3 - a.dims + i];
+    d.begin = 0;
     d.warped = true;
   }
 }

@@ -18,6 +18,9 @@ struct DimMap {
   std::optional<AxisFilter> filter;
   int64_t after_start = 0, after_step = 1;  // window in the filter's output
   int64_t out = 0;              // extent of the result
+  // Positions [begin, end) of the source (of the filter's output) that every window so far has let through: a window
+  // that reaches outside of an earlier one gets fill, not what the earlier one cut off.
+  int64_t begin = 0, end = 0;
   bool warped = false;          // the affine map gives this dimension
 
   // Outputs [lo, hi) read the source (or the filter's output); the others are fill.
