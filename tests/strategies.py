@@ -502,6 +502,53 @@ def _arithmetic(name):
     return make
 
 
+# name -> (NumPy's function, where it is defined)
+_MATH = {
+    "abs": (np.abs, None), "fabs": (np.abs, None), "ceil": (np.ceil, None), "floor": (np.floor, None),
+    "sqrt": (np.sqrt, (0, 1000)), "rsqrt": (lambda x: 1 / np.sqrt(x), (0.01, 1000)), "cbrt": (np.cbrt, None),
+    "exp": (np.exp, (-10, 10)), "log": (np.log, (0.01, 1000)), "log2": (np.log2, (0.01, 1000)),
+    "log10": (np.log10, (0.01, 1000)), "sin": (np.sin, (-50, 50)), "cos": (np.cos, (-50, 50)),
+    "tan": (np.tan, (-1.4, 1.4)), "asin": (np.arcsin, (-1, 1)), "acos": (np.arccos, (-1, 1)),
+    "atan": (np.arctan, (-50, 50)), "sinh": (np.sinh, (-5, 5)), "cosh": (np.cosh, (-5, 5)), "tanh": (np.tanh, (-5, 5)),
+    "asinh": (np.arcsinh, (-50, 50)), "acosh": (np.arccosh, (1, 50)), "atanh": (np.arctanh, (-0.9, 0.9)),
+    "min": (np.minimum, None), "max": (np.maximum, None), "pow": (np.power, (0.1, 4)), "fpow": (np.power, (0.1, 4)),
+    "atan2": (np.arctan2, (-50, 50)),
+}
+
+
+def _math(name):
+    function, domain = _MATH[name]
+    two, keeps = name in ("min", "max", "pow", "fpow", "atan2"), name in ("abs", "min", "max", "pow")
+
+    def array(dtype, x, seed):
+        if domain is None:
+            return x
+        low, high = domain
+        if np.dtype(dtype).kind == "f":
+            return np.random.default_rng(seed).uniform(low, high, x.shape).astype(dtype)
+        low = max(math.ceil(low), 0) if np.dtype(dtype).kind == "u" else math.ceil(low)
+        return np.random.default_rng(seed).integers(low, min(math.floor(high), 127) + 1, x.shape).astype(dtype)
+
+    def make(draw):
+        xs, layout, dtype = images(draw, ["HWC", "HW"], NUMBERS)
+        seed = draw(st.integers(0, 2**32 - 1))
+        inputs = [[array(dtype, x, seed + i) for i, x in enumerate(xs)]]
+        if two:
+            other = draw(st.sampled_from(NUMBERS))
+            inputs.append([array(other, values(other, x.shape, seed + 9 + i), seed + 99 + i) for i, x in enumerate(xs)])
+        out = ref.promote(inputs[0][0].dtype, inputs[-1][0].dtype)
+        if not keeps and out.kind != "f":
+            out = np.dtype(np.float32)
+        if keeps and two and out.kind != "f" or keeps and not two:
+            return Case(inputs, [layout] * len(inputs), dtype=out.name, error=0.0,
+                        expected=lambda i: function(*[x[i].astype(out) for x in inputs]))
+        wide = np.float32 if out == np.float16 else out         # operands are converted to the result's type first
+        exact = lambda i: function(*[x[i].astype(wide).astype(np.float64) for x in inputs])
+        return Case(inputs, [layout] * len(inputs), dtype=out.name, error=1e-6, expected=exact,
+                    largest=max([1.0] + [float(np.abs(exact(i)).max()) for i in range(len(xs)) if xs[i].size]))
+    return make
+
+
 def _shape(draw):
     xs, layout, _ = images(draw, IMAGE_LAYOUTS)
     return Case([xs], [layout], dtype="int64", expected=lambda i: np.array(xs[i].shape))
@@ -543,12 +590,14 @@ CASES = {
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
     "reductions.mean": _mean, "_shape": _shape, "_subscript": _subscript,
     **{name: _arithmetic(name) for name in _SIGNS},
+    **{f"_math.{name}": _math(name) for name in _MATH},
 }
 
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
 RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", "_subscript": "numpy", **dict.fromkeys(_SIGNS, "arithmetic")}
+OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", "_subscript": "numpy", **dict.fromkeys(_SIGNS, "arithmetic"),
+                   **{f"_math.{name}": "numpy" for name in _MATH}}
 
 
 def case_of(name):
