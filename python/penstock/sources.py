@@ -89,6 +89,15 @@ def _declared(count, layout, dtype, ndim):
 
 def as_batch(data, what="the source"):
     """What a source gives for one output, as a Batch."""
+    try:
+        return _as_batch(data, what)
+    except TypeError as error:
+        raise TypeError(f"[external_source] {error}") from None
+    except ValueError as error:
+        raise ValueError(f"[external_source] {error}") from None
+
+
+def _as_batch(data, what):
     if isinstance(data, (list, tuple)):
         for item in data:
             if item is None or isinstance(item, (str, int, float, list, tuple)) and not hasattr(item, "__array_interface__"):
