@@ -15,7 +15,7 @@ IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
 
 _slow_machine = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("short", max_examples=25, derandomize=True, **_slow_machine)
-settings.register_profile("long", max_examples=EXAMPLES or 2000, **_slow_machine)
+settings.register_profile("long", max_examples=EXAMPLES or 300, **_slow_machine)
 settings.load_profile("long" if EXAMPLES else "short")
 
 
