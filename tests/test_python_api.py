@@ -23,20 +23,11 @@ def python(code):
 
 
 def test_an_import_is_light():
-    code = ("import sys, time\nbegin = time.perf_counter()\nimport penstock\nseconds = time.perf_counter() - begin\n"
-            "from penstock import pipeline_def, Pipeline\n"
+    code = ("import sys\nimport penstock\nfrom penstock import pipeline_def, Pipeline\n"
             "most = [line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0]\n"
-            "print(seconds, int(most) / 1000)\n"
-            "assert not {'numpy', 'torch', 'PIL', 'cv2'} & set(sys.modules), sorted(sys.modules)\n")
-    measured = [tuple(map(float, python(code).split())) for _ in range(5)]
-    assert min(m[0] for m in measured) <= 0.08 and min(m[1] for m in measured) <= 40, measured
-
-
-def test_small_calls_are_quick():
-    import timeit
-    x = np.zeros((8, 8, 3), np.uint8)
-    seconds = min(timeit.repeat(lambda: fn.flip(x), number=1000, repeat=15)) / 1000
-    assert seconds <= 10e-6, f"{seconds * 1e6:.2f} µs"
+            "assert not {'numpy', 'torch', 'PIL', 'cv2'} & set(sys.modules), sorted(sys.modules)\n"
+            "print(int(most) / 1000)\n")
+    assert float(python(code)) <= 40
 
 
 def test_types_by_their_names():
