@@ -449,3 +449,14 @@ def test_true_division_is_real_and_floor_division_truncates():
     np.testing.assert_array_equal(real.at(0), np.float32([3.5, -3.5]))
     np.testing.assert_array_equal(whole.at(0), np.int32([3, -3]))
     np.testing.assert_array_equal(inverse.at(0), np.float32([1, -1]))
+
+
+def test_constants_of_64_bits_keep_their_digits():
+    big = 2**60 + 1
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def body():
+        x = fn.external_source(source=lambda: [np.array([1, 2], np.int64)])
+        return x + types.Constant(big, dtype=types.INT64)
+
+    np.testing.assert_array_equal(body().run()[0].at(0), np.array([1, 2], np.int64) + big)

@@ -138,6 +138,8 @@ def _scalar(value):
         exact = value.dtype not in (DType.NO_TYPE, DType.INT64, DType.UINT64)  # arguments are carried as float64
         return (value, value.dtype) if value.ndim == 0 and exact else None
     if isinstance(value, ScalarConstant):
+        if isinstance(value.value, int) and abs(value.value) > 2**53:  # an argument is carried as float64
+            return None
         return value.value, _natural_type(value.value) if value.dtype is None else value.dtype
     if isinstance(value, (bool, int, float)) and type(value).__module__ != "numpy":
         return value, _natural_type(value)
