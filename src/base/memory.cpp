@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
-#include <vector>
 
 #include "base/error.h"
 
@@ -47,9 +48,34 @@ struct HostPool::State {
   explicit State(MemoryResource& u) : upstream(u) {}
   MemoryResource& upstream;
   mutable std::mutex mutex;
-  std::map<size_t, std::vector<void*>> idle;
-  size_t in_use = 0, held = 0;
+  struct Block {
+    void* p;
+    uint64_t age;  // of the deallocation
+  };
+  std::map<size_t, std::deque<Block>> idle;
+  size_t in_use = 0, held = 0, most_in_use = 0;
+  uint64_t clock = 0;
+
+  // The longest idle block leaves, where sizes that do not come again would pile up.
+  Block take_oldest(size_t& bytes) {
+    auto oldest = idle.end();
+    for (auto it = idle.begin(); it != idle.end();) {
+      if (it->second.empty()) {
+        it = idle.erase(it);
+        continue;
+      }
+      if (oldest == idle.end() || it->second.front().age < oldest->second.front().age) oldest = it;
+      ++it;
+    }
+    const Block b = oldest->second.front();
+    bytes = oldest->first;
+    oldest->second.pop_front();
+    held -= bytes;
+    return b;
+  }
 };
+// Idle memory may reach what was in use at most, or this.
+constexpr size_t kIdle = size_t{32} << 20;
 
 HostPool::HostPool(MemoryResource& upstream) : state_(std::make_unique<State>(upstream)) {}
 HostPool::~HostPool() { trim(); }
@@ -61,15 +87,17 @@ void* HostPool::allocate(size_t bytes, StreamHandle) {
     std::lock_guard lock(state_->mutex);
     auto it = state_->idle.find(n);
     if (it != state_->idle.end() && !it->second.empty()) {
-      void* p = it->second.back();
+      void* p = it->second.back().p;
       it->second.pop_back();
       state_->in_use += n;
+      state_->most_in_use = std::max(state_->most_in_use, state_->in_use);
       return p;
     }
   }
   void* p = state_->upstream.allocate(n);
   std::lock_guard lock(state_->mutex);
   state_->in_use += n;
+  state_->most_in_use = std::max(state_->most_in_use, state_->in_use);
   state_->held += n;
   return p;
 }
@@ -79,19 +107,25 @@ void HostPool::deallocate(void* p, size_t bytes, StreamHandle) noexcept {
   std::unique_lock lock(state_->mutex);
   state_->in_use -= n;
   try {
-    state_->idle[n].push_back(p);
+    state_->idle[n].push_back({p, ++state_->clock});
   } catch (...) {
     state_->held -= n;
     lock.unlock();
     state_->upstream.deallocate(p, n);
+    return;
+  }
+  while (state_->held - state_->in_use > std::max(kIdle, state_->most_in_use)) {
+    size_t size = 0;
+    const State::Block b = state_->take_oldest(size);
+    state_->upstream.deallocate(b.p, size);
   }
 }
 
 void HostPool::trim() {
   std::lock_guard lock(state_->mutex);
   for (auto& [n, blocks] : state_->idle)
-    for (void* p : blocks) {
-      state_->upstream.deallocate(p, n);
+    for (const auto& block : blocks) {
+      state_->upstream.deallocate(block.p, n);
       state_->held -= n;
     }
   state_->idle.clear();

@@ -27,7 +27,8 @@ class MemoryResource {
 
 // Plain aligned host memory.
 MemoryResource& system_memory();
-// Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults.
+// Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults; as many bytes as were
+// in use at most, or 32 MB, the latest ones.
 // trim() gives everything idle back. bytes_held() counts blocks in use and idle.
 class HostPool final : public MemoryResource {
  public:

@@ -27,6 +27,16 @@ TEST(HostPool, ReusesBlocksAndGivesThemBack) {
   EXPECT_EQ(pool.bytes_held(), 0u);
 }
 
+TEST(HostPool, SizesThatDoNotComeAgainDoNotPileUp) {
+  HostPool pool;
+  for (size_t n = size_t{2} << 20; n < (size_t{4} << 20); n += 4096) pool.deallocate(pool.allocate(n), n);
+  EXPECT_LE(pool.bytes_held(), size_t{36} << 20);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(pool.allocate(size_t{16} << 20));
+  for (void* p : blocks) pool.deallocate(p, size_t{16} << 20);
+  EXPECT_GE(pool.bytes_held(), size_t{128} << 20);  // what was in use at once may wait for the next request
+}
+
 TEST(HostPool, WastesAtMostAQuarter) {
   HostPool pool;
   for (size_t n = 1000; n < (size_t{1} << 24); n = n * 13 / 10) {
