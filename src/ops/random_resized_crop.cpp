@@ -23,8 +23,8 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
         .oracle("dali");
   }
   void ready() const {
-    if (size.size() != 2) bad_argument("size must be (height, width), got {} values", size.size());
-    if (size[0] > INT32_MAX || size[1] > INT32_MAX) bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
+    if (size.empty() || size.size() > 2) bad_argument("size must be (height, width), got {} values", size.size());
+    if (height() > INT32_MAX || width() > INT32_MAX) bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
     check_random_window();
   }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
@@ -35,12 +35,14 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
     const int y = p.dim('H'), x = p.dim('W');
     const Window w = draw(s, p.extent(y), p.extent(x));
     const auto lo_y = static_cast<double>(w.y), lo_x = static_cast<double>(w.x);
-    p.filter(y, axis_filter(s.index, lo_y, lo_y + static_cast<double>(w.height), size[0]));
-    p.filter(x, axis_filter(s.index, lo_x, lo_x + static_cast<double>(w.width), size[1]));
+    p.filter(y, axis_filter(s.index, lo_y, lo_y + static_cast<double>(w.height), height()));
+    p.filter(x, axis_filter(s.index, lo_x, lo_x + static_cast<double>(w.width), width()));
   }
   int64_t out_extent(const SampleContext&, char axis, int64_t in) const {
-    return axis == 'H' ? size[0] : axis == 'W' ? size[1] : in;
+    return axis == 'H' ? height() : axis == 'W' ? width() : in;
   }
+  int64_t height() const { return size.front(); }
+  int64_t width() const { return size.back(); }  // one value, as DALI takes it, is both
 };
 PENSTOCK_OPERATOR(RandomResizedCrop);
 
