@@ -5,15 +5,12 @@ CASES maps an operator's name to a function that draws a Case. What an operator'
 the arguments (a layout, the batch's largest extents) is bound there, and nowhere else.
 """
 import math
-from dataclasses import dataclass, field
-from typing import Callable
 
 import numpy as np
 import reference as ref
+from hypothesis import assume
 from hypothesis import strategies as st
-
-import penstock
-from penstock import _core
+from operator_calls import Case, values
 
 INTEGERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]
 FLOATS = ["float16", "float32", "float64"]
@@ -31,37 +28,6 @@ NO_ARRAYS = {
     "decoders.image_slice": "as decoders.image",
     "peek_image_shape": "as decoders.image",
 }
-
-
-@dataclass
-class Case:
-    """One call: inputs[k][i] is sample i of input k; `expected(i)` its exact result, before rounding."""
-    inputs: list
-    layouts: list
-    constants: dict = field(default_factory=dict)
-    per_sample: dict = field(default_factory=dict)
-    expected: Callable = None
-    dtype: str = ""               # of the result
-    error: float = 1e-5           # allowed, as a part of the largest value that takes part
-    largest: float = 0.0          # such a value beyond the inputs and the result
-    alone: dict = field(default_factory=dict)   # what a sample by itself needs to give what it gives in the batch
-    size: int = 0                 # of the batch, for operators without inputs
-
-    def __post_init__(self):
-        self.size = self.size or len(self.inputs[0])
-
-
-def values(dtype, shape, seed):
-    """Random values: the whole range of integers of 8 and 16 bits, mostly moderate ones of the others."""
-    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
-    if dtype == bool:
-        return rng.random(shape) < 0.5
-    if dtype.kind == "f":
-        return (rng.uniform(-1, 1, shape) * rng.choice([1, 255, 3000])).astype(dtype)
-    info = np.iinfo(dtype)
-    if dtype.itemsize > 2 and rng.random() < 0.8:
-        return rng.integers(max(info.min, -100000), 100000, shape).astype(dtype)
-    return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
 def extent(draw):
@@ -357,7 +323,6 @@ def _resize(draw):
     if draw(st.booleans()):
         out = constants["dtype"] = draw(st.sampled_from(FLOATS))
     if filters["interp_type"] == "nn":
-        from hypothesis import assume
         extents = [[x.shape[layout.index(k)] for k in spatial] for x in xs]
         assume(not any(_near_border(ref.resize_geometry(e, **of(size, i)), "nn") for i, e in enumerate(extents)))
     return Case([xs], [layout], {**constants, **size[0]}, size[1], dtype=out, error=1e-5 * gain,
@@ -570,7 +535,8 @@ def _subscript(draw):
             per_sample.update(given[1])
             for i, key in enumerate(keys):
                 key.append(slice(*[of(given, i).get(f"{part}_{d}") for part in ("lo", "hi", "step")]))
-    return Case([xs], [layout], constants, per_sample, dtype=dtype, expected=lambda i: np.asarray(xs[i][tuple(keys[i])]))
+    return Case([xs], [layout], constants, per_sample, dtype=dtype,
+                expected=lambda i: np.asarray(xs[i][tuple(keys[i])]))
 
 
 CASES = {
@@ -596,72 +562,10 @@ CASES = {
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
 RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", "_subscript": "numpy", **dict.fromkeys(_SIGNS, "arithmetic"),
+OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", "_subscript": "numpy",
+                   **dict.fromkeys(_SIGNS, "arithmetic"),
                    **{f"_math.{name}": "numpy" for name in _MATH}}
 
 
 def case_of(name):
     return st.composite(lambda draw: CASES[name](draw))()
-
-
-def per_sample(items, info):
-    """One value a sample as a Batch of the type that the argument wants."""
-    kind = np.float32 if "float" in info["type"] else np.int32
-    return penstock.batch([np.asarray(v, kind) for v in items])
-
-
-def call(name, case, samples=None, seed=None, **more):
-    """The immediate call on all samples, or on the listed ones; a list of arrays."""
-    samples = range(case.size) if samples is None else samples
-    function = _core.operator_function(name)
-    info = {a["name"]: a for a in _core.operator_schema(name)["args"]}
-    inputs = [penstock.batch([x[i] for i in samples], layout=layout) for x, layout in zip(case.inputs, case.layouts)]
-    keywords = dict(case.constants, **more)
-    keywords.update({k: per_sample([v[i] for i in samples], info[k]) for k, v in case.per_sample.items()})
-    if not inputs and not case.per_sample:
-        keywords["batch_size"] = len(samples)
-    if seed is not None:
-        keywords["seed"] = seed
-    out = function(*inputs, **keywords)
-    return [np.array(t.numpy()) for t in (out[0] if isinstance(out, tuple) else out)]
-
-
-def compare(got, exact, case, i):
-    """Fails where the result is no rounding of the exact one, within the case's error."""
-    exact = np.asarray(exact)
-    assert got.dtype == np.dtype(case.dtype) and got.shape == exact.shape, (got.dtype, got.shape, case.dtype, exact.shape)
-    if not got.size:
-        return
-    if exact.dtype.kind in "iub" or exact.dtype == got.dtype and case.error == 0:
-        np.testing.assert_array_equal(got, exact if exact.dtype == got.dtype else ref.to_dtype(exact, got.dtype))
-        return
-    # A result that only moves elements is exact, whatever its type is.
-    if got.dtype == exact.dtype and np.array_equal(got, exact, equal_nan=got.dtype.kind == "f"):
-        return
-    largest = max([case.largest, 1.0] + [float(np.nanmax(np.abs(x[i].astype(np.float64)))) for x in case.inputs if x[i].size])
-    allowed = case.error * largest
-    if got.dtype == bool:                                       # a sum of weights that float32 rounds to 0
-        wrong = got != ref.to_dtype(exact, bool)
-        assert (np.abs(exact[wrong].astype(np.float64)) < allowed).all()
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        exact = exact.astype(np.float64)
-        if got.dtype.kind == "f":
-            limit = float(np.finfo(got.dtype).max)
-            same = (got.astype(np.float64) == exact) | (np.isnan(got) & np.isnan(exact))
-            same |= (np.abs(exact) > limit * 0.999) & (np.abs(got.astype(np.float64)) > limit * 0.99)
-            allowed = allowed + np.abs(exact) * float(np.finfo(got.dtype).eps)
-            difference = np.where(same, 0, np.abs(got.astype(np.float64) - exact))
-        else:
-            info = np.iinfo(got.dtype)
-            exact = np.clip(np.nan_to_num(exact, nan=0.0), float(info.min), float(info.max))
-            rounded = ref.to_dtype(exact, got.dtype)
-            near_half = np.abs(np.abs(exact - np.floor(exact)) - 0.5) < max(1e-3, allowed)
-            difference = np.where(near_half, np.abs(got.astype(np.float64) - exact) - 0.5,
-                                  np.abs(got.astype(np.float64) - rounded.astype(np.float64)))
-            if allowed < 0.4:
-                allowed = np.where(near_half, max(1e-3, allowed), 0.0)
-    worst = np.unravel_index(np.argmax(np.nan_to_num(difference - allowed, nan=np.inf)), got.shape)
-    assert (difference <= allowed).all(), (
-        f"sample {i}, element {worst}: {got[worst]} where {exact[worst]} is exact "
-        f"(difference {difference[worst]}, largest value {largest})")

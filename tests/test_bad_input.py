@@ -34,7 +34,7 @@ def no_hang():
 def jpeg(h=40, w=50, **options):
     from PIL import Image
     file, ramp = io.BytesIO(), np.add.outer(np.arange(h) * 3, np.arange(w) * 2) % 256
-    Image.fromarray(np.dstack([ramp, ramp.T[:1].repeat(h, 0)[:, :1].repeat(w, 1), 255 - ramp]).astype(np.uint8)).save(file, "JPEG", **options)
+    Image.fromarray(np.dstack([ramp, ramp[::-1], 255 - ramp]).astype(np.uint8)).save(file, "JPEG", **options)
     return file.getvalue()
 
 
@@ -160,8 +160,9 @@ def run(program, **options):
                           capture_output=True, text=True, timeout=LIMIT, **options)
 
 
-@pytest.mark.parametrize("name, kind", [("missing.jpg", FileNotFoundError), ("folder.jpg", OSError), ("fifo.jpg", OSError),
-                                        ("loop.jpg", OSError), ("good00.jpg/inside.jpg", OSError)])
+@pytest.mark.parametrize("name, kind", [("missing.jpg", FileNotFoundError), ("folder.jpg", OSError),
+                                        ("fifo.jpg", OSError), ("loop.jpg", OSError),
+                                        ("good00.jpg/inside.jpg", OSError)])
 def test_what_cannot_be_read_is_named(folder, name, kind):
     pipe = reading(folder, [name, "good01.jpg"], prefetch_queue_depth=1)
     with pytest.raises((kind, DataError)) as error:
@@ -187,7 +188,8 @@ def test_a_wrong_extension_does_not_matter(folder):
 @pytest.mark.parametrize("cut", [0.3, 0.6, 0.9, 0.99])
 def test_truncated_scans_end(folder, cut):
     """Either an error that names the file, or the picture as far as it goes: never a crash."""
-    for name, data in (("scan.jpg", jpeg(120, 160)), ("scan.png", png(120, 160)), ("steps.jpg", jpeg(120, 160, progressive=True))):
+    for name, data in (("scan.jpg", jpeg(120, 160)), ("scan.png", png(120, 160)),
+                       ("steps.jpg", jpeg(120, 160, progressive=True))):
         try:
             image = fn.decoders.image(np.frombuffer(data[:int(cut * len(data))], np.uint8))
             assert image.shape == (120, 160, 3), name
@@ -285,7 +287,7 @@ def test_skip_leaves_out_and_lists(folder):
     pipe = reading(folder, names_with_bad({2, 5}), batch_size=4, on_error="skip")
     batches = [[int(v.numpy()[0]) for v in pipe.run()[1]] for _ in range(3)]
     assert batches == [[0, 1, 3], [4, 6, 7], [8, 9, 10, 11]]
-    left = pipe.left_out()
+    left = [entry for entry in pipe.left_out() if entry[0] == 0]         # the next epoch may be read ahead
     assert [entry[1] for entry in left] == [2, 5]
     assert all(os.path.basename(entry[2]) in BAD and entry[3] for entry in left)
 
@@ -296,12 +298,13 @@ def test_replace_keeps_the_size_and_lists(folder):
     for got, want in zip(batches, ([0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11])):
         assert len(got) == 4 and [a for a, b in zip(got, want) if a != b and b not in (2, 5)] == []
     assert not {2, 5} & {k for b in batches for k in b}
-    assert [entry[1] for entry in pipe.left_out()] == [2, 5]
+    assert [entry[1] for entry in pipe.left_out() if entry[0] == 0] == [2, 5]
 
 
 @pytest.mark.parametrize("policy", ["skip", "replace"])
 def test_the_budget_ends_the_run(folder, policy):
-    pipe = reading(folder, names_with_bad({1, 2, 5}), batch_size=3, on_error=policy, error_budget=2, prefetch_queue_depth=1)
+    pipe = reading(folder, names_with_bad({1, 2, 5}), batch_size=3, on_error=policy, error_budget=2,
+                   prefetch_queue_depth=1)
     pipe.run()
     with pytest.raises(DataError, match="budget|2"):
         pipe.run()
@@ -427,7 +430,8 @@ def test_what_a_source_may_not_give(value):
 
 
 def test_batches_may_change_their_type_and_rank():
-    batches = [np.full((2, 2, 3), 200, np.uint8), np.full((2, 2, 3), -300, np.int16), np.full((2, 2, 2, 3), 0.5, np.float32)] * 2
+    batches = [np.full((2, 2, 3), 200, np.uint8), np.full((2, 2, 3), -300, np.int16),
+               np.full((2, 2, 2, 3), 0.5, np.float32)] * 2
     given = iter(batches)
     pipe = Pipeline(batch_size=2, num_threads=2)
     with pipe:
@@ -450,7 +454,8 @@ def test_a_batch_that_is_too_large_is_refused():
     assert pipe.run()[0][0].numpy()[0] == 1
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"nodes": 5}', "[" * 100000, '{"version": 1, "graph": {"nodes": [{}]}}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"nodes": 5}', "[" * 100000,
+                                  '{"version": 1, "graph": {"nodes": [{}]}}'])
 def test_damaged_saved_pipelines_are_refused(text):
     with pytest.raises((ValueError, RuntimeError, TypeError, KeyError)):
         Pipeline.deserialize(text.encode()).run()

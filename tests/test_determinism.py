@@ -28,8 +28,8 @@ def make(folder, seed=3, batch_size=4, threads=2, depth=2, checkpoint=None, shar
     pipe = Pipeline(batch_size=batch_size, num_threads=threads, seed=seed, prefetch_queue_depth=depth,
                     enable_checkpointing=True, checkpoint=checkpoint, **more)
     with pipe:
-        encoded, label = fn.readers.file(file_list=str(folder / "list.txt"), name="reader", random_shuffle=shuffle, seed=9,
-                                         shard_id=shard[0], num_shards=shard[1])
+        encoded, label = fn.readers.file(file_list=str(folder / "list.txt"), name="reader", random_shuffle=shuffle,
+                                         seed=9, shard_id=shard[0], num_shards=shard[1])
         image = fn.random_resized_crop(fn.decoders.image(encoded), size=[16, 16])
         image = fn.rotate(image, angle=fn.random.uniform(range=[-30.0, 30.0]), keep_size=True)
         image = fn.brightness_contrast(image, contrast=fn.random.normal(mean=1.0, stddev=0.2))
@@ -106,16 +106,11 @@ def test_another_number_of_shards_goes_on(folder, shuffle, before, after):
         if shuffle:
             own = len(range(rank, rest, after))
         else:
-            own = pipe_share(folder, state, rank, after, rest)
+            own = rest * (rank + 1) // after - rest * rank // after      # contiguous shards of what is left
         seen += take(pipe, own)
     assert sorted(k for k, _ in seen) == list(range(FILES))
     if expected:
         assert dict(seen) == expected
-
-
-def pipe_share(folder, state, rank, after, rest):
-    """Contiguous shards of what is left: rank r of N gets [rest * r / N, rest * (r + 1) / N)."""
-    return rest * (rank + 1) // after - rest * rank // after
 
 
 def test_a_checkpoint_of_other_data_is_refused(folder, tmp_path):
@@ -125,7 +120,8 @@ def test_a_checkpoint_of_other_data_is_refused(folder, tmp_path):
     (folder / "shorter.txt").write_text("\n".join(lines))
     other = Pipeline(batch_size=4, num_threads=2, seed=3, enable_checkpointing=True, checkpoint=pipe.checkpoint())
     with other:
-        encoded, label = fn.readers.file(file_list=str(folder / "shorter.txt"), name="reader", random_shuffle=True, seed=9)
+        encoded, label = fn.readers.file(file_list=str(folder / "shorter.txt"), name="reader", random_shuffle=True,
+                                         seed=9)
         other.set_outputs(encoded, label)
     with pytest.raises(ValueError, match="samples|files|data"):
         other.run()

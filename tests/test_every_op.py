@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import operator_calls
 import pytest
 import reference
 import strategies
@@ -48,8 +49,8 @@ def test_equals_the_reference(name):
     @short
     @given(strategies.case_of(name))
     def check(case):
-        for i, got in enumerate(strategies.call(name, case)):
-            strategies.compare(got, case.expected(i), case, i)
+        for i, got in enumerate(operator_calls.call(name, case)):
+            operator_calls.compare(got, case.expected(i), case, i)
     check()
 
 
@@ -60,9 +61,9 @@ def test_a_batch_is_its_samples(name):
     @given(strategies.case_of(name))
     def check(case):
         before = [[x.tobytes() for x in samples] for samples in case.inputs]
-        together = strategies.call(name, case)
+        together = operator_calls.call(name, case)
         for i in range(case.size):
-            same(strategies.call(name, case, [i], **case.alone), together[i:i + 1])
+            same(operator_calls.call(name, case, [i], **case.alone), together[i:i + 1])
         assert before == [[x.tobytes() for x in samples] for samples in case.inputs]
     check()
 
@@ -76,7 +77,7 @@ def piped(name, case):
         return fn.external_source(lambda: batch, layout=layout or None)
     with pipe:
         inputs = [source(penstock.batch(x, layout=layout), layout) for x, layout in zip(case.inputs, case.layouts)]
-        keywords = {k: source(strategies.per_sample(v, info[k])) for k, v in case.per_sample.items()}
+        keywords = {k: source(operator_calls.per_sample(v, info[k])) for k, v in case.per_sample.items()}
         out = _core.operator_function(name)(*inputs, **case.constants, **keywords)
         pipe.set_outputs(out[0] if isinstance(out, list) else out)
     result = [np.array(t.numpy()) for t in pipe.run()[0]]
@@ -89,7 +90,7 @@ def test_a_pipeline_gives_what_a_call_gives(name):
     @settings(short, max_examples=max(5, COUNT // 3))
     @given(strategies.case_of(name))
     def check(case):
-        same(piped(name, case), strategies.call(name, case))
+        same(piped(name, case), operator_calls.call(name, case))
     check()
 
 
@@ -110,9 +111,9 @@ def test_memory_that_is_not_contiguous(name):
     @settings(short, max_examples=max(5, COUNT // 3))
     @given(strategies.case_of(name), st.integers(0, 99))
     def check(case, seed):
-        expected = strategies.call(name, case)
+        expected = operator_calls.call(name, case)
         case.inputs = [[strided(x, seed + i) for i, x in enumerate(samples)] for samples in case.inputs]
-        same(strategies.call(name, case), expected)
+        same(operator_calls.call(name, case), expected)
     check()
 
 
@@ -127,7 +128,7 @@ def test_random_numbers_follow_the_seed(name):
 
 
 def test_random_windows_follow_the_seed():
-    xs = [strategies.values("uint8", (40, 50, 3), k) for k in range(3)]
+    xs = [operator_calls.values("uint8", (40, 50, 3), k) for k in range(3)]
     crop = lambda seed, n=3: [np.array(t.numpy()) for t in
                               fn.random_resized_crop(penstock.batch(xs[:n], layout="HWC"), size=[9, 9], seed=seed)]
     same(crop(3), crop(3))
@@ -147,7 +148,7 @@ def digests(count):
         @given(strategies.case_of(name))
         def record(case):
             digest = hashlib.sha256()
-            for array in strategies.call(name, case):
+            for array in operator_calls.call(name, case):
                 digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
             results.append(digest.hexdigest())
         record()

@@ -8,6 +8,7 @@ import pytest
 import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from operator_calls import values
 
 import penstock
 from penstock import Pipeline, fn, types
@@ -59,8 +60,8 @@ def assert_same(define, modes, **options):
 
 
 # Links of a chain: (name, function of a value). Each draws its arguments once, so that every mode gets the same ones.
-def _fed(values, dtype):
-    batch = penstock.batch([np.asarray(v, dtype) for v in values])
+def _fed(items, dtype):
+    batch = penstock.batch([np.asarray(v, dtype) for v in items])
     return lambda: fn.external_source(lambda: batch)
 
 
@@ -151,7 +152,8 @@ def link_constant(draw):
 
 def link_second_input(draw):
     sign = draw(st.sampled_from("+-*"))
-    other = _fed(np.array([[[[1, 2, 3]]], [[[4, 5, 6]]], [[[7, 8, 9]]]]), draw(st.sampled_from(["uint8", "float32", "int32"])))
+    dtype = draw(st.sampled_from(["uint8", "float32", "int32"]))
+    other = _fed(np.array([[[[1, 2, 3]]], [[[4, 5, 6]]], [[[7, 8, 9]]]]), dtype)
     apply = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b}[sign]
     return lambda x: apply(x, other())
 
@@ -182,7 +184,8 @@ def link_pad(draw):
 
 
 def link_crop_mirror_normalize(draw):
-    mirror, out = constant_or_fed(draw, st.integers(0, 1), np.int32), draw(st.sampled_from(["float32", "float16", "uint8"]))
+    mirror = constant_or_fed(draw, st.integers(0, 1), np.int32)
+    out = draw(st.sampled_from(["float32", "float16", "uint8"]))
     mean, std = [draw(number(0, 200)) for _ in range(3)], [draw(number(1, 80)) for _ in range(3)]
     return lambda x: fn.crop_mirror_normalize(x, mirror=mirror(), mean=mean, std=std, output_layout="HWC",
                                               dtype=types.to_penstock_type(out))
@@ -214,10 +217,12 @@ def chain(draw, links, low=2, high=8):
 @st.composite
 def samples(draw):
     dtype, seed = draw(st.sampled_from(["uint8", "uint8", "float32", "int16", "float64"])), draw(st.integers(0, 999))
-    return [strategies.values(dtype, (draw(st.integers(1, 45)), draw(st.integers(1, 45)), 3), seed + i) for i in range(3)]
+    shapes = [(draw(st.integers(1, 45)), draw(st.integers(1, 45)), 3) for _ in range(3)]
+    return [values(dtype, shape, seed + i) for i, shape in enumerate(shapes)]
 
 
-@pytest.mark.parametrize("links", [PIXELS, MAPS, PIXELS + MAPS, PIXELS + MAPS + WHOLE], ids=["pixels", "maps", "both", "all"])
+@pytest.mark.parametrize("links", [PIXELS, MAPS, PIXELS + MAPS, PIXELS + MAPS + WHOLE],
+                         ids=["pixels", "maps", "both", "all"])
 def test_fused_is_unfused(links):
     @chains
     @given(samples(), chain(links))
@@ -269,8 +274,8 @@ def test_push_down_changes_nothing(files, read):
             if read == "reader":
                 encoded, _ = fn.readers.file(files=files, name="reader")
             else:
-                batch = iter([penstock.batch([np.fromfile(f, np.uint8) for f in files[k:k + 3]]) for k in range(0, 12, 3)])
-                encoded = fn.external_source(lambda: next(batch))
+                groups = iter([files[k:k + 3] for k in range(0, 12, 3)])
+                encoded = fn.external_source(lambda: [np.fromfile(f, np.uint8) for f in next(groups)])
             return apply(fn.decoders.image(encoded, output_type=kind, adjust_orientation=upright))
         assert_same(define, [SIMPLE, ALONE, FUSED], iterations=4)
     check()
@@ -281,8 +286,8 @@ def test_push_down_of_every_kind_of_image(files, kind):
     def define():
         encoded, label = fn.readers.file(files=files, name="reader")
         image = fn.decoders.image(encoded, output_type=kind)
-        return [fn.random_resized_crop(image, size=[20, 24]), fn.crop(fn.decoders.image(encoded, output_type=kind), crop=(7, 5)),
-                label]
+        return [fn.random_resized_crop(image, size=[20, 24]),
+                fn.crop(fn.decoders.image(encoded, output_type=kind), crop=(7, 5)), label]
     assert_same(define, [SIMPLE, ALONE, FUSED], iterations=4)
 
 
@@ -291,7 +296,8 @@ def test_decoders_with_windows_equal_the_parts(files):
     def outputs():
         encoded, _ = fn.readers.file(files=files, name="reader")
         image = fn.decoders.image(encoded)
-        return [fn.decoders.image_crop(encoded, crop=(7, 5), crop_pos_x=0.3), fn.crop(image, crop=(7, 5), crop_pos_x=0.3),
+        return [fn.decoders.image_crop(encoded, crop=(7, 5), crop_pos_x=0.3),
+                fn.crop(image, crop=(7, 5), crop_pos_x=0.3),
                 fn.decoders.image_slice(encoded, rel_start=[0.2, 0.3], rel_end=[0.7, 0.9], axis_names="HW"),
                 fn.slice(image, rel_start=[0.2, 0.3], rel_end=[0.7, 0.9], axis_names="HW")]
     for mode in (SIMPLE, ALONE, FUSED):

@@ -28,7 +28,8 @@ def training(folder):
     encoded, label = fn.readers.file(file_root=str(folder), random_shuffle=True, name="reader")
     image = fn.decoders.image(encoded)
     image = fn.random_resized_crop(image, size=[24, 24])
-    image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0])
+    image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0],
+                                     std=[58.0, 57.0, 57.0])
     return image, label
 
 
