@@ -149,3 +149,21 @@ def test_run_in_parts():
     assert int(p.share_outputs()[0].at(0)[0]) == 3
     p.release_outputs()
     assert p.empty()
+
+
+def test_a_source_may_collect_its_own_pipeline():
+    import gc
+    import weakref
+    seen = []
+
+    def source(i):
+        gc.collect()
+        return np.zeros((2, 1))
+    for _ in range(20):
+        p = source_pipe()(source)
+        p.itself = p  # only the collector ends it, maybe on the pipeline's own thread
+        p.run()
+        seen.append(weakref.ref(p))
+        del p
+    gc.collect()
+    assert not any(r() for r in seen)
