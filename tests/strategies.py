@@ -422,7 +422,8 @@ def _mean(draw):
     xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
     axes = draw(st.none() | st.sets(st.integers(0, len(layout) - 1), min_size=1).map(sorted))
     keep = draw(st.booleans())
-    return Case([xs], [layout], {"keep_dims": keep, **({} if axes is None else {"axes": axes})}, dtype="float32",
+    return Case([xs], [layout], {"keep_dims": keep, **({} if axes is None else {"axes": axes})},
+                dtype="float64" if dtype == "float64" else "float32",
                 expected=lambda i: ref.mean(xs[i], axes=axes, keep_dims=keep))
 
 

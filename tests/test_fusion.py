@@ -90,7 +90,7 @@ def link_crop(draw):
 
 
 def link_slice(draw):
-    low, high = [draw(number(0, 0.4)) for _ in "yx"], [draw(number(0.6, 1)) for _ in "yx"]
+    low, high = [draw(number(0, 0.375)) for _ in "yx"], [draw(number(0.75, 1)) for _ in "yx"]   # never empty
     return lambda x: fn.slice(x, rel_start=low, rel_end=high, axis_names="HW")
 
 
@@ -306,6 +306,15 @@ def test_decoders_with_windows_equal_the_parts(files):
             for i in range(3):
                 np.testing.assert_array_equal(got[k + i][0], got[k + 3 + i][0])
                 np.testing.assert_array_equal(got[k + 6 + i][0], got[k + 9 + i][0])
+
+
+def test_a_stage_leaves_the_weights_of_others_alone(files):
+    """Two resamplings in a thread: the region that the first one decodes must not touch what the second one keeps."""
+    def define():
+        encoded, _ = fn.readers.file(files=files, name="reader")
+        small = fn.resize(fn.decoders.image(encoded), size=[1.0, 1.0], interp_type=types.INTERP_NN)
+        return [fn.resize(small, size=[1.0, 1.0], interp_type=types.INTERP_LINEAR)]
+    assert_same(define, [SIMPLE, ALONE, FUSED], iterations=8)
 
 
 def test_the_training_pipeline_has_one_stage_behind_the_reader(files):

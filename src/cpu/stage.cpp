@@ -371,7 +371,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
 
   if (st.decodes) {
     int64_t lo[3], hi[3];
-    for (int d = 0; d < 3; ++d) source_range(*placement, d, scratch.state->taps[0], lo[d], hi[d]);
+    for (int d = 0; d < 3; ++d) source_range(*placement, d, scratch.state->range_taps, lo[d], hi[d]);
     const Region region{lo[0], lo[1], hi[0] - lo[0], hi[1] - lo[1]};
     const int64_t channels = in_shapes[0][2];
     const int64_t row = region.width * channels;

@@ -53,6 +53,7 @@ struct CpuScratch::State {
   std::vector<float> rows, acc;
   std::vector<int64_t> row_tag;
   TapTable taps[3];
+  TapTable range_taps;                // of source_range, which must not touch taps[]: they are cached
   std::vector<int32_t> base[3];
   AxisFilter cached[3];               // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
