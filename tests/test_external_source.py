@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source: every kind of source, ends and cycles, declarations, feeding, wrong data."""
+import time
+
 import numpy as np
 import pytest
 from small_pipelines import drain, ending, ramp, source_pipe
@@ -165,5 +167,8 @@ def test_a_source_may_collect_its_own_pipeline():
         p.run()
         seen.append(weakref.ref(p))
         del p
-    gc.collect()
+    deadline = time.monotonic() + 20  # another thread may be collecting
+    while any(r() for r in seen) and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
     assert not any(r() for r in seen)
