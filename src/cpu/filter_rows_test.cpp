@@ -72,7 +72,9 @@ TEST(Convert, RgbBytesKeepToTheirBuffers) {
         for (int64_t i = 0; i < n; ++i)
           for (int k = 0; k < 3; ++k) ASSERT_EQ(values[k][i], pixels[3 * (mirrored ? n - 1 - i : i) + k]);
         c.store[0][0](planes, 3, n, back.data(), 3, 1);
-        if (!mirrored) ASSERT_EQ(back, pixels);
+        if (!mirrored) {
+          ASSERT_EQ(back, pixels);
+        }
       }
       std::vector<float> odd(n, 254.5f), low(n, -3.0f), none(n, NAN);  // half to even, saturated, NaN is 0
       const void* planes[3] = {odd.data(), low.data(), none.data()};

@@ -830,7 +830,7 @@ def rotate(
         axis: Axis of a volume's rotation, (x, y, z); also one for each frame.
         keep_size: The canvas has the input's extents.
         size: Extents of the output, outermost first: (height, width) or (depth, height, width).
-        fill_value: What is outside of the input; if not given, the nearest sample at its edge.
+        fill_value: What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
         interp_type: INTERP_NN or INTERP_LINEAR.
         dtype: Type of the result; default: the input's.
         output_dtype: Deprecated name of dtype.
@@ -999,10 +999,10 @@ def warp_affine(
     Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any with H and W, with D a volume; kept. Types: all.
 
     Arguments:
-        matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input, and one for each frame.
+        matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input; or one per frame.
         inverse_map: The matrix maps output to input; otherwise it is inverted.
         size: Extents of the output, outermost first: (height, width) or (depth, height, width).
-        fill_value: What is outside of the input; if not given, the nearest sample at its edge.
+        fill_value: What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
         interp_type: INTERP_NN or INTERP_LINEAR.
         dtype: Type of the result; default: the input's.
         output_dtype: Deprecated name of dtype.
