@@ -32,8 +32,10 @@ extern "C" {
 #define PENSTOCK_MAX_DIMS 8
 
 /* ---- Status ---- */
+/* Enumerations are integers here, so that any value may be passed and is answered by a status. */
 
-typedef enum penstock_status {
+typedef int32_t penstock_status;
+enum {
   PENSTOCK_OK = 0,
   PENSTOCK_ERROR_ARGUMENT = 1,      /* a wrong value, count or shape; a NULL handle */
   PENSTOCK_ERROR_TYPE = 2,          /* a wrong element type, layout or kind of argument */
@@ -44,7 +46,7 @@ typedef enum penstock_status {
   PENSTOCK_ERROR_CANCELLED = 7,     /* the caller's poll function asked for it */
   PENSTOCK_ERROR_OUT_OF_MEMORY = 8,
   PENSTOCK_ERROR_INTERNAL = 9       /* a fault of Penstock */
-} penstock_status;
+};
 
 /* "0.1.0". */
 PENSTOCK_API const char* penstock_version(void);
@@ -95,7 +97,8 @@ PENSTOCK_API penstock_status penstock_set_thread_pool(const penstock_thread_pool
 
 /* ---- Batches: samples of one element type and rank, each with a shape of its own ---- */
 
-typedef enum penstock_dtype {
+typedef int32_t penstock_dtype;
+enum {
   PENSTOCK_NONE = -1,
   PENSTOCK_UINT8 = 0,
   PENSTOCK_UINT16 = 1,
@@ -109,7 +112,7 @@ typedef enum penstock_dtype {
   PENSTOCK_FLOAT32 = 9,
   PENSTOCK_FLOAT64 = 10,
   PENSTOCK_BOOL = 11
-} penstock_dtype;
+};
 
 typedef struct penstock_batch penstock_batch;
 
@@ -213,7 +216,8 @@ PENSTOCK_API penstock_status penstock_call(const char* op, const penstock_batch*
 
 /* ---- The registry ---- */
 
-typedef enum penstock_argument_type {
+typedef int32_t penstock_argument_type;
+enum {
   PENSTOCK_ARGUMENT_BOOL = 0,
   PENSTOCK_ARGUMENT_INT = 1,
   PENSTOCK_ARGUMENT_FLOAT = 2,
@@ -222,7 +226,7 @@ typedef enum penstock_argument_type {
   PENSTOCK_ARGUMENT_INTS = 5,
   PENSTOCK_ARGUMENT_FLOATS = 6,
   PENSTOCK_ARGUMENT_STRINGS = 7
-} penstock_argument_type;
+};
 
 typedef struct penstock_operator_info {
   size_t struct_size;

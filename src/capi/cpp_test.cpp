@@ -51,7 +51,7 @@ TEST(Cpp, PerSampleValues) {
 TEST(Cpp, ErrorsHaveAStatus) {
   auto bytes = ramp(48);
   const Batch images = Batch::wrap(bytes.data(), {1, 4, 4, 3}, "HWC");
-  const auto status_of = [](auto&& body) {
+  const auto status_of = [](auto&& body) -> penstock_status {
     try {
       body();
     } catch (const Error& e) {
