@@ -62,6 +62,7 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
     const int64_t begin = m.after_start + m.after_step * a.lo;
     if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
         s.cached_count[slot] != a.count || !(s.cached[slot] == *m.filter)) {
+      s.cached_in[slot] = -1;  // the table is no one's if this throws
       make_taps(*m.filter, m.extent, begin, m.after_step, a.count, table);
       s.cached[slot] = *m.filter;
       s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
