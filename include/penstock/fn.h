@@ -1116,7 +1116,7 @@ inline Batch uniform(const Batch& shape_like,
 }  // namespace random
 
 struct RandomResizedCropArguments {
-  // (height, width) of the result. Required.
+  // (height, width) of the result; one value for both. Required.
   Optional<std::vector<int64_t>> size{};
   // Range of the window's area in units of the image's. Default: {0.0799999982, 1}.
   Optional<std::vector<double>> random_area{};

@@ -16,7 +16,7 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
                       "Resizes a random window of random area and aspect ratio to one size.\n\n"
                       "The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and "
                       "sequences; kept; all frames have the same window. Types: all.")
-        .required("size", &Op::size, "(height, width) of the result.", above(0))
+        .required("size", &Op::size, "(height, width) of the result; one value for both.", above(0))
         .with(&random_window_arguments<Op>)
         .with(&interpolation_arguments<Op>)
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")

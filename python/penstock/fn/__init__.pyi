@@ -629,7 +629,7 @@ def random_resized_crop(
     The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and sequences; kept; all frames have the same window. Types: all.
 
     Arguments:
-        size: (height, width) of the result.
+        size: (height, width) of the result; one value for both.
         random_area: Range of the window's area in units of the image's.
         random_aspect_ratio: Range of width / height of the window.
         num_attempts: Draws before the largest window of an allowed ratio is taken.
