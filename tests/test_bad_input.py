@@ -352,6 +352,7 @@ def test_interrupt_ends_within_a_second(folder):
         import os, signal, threading, time, numpy as np
         from penstock import Pipeline, fn
         from penstock.types import FLOAT
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have inherited "ignored"
         big = [np.zeros((3000, 3000, 3), np.uint8)] * 4
         pipe = Pipeline(batch_size=4, num_threads=2, prefetch_queue_depth=4)
         with pipe:

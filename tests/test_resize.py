@@ -214,7 +214,8 @@ def test_wrong_arguments_are_named(arguments, message):
 
 def test_wrong_random_resized_crops_are_named():
     x = np.zeros((5, 6, 3), np.uint8)
-    for arguments in ({"size": [4]}, {"size": [0, 4]}, {"size": [4, 4], "random_area": [0.5, 0.1]},
+    assert fn.random_resized_crop(x, size=[4]).shape == (4, 4, 3)  # one value is the side of a square
+    for arguments in ({"size": [4, 4, 4]}, {"size": [0, 4]}, {"size": [4, 4], "random_area": [0.5, 0.1]},
                       {"size": [4, 4], "random_aspect_ratio": [0, 1]}, {"size": [4, 4], "num_attempts": 0}):
         with pytest.raises(ValueError, match=r"\[random_resized_crop\] " + [*arguments][-1]):
             fn.random_resized_crop(x, **arguments)
