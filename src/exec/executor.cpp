@@ -138,6 +138,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
   if (it->no_memory) throw std::bad_alloc();
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
+  for (auto& sample : it->left_out) budget.add(std::move(sample));  // what is read ahead does not count yet
   PipelineOutput out;
   for (const auto& v : graph.outputs()) out.batches.push_back(it->values.at(v));
   out.origin = std::move(it->origin);

@@ -323,7 +323,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
     if (!of_data || options.on_error == OnError::raise || primary < 0) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
     const uint64_t position = o.position;
-    budget.add({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
+    it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
     if (options.on_error == OnError::skip) {
       gone.push_back(bad.sample);
       continue;

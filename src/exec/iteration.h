@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/replacement.h"
 #include "graph/plan.h"
 
 namespace penstock {
@@ -46,6 +47,7 @@ struct Iteration {
   std::mutex error_mutex;
   std::vector<SampleError> errors;    // of the current step
   std::unique_ptr<Error> failure;     // the iteration ends with it
+  std::vector<LeftOut> left_out;      // samples that the error policy skipped or replaced
   std::atomic<bool> no_memory{false}; // the iteration ends because there was no memory even for an error
   std::shared_ptr<void> step_state;   // of the current step
   std::weak_ptr<void> slot;           // token of the output memory, guarded by error_mutex
