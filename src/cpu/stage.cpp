@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/clock.h"
 #include "cpu/stage_state.h"
 
 namespace penstock {
@@ -30,7 +31,7 @@ class Compiler {
     home_.assign(by_lane_.size(), -1);
     for (size_t i = 0; i < p.nodes.size(); ++i) add_node(static_cast<int>(i), n_inputs + static_cast<int>(i));
     const int out = p.outputs.at(0);
-    s_.result = home_[out] < 0 ? value_in(out, load_lane(out)) : home_[out];
+    s_.result = home_[out] < 0 ? value_in(out, natural_lane(types_[out].dtype)) : home_[out];
     // Storing rounds as well.
     if (!s_.code.empty() && s_.code.back().kind == Instruction::round && s_.code.back().value == s_.result &&
         s_.code.back().dtype == types_[out].dtype)
@@ -56,11 +57,6 @@ class Compiler {
     return value;
   }
   DType input_dtype() const { return types_[0].dtype; }
-
-  Lane load_lane(int value) const {
-    const Lane l = natural_lane(types_[value].dtype);
-    return l;
-  }
 
   int new_value(Lane lane) {
     s_.values.push_back({lane, -1});
@@ -296,13 +292,8 @@ void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::sp
 }
 
 namespace {
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 // The source positions that dimension d of the placement reads, as a range.
-void source_range(const Placement& p, int d, TapTable& taps, int64_t& lo, int64_t& hi) {
+void source_range(const Placement& p, int d, CpuScratch::State& scratch, int64_t& lo, int64_t& hi) {
   const DimMap& m = p[d];
   int64_t a = 0, b = m.extent;  // positions of the window that are read
   if (p.warps()) {
@@ -311,7 +302,8 @@ void source_range(const Placement& p, int d, TapTable& taps, int64_t& lo, int64_
     int64_t vlo, vhi;
     m.valid(vlo, vhi);
     if (m.filter) {
-      make_taps(*m.filter, m.extent, m.after_start + m.after_step * vlo, m.after_step, vhi - vlo, taps);
+      // Width has slot 0 and height slot 1 in run_filtered, which finds the tables made.
+      const TapTable& taps = filter_taps(scratch, d == 0 ? 1 : 0, m);
       a = taps.lowest, b = taps.highest;
     } else {
       a = vlo, b = vhi;
@@ -342,7 +334,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   }
   int64_t t0 = 0;
   if (st.decodes) {
-    t0 = now_ns();
+    t0 = clock_ns();
     decode = p.nodes[0].op->decode_params();
     image = probe_image(in[0].encoded, decode);
     const Shape s{image.height, image.width, output_channels(image, decode.type)};
@@ -371,7 +363,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
 
   if (st.decodes) {
     int64_t lo[3], hi[3];
-    for (int d = 0; d < 3; ++d) source_range(*placement, d, scratch.state->range_taps, lo[d], hi[d]);
+    for (int d = 0; d < 3; ++d) source_range(*placement, d, *scratch.state, lo[d], hi[d]);
     const Region region{lo[0], lo[1], hi[0] - lo[0], hi[1] - lo[1]};
     const int64_t channels = in_shapes[0][2];
     const int64_t row = region.width * channels;
@@ -382,7 +374,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
       if (region.height > 0 && row > 0)
         decode_image(in[0].encoded, image, decode, region,
                      {run.output.data, row * static_cast<int64_t>(size_of(decode.dtype))});
-      scratch.times.decode_ns += now_ns() - t0;
+      scratch.times.decode_ns += clock_ns() - t0;
       return;
     }
     const size_t bytes = checked_bytes(region.height * row, size_of(decode.dtype));
@@ -397,11 +389,11 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
     run.inputs[0].shape = Shape{region.height, region.width, channels};
     run.inputs[0].strides = dense_strides(run.inputs[0].shape);
     run.origin[0] = region.y, run.origin[1] = region.x;
-    const int64_t t1 = now_ns();
+    const int64_t t1 = clock_ns();
     scratch.times.decode_ns += t1 - t0;
     t0 = t1;
   } else {
-    t0 = now_ns();
+    t0 = clock_ns();
   }
 
   run.output = allocate(0, out_type.dtype, out_shape, out_type.layout);
@@ -454,7 +446,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   else if (st.source >= 0 && run_picked(run)) {
   } else if (st.source >= 0) run_filtered(run);
   else run_direct(run);
-  scratch.times.pixels_ns += now_ns() - t0;
+  scratch.times.pixels_ns += clock_ns() - t0;
 }
 
 namespace {

@@ -58,16 +58,7 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
   a.stride = run.inputs[0].strides[a.dim];
   a.out_stride = run.output.strides[run.out_dim[a.dim]];
   if (m.filter) {
-    auto& s = run.scratch;
-    const int64_t begin = m.after_start + m.after_step * a.lo;
-    if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
-        s.cached_count[slot] != a.count || !(s.cached[slot] == *m.filter)) {
-      s.cached_in[slot] = -1;  // the table is no one's if this throws
-      make_taps(*m.filter, m.extent, begin, m.after_step, a.count, table);
-      s.cached[slot] = *m.filter;
-      s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
-      s.cached_count[slot] = a.count;
-    }
+    filter_taps(run.scratch, slot, m);
   } else {
     run.scratch.cached_in[slot] = -1;
     table.taps = 1;
@@ -360,6 +351,21 @@ class Filter {
 };
 
 }  // namespace
+
+const TapTable& filter_taps(CpuScratch::State& s, int slot, const DimMap& m) {
+  int64_t lo, hi;
+  m.valid(lo, hi);
+  const int64_t begin = m.after_start + m.after_step * lo;
+  if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
+      s.cached_count[slot] != hi - lo || !(s.cached[slot] == *m.filter)) {
+    s.cached_in[slot] = -1;  // the table is no one's if this throws
+    make_taps(*m.filter, m.extent, begin, m.after_step, hi - lo, s.taps[slot]);
+    s.cached[slot] = *m.filter;
+    s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
+    s.cached_count[slot] = hi - lo;
+  }
+  return s.taps[slot];
+}
 
 void run_filtered(SampleRun& run) { Filter(run).run_all(); }
 

@@ -42,7 +42,6 @@ struct CpuStage::State {
   int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
   bool decodes = false, maps = false, filters = false, warps = false;
   bool needs_channels = false, positional = false, faults = false, only_copies = false, lookup = false;
-  int main_value = 0;
 };
 
 struct CpuScratch::State {
@@ -53,8 +52,6 @@ struct CpuScratch::State {
   std::vector<float> rows, acc;
   std::vector<int64_t> row_tag;
   TapTable taps[3];
-  TapTable range_taps;                // of source_range, which must not touch taps[]: they are cached
-  std::vector<int32_t> base[3];
   AxisFilter cached[3];               // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
   std::vector<std::byte> table;       // look-up table of the chain
@@ -91,7 +88,10 @@ struct SampleRun {
 };
 
 void prepare_coefficients(SampleRun& run, int planes);
-// Runs the program on one tile whose source registers are filled by `fill_source` (filters) or loaded from the nest.
+// The table of a filtered dimension's valid outputs, in slot `slot` of the scratch; made if another one lies there.
+const TapTable& filter_taps(CpuScratch::State& scratch, int slot, const DimMap& m);
+
+// Where one tile is read and written; a filter's source registers are filled before.
 struct TilePlace {
   const char* in[4];
   int64_t in_step[4];        // elements between neighbors

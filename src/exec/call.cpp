@@ -17,6 +17,11 @@ StageScratch& thread_scratch() {
 // Below this many elements a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
+SampleContext of_sample(SampleContext c, int i) {
+  c.index = i, c.sample += i;
+  return c;
+}
+
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
   if (n > 1 && elements >= kParallelElements) shared_pool()->parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
   else
@@ -41,14 +46,12 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   int64_t elements = 0;
   std::vector<Shape> in_shapes(inputs.size());
   for (int i = 0; i < n; ++i) {
-    SampleContext c = context;
-    c.index = i, c.sample = context.sample + i;
     if (decodes) {
       elements += kParallelElements;
       continue;
     }
     for (size_t k = 0; k < inputs.size(); ++k) in_shapes[k] = inputs[k].shape(i);
-    runner->shapes(c, in_shapes, std::span(&out.sample(i).shape, 1));
+    runner->shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1));
     elements += out.shape(i).volume() + in_shapes[0].volume();
   }
   const Batch* target = into.empty() ? nullptr : into[0];
@@ -56,13 +59,11 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   if (!decodes && target) use_memory(out, *target);
   else if (!decodes) out.allocate(memory);
   for_samples(n, elements, [&](int i) {
-    SampleContext c = context;
-    c.index = i, c.sample = context.sample + i;
     StageInput in[4];
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     if (decodes) in[0].encoded = encoded_bytes(in[0].view);
     try {
-      runner->run(c, std::span(in, inputs.size()),
+      runner->run(of_sample(context, i), std::span(in, inputs.size()),
                   [&](int, DType t, const Shape& s, const Layout&) -> View {
                     auto& sample = out.sample(i);
                     if (!sample.data && target) {
@@ -101,11 +102,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   op->infer(types, out_types);
   std::vector<Batch> out;
   for (const auto& t : out_types) out.emplace_back(t.dtype, t.ndim, t.layout, batch_size);
-  const auto context_of = [&](int i) {
-    SampleContext c = context;
-    c.index = i, c.sample = context.sample + i;
-    return c;
-  };
+  const auto context_of = [&](int i) { return of_sample(context, i); };
   const auto state = run_whole_shapes(*op, inputs, types, context_of, out);
   int64_t elements = 0;
   for (size_t k = 0; k < out.size(); ++k) {

@@ -19,6 +19,9 @@ struct Executor::WholeState {
   std::shared_ptr<const void> batch_state;
 };
 
+// The data's fault, which the error policy may settle; the caller's and ours are always raised.
+static bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
+
 SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
   const SampleOrigin& o = it.origin[sample];
   return {sample, n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed(), o.epoch, o.position,
@@ -282,8 +285,7 @@ void Executor::run_item(Iteration& it, int64_t item, int thread) {
       }
     }
   } catch (Error& e) {
-    const bool of_data = e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing;
-    const Node& blame = of_data || s.kind != Step::Kind::stage ? first : graph.node(s.nodes.back());
+    const Node& blame = is_of_data(e) || s.kind != Step::Kind::stage ? first : graph.node(s.nodes.back());
     if (e.op.empty()) e.op = blame.op;
     if (e.source.empty()) e.source = it.origin[i].path;
     e.user_line = blame.user_line;
@@ -319,8 +321,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
   std::vector<int> gone;
   for (auto& bad : errors) {
-    const bool of_data = bad.error.kind() == ErrorKind::data || bad.error.kind() == ErrorKind::file_missing;
-    if (!of_data || options.on_error == OnError::raise || primary < 0) throw bad.error;
+    if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
     const uint64_t position = o.position;
     it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});

@@ -2,18 +2,14 @@
 // Where the time goes: sums for stats(), events for a Chrome trace.
 #pragma once
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "exec/iteration.h"
 
 namespace penstock {
-
-inline int64_t clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct StepStatistics {
   std::string name;
