@@ -96,6 +96,16 @@ void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params,
                  [&](const Region& stored, const PixelSink& to) { engine.decode(file, info, params, stored, to); });
 }
 
+void decode_images(std::span<DecodeTask> tasks) {
+  for (DecodeTask& t : tasks) {
+    try {
+      decode_image(t.file, t.info, t.params, t.region, t.sink);
+    } catch (const Error& e) {
+      t.error = e;
+    }
+  }
+}
+
 const std::vector<const ImageDecoder*>& image_decoders() {
   static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder(), &libpng_decoder()};
   return engines;

@@ -10,6 +10,7 @@
 // Rules for colors are in codecs/pixel_rows.h. An EXIF orientation is read from JPEG's APP1 and PNG's eXIf.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,6 +69,38 @@ int output_channels(const ImageInfo& info, ImageType type);
 // region.height rows of region.width * channels elements of params.dtype.
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
                   const PixelSink& sink);
+
+class EntropyIndexAccess;
+
+// A decoded region whose pixels are made row by row, when they are asked for.
+class RegionRows {
+ public:
+  virtual ~RegionRows() = default;
+  // Writes row y of the region, 0 <= y < region.height, in any order and again if asked: width * channels elements of
+  // params.dtype. Up to kSlack bytes behind them may be written too.
+  static constexpr int64_t kSlack = 128;
+  virtual void read(int64_t y, void* to) = 0;
+};
+
+// One region of one file, for decoders that work on several in turn. `info`, `params` and `region` are those of
+// decode_image; afterwards either `error` is set, or `rows` where `takes_rows` allowed it and the engine can, or the sink
+// is filled. `rows` belongs to the decoding thread and lives until its next call of decode_images.
+struct DecodeTask {
+  Bytes file;
+  ImageInfo info;
+  DecodeParams params;
+  Region region;
+  PixelSink sink;
+  bool takes_rows = false;
+  EntropyIndexAccess* index = nullptr;
+  RegionRows* rows = nullptr;
+  std::optional<Error> error;
+};
+
+// Decodes at most kDecodeTogether tasks in turn, which hides the latency of entropy decoding. Does not throw for what
+// is wrong with a file or its task; running out of memory is thrown.
+constexpr int kDecodeTogether = 2;
+void decode_images(std::span<DecodeTask> tasks);
 
 // One engine for one format; the functions above look through the list of all engines.
 class ImageDecoder {
