@@ -26,6 +26,7 @@ struct StageProgram {
 struct StageInput {
   View view;
   Bytes encoded;
+  EntropyIndexAccess* index = nullptr;  // of `encoded`, where there is a store of indexes
 };
 // Called once per output when its shape is known.
 using AllocateOutput = std::function<View(int output, DType, const Shape&, const Layout&)>;
