@@ -80,6 +80,8 @@ class RegionRows {
   // params.dtype. Up to kSlack bytes behind them may be written too.
   static constexpr int64_t kSlack = 128;
   virtual void read(int64_t y, void* to) = 0;
+  // The same for uint8, each channel in a plane of its own (the filters like it, and it costs the decoder less).
+  virtual void read_planes(int64_t y, uint8_t* const* planes) = 0;
 };
 
 // One region of one file, for decoders that work on several in turn. `info`, `params` and `region` are those of
