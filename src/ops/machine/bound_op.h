@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/target.h"
 #include "batch/batch.h"
 #include "codecs/image_decoder.h"
 #include "ops/machine/argument.h"
@@ -50,10 +51,6 @@ struct TileCall {
   bool* fault = nullptr;  // set where an operand is one that the operator refuses (BoundOp::fault)
 };
 using TileFn = void (*)(const TileCall&);
-
-enum class Target : uint8_t { scalar, avx2, avx512 };
-constexpr int kTargets = 3;
-Target best_target();  // by the processor; PENSTOCK_TARGET=scalar|avx2|avx512 lowers it
 
 // The parts of an operator that live in a stage: maybe a decoder, maybe a map, maybe a pixel function.
 struct StageTraits {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/target.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace penstock {
+
+Target best_target() {
+  static const Target target = [] {
+    int best = 0;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = 1;
+    if (best && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      best = 2;
+    if (const char* wish = std::getenv("PENSTOCK_TARGET")) {
+      const char* names[] = {"scalar", "avx2", "avx512"};
+      for (int i = 0; i < best; ++i)
+        if (!std::strcmp(wish, names[i])) best = i;
+    }
+    return static_cast<Target>(best);
+  }();
+  return target;
+}
+
+}  // namespace penstock
