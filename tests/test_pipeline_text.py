@@ -134,6 +134,78 @@ def test_text(folder, define, monkeypatch):
     assert pipe.text(planned=True).strip() == simple
 
 
+PASSES = {
+    "trace": """
+        %0 = readers.file() file_root='FOLDER' random_shuffle=True
+        %1 = decoders.image(%0.0)
+        %2 = random_resized_crop(%1) size=[24, 24]
+        %3 = random.coin_flip()
+        %4 = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3
+        %5 = brightness_contrast(%2) brightness=2.0
+        return %4, %0.1
+        """,
+    "infer": """
+        %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER' random_shuffle=True
+        %1: uint8 HWC = decoders.image(%0.0)
+        %2: uint8 HWC = random_resized_crop(%1) size=[24, 24]
+        %3: int32 0-d = random.coin_flip()
+        %4: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3
+        %5: uint8 HWC = brightness_contrast(%2) brightness=2.0
+        return %4, %0.1
+        """,
+    "prune": """
+        %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER' random_shuffle=True
+        %1: uint8 HWC = decoders.image(%0.0)
+        %2: uint8 HWC = random_resized_crop(%1) size=[24, 24]
+        %3: int32 0-d = random.coin_flip()
+        %4: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3
+        return %4, %0.1
+        """,
+    "push_down": """
+        %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER' random_shuffle=True
+        %1: uint8 HWC = decoders.image(%0.0)
+        %2: uint8 HWC = random_resized_crop(%1) size=[24, 24]  -> %1
+        %3: int32 0-d = random.coin_flip()
+        %4: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3  -> %1
+        return %4, %0.1
+        """,
+    "group": """
+        source: %0 readers.file
+        whole: %3 random.coin_flip
+        stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize
+        """,
+    "add_reads": """
+        source: %0 readers.file
+        whole: %3 random.coin_flip
+        stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize (reads files)
+        """,
+    "last_use": """
+        source: %0 readers.file
+        whole: %3 random.coin_flip
+        stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize (reads files); frees %0.0, %3
+        """,
+}
+
+
+def test_text_after_each_pass(folder, monkeypatch):
+    """The ResNet-50 pipeline with one operator that nobody reads, from the graph to the steps."""
+    for name in ("PENSTOCK_EXEC", "PENSTOCK_PUSH_DOWN"):
+        monkeypatch.delenv(name, raising=False)
+
+    @pipeline_def(batch_size=2, num_threads=2, seed=5)
+    def resnet50():
+        encoded, label = fn.readers.file(file_root=str(folder), random_shuffle=True, name="reader")
+        image = fn.random_resized_crop(fn.decoders.image(encoded), size=[24, 24])
+        normalized = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0],
+                                              std=[58.0, 57.0, 57.0])
+        fn.brightness_contrast(image, brightness=2.0)
+        return normalized, label
+    pipe = resnet50()
+    passes = {name: text.strip().replace(str(folder), "FOLDER") for name, text in pipe.passes().items()}
+    assert list(passes) == list(PASSES)
+    assert passes == {name: textwrap.dedent(text).strip() for name, text in PASSES.items()}
+
+
 @pytest.mark.parametrize("define", [training, evaluation], ids=lambda d: d.__name__)
 def test_json_round_trip(folder, define):
     """The same text, the same JSON again, and the same bytes."""

@@ -388,6 +388,12 @@ class Pipeline:
         """The steps that the executor runs, one line each: which operators share a pass."""
         return self.text(planned=True)
 
+    def passes(self):
+        """A dict with the text after each pass of the planner, in their order; the first, "trace", is the graph as it
+        was written, the last, "last_use", the steps with the values whose memory is free after them."""
+        self.build()
+        return dict(self._pipeline.pass_texts())
+
     def text(self, planned=False):
         """The graph, one line a node; planned=True: the steps that the executor runs."""
         self.build()

@@ -295,6 +295,11 @@ void bind_pipeline(nb::module_& m) {
              return l;
            })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })
+      .def("pass_texts", [](P& p) {
+             nb::list l;
+             for (const PassText& x : p.get().pass_texts()) l.append(nb::make_tuple(x.pass, x.text));
+             return l;
+           })
       .def("graph_text", [](P& p) { return p.get().graph().text(); })
       .def("to_json", [](P& p) { return p.get().to_json(); })
       .def("graph", [](P& p) { return p.get().graph(); })

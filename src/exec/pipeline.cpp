@@ -32,6 +32,11 @@ Pipeline::~Pipeline() {
 const Graph& Pipeline::graph() const { return state_->executor.graph; }
 const PipelineOptions& Pipeline::options() const { return state_->executor.options; }
 std::string Pipeline::plan_text() const { return state_->executor.plan.text(graph()); }
+std::vector<PassText> Pipeline::pass_texts() const {
+  std::vector<PassText> texts;
+  make_plan(graph(), state_->executor.plan.options, &texts);
+  return texts;
+}
 
 static ExternalSource& external(Executor& e, int node) {
   auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));

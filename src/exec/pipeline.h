@@ -9,6 +9,7 @@
 #include "data/replacement.h"
 #include "exec/external_source.h"
 #include "exec/statistics.h"
+#include "graph/plan.h"
 
 namespace penstock {
 
@@ -37,6 +38,7 @@ class Pipeline {
   const Graph& graph() const;
   const PipelineOptions& options() const;
   std::string plan_text() const;
+  std::vector<PassText> pass_texts() const;  // the way from the graph to the plan, pass by pass
   // Behind an external_source node, before the first run.
   void set_feed(int node, std::shared_ptr<ExternalFeed> feed);
   // feed_input(): `node` must have no feed of its own.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/passes.h"
+
 namespace penstock {
 
 Graph::Graph() : regions_(1), domains_(1) {}
@@ -54,21 +56,7 @@ int Graph::add(Node node) {
       if (nodes_[in.node].domain != node.domain)
         bad_argument("inputs from different sets of samples: {} and {}", nodes_[node.inputs[0].node].user_line,
                      nodes_[in.node].user_line);
-    if (node.types.empty()) {
-      node.types.resize(node.outputs);
-      {
-        // Per-sample arguments are not known yet: bind the constants, infer with what there is.
-        auto args = arguments(node, [](ValueRef) -> const Batch* { return nullptr; });
-        static const Batch later(DType::float32, 0, {}, 0);
-        for (size_t i = 0; i < args.size(); ++i)
-          for (const auto& [name, ref] : node.per_sample)
-            if (info.args[i].name == name) args[i].batch = &later;
-        auto op = bind_op(info, args);
-        std::vector<ValueType> in;
-        for (const auto& v : node.inputs) in.push_back(type(v));
-        op->infer(in, node.types);
-      }
-    }
+    if (node.types.empty()) infer(*this, node);
   } catch (Error& e) {
     if (e.op.empty()) e.op = node.op;
     e.user_line = node.user_line;
@@ -107,26 +95,32 @@ std::string to_text(const ValueType& t) {
   return s;
 }
 
-static std::string ref_text(const Graph& g, ValueRef v) {
-  return g.node(v.node).outputs > 1 ? fmt::format("%{}.{}", v.node, v.output) : fmt::format("%{}", v.node);
+std::string Graph::value_text(ValueRef v) const {
+  return node(v.node).outputs > 1 ? fmt::format("%{}.{}", v.node, v.output) : fmt::format("%{}", v.node);
+}
+
+std::string Graph::node_text(int id, bool with_types) const {
+  const Node& n = node(id);
+  std::string types;
+  for (const auto& t : n.types) types += (types.empty() ? "" : ", ") + penstock::to_text(t);
+  std::string s = with_types ? fmt::format("%{}: {} = {}(", id, types, n.op) : fmt::format("%{} = {}(", id, n.op);
+  for (size_t i = 0; i < n.inputs.size(); ++i) s += (i ? ", " : "") + value_text(n.inputs[i]);
+  s += ")";
+  for (const auto& [name, value] : n.constants) s += fmt::format(" {}={}", name, penstock::to_text(value));
+  for (const auto& [name, ref] : n.per_sample) s += fmt::format(" {}={}", name, value_text(ref));
+  return s;
+}
+
+std::string Graph::return_text() const {
+  std::string s = "return ";
+  for (size_t i = 0; i < outputs_.size(); ++i) s += (i ? ", " : "") + value_text(outputs_[i]);
+  return s + "\n";
 }
 
 std::string Graph::text() const {
   std::string s;
-  for (const auto& n : nodes_) {
-    std::string types;
-    for (const auto& t : n.types) types += (types.empty() ? "" : ", ") + to_text(t);
-    s += fmt::format("%{}: {} = {}(", n.id, types, n.op);
-    for (size_t i = 0; i < n.inputs.size(); ++i) s += (i ? ", " : "") + ref_text(*this, n.inputs[i]);
-    s += ")";
-    for (const auto& [name, value] : n.constants) s += fmt::format(" {}={}", name, penstock::to_text(value));
-    for (const auto& [name, ref] : n.per_sample) s += fmt::format(" {}={}", name, ref_text(*this, ref));
-    if (!n.user_line.empty()) s += "  # " + n.user_line;
-    s += "\n";
-  }
-  s += "return ";
-  for (size_t i = 0; i < outputs_.size(); ++i) s += (i ? ", " : "") + ref_text(*this, outputs_[i]);
-  return s + "\n";
+  for (const auto& n : nodes_) s += node_text(n.id) + (n.user_line.empty() ? "" : "  # " + n.user_line) + "\n";
+  return s + return_text();
 }
 
 }  // namespace penstock

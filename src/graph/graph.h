@@ -65,6 +65,9 @@ class Graph {
 
   // One line a node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
   std::string text() const;
+  std::string node_text(int id, bool types = true) const;  // the same line without the user's line
+  std::string return_text() const;                         // the last line of text()
+  std::string value_text(ValueRef v) const;                // "%3", or "%0.1" where the node has several outputs
   std::string to_json() const;
   static Graph from_json(const std::string& text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph to steps that an executor runs in order: dead nodes are dropped, neighbors become stages.
+// From a graph to steps that an executor runs in order; graph/passes.h has the passes on the way.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,11 +24,19 @@ struct PlanOptions {
 PlanOptions plan_options_from_environment();
 
 struct Plan {
+  PlanOptions options;     // that it was made with
   std::vector<Step> steps;
   std::vector<std::pair<ValueRef, int>> value_last_use;  // value, index of the last step that reads it
-  std::string text(const Graph& g) const;
+  std::string step_text(const Graph& g, size_t i) const;  // "stage: %1 decoders.image %2 resize (reads files)"
+  std::string text(const Graph& g) const;                  // one line a step
 };
 
-Plan make_plan(const Graph& g, const PlanOptions& options);
+struct PassText {
+  std::string pass;  // "trace" is the graph as it was written; then the passes in their order
+  std::string text;  // what there is after it
+};
+
+// `texts`, if given, receives the text after each pass.
+Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>* texts = nullptr);
 
 }  // namespace penstock

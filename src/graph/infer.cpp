@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/passes.h"
+
+namespace penstock {
+
+void infer(const Graph& g, Node& node) {
+  const OpInfo& info = get_op(node.op);
+  node.types.resize(node.outputs);
+  // Per-sample arguments are not known yet: bind the constants, infer with what there is.
+  auto args = g.arguments(node, [](ValueRef) -> const Batch* { return nullptr; });
+  static const Batch later(DType::float32, 0, {}, 0);
+  for (size_t i = 0; i < args.size(); ++i)
+    for (const auto& [name, ref] : node.per_sample)
+      if (info.args[i].name == name) args[i].batch = &later;
+  std::vector<ValueType> in;
+  for (const auto& v : node.inputs) in.push_back(g.type(v));
+  bind_op(info, args)->infer(in, node.types);
+}
+
+std::string traced_text(const Graph& g) {
+  std::string s;
+  for (const auto& n : g.nodes()) s += g.node_text(n.id, false) + "\n";
+  return s + g.return_text();
+}
+
+std::string inferred_text(const Graph& g) {
+  std::string s;
+  for (const auto& n : g.nodes()) s += g.node_text(n.id) + "\n";
+  return s + g.return_text();
+}
+
+}  // namespace penstock

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes between a graph and a plan, each in a file of its own, in the order in which they run. What they know and
+// decide lies in Planning; each has a text of its result, which is the text before the next one.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/plan.h"
+
+namespace penstock {
+
+struct Planning {
+  Planning(const Graph& g, const PlanOptions& o);
+  const Graph& graph;
+  const PlanOptions options;
+  const std::set<ValueRef> outputs;
+
+  // prune()
+  std::vector<char> needed;                       // by node
+  std::map<ValueRef, std::vector<int>> readers;   // needed nodes that read a value
+  // push_down()
+  std::vector<int> decoder;                       // by node: whose region it helps to choose, -1: none's
+  // group(), add_reads(), find_last_uses()
+  Plan plan;
+
+  bool read_once(ValueRef v) const;  // by one node, and no output of the pipeline
+};
+
+// Types and layouts of a node's outputs, as far as they follow from its arguments and inputs. Graph::add() runs it on
+// each node as it comes, so that an error shows the line that made the node.
+void infer(const Graph& g, Node& node);
+// Keeps what outputs need, and sources: they are what an epoch is counted by.
+void prune(Planning& p);
+// Finds the maps whose window may be handed to a decoder: it then decodes just what they read.
+void push_down(Planning& p);
+// Makes steps: neighbors become one stage where the result keeps its bytes.
+void group(Planning& p);
+// Readers hand out names of files: who wants bytes gets a step that reads them, a single decoder reads for itself.
+void add_reads(Planning& p);
+// Says after which step a value's memory is free.
+void find_last_uses(Planning& p);
+
+std::string traced_text(const Graph& g);  // before infer()
+std::string inferred_text(const Graph& g);
+std::string pruned_text(const Planning& p);
+std::string pushed_down_text(const Planning& p);
+std::string last_uses_text(const Planning& p);
+
+}  // namespace penstock

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/passes.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock {
+namespace {
+
+// A ResNet-50 training pipeline as Python writes it, with one operator that nobody reads.
+struct Resnet {
+  Graph g;
+  int reader, image, crop, hue, coin, normalized;
+
+  int add(const char* op, std::vector<ValueRef> inputs, std::vector<std::pair<std::string, Value>> constants = {},
+          std::vector<std::pair<std::string, ValueRef>> per_sample = {}) {
+    Node n;
+    n.op = op, n.inputs = std::move(inputs), n.constants = std::move(constants), n.per_sample = std::move(per_sample);
+    return g.add(std::move(n));
+  }
+  Resnet() {
+    reader = add("readers.file", {}, {{"file_root", Value(std::string("photos"))}});
+    image = add("decoders.image", {{reader, 0}});
+    crop = add("random_resized_crop", {{image, 0}}, {{"size", Value(std::vector<int64_t>{224, 224})}});
+    hue = add("hue", {{crop, 0}}, {{"hue", Value(30.0)}});
+    coin = add("random.coin_flip", {});
+    normalized = add("crop_mirror_normalize", {{crop, 0}}, {{"mean", Value(std::vector<double>{124, 116, 104})}},
+                     {{"mirror", {coin, 0}}});
+    g.set_outputs({{normalized, 0}, {reader, 1}});
+  }
+  std::vector<std::string> texts(PlanOptions options = {}) const {
+    std::vector<PassText> t;
+    make_plan(g, options, &t);
+    std::vector<std::string> s;
+    for (auto& x : t) s.push_back(x.pass + "\n" + x.text);
+    return s;
+  }
+};
+
+TEST(Passes, TextAfterEach) {
+  EXPECT_EQ(Resnet().texts(), (std::vector<std::string>{
+      "trace\n"
+      "%0 = readers.file() file_root='photos'\n"
+      "%1 = decoders.image(%0.0)\n"
+      "%2 = random_resized_crop(%1) size=[224, 224]\n"
+      "%3 = hue(%2) hue=30.0\n"
+      "%4 = random.coin_flip()\n"
+      "%5 = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+      "return %5, %0.1\n",
+      "infer\n"
+      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+      "%1: uint8 HWC = decoders.image(%0.0)\n"
+      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
+      "%3: uint8 HWC = hue(%2) hue=30.0\n"
+      "%4: int32 0-d = random.coin_flip()\n"
+      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+      "return %5, %0.1\n",
+      "prune\n"
+      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+      "%1: uint8 HWC = decoders.image(%0.0)\n"
+      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
+      "%4: int32 0-d = random.coin_flip()\n"
+      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+      "return %5, %0.1\n",
+      "push_down\n"
+      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+      "%1: uint8 HWC = decoders.image(%0.0)\n"
+      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]  -> %1\n"
+      "%4: int32 0-d = random.coin_flip()\n"
+      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4  -> %1\n"
+      "return %5, %0.1\n",
+      "group\n"
+      "source: %0 readers.file\n"
+      "whole: %4 random.coin_flip\n"
+      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
+      "add_reads\n"
+      "source: %0 readers.file\n"
+      "whole: %4 random.coin_flip\n"
+      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
+      "last_use\n"
+      "source: %0 readers.file\n"
+      "whole: %4 random.coin_flip\n"
+      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files); frees %0.0, %4\n"}));
+}
+
+TEST(Passes, WithoutPushDownTheDecoderStandsAlone) {
+  EXPECT_EQ(Resnet().texts({true, false}).back(),
+            "last_use\n"
+            "source: %0 readers.file\n"
+            "stage: %1 decoders.image (reads files); frees %0.0\n"
+            "whole: %4 random.coin_flip\n"
+            "stage: %2 random_resized_crop %5 crop_mirror_normalize; frees %1, %4\n");
+}
+
+TEST(Passes, AValueWithTwoReadersEndsAStageAndIsNotPushedDown) {
+  Resnet r;
+  r.g.set_outputs({{r.normalized, 0}, {r.hue, 0}, {r.reader, 0}});
+  EXPECT_EQ(r.texts().back(),
+            "last_use\n"
+            "source: %0 readers.file\n"
+            "read: %0 readers.file\n"
+            "stage: %1 decoders.image %2 random_resized_crop\n"
+            "stage: %3 hue\n"
+            "whole: %4 random.coin_flip\n"
+            "stage: %5 crop_mirror_normalize; frees %2, %4\n");
+}
+
+TEST(Passes, AWindowBehindAPixelOperatorReachesTheDecoder) {
+  Resnet r;
+  const int cut = r.add("crop", {{r.hue, 0}}, {{"crop", Value(std::vector<double>{100, 100})}});
+  const int again = r.add("resize", {{cut, 0}}, {{"size", Value(std::vector<double>{50, 50})}});
+  r.g.set_outputs({{again, 0}});
+  const auto texts = r.texts();
+  EXPECT_NE(texts[3].find("crop=[100.0, 100.0]  -> %1"), std::string::npos) << texts[3];
+  EXPECT_EQ(texts[3].find("size=[50.0, 50.0]  -> %1"), std::string::npos) << texts[3];
+  EXPECT_EQ(texts[4], "group\n"
+                      "source: %0 readers.file\n"
+                      "stage: %1 decoders.image %2 random_resized_crop %3 hue %6 crop\n"
+                      "stage: %7 resize\n");
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/stage_growth.h"
+
+namespace penstock {
+
+void push_down(Planning& p) {
+  p.decoder.assign(p.graph.nodes().size(), -1);
+  if (!p.options.fuse || !p.options.push_down) return;
+  for (const auto& n : p.graph.nodes()) {
+    if (!p.needed[n.id] || get_op(n.op).family != Family::stage) continue;
+    const StageTraits traits = stage_traits(p.graph, n);
+    if (!traits.decodes) continue;
+    StageGrowth growth(p, n, traits);
+    ValueRef end{n.id, 0};
+    // A window passes through what lies between it and the decoder: growth knows through what.
+    for (auto next = p.readers.find(end); next != p.readers.end(); next = p.readers.find(end)) {
+      const Node& follower = p.graph.node(next->second[0]);
+      if (get_op(follower.op).family != Family::stage || follower.inputs.at(0) != end) break;
+      const StageTraits t = stage_traits(p.graph, follower);
+      if (!growth.may_take(p, follower, t, true)) break;
+      growth.take(p, follower, t);
+      if (t.maps) p.decoder[follower.id] = n.id;
+      end = {follower.id, 0};
+    }
+  }
+}
+
+std::string pushed_down_text(const Planning& p) {
+  std::string s;
+  for (const auto& n : p.graph.nodes()) {
+    if (!p.needed[n.id]) continue;
+    s += p.graph.node_text(n.id);
+    if (p.decoder[n.id] >= 0) s += fmt::format("  -> %{}", p.decoder[n.id]);
+    s += "\n";
+  }
+  return s + p.graph.return_text();
+}
+
+}  // namespace penstock

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/stage_growth.h"
+
+namespace penstock {
+
+StageTraits stage_traits(const Graph& g, const Node& n) {
+  static const Batch later(DType::float32, 0, {}, 0);
+  const auto args = g.arguments(n, [](ValueRef) { return &later; });
+  return bind_op(get_op(n.op), args)->traits();
+}
+
+bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed) const {
+  constexpr int kMostNodes = 64;
+  constexpr size_t kMostInputs = 4;
+  const ValueRef joint = n.inputs.at(0);
+  const Node& before = p.graph.node(joint.node);
+  if (!p.options.fuse || !p.read_once(joint) || before.region != n.region || before.domain != n.domain) return false;
+  if (closed_ || nodes_ >= kMostNodes || t.decodes) return false;
+  if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_)) return false;
+  if (inputs_ + n.inputs.size() - 1 > kMostInputs) return false;
+  if (t.maps) {
+    if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
+    if (t.warps) return !(filter_ || warp_ || window_ || pixel_ || retyped_);
+    if (warp_) return false;
+    if (t.filters) return !(filter_ || pixel_ || retyped_);
+    if (t.maps_channels && channels_matter_) return false;
+  }
+  return true;
+}
+
+void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
+  const auto type = [&](ValueRef v) { return p.graph.type(v).dtype; };
+  ++nodes_;
+  inputs_ += n.inputs.size() - 1;
+  decodes_ |= t.decodes;
+  filter_ |= t.filters;
+  warp_ |= t.warps;
+  window_ |= t.maps && !t.filters && !t.warps;
+  pixel_ |= t.pixels;
+  closed_ |= t.fills;
+  channels_matter_ |= t.mixes_channels || t.per_channel;
+  positional_ |= t.positional;
+  retyped_ |= !t.pixels && !t.decodes && !t.filters && type({n.id, 0}) != type(n.inputs.at(0));
+}
+
+}  // namespace penstock

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operator may follow which in one stage without a change of bytes. The only place that knows.
+#pragma once
+#include "graph/passes.h"
+
+namespace penstock {
+
+StageTraits stage_traits(const Graph& g, const Node& n);
+
+// What a growing stage has so far.
+class StageGrowth {
+ public:
+  StageGrowth(const Planning& p, const Node& first, const StageTraits& t) { take(p, first, t); }
+  // Whether `n`, which reads the stage's result first, may go on with it. `pushed`: its window goes to the decoder.
+  bool may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed) const;
+  void take(const Planning& p, const Node& n, const StageTraits& t);
+
+ private:
+  bool decodes_ = false, filter_ = false, warp_ = false, window_ = false, pixel_ = false, closed_ = false;
+  bool channels_matter_ = false, positional_ = false, retyped_ = false;
+  int nodes_ = 0;
+  size_t inputs_ = 1;
+};
+
+}  // namespace penstock
