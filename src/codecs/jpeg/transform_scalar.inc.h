@@ -44,14 +44,10 @@ inline void transform4(const int16_t* in, int step, int16_t* out, int out_step) 
   out[2 * out_step] = descale<kShift>(t0 - t2 - u0);
 }
 
-template <int kShift>
-inline void transform2(const int16_t* in, int step, int16_t* out, int out_step) {
-  const auto at = [&](int i) { return static_cast<int32_t>(in[i * step]); };
-  const auto times = [](int32_t v, int k) { return static_cast<uint32_t>(v * k); };
-  const uint32_t t = times(at(0), 32768);
-  const uint32_t u = times(at(7), -k0_720) + times(at(5), k0_850) + times(at(3), -k1_272) + times(at(1), k3_624);
-  out[0] = descale<kShift>(t + u);
-  out[out_step] = descale<kShift>(t - u);
+// Odd half of the 2-point transform; the even half is the first value times 2^15.
+inline uint32_t odd2(const int16_t* in, int step) {
+  const auto times = [&](int i, int k) { return static_cast<uint32_t>(in[i * step] * k); };
+  return times(7, -k0_720) + times(5, k0_850) + times(3, -k1_272) + times(1, k3_624);
 }
 
 // Dequantized in 16 bits. Says whether the rows of `used` (a bit each) are zero.
@@ -98,13 +94,25 @@ inline void inverse_dct_4x4(int16_t* block, const int16_t* quant, uint8_t* to, p
   }
 }
 
+// Column 0 keeps 32 bits between the passes.
 inline void inverse_dct_2x2(int16_t* block, const int16_t* quant, uint8_t* to, ptrdiff_t stride) {
-  int16_t in[64], mid[16], row[2];
+  constexpr int kFirst = kFractionBits - kFirstPassBits + 2, kSecond = kFractionBits + kFirstPassBits + 3 + 2;
+  int16_t in[64], mid[16];
+  uint32_t first[2] = {};
   dequantize(block, quant, 0, in);
-  for (int x = 0; x < 8; ++x) transform2<kFractionBits - kFirstPassBits + 2>(in + x, 8, mid + x, 8);
+  for (int x = 0; x < 8; ++x) {
+    const uint32_t even = static_cast<uint32_t>(in[x]) << 15, odd = odd2(in + x, 8), round = 1u << (kFirst - 1);
+    const int32_t v[2] = {static_cast<int32_t>(even + odd + round) >> kFirst,
+                          static_cast<int32_t>(even - odd + round) >> kFirst};
+    for (int y = 0; y < 2; ++y) {
+      if (x == 0) first[y] = static_cast<uint32_t>(v[y]);
+      mid[8 * y + x] = saturate16(v[y]);
+    }
+  }
   for (int y = 0; y < 2; ++y) {
-    transform2<kFractionBits + kFirstPassBits + 3 + 2>(mid + 8 * y, 1, row, 1);
-    for (int x = 0; x < 2; ++x) to[y * stride + x] = sample(row[x]);
+    const uint32_t even = first[y] << 15, odd = odd2(mid + 8 * y, 1);
+    to[y * stride] = sample(descale<kSecond>(even + odd));
+    to[y * stride + 1] = sample(descale<kSecond>(even - odd));
   }
 }
 
