@@ -4,9 +4,11 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 namespace penstock {
@@ -31,6 +33,26 @@ class StageScratch {
   StageTimes times;
 };
 
+// One sample of several that a stage runs in turn.
+struct StageTask {
+  const SampleContext& context;
+  std::span<const StageInput> in;
+  const AllocateOutput& allocate;
+  std::optional<Error> error;  // what ended it
+
+  template <class F> void guard(F&& step) {
+    try {
+      step();
+    } catch (const Error& e) {
+      error = e;
+    } catch (const std::bad_alloc&) {
+      error = Error(ErrorKind::out_of_memory, "out of memory");
+    } catch (const std::exception& e) {
+      error = Error(ErrorKind::internal, e.what());
+    }
+  }
+};
+
 class StageRunner {
  public:
   virtual ~StageRunner() = default;
@@ -41,6 +63,12 @@ class StageRunner {
   // SampleContext::node is replaced by each node's id.
   virtual void run(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
                    StageScratch& scratch) const = 0;
+  // How many samples of a batch are best run in turn by one thread (decoders gain from two); 1: no gain.
+  virtual int together() const { return 1; }
+  // Runs at most together() samples. What is wrong with one is left in its task and does not touch the others.
+  virtual void run_together(std::span<StageTask> tasks, StageScratch& scratch) const {
+    for (StageTask& t : tasks) t.guard([&] { run(t.context, t.in, t.allocate, scratch); });
+  }
 };
 
 class Backend {

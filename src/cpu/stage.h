@@ -13,7 +13,7 @@ class CpuScratch final : public StageScratch {
   CpuScratch();
   ~CpuScratch() override;
   struct State;
-  std::unique_ptr<State> state;
+  std::unique_ptr<State> state[kDecodeTogether];  // one for each sample in turn
 };
 
 class CpuStage final : public StageRunner {
@@ -24,9 +24,12 @@ class CpuStage final : public StageRunner {
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const override;
   void run(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
            StageScratch& scratch) const override;
+  int together() const override;
+  void run_together(std::span<StageTask> tasks, StageScratch& scratch) const override;
   struct State;
 
  private:
+  class Sample;
   std::unique_ptr<State> state_;
 };
 

@@ -85,6 +85,7 @@ struct SampleRun {
   int in_planes = 1, out_planes = 1;
   Placement* placement = nullptr;
   int64_t origin[Shape::kMaxDims] = {};  // first decoded position per dimension of input 0
+  RegionRows* rows = nullptr;  // where set, input 0 has no memory: its rows are made when asked for
 };
 
 void prepare_coefficients(SampleRun& run, int planes);

@@ -196,7 +196,10 @@ bool Executor::find_task(Task& task) {
       return true;
     }
     if (it.next_item < it.items) {
-      task = {queue_[i], false, it.next_item++};
+      // Near the end one by one, so that all threads have work.
+      const int64_t left = it.items - it.next_item;
+      task = {queue_[i], false, it.next_item, left > int64_t{options.threads} * it.together ? it.together : 1};
+      it.next_item += task.count;
       return true;
     }
   }
@@ -221,7 +224,7 @@ void Executor::serve(int thread) {
     bool step_done = false;
     try {
       if (task.prepare) prepare_or_fail(it, thread);
-      else run_item(it, task.item, thread);
+      else run_items(it, task.item, task.count, thread);
     } catch (...) {  // not even the error found memory
       it.no_memory = true;
     }
@@ -232,7 +235,7 @@ void Executor::serve(int thread) {
       step_done = it.items == 0 || it.failure || it.no_memory || it.end_of_data;
       if (step_done) it.items = it.next_item = 0;
     } else {
-      step_done = ++it.done_items == it.items;
+      step_done = (it.done_items += task.count) == it.items;
     }
     if (step_done) {
       lock.unlock();

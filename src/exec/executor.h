@@ -43,14 +43,16 @@ class Executor {
  private:
   struct StageState;
   struct WholeState;
+  static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
-    std::vector<uint8_t> file;
+    std::vector<uint8_t> file[kMostTogether];
   };
   struct Task {
     std::shared_ptr<Iteration> iteration;
     bool prepare = false;
     int64_t item = 0;
+    int count = 1;
   };
 
   void stop();
@@ -60,7 +62,11 @@ class Executor {
   bool may_prepare(const Iteration& it, size_t position);
   void prepare(Iteration& it);                // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
-  void run_item(Iteration& it, int64_t item, int thread);
+  void run_items(Iteration& it, int64_t first, int count, int thread);
+  void read_item(Iteration& it, int i);
+  void run_whole_item(Iteration& it, int i);
+  void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
+  void add_error(Iteration& it, int i, Error e);
   void finish_step(Iteration& it, int thread);  // errors, then the next step
   void settle_errors(Iteration& it, int thread);
   void drop_samples(Iteration& it, const std::vector<int>& gone);

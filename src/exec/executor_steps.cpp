@@ -40,6 +40,7 @@ void Executor::prepare(Iteration& it) {
   const Step& s = plan.steps[it.step];
   it.step_state = nullptr;
   it.items = 0;
+  it.together = 1;
   switch (s.kind) {
     case Step::Kind::source: prepare_source(it, s); break;
     case Step::Kind::read: it.items = it.size; break;
@@ -221,84 +222,106 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
   for (int i = 0; i < it.size; ++i) out.sample(i).source = it.origin[i].path;
   it.values[s.output] = std::move(out);
   it.items = it.size;
+  it.together = std::min(kMostTogether, state->runner->together());
   it.step_state = state;
 }
 
-void Executor::run_item(Iteration& it, int64_t item, int thread) {
+void Executor::add_error(Iteration& it, int i, Error e) {
   const Step& s = plan.steps[it.step];
-  const int i = static_cast<int>(item);
+  const Node& blame = graph.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
+  if (e.op.empty()) e.op = blame.op;
+  if (e.source.empty()) e.source = it.origin[i].path;
+  e.user_line = blame.user_line;
+  std::lock_guard lock(it.error_mutex);
+  it.errors.push_back({i, std::move(e)});
+}
+
+void Executor::read_item(Iteration& it, int i) {
+  auto bytes = std::make_shared<std::vector<uint8_t>>();
+  read_file(it.origin[i].path, *bytes);
+  auto& sample = it.values.at(plan.steps[it.step].output).sample(i);
+  sample.shape = Shape{static_cast<int64_t>(bytes->size())};
+  sample.data = bytes->data();
+  sample.owner = std::shared_ptr<void>(bytes, bytes->data());
+}
+
+void Executor::run_whole_item(Iteration& it, int i) {
+  auto& state = *static_cast<WholeState*>(it.step_state.get());
+  SampleContext c = context(it, i, graph.node(plan.steps[it.step].nodes.front()));
+  c.batch_state = state.batch_state.get();
+  run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
+}
+
+void Executor::run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns) {
+  const Step& s = plan.steps[it.step];
+  auto& state = *static_cast<StageState*>(it.step_state.get());
+  const bool decodes = state.runner->program().nodes[0].op->traits().decodes;
+  StageInput in[kMostTogether][4];
+  std::optional<SampleContext> contexts[kMostTogether];
+  AllocateOutput allocate[kMostTogether];
+  std::vector<StageTask> tasks;
+  tasks.reserve(kMostTogether);
+  int sample_of[kMostTogether];
+  for (int i = first; i < first + count; ++i) {
+    const size_t t = tasks.size();
+    try {
+      for (size_t k = 0; k < s.inputs.size(); ++k)
+        if (k > 0 || !s.lazy_source) in[t][k].view = it.values.at(s.inputs[k]).view(i);
+      if (s.lazy_source) {
+        const int64_t begin = clock_ns();
+        read_file(it.origin[i].path, worker.file[t]);
+        read_ns += clock_ns() - begin;
+        in[t][0].encoded = worker.file[t];
+      } else if (decodes) {
+        in[t][0].encoded = encoded_bytes(in[t][0].view);
+      }
+    } catch (Error& e) {
+      add_error(it, i, std::move(e));
+      continue;
+    }
+    allocate[t] = [this, &it, &state, &s, i](int, DType type, const Shape& shape, const Layout&) -> View {
+      auto& sample = it.values.at(s.output).sample(i);
+      if (state.placed) {
+        if (!(sample.shape == shape))
+          fail(ErrorKind::internal, "a sample of shape {} where {} was promised", shape.text(), sample.shape.text());
+      } else {
+        sample.shape = shape;
+        sample.owner = slot_memory(it, checked_bytes(shape.volume(), size_of(type)));
+        sample.data = sample.owner.get();
+      }
+      return {sample.data, type, {}, shape, dense_strides(shape)};
+    };
+    contexts[t] = context(it, i, graph.node(s.nodes.front()));
+    sample_of[t] = i;
+    tasks.push_back({*contexts[t], std::span(in[t], s.inputs.size()), allocate[t], std::nullopt});
+  }
+  state.runner->run_together(tasks, *worker.scratch);
+  for (size_t t = 0; t < tasks.size(); ++t)
+    if (tasks[t].error) add_error(it, sample_of[t], std::move(*tasks[t].error));
+}
+
+void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
+  const Step& s = plan.steps[it.step];
+  const int i = static_cast<int>(first);
   Worker& w = workers_[thread];
   const int64_t begin = clock_ns();
   int64_t read_ns = 0;
   w.scratch->times = {};
-  const Node& first = graph.node(s.nodes.front());
   try {
     switch (s.kind) {
       case Step::Kind::source: break;
-      case Step::Kind::read: {
-        auto bytes = std::make_shared<std::vector<uint8_t>>();
-        read_file(it.origin[i].path, *bytes);
-        auto& sample = it.values.at(s.output).sample(i);
-        sample.shape = Shape{static_cast<int64_t>(bytes->size())};
-        sample.data = bytes->data();
-        sample.owner = std::shared_ptr<void>(bytes, bytes->data());
-        break;
-      }
-      case Step::Kind::whole: {
-        auto& state = *static_cast<WholeState*>(it.step_state.get());
-        SampleContext c = context(it, i, first);
-        c.batch_state = state.batch_state.get();
-        run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
-        break;
-      }
-      case Step::Kind::stage: {
-        auto& state = *static_cast<StageState*>(it.step_state.get());
-        StageInput in[4];
-        for (size_t k = 0; k < s.inputs.size(); ++k) {
-          if (k == 0 && s.lazy_source) continue;
-          in[k].view = it.values.at(s.inputs[k]).view(i);
-        }
-        if (s.lazy_source) {
-          read_file(it.origin[i].path, w.file);
-          read_ns = clock_ns() - begin;
-          in[0].encoded = w.file;
-        } else if (state.runner->program().nodes[0].op->traits().decodes) {
-          in[0].encoded = encoded_bytes(in[0].view);
-        }
-        Batch& out = it.values.at(s.output);
-        state.runner->run(context(it, i, first), std::span(in, s.inputs.size()),
-                          [&](int, DType t, const Shape& shape, const Layout&) -> View {
-                            auto& sample = out.sample(i);
-                            if (state.placed) {
-                              if (!(sample.shape == shape))
-                                fail(ErrorKind::internal, "a sample of shape {} where {} was promised", shape.text(),
-                                     sample.shape.text());
-                            } else {
-                              sample.shape = shape;
-                              sample.owner = slot_memory(it, checked_bytes(shape.volume(), size_of(t)));
-                              sample.data = sample.owner.get();
-                            }
-                            return {sample.data, t, {}, shape, dense_strides(shape)};
-                          },
-                          *w.scratch);
-        break;
-      }
+      case Step::Kind::read: read_item(it, i); break;
+      case Step::Kind::whole: run_whole_item(it, i); break;
+      case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
     }
   } catch (Error& e) {
-    const Node& blame = is_of_data(e) || s.kind != Step::Kind::stage ? first : graph.node(s.nodes.back());
-    if (e.op.empty()) e.op = blame.op;
-    if (e.source.empty()) e.source = it.origin[i].path;
-    e.user_line = blame.user_line;
-    std::lock_guard lock(it.error_mutex);
-    it.errors.push_back({i, e});
+    add_error(it, i, std::move(e));
   } catch (const std::bad_alloc&) {
-    std::lock_guard lock(it.error_mutex);
-    it.errors.push_back({i, Error(ErrorKind::out_of_memory, "out of memory")});
+    add_error(it, i, Error(ErrorKind::out_of_memory, "out of memory"));
   } catch (const std::exception& e) {
-    std::lock_guard lock(it.error_mutex);
-    it.errors.push_back({i, Error(ErrorKind::internal, e.what())});
+    add_error(it, i, Error(ErrorKind::internal, e.what()));
   }
-  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), 1, read_ns,
+  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), count, read_ns,
                  w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
 }
 
@@ -331,7 +354,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
     }
     for (uint32_t attempt = 0;; ++attempt) {
       if (attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
-      run_item(it, bad.sample, thread);
+      run_items(it, bad.sample, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();
     }

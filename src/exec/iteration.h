@@ -40,6 +40,7 @@ struct Iteration {
   bool prepared = false;              // the current step's prepare() has run
   bool preparing = false;
   int64_t items = 0, next_item = 0, done_items = 0;
+  int together = 1;                   // items that one thread should take at once
   bool finished = false;
   std::chrono::steady_clock::time_point blocked_since{};
   bool blocked = false;
