@@ -31,6 +31,18 @@ enum class Upsampling : uint8_t {
 };
 constexpr int kUpsamplings = 5;
 
+// The method for chroma of which each sample covers h x v luma samples (1 or 2 each), after any scaling.
+constexpr Upsampling upsampling_of(int h, int v, int32_t chroma_columns, bool fancy) {
+  if (h == 1) return v == 2 && fancy ? Upsampling::fancy_h1v2 : Upsampling::none;
+  if (!fancy || chroma_columns <= 2) return Upsampling::box_h2;
+  return v == 2 ? Upsampling::fancy_h2v2 : Upsampling::fancy_h2v1;
+}
+
+// Of a decode at 2^scale / 8 (scale 0 to 3): luma is transformed at `scale`, chroma at the result, which is twice the
+// size where that does away with upsampling (4:2:0, which then is 4:4:4). A plane of one component has
+// ceil(width * factor * 2^its scale / (largest factor * 8)) columns, rows alike. `fancy` is false at scale 0.
+constexpr int chroma_scale(int h, int v, int scale) { return h == 2 && v == 2 && scale < 3 ? scale + 1 : scale; }
+
 enum class RowOutput : uint8_t {
   rgb,         // out[0]: 3 bytes a pixel
   bgr,

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "codecs/test_images.h"
+
 namespace penstock::jpeg {
 namespace {
 
@@ -182,6 +184,144 @@ TEST(JpegKernels, TargetsTransformAnyCoefficientsAlike) {
         ASSERT_EQ(transform(kernels(t), blocks, scale), transform(kernels(Target::scalar), blocks, scale))
             << scale << " " << static_cast<int>(t);
   }
+}
+
+struct Plane {
+  int width = 0, height = 0, stride = 0;  // of the picture; `data` goes on to whole blocks
+  std::vector<uint8_t> data;
+  const uint8_t* row(int y) const { return &data[static_cast<size_t>(std::clamp(y, 0, height - 1) * stride)]; }
+};
+
+// What libjpeg-turbo has before upsampling.
+std::vector<Plane> planes_of(const test::File& file, int scale) {
+  Decoder decoder(file);
+  jpeg_decompress_struct& d = decoder.d;
+  d.scale_num = 1;
+  d.scale_denom = 8u >> scale;
+  d.raw_data_out = TRUE;
+  jpeg_start_decompress(&d);
+  std::vector<Plane> planes(d.num_components);
+  std::vector<std::vector<JSAMPROW>> rows(d.num_components);
+  std::vector<JSAMPARRAY> arrays;
+  const int step = d.max_v_samp_factor * d.min_DCT_scaled_size;
+  for (int c = 0; c < d.num_components; ++c) {
+    const jpeg_component_info& info = d.comp_info[c];
+    Plane& p = planes[c];
+    p.width = static_cast<int>(info.downsampled_width);
+    p.height = static_cast<int>(info.downsampled_height);
+    p.stride = static_cast<int>(info.width_in_blocks + 4) * info.DCT_scaled_size;
+    p.data.resize(static_cast<size_t>(p.stride) * (info.height_in_blocks + 4) * info.DCT_scaled_size);
+    rows[c].resize(static_cast<size_t>(info.v_samp_factor * info.DCT_scaled_size));
+    arrays.push_back(rows[c].data());
+  }
+  for (int y = 0; d.output_scanline < d.output_height; ++y) {
+    for (int c = 0; c < d.num_components; ++c)
+      for (size_t i = 0; i < rows[c].size(); ++i)
+        rows[c][i] = &planes[c].data[(static_cast<size_t>(y) * rows[c].size() + i) * static_cast<size_t>(planes[c].stride)];
+    jpeg_read_raw_data(&d, arrays.data(), static_cast<JDIMENSION>(step));
+  }
+  return planes;
+}
+
+// `count` samples at `p`, and the slack, in memory of exactly that size.
+struct ExactInput {
+  std::vector<std::unique_ptr<uint8_t[]>> memory;
+  const uint8_t* operator()(const uint8_t* p, int before, int count) {
+    const int promised = before + count + kRowSlack;
+    memory.emplace_back(new uint8_t[static_cast<size_t>(promised)]);
+    std::memset(memory.back().get(), 200, static_cast<size_t>(promised));
+    std::memcpy(memory.back().get(), p - before, static_cast<size_t>(before + count));
+    return memory.back().get() + before;
+  }
+};
+
+// Pixels [x, x + width) of row y of the decoded picture.
+void expect_row(const std::vector<Plane>& planes, int h, int v, bool fancy, int x, int y, int width,
+                const uint8_t* rgb, const std::string& what) {
+  const Plane& chroma = planes[1];
+  const Upsampling up = upsampling_of(h, v, chroma.width, fancy);
+  const bool columns = up == Upsampling::fancy_h2v1 || up == Upsampling::fancy_h2v2;
+  const bool two_rows = up == Upsampling::fancy_h1v2 || up == Upsampling::fancy_h2v2;
+  ExactInput exact;
+  ColorRow row;
+  row.width = width;
+  row.luma = exact(planes[0].row(y) + x, 0, width);
+  const int first = x / h, last = (x + width - 1) / h;
+  row.left = columns && first > 0;
+  row.odd = h == 2 && x % 2;
+  row.chroma_columns = chroma.width - first;
+  const int count = std::min(last - first + 1 + columns, row.chroma_columns);
+  const auto chroma_row = [&](int c, int at) { return exact(planes[c].row(at) + first, row.left, count); };
+  row.cb = chroma_row(1, y / v);
+  row.cr = chroma_row(2, y / v);
+  if (two_rows) {
+    row.far_below = y % 2;
+    row.cb_far = chroma_row(1, y / 2 + (y % 2 ? 1 : -1));
+    row.cr_far = chroma_row(2, y / 2 + (y % 2 ? 1 : -1));
+  }
+  const size_t n = static_cast<size_t>(width);
+  for (Target t : targets())
+    for (const RowOutput output : {RowOutput::rgb, RowOutput::bgr, RowOutput::rgb_planar}) {
+      std::unique_ptr<uint8_t[]> one(new uint8_t[3 * n]), two(new uint8_t[n]), three(new uint8_t[n]);
+      const bool planar = output == RowOutput::rgb_planar;
+      if (planar) one.reset(new uint8_t[n]);
+      uint8_t* const out[3] = {one.get(), two.get(), three.get()};
+      kernels(t).color_row[static_cast<int>(up)][static_cast<int>(output)](row, out);
+      for (size_t i = 0; i < n; ++i)
+        for (size_t c = 0; c < 3; ++c) {
+          const uint8_t got = planar ? out[c][i] : out[0][3 * i + (output == RowOutput::bgr ? 2 - c : c)];
+          ASSERT_EQ(got, rgb[3 * i + c]) << what << " output " << static_cast<int>(output) << " target "
+                                         << static_cast<int>(t) << " row " << y << " columns " << x << " + " << width
+                                         << " at " << i;
+        }
+    }
+}
+
+void expect_picture(int height, int width, int h, int v, bool fancy, int scale, Random& random) {
+  test::JpegRecipe recipe;
+  recipe.height = height;
+  recipe.width = width;
+  recipe.h = h;
+  recipe.v = v;
+  recipe.quality = random(0, 1) ? 90 : 30;
+  recipe.seed = static_cast<uint32_t>(random(0, 1 << 30));
+  const test::File file = test::make_jpeg(recipe);
+  Decoder decoder(file);
+  decoder.d.scale_num = 1;
+  decoder.d.scale_denom = 8u >> scale;
+  decoder.d.do_fancy_upsampling = fancy;
+  const std::vector<uint8_t> rgb = decoder.pixels();
+  const int columns = static_cast<int>(decoder.d.output_width), rows = static_cast<int>(decoder.d.output_height);
+  const std::vector<Plane> planes = planes_of(file, scale);
+  const int chroma = chroma_scale(h, v, scale), shift = chroma - scale;
+  ASSERT_EQ(decoder.d.comp_info[1].DCT_scaled_size, 1 << chroma);
+  const int h_left = h >> shift, v_left = v >> shift;
+  for (int y = 0; y < rows; ++y) {
+    const int x = y == 0 ? 0 : random(0, std::min(columns - 1, 40));
+    const int count = y < 2 ? columns - x : random(1, columns - x);
+    expect_row(planes, h_left, v_left, fancy && scale > 0, x, y, count, &rgb[static_cast<size_t>(3 * (y * columns + x))],
+               recipe.text() + " scale " + std::to_string(scale) + (fancy ? " fancy" : " plain"));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(JpegKernels, RowsAreThoseOfLibjpegTurbo) {
+  Random random{std::mt19937(3)};
+  const int factors[4][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
+  for (const auto& f : factors)
+    for (const bool fancy : {true, false})
+      for (int width = 1; width <= 70; ++width)
+        for (int k = 0; k < rounds(1); ++k) {
+          expect_picture(random(1, 20), width, f[0], f[1], fancy, 3, random);
+          if (HasFatalFailure()) return;
+          expect_picture(random(1, 40), width * random(1, 8), f[0], f[1], fancy, random(0, 2), random);
+          if (HasFatalFailure()) return;
+        }
+  for (const auto& f : factors)
+    for (int k = 0; k < rounds(3); ++k) {
+      expect_picture(random(20, 60), random(100, 1500), f[0], f[1], true, 3, random);
+      if (HasFatalFailure()) return;
+    }
 }
 
 }  // namespace
