@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two passes of separable filtering, row by row. The order of the sum is the order of the taps, everywhere.
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "ops/machine/bound_op.h"
 
 namespace penstock {
+
+// How a row of planes is resampled by permutations of registers: outputs go in groups of `lanes`, each of whose `parts`
+// reads two registers that begin at a base of its own.
+struct RowPlan {
+  int lanes = 0, parts = 0;     // parts 0: no plan, outputs read too far from each other
+  std::vector<int32_t> base;    // by group and part: the lowest sample of tap 0
+  std::vector<int32_t> index;   // by group and lane: the sample of tap 0, less the base
+  std::vector<float> weight;    // by group, tap and lane
+};
 
 struct FilterRows {
   // acc[i] = sum over k of weight[k] * rows[k][i], i in [0, n); rows hold T. With `more` the sum goes on from acc.
@@ -13,9 +25,16 @@ struct FilterRows {
   // acc must be readable 3 floats past its end.
   void (*horizontal)(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
                      float* const* planes, int64_t n);
+  // The same on planes: out[c][o] = sum over k of weight[o * taps + k] * acc[c][base[o] + k * step], o in [begin, end).
+  // begin is a multiple of plan.lanes. Each plane of acc must be readable 2 * lanes floats past its end, and each plane
+  // of out, which begins at output `begin`, writable up to a multiple of lanes.
+  void (*resample_planes)(const float* const* acc, int planes, const RowPlan& plan, int step, int taps,
+                          float* const* out, int64_t begin, int64_t end);
+  int lanes;  // of a plan; 0: the target does not gain from one
   // out[i] = sum over k of weight[k] * in[i + k * hop], i in [0, n): outputs that share their weights.
   void (*convolve)(const float* in, int64_t hop, const float* weight, int taps, float* out, int64_t n);
 };
 const FilterRows& filter_rows(Target t);
+void plan_row(const int32_t* base, int64_t count, const float* weight, int taps, int lanes, RowPlan& plan);
 
 }  // namespace penstock

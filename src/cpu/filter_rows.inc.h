@@ -48,6 +48,11 @@ inline void weighted_rows(Row row, const float* weight, int taps, float* acc, in
     }
     for (int j = 0; j < 4; ++j) store_wide(acc + i + j * kWide, s[j]);
   }
+  for (; i + kWide <= n; i += kWide) {
+    Wide s = more ? load_wide(acc + i) : multiply(repeat(weight), load_wide(row(0) + i));
+    for (int k = more ? 0 : 1; k < taps; ++k) s = multiply_add(repeat(weight + k), load_wide(row(k) + i), s);
+    store_wide(acc + i, s);
+  }
 #endif
   for (; i < n; ++i) {
     float s = more ? acc[i] : weight[0] * static_cast<float>(row(0)[i]);
@@ -188,6 +193,82 @@ inline void horizontal_gray(const float* acc, const int32_t* base, int step, con
 }
 #endif
 
+#if PENSTOCK_VECTORS
+#if PENSTOCK_VECTORS == 2
+inline Wide pick(const float* p, __m512i index) {
+  return _mm512_permutex2var_ps(_mm512_loadu_ps(p), index, _mm512_loadu_ps(p + 16));
+}
+template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
+  constexpr int n = 16 / kParts;
+  return _mm512_mask_blend_ps(static_cast<__mmask16>(((1 << n) - 1) << (n * kPart)), rest, part);
+}
+inline __m512i load_index(const int32_t* p) { return _mm512_loadu_si512(p); }
+#else
+inline Wide pick(const float* p, __m256i index) {
+  const Wide low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(p), index);
+  const Wide high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(p + 8), index);
+  return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
+}
+template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
+  constexpr int n = 8 / kParts;
+  return _mm256_blend_ps(rest, part, ((1 << n) - 1) << (n * kPart));
+}
+inline __m256i load_index(const int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+#endif
+
+template <int kPlanes, int kParts>
+void resample_groups(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out,
+                     int64_t begin, int64_t end) {
+  const float* from[kPlanes];
+  float* to[kPlanes];
+  for (int c = 0; c < kPlanes; ++c) from[c] = acc[c], to[c] = out[c];
+  const int64_t groups = (end + kWide - 1) / kWide;
+  for (int64_t g = begin / kWide; g < groups; ++g) {
+    const auto index = load_index(&plan.index[g * kWide]);
+    const int32_t* base = &plan.base[g * kParts];
+    const float* weight = &plan.weight[g * taps * kWide];
+    auto sample = [&](const float* plane, int64_t hop) __attribute__((always_inline)) {
+      Wide v = pick(plane + base[0] + hop, index);
+      if constexpr (kParts > 1) v = take_part<kParts, 1>(v, pick(plane + base[1] + hop, index));
+      if constexpr (kParts > 2) {
+        v = take_part<kParts, 2>(v, pick(plane + base[2] + hop, index));
+        v = take_part<kParts, 3>(v, pick(plane + base[3] + hop, index));
+      }
+      return v;
+    };
+    Wide s[kPlanes];
+    const Wide first = load_wide(weight);
+    for (int c = 0; c < kPlanes; ++c) s[c] = multiply(first, sample(from[c], 0));
+    for (int k = 1; k < taps; ++k) {
+      const Wide w = load_wide(weight + k * kWide);
+      for (int c = 0; c < kPlanes; ++c) s[c] = multiply_add(w, sample(from[c], int64_t{k} * step), s[c]);
+    }
+    for (int c = 0; c < kPlanes; ++c) store_wide(to[c] + (g * kWide - begin), s[c]);
+  }
+}
+
+template <int kPlanes>
+void resample_parts(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out,
+                    int64_t begin, int64_t end) {
+  switch (plan.parts) {
+    case 1: return resample_groups<kPlanes, 1>(acc, plan, step, taps, out, begin, end);
+    case 2: return resample_groups<kPlanes, 2>(acc, plan, step, taps, out, begin, end);
+    default: return resample_groups<kPlanes, 4>(acc, plan, step, taps, out, begin, end);
+  }
+}
+#endif
+
+inline void resample_planes(const float* const* acc, int planes, const RowPlan& plan, int step, int taps,
+                            float* const* out, int64_t begin, int64_t end) {
+#if PENSTOCK_VECTORS
+  int c = 0;
+  for (; c + 3 <= planes; c += 3) resample_parts<3>(acc + c, plan, step, taps, out + c, begin, end);
+  for (; c < planes; ++c) resample_parts<1>(acc + c, plan, step, taps, out + c, begin, end);
+#else
+  (void)acc, (void)planes, (void)plan, (void)step, (void)taps, (void)out, (void)begin, (void)end;
+#endif
+}
+
 inline void horizontal(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
                        float* const* planes, int64_t n) {
 #if PENSTOCK_VECTORS
@@ -198,4 +279,9 @@ inline void horizontal(const float* acc, int channels, const int32_t* base, int 
   horizontal_plain<0>(acc, channels, base, step, weight, taps, planes, n);
 }
 
-constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &convolve};
+#if PENSTOCK_VECTORS
+constexpr int kPlanLanes = kWide;
+#else
+constexpr int kPlanLanes = 0;
+#endif
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &resample_planes, kPlanLanes, &convolve};

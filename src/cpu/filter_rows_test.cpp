@@ -39,6 +39,48 @@ TEST(FilterRows, TargetsAgreeOnExactBuffers) {
       }
 }
 
+TEST(FilterRows, PlannedRowsAreTheSame) {
+  int plans = 0;
+  for (Target t : targets()) {
+    const FilterRows& rows = filter_rows(t);
+    if (rows.lanes == 0) continue;
+    for (const double scale : {0.3, 1.0, 1.7, 2.4, 4.1, 9.0})
+      for (const int step : {1, -1})
+        for (const int64_t n : {1, 5, 16, 40}) {
+          const int taps = static_cast<int>(2 * scale) + 2;
+          const auto columns = static_cast<int64_t>(scale * static_cast<double>(n)) + taps;
+          std::vector<std::vector<float>> planes(4, std::vector<float>(columns + 2 * rows.lanes));
+          std::vector<float> pixels(4 * columns + 3), weight(n * taps);
+          for (int64_t i = 0; i < columns; ++i)
+            for (int c = 0; c < 4; ++c) pixels[4 * i + c] = planes[c][i] = std::sin(static_cast<float>(7 * i + c));
+          for (size_t i = 0; i < weight.size(); ++i) weight[i] = std::cos(static_cast<float>(i));
+          std::vector<int32_t> base(n);
+          for (int64_t i = 0; i < n; ++i) {
+            base[i] = static_cast<int32_t>(scale * static_cast<double>(i));
+            if (step < 0) base[i] = static_cast<int32_t>(columns) - 1 - base[i];
+          }
+          RowPlan plan;
+          plan_row(base.data(), n, weight.data(), taps, rows.lanes, plan);
+          if (plan.parts == 0) continue;
+          ++plans;
+          std::vector<std::vector<float>> expected(4, std::vector<float>(n)), out(4, std::vector<float>(n + rows.lanes));
+          std::vector<float*> to, wanted;
+          std::vector<const float*> from;
+          for (int c = 0; c < 4; ++c)
+            from.push_back(planes[c].data()), to.push_back(out[c].data()), wanted.push_back(expected[c].data());
+          filter_rows(Target::scalar).horizontal(pixels.data(), 4, base.data(), step, weight.data(), taps, wanted.data(), n);
+          rows.resample_planes(from.data(), 4, plan, step, taps, to.data(), 0, n);
+          for (int c = 0; c < 4; ++c) {
+            out[c].resize(n);
+            ASSERT_EQ(out[c], expected[c]) << scale << " " << step << " " << n;
+          }
+        }
+  }
+  if (best_target() != Target::scalar) {
+    EXPECT_GT(plans, 40);
+  }
+}
+
 TEST(FilterRows, VerticalSumsGoOn) {
   for (int64_t n : {1, 31, 64, 67, 200}) {
     std::vector<std::vector<uint8_t>> rows(9, std::vector<uint8_t>(n));

@@ -153,6 +153,7 @@ void CpuStage::Sample::prepare_decode() {
   // Bytes begin at an odd address: libjpeg-turbo writes aligned rows past the caches, and they are read at once.
   uint8_t* const decoded = pixels.data() + (decode.params.dtype == DType::uint8);
   decode.sink = {decoded, row_bytes};
+  decode.takes_rows = st_.filters && !st_.warps && decode.params.dtype == DType::uint8;
   run_.inputs[0].data = decoded;
   run_.inputs[0].shape = Shape{region.height, region.width, channels};
   run_.inputs[0].strides = dense_strides(run_.inputs[0].shape);
@@ -221,7 +222,7 @@ void CpuStage::Sample::finish() {
   if (!fill_outside()) return;  // the window lies outside of the input
   prepare_coefficients(run_, run_.in_planes);
   if (run_.placement && run_.placement->warps()) run_affine(run_);
-  else if (st_.source >= 0 && run_picked(run_)) {
+  else if (st_.source >= 0 && !run_.rows && run_picked(run_)) {
   } else if (st_.source >= 0) run_filtered(run_);
   else run_direct(run_);
 }

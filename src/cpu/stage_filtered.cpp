@@ -138,6 +138,7 @@ class Filter {
       out_plane = run.output.strides[run.out_dim[r.plane_dim]];
     }
     if (x.dim < 0) x.stride = channels;
+    if (run.rows) stride_c = 1, x.stride = channels;  // as if they lay in memory
     interleaved = channels == 1 ? (x.stride == 1) : (stride_c == 1 && x.stride == channels);
     group = interleaved ? channels : 1;
     groups = channels / group;
@@ -147,6 +148,7 @@ class Filter {
   void run_all() {
     if (x.count <= 0 || y.count <= 0 || z.count <= 0) return;
     const bool indexed = x.plain && y.plain && z.plain;
+    if (run.rows && (indexed || !rows_fit())) take_all_rows();
     if (!indexed && !channel_index.empty()) bad_argument("channels that reflect or wrap beside a resampling");
     if (!indexed) prepare();
     for_each_outer(run, z, y, x, [&](const char* in, char* out, int64_t) {
@@ -169,16 +171,42 @@ class Filter {
   int channels, group = 1, groups = 1;
   DType dtype;
   int64_t element, stride_c = 0, out_plane = 0;
-  bool interleaved = true, bytes_direct = false;
+  bool interleaved = true, bytes_direct = false, planned = false;
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
   std::vector<int32_t> base, channel_index;
-  // Rows converted to float, in a ring of slots tagged with (plane group, depth, row).
+  // Rows converted to float (or, of a decoder that makes rows when asked, bytes), in a ring of slots tagged with
+  // (depth, row).
   int64_t ring = 0, row_floats = 0;
+  int64_t byte_row = 0;
   int64_t shared_lo = 0, shared_hi = 0;
   std::vector<float> convolved;
   std::vector<float> wide;  // planes in f32 where the source lane is another
+
+  static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that leaves the second-level cache gains nothing
+
+  // Only whole rows of interleaved bytes come from a decoder.
+  bool rows_fit() const {
+    return z.dim < 0 && channels <= 4 && dtype == DType::uint8 && run.plane_dim >= 0 && channel_index.empty();
+  }
+
+  void take_all_rows() {
+    auto* const to = static_cast<uint8_t*>(const_cast<void*>(run.inputs[0].data));
+    const Shape& s = run.inputs[0].shape;
+    const int64_t bytes = s[1] * s[2];
+    auto& last = run.scratch.bytes;  // what a row writes behind its end must not leave the buffer
+    if (static_cast<int64_t>(last.size()) < bytes + RegionRows::kSlack) last.resize(bytes + RegionRows::kSlack);
+    for (int64_t i = 0; i < s[0]; ++i) {
+      if (i + 1 < s[0] && bytes >= RegionRows::kSlack) {
+        run.rows->read(i, to + i * bytes);
+      } else {
+        run.rows->read(i, last.data());
+        std::memcpy(to + i * bytes, last.data(), static_cast<size_t>(bytes));
+      }
+    }
+    run.rows = nullptr;
+  }
 
   void prepare() {
     const int64_t first = x.source(x.taps->lowest), last = x.source(x.taps->highest - 1);
@@ -186,32 +214,60 @@ class Filter {
     columns = std::max(first, last) - column + 1;
     base.resize(x.count);
     for (int64_t i = 0; i < x.count; ++i) base[i] = static_cast<int32_t>(x.source(x.taps->first[i]) - column);
-    bytes_direct = dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
-    row_floats = (columns * group + 15) / 16 * 16 + 16;
-    auto& s = run.scratch;
-    if (static_cast<int64_t>(s.acc.size()) < row_floats * groups) s.acc.resize(row_floats * groups);
-    if (!bytes_direct) {
-      ring = y.taps->taps + 1;
-      if (static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups)
-        s.rows.resize(row_floats * (ring + 1) * groups);
-    }
-    s.row_tag.assign(ring * groups, -1);
     if (x.dim >= 0) find_shared_weights();
+    auto& s = run.scratch;
+    ring = y.taps->taps + 1;
+    const int64_t row_bytes = (columns + 48) * channels * 4;
+    // Taking pixels apart costs what planes gain, so that those stay pixels that are; and a filter whose outputs share
+    // their weights needs no plan.
+    const bool planes = channels == 1 || !interleaved || run.rows;
+    if (rows.lanes && planes && x.dim >= 0 && shared_hi <= shared_lo && channels <= 4 && ring * row_bytes <= kLargestRing) {
+      plan_row(base.data(), x.count, x.taps->weight.data(), x.taps->taps, rows.lanes, s.plan);
+      planned = s.plan.parts > 0;
+    }
+    bytes_direct = !planned && dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
+    if (run.rows && !planned && !bytes_direct) take_all_rows();
+    if (planned) group = 1, groups = channels;
+    row_floats = (columns * group + 15) / 16 * 16 + (planned ? 32 : 16);
+    if (static_cast<int64_t>(s.acc.size()) < row_floats * groups) s.acc.resize(row_floats * groups);
+    if (bytes_direct) {
+      byte_row = columns * channels + RegionRows::kSlack;
+      if (run.rows && static_cast<int64_t>(s.bytes.size()) < whole_row() + byte_row * ring)
+        s.bytes.resize(whole_row() + byte_row * ring);
+      if (!run.rows) ring = 0;
+    } else if (static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups) {
+      s.rows.resize(row_floats * (ring + 1) * groups);
+    }
+    if (run.rows && planned && static_cast<int64_t>(s.bytes.size()) < whole_row()) s.bytes.resize(whole_row());
+    s.row_tag.assign(ring, -1);
     if (lane != Lane::f32) wide.resize(static_cast<size_t>(channels) * (program.tile_n() + 16));
   }
 
-  void load_row(const char* in, int g, int64_t sz, int64_t sy, float* to) {
-    const char* p = in + (sz * z.stride + sy * y.stride + column * x.stride + g * stride_c) * element;
-    void* planes[1] = {to};
+  // A row of the decoder's region in planes or pixels, and what it may write behind.
+  int64_t whole_row() const { return (run.inputs[0].shape[1] + RegionRows::kSlack) * channels; }
+
+  // All planes of row (sz, sy), plane group g at to + g * hop.
+  void load_row(const char* in, int64_t sz, int64_t sy, float* to, int64_t hop) {
+    void* planes[kMaxPlanes];
+    for (int g = 0; g < groups; ++g) planes[g] = to + g * hop;
     const auto& load = run.convert.load[static_cast<int>(dtype)][0];
-    if (interleaved) load(p, 1, 0, planes, 1, columns * group);
-    else load(p, x.stride, 0, planes, 1, columns);
+    if (run.rows) {
+      uint8_t* bytes[4];
+      const int64_t plane = run.inputs[0].shape[1] + RegionRows::kSlack;
+      for (int c = 0; c < channels; ++c) bytes[c] = run.scratch.bytes.data() + c * plane;
+      run.rows->read_planes(sy, bytes);
+      for (int c = 0; c < channels; ++c) load(bytes[c] + column, 1, 0, planes + c, 1, columns);
+      return;
+    }
+    const char* p = in + (sz * z.stride + sy * y.stride + column * x.stride) * element;
+    if (interleaved && group == channels) load(p, 1, 0, planes, 1, columns * group);
+    else load(p, x.stride, stride_c, planes, groups, columns);
   }
 
-  // Row `sy` of plane group g at output depth k, in float, filtered along the depth.
-  const float* float_row(const char* in, int g, int64_t k, int64_t sy, int64_t key) {
+  // Row `sy` at output depth k, in float, filtered along the depth: plane group 0; the others follow ring rows apart.
+  const float* float_row(const char* in, int64_t k, int64_t sy, int64_t key) {
     auto& s = run.scratch;
-    const int64_t slot = key % ring + g * ring;
+    const int64_t slot = key % ring, hop = ring * row_floats;
     float* to = s.rows.data() + slot * row_floats;
     const int64_t tag = k * (int64_t{1} << 40) + key;
     if (s.row_tag[slot] == tag) return to;
@@ -219,45 +275,66 @@ class Filter {
     const float* w = &z.taps->weight[k * z.taps->taps];
     const int64_t first = z.taps->first[k];
     if (z.plain) {
-      load_row(in, g, z.source(first), sy, to);
+      load_row(in, z.source(first), sy, to, hop);
       return to;
     }
-    float* held = s.rows.data() + (ring * groups + g) * row_floats;
-    const float* one = held;
+    float* held = s.rows.data() + ring * groups * row_floats;
     const int64_t n = columns * group;
     for (int t = 0; t < z.taps->taps; ++t) {
-      load_row(in, g, z.source(first + t), sy, held);
-      rows.vertical_f32(&one, w + t, 1, to, n, t > 0);
+      load_row(in, z.source(first + t), sy, held, row_floats);
+      for (int g = 0; g < groups; ++g) {
+        const float* one = held + g * row_floats;
+        rows.vertical_f32(&one, w + t, 1, to + g * hop, n, t > 0);
+      }
     }
+    return to;
+  }
+
+  // The interleaved bytes of row `sy` that a decoder makes.
+  const uint8_t* byte_row_of(int64_t sy, int64_t key) {
+    auto& s = run.scratch;
+    const int64_t slot = key % ring;
+    uint8_t* const to = s.bytes.data() + whole_row() + slot * byte_row;
+    if (s.row_tag[slot] == key) return to;
+    s.row_tag[slot] = key;
+    run.rows->read(sy, s.bytes.data());
+    std::memcpy(to, s.bytes.data() + column * channels, static_cast<size_t>(columns * channels));
     return to;
   }
 
   void filter_row(const char* in, char* out, int64_t k, int64_t j) {
     auto& s = run.scratch;
-    if (!bytes_direct && j == 0) std::fill(s.row_tag.begin(), s.row_tag.end(), -1);
+    if (ring && j == 0) std::fill(s.row_tag.begin(), s.row_tag.end(), -1);
     const int taps = y.taps->taps;
     const float* weight = &y.taps->weight[j * taps];
     int skip = 0, end = taps;  // taps of weight zero at the ends need no row
     while (skip < taps - 1 && weight[skip] == 0) ++skip;
     while (end > skip + 1 && weight[end - 1] == 0) --end;
-    for (int g = 0; g < groups; ++g) {
-      float* acc = s.acc.data() + g * row_floats;
-      const uint8_t* bytes[64];
-      const float* floats[64];
-      const int64_t first = y.taps->first[j];
-      for (int t = skip; t < end;) {  // in pieces of 64 rows
-        const int n = std::min(64, end - t);
-        for (int q = 0; q < n; ++q) {
-          const int64_t sy = y.source(first + t + q);
-          if (bytes_direct)
-            bytes[q] = reinterpret_cast<const uint8_t*>(in) + z.source(z.taps->first[k]) * z.stride + sy * y.stride +
-                       column * x.stride + g * stride_c;
-          else floats[q] = float_row(in, g, k, sy, first + t + q);
-        }
-        if (bytes_direct) rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
-        else rows.vertical_f32(floats, weight + t, n, acc, columns * group, t > skip);
-        t += n;
+    const uint8_t* bytes[64];
+    const float* floats[64];
+    const int64_t first = y.taps->first[j];
+    for (int t = skip; t < end;) {  // in pieces of 64 rows
+      const int n = std::min(64, end - t);
+      for (int q = 0; q < n; ++q) {
+        const int64_t key = first + t + q, sy = y.source(key);
+        if (!bytes_direct) floats[q] = float_row(in, k, sy, key);
+        else if (run.rows) bytes[q] = byte_row_of(sy, key);
+        else
+          bytes[q] = reinterpret_cast<const uint8_t*>(in) + z.source(z.taps->first[k]) * z.stride + sy * y.stride +
+                     column * x.stride;
       }
+      for (int g = 0; g < groups; ++g) {
+        float* acc = s.acc.data() + g * row_floats;
+        if (bytes_direct) {
+          rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
+          for (int q = 0; q < n; ++q) bytes[q] += stride_c;
+        } else {
+          // Whole registers: behind its end a row has room.
+          rows.vertical_f32(floats, weight + t, n, acc, (columns * group + 15) / 16 * 16, t > skip);
+          for (int q = 0; q < n; ++q) floats[q] += ring * row_floats;
+        }
+      }
+      t += n;
     }
     finish_row(out);
   }
@@ -272,6 +349,13 @@ class Filter {
     }
     for (int64_t i = 0; i < x.count; i += program.tile_n()) {
       const int64_t n = std::min(program.tile_n(), x.count - i);
+      if (planned) {
+        const float* acc[4];
+        for (int c = 0; c < channels; ++c) acc[c] = run.scratch.acc.data() + c * row_floats;
+        rows.resample_planes(acc, channels, run.scratch.plan, static_cast<int>(x.step), taps, planes, i, i + n);
+        store_tile(out, i, n);
+        continue;
+      }
       // Outputs [a, b) of the tile share their weights; the rest is at the border.
       const int64_t a = std::clamp<int64_t>(shared_lo, i, i + n), b = std::clamp<int64_t>(shared_hi, a, i + n);
       for (int g = 0; g < groups; ++g) {

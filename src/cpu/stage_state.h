@@ -50,6 +50,8 @@ struct CpuScratch::State {
   std::vector<size_t> coef_offset;    // by node
   std::vector<std::byte> registers;
   std::vector<float> rows, acc;
+  std::vector<uint8_t> bytes;         // rows that a decoder made
+  RowPlan plan;
   std::vector<int64_t> row_tag;
   TapTable taps[3];
   AxisFilter cached[3];               // the filters that taps[] were made for
