@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
+#include "codecs/jpeg/baseline_decoder.h"
 #include "codecs/jpeg_decoder.h"
 #include "codecs/orientation.h"
 #include "codecs/png_decoder.h"
@@ -43,10 +45,11 @@ bool matches(Bytes file, const Signature& s) {
   return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
 }
 
+// The engine that takes the most files of its format: the last one.
 const ImageDecoder& engine_for(Bytes file) {
   if (file.empty()) bad_data("the file is empty");
   if (const char* format = sniff_format(file))
-    for (const ImageDecoder* engine : image_decoders())
+    for (const ImageDecoder* engine : std::views::reverse(image_decoders()))
       if (!std::strcmp(engine->format(), format)) return *engine;
   for (const Signature& s : kSignatures)
     if (matches(file, s)) bad_data("not a JPEG or PNG image; it looks like {}", s.format);
@@ -79,35 +82,67 @@ ImageInfo probe_image(Bytes file, const DecodeParams& params) {
   return info;
 }
 
+namespace {
+
+void check_task(const DecodeTask& t) {
+  const Region& r = t.region;
+  if (t.params.dtype != DType::uint8 && t.params.dtype != DType::uint16 && t.params.dtype != DType::float32)
+    bad_type("images are decoded to uint8, uint16 or float32, not to {}", name_of(t.params.dtype));
+  if (r.y < 0 || r.x < 0 || r.height < 1 || r.width < 1 || r.y > t.info.height - r.height ||
+      r.x > t.info.width - r.width)
+    bad_argument("the region ({}, {}) of {} x {} pixels leaves the image of {} x {}", r.y, r.x, r.height, r.width,
+                 t.info.height, t.info.width);
+}
+
+void decode_by_library(const DecodeTask& t) {
+  const ImageDecoder& engine = engine_for(t.file);
+  if (const std::string why = engine.cannot_decode(t.file, t.info, t.params); !why.empty())
+    bad_data("{} cannot decode this file: {}", engine.name(), why);
+  const int orientation = t.params.apply_orientation ? t.info.orientation : 1;
+  const int64_t pixel_bytes = output_channels(t.info, t.params.type) * static_cast<int64_t>(size_of(t.params.dtype));
+  decode_upright(orientation, t.info.height, t.info.width, t.region, pixel_bytes, t.sink,
+                 [&](const Region& stored, const PixelSink& to) {
+                   engine.decode(t.file, t.info, t.params, stored, to);
+                 });
+}
+
+// The task's error where `step` ends in one.
+template <class Step>
+bool succeeds(DecodeTask& t, const Step& step) {
+  try {
+    step();
+    return true;
+  } catch (const Error& e) {
+    t.error = e;
+    return false;
+  }
+}
+
+}  // namespace
+
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
                   const PixelSink& sink) {
-  const ImageDecoder& engine = engine_for(file);
-  if (params.dtype != DType::uint8 && params.dtype != DType::uint16 && params.dtype != DType::float32)
-    bad_type("images are decoded to uint8, uint16 or float32, not to {}", name_of(params.dtype));
-  if (region.y < 0 || region.x < 0 || region.height < 1 || region.width < 1 || region.y > info.height - region.height ||
-      region.x > info.width - region.width)
-    bad_argument("the region ({}, {}) of {} x {} pixels leaves the image of {} x {}", region.y, region.x,
-                 region.height, region.width, info.height, info.width);
-  if (const std::string why = engine.cannot_decode(file, info, params); !why.empty())
-    bad_data("{} cannot decode this file: {}", engine.name(), why);
-  const int orientation = params.apply_orientation ? info.orientation : 1;
-  const int64_t pixel_bytes = output_channels(info, params.type) * static_cast<int64_t>(size_of(params.dtype));
-  decode_upright(orientation, info.height, info.width, region, pixel_bytes, sink,
-                 [&](const Region& stored, const PixelSink& to) { engine.decode(file, info, params, stored, to); });
+  DecodeTask task;
+  task.file = file, task.info = info, task.params = params, task.region = region, task.sink = sink;
+  decode_images({&task, 1});
+  if (task.error) throw Error(*task.error);
 }
 
 void decode_images(std::span<DecodeTask> tasks) {
-  for (DecodeTask& t : tasks) {
-    try {
-      decode_image(t.file, t.info, t.params, t.region, t.sink);
-    } catch (const Error& e) {
-      t.error = e;
-    }
+  while (!tasks.empty()) {
+    const auto some = tasks.first(std::min<size_t>(tasks.size(), kDecodeTogether));
+    bool done[kDecodeTogether] = {};
+    for (size_t i = 0; i < some.size(); ++i)
+      done[i] = !succeeds(some[i], [&] { engine_for(some[i].file), check_task(some[i]); });
+    decode_baseline_jpegs(some, done);
+    for (size_t i = 0; i < some.size(); ++i)
+      if (!done[i]) succeeds(some[i], [&] { decode_by_library(some[i]); });
+    tasks = tasks.subspan(some.size());
   }
 }
 
 const std::vector<const ImageDecoder*>& image_decoders() {
-  static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder(), &libpng_decoder()};
+  static const std::vector<const ImageDecoder*> engines{&penstock_jpeg_decoder(), &libjpeg_turbo_decoder(), &libpng_decoder()};
   return engines;
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JPEG engine of our own, "jpeg/penstock": baseline files without a fault. Everything else, and every file in which
+// anything is wrong, is left to libjpeg-turbo, so that damaged files behave as users know them.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "base/target.h"
+#include "codecs/image_decoder.h"
+
+namespace penstock {
+
+enum class JpegEngine : uint8_t {
+  automatic,      // ours first, libjpeg-turbo behind it
+  own,            // ours alone: a file that it leaves to libjpeg-turbo is an error (for tests)
+  libjpeg_turbo,  // libjpeg-turbo alone
+};
+// PENSTOCK_JPEG=auto|own|libjpeg-turbo. Tests and benchmarks may change both; not while something is decoded.
+struct JpegChoice {
+  JpegEngine engine = JpegEngine::automatic;
+  Target target = Target::scalar;
+};
+JpegChoice& jpeg_choice();
+
+// Decodes what it can of at most kDecodeTogether tasks, whose arguments have been checked. done[i] is set where task i
+// has its rows, its sink or, with JpegEngine::own, its error.
+void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done);
+
+const ImageDecoder& penstock_jpeg_decoder();
+
+}  // namespace penstock

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included once for each instruction set, inside a namespace of its own. What limits this loop is the chain from one
+// look-up to the next (shift, load, shift) and the exits that no processor can predict: the end of a block, and values
+// or codes too long for the table. So there is one branch for each kind of exit, two streams hide each other's chain,
+// and everything rare is kept out of the loop's registers.
+
+#define PENSTOCK_INLINE inline __attribute__((always_inline))
+
+// 56 to 63 bits afterwards; reads 8 bytes, which must be there.
+PENSTOCK_INLINE void refill(BitState& b) {
+  uint64_t next;
+  __builtin_memcpy(&next, b.at, 8);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  next = __builtin_bswap64(next);
+#endif
+  b.bits |= next >> (b.count & 63);
+  b.at += (~b.count >> 3) & 7;
+  b.count |= 56;
+}
+
+PENSTOCK_INLINE void drop(BitState& b, uint64_t bits) {
+  b.bits <<= bits & 63;
+  b.count -= bits;
+}
+
+// Gives bits back, by reading them again.
+PENSTOCK_INLINE void give_back(BitState& b, uint32_t bits) {
+  const uint32_t have = (b.count + bits) & 63, skip = -have & 7;
+  b.bits = 0, b.count = 0;
+  b.at -= (have + 7) / 8;
+  refill(b);
+  drop(b, skip);
+}
+
+// Keeps the compiler from computing in the loop what only the rare paths need.
+template <class T>
+PENSTOCK_INLINE void recompute(T& value) {
+  asm("" : "+r"(value));
+}
+
+// The value of `size` (0..11) more bits, with its sign as in T.81, F.2.2.1; no branch.
+PENSTOCK_INLINE int32_t take_value(BitState& b, uint32_t size) {
+  const uint64_t top = b.bits;
+  const uint32_t value = static_cast<uint32_t>(top >> 1 >> (63 - size));
+  const uint32_t negative = ~static_cast<uint32_t>(static_cast<int64_t>(top) >> 63);
+  drop(b, size);
+  return static_cast<int32_t>(value + (negative & ((~0u << size) + 1)));
+}
+
+// Takes a code of `from` bits or more; -1 where there is none.
+PENSTOCK_INLINE int take_long_code(BitState& b, const LongCodes& codes, int from) {
+  const uint32_t next = static_cast<uint32_t>(b.bits >> 48);
+  int length = from;
+  while (length <= 16 && next >= codes.limit[length]) ++length;
+  if (length > 16) return -1;
+  drop(b, length);
+  return codes.symbol[static_cast<uint8_t>((next >> (16 - length)) + codes.delta[length])];
+}
+
+// Starts a block. False: no such code.
+PENSTOCK_INLINE bool decode_dc(BitState& b, const BlockSlot* s) {
+  refill(b);
+  const uint32_t entry = s->dc->entry[b.bits >> (64 - kDcBits)];
+  uint32_t size = entry >> 8;
+  if (__builtin_expect(entry != 0, 1)) {
+    drop(b, entry & 255);
+  } else {
+    const int symbol = take_long_code(b, s->dc->codes, kDcBits + 1);
+    if (symbol < 0) return false;
+    size = symbol;
+  }
+  const int32_t sum = static_cast<int32_t>(static_cast<uint32_t>(*s->predictor) + take_value(b, size));
+  *s->predictor = sum;
+  s->coefficients[0] = static_cast<int16_t>(sum);
+  return true;
+}
+
+enum class Step { more, done, exception };
+enum class Outcome { more, done, invalid };
+
+// What a look-up could not finish.
+PENSTOCK_INLINE Outcome finish_symbol(BitState& b, const LongCodes& codes, uint64_t& place, int16_t* block,
+                                      const uint8_t* order, uint32_t advance, uint32_t size) {
+  refill(b);
+  if (__builtin_expect(advance == 0, 0)) {
+    const int symbol = take_long_code(b, codes, kAcBits + 1);
+    if (symbol < 0) return Outcome::invalid;
+    size = symbol & 15;
+    advance = (symbol >> 4) + 1;
+    if (size == 0 && advance != 16) advance = kEndOfBlock;
+  }
+  place += advance;
+  block[order[place]] = static_cast<int16_t>(take_value(b, size));
+  if (place < 63) return Outcome::more;
+  return place - 64 < 64 ? Outcome::invalid : Outcome::done;
+}
+
+struct OneCoefficient {
+  using Entry = uint32_t;
+  static constexpr int kSteps = 56 / kAcBits;
+  PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.one.entry; }
+  PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
+    return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
+  }
+  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t* block, Entry& e) {
+    e = t[b.bits >> (64 - kAcBits)];
+    drop(b, e);
+    if (__builtin_expect(e & kException, 0)) return Step::exception;
+    place += static_cast<uint8_t>(e >> 8);
+    block[order(t)[place]] = static_cast<int16_t>(e >> 16);
+    return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
+  }
+  // Whether the block ended as it must: with its last coefficient or an end-of-block code.
+  PENSTOCK_INLINE static bool close(BitState&, uint64_t place, Entry) { return place - 64 >= 64; }
+  PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
+                                           int16_t* block, Entry e) {
+    recompute(e);
+    return finish_symbol(b, ac.codes, place, block, order(t), static_cast<uint8_t>(e >> 8), e >> 16);
+  }
+};
+
+struct TwoCoefficients {
+  using Entry = uint64_t;
+  static constexpr int kSteps = 56 / kAcBits;
+  PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.two->entry; }
+  PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
+    return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
+  }
+  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t* block, Entry& e) {
+    e = t[b.bits >> (64 - kAcBits)];
+    drop(b, e);
+    if (__builtin_expect(e & kException, 0)) return Step::exception;
+    const uint64_t first = place + static_cast<uint8_t>(e >> 8);
+    place += static_cast<uint8_t>(e >> 16);
+    block[order(t)[first]] = static_cast<int16_t>(e >> 32);
+    block[order(t)[place]] = static_cast<int16_t>(e >> 48);
+    return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
+  }
+  // The first coefficient may have been the block's last, which has no end-of-block code: then the second belongs to
+  // the next block and is given back.
+  PENSTOCK_INLINE static bool close(BitState& b, uint64_t place, Entry e) {
+    recompute(e);
+    const uint32_t advance_first = static_cast<uint8_t>(e >> 8), advance_last = static_cast<uint8_t>(e >> 16);
+    const uint64_t first = place - advance_last + advance_first;
+    if (__builtin_expect(first == 63 && advance_first != advance_last, 0)) {
+      give_back(b, static_cast<uint8_t>(e >> 24));
+      return true;
+    }
+    return place - 64 >= 64 && first - 64 >= 64;
+  }
+  PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
+                                           int16_t* block, Entry e) {
+    recompute(e);
+    return finish_symbol(b, ac.codes, place, block, order(t), static_cast<uint8_t>(e >> 8),
+                         static_cast<uint32_t>(e >> 32) & 15);
+  }
+};
+
+// The block is finished: on to the next one. False at the end of the stream.
+PENSTOCK_INLINE bool next_block(EntropyStream& stream, BitState& b, const BlockSlot*& s) {
+  if ((++s)->dc == nullptr) {
+    stream.bits = b;
+    if (!stream.finish_group()) return false;
+    b = stream.bits;
+    s = stream.slot;
+  }
+  if (__builtin_expect(decode_dc(b, s), 1)) return true;
+  stream.fail();
+  return false;
+}
+
+// One look-up; leaves through one of two labels, so that each kind of exit is mispredicted only on its own.
+#define PENSTOCK_STEP(b, t, place, block, e, at_done, at_exception) \
+  switch (P::step(b, t, place, block, e)) {                         \
+    case Step::exception: goto at_exception;                        \
+    case Step::done: goto at_done;                                  \
+    case Step::more: break;                                         \
+  }
+
+// From within a block (its DC decoded) to the end of the stream.
+template <class P>
+void run_rest(EntropyStream& stream) {
+  BitState b = stream.bits;
+  uint64_t place = stream.place;
+  const BlockSlot* s = stream.slot;
+  int16_t* block = s->coefficients;
+  const typename P::Entry* t = P::entries(*s->ac);
+  typename P::Entry e;
+  while (true) {
+    refill(b);
+#pragma GCC unroll 8
+    for (int i = 0; i < P::kSteps; ++i) {
+      PENSTOCK_STEP(b, t, place, block, e, done, exception)
+    }
+    continue;
+  exception:
+    switch (P::exception(b, *s->ac, t, place, block, e)) {
+      case Outcome::more: continue;
+      case Outcome::done: goto next;
+      case Outcome::invalid: return stream.fail();
+    }
+  done:
+    if (__builtin_expect(!P::close(b, place, e), 0)) return stream.fail();
+  next:
+    if (!next_block(stream, b, s)) return;
+    place = 0;
+    block = s->coefficients;
+    t = P::entries(*s->ac);
+  }
+}
+
+PENSTOCK_INLINE bool start(EntropyStream& stream) {
+  if (!stream.running()) return false;
+  stream.place = 0;
+  if (decode_dc(stream.bits, stream.slot)) return true;
+  stream.fail();
+  return false;
+}
+
+__attribute__((noinline)) void finish_alone(EntropyStream& stream) {
+  stream.has_two() ? run_rest<TwoCoefficients>(stream) : run_rest<OneCoefficient>(stream);
+}
+
+// Two streams look-up by look-up, until one of them ends. One coefficient at a time is as fast here as two.
+template <class P>
+void run_in_turn(EntropyStream& first, EntropyStream& second) {
+  BitState ba = first.bits, bb = second.bits;
+  uint64_t pa = 0, pb = 0;
+  const BlockSlot *sa = first.slot, *sb = second.slot;
+  int16_t *ca = sa->coefficients, *cb = sb->coefficients;
+  const typename P::Entry *ta = P::entries(*sa->ac), *tb = P::entries(*sb->ac);
+  typename P::Entry ea, eb;
+  while (true) {
+    refill(ba);
+    refill(bb);
+#pragma GCC unroll 8
+    for (int i = 0; i < P::kSteps; ++i) {
+      PENSTOCK_STEP(ba, ta, pa, ca, ea, done_a, exception_a)
+      PENSTOCK_STEP(bb, tb, pb, cb, eb, done_b, exception_b)
+    }
+    continue;
+  exception_a:
+    switch (P::exception(ba, *sa->ac, ta, pa, ca, ea)) {
+      case Outcome::more: continue;
+      case Outcome::done: goto next_a;
+      case Outcome::invalid: first.fail(); goto end_a;
+    }
+  done_a:
+    if (__builtin_expect(!P::close(ba, pa, ea), 0)) {
+      first.fail();
+      goto end_a;
+    }
+  next_a:
+    if (!next_block(first, ba, sa)) goto end_a;
+    pa = 0;
+    ca = sa->coefficients;
+    ta = P::entries(*sa->ac);
+    continue;
+  exception_b:
+    switch (P::exception(bb, *sb->ac, tb, pb, cb, eb)) {
+      case Outcome::more: continue;
+      case Outcome::done: goto next_b;
+      case Outcome::invalid: second.fail(); goto end_b;
+    }
+  done_b:
+    if (__builtin_expect(!P::close(bb, pb, eb), 0)) {
+      second.fail();
+      goto end_b;
+    }
+  next_b:
+    if (!next_block(second, bb, sb)) goto end_b;
+    pb = 0;
+    cb = sb->coefficients;
+    tb = P::entries(*sb->ac);
+  }
+end_a:
+  second.bits = bb, second.place = pb, second.slot = sb;
+  return finish_alone(second);
+end_b:
+  first.bits = ba, first.place = pa, first.slot = sa;
+  return finish_alone(first);
+}
+
+void run_one(EntropyStream& stream) {
+  if (start(stream)) finish_alone(stream);
+}
+
+void run_two(EntropyStream& first, EntropyStream& second) {
+  const bool a = start(first), b = start(second);
+  if (a && b) return run_in_turn<OneCoefficient>(first, second);
+  if (a) finish_alone(first);
+  if (b) finish_alone(second);
+}
+
+#undef PENSTOCK_STEP
+#undef PENSTOCK_INLINE

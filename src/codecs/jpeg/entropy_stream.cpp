@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/jpeg/entropy_stream.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace penstock::jpeg {
+
+namespace {
+constexpr int64_t kNever = int64_t{1} << 62;
+// libjpeg-turbo refuses predictors that leave 32 bits. A row of MCUs adds less than 2^27.
+constexpr int32_t kLargestPredictor = 1 << 29;
+}  // namespace
+
+void BitState::start(const uint8_t* from, uint32_t skip) {
+  uint64_t next;
+  std::memcpy(&next, from, 8);
+  if constexpr (std::endian::native == std::endian::little) next = __builtin_bswap64(next);
+  bits = next << skip;
+  at = from + 7;
+  count = 56 - skip;
+}
+
+bool EntropyStream::has_two() const {
+  for (const BlockSlot* s = slots_; s->dc; ++s)
+    if (!s->ac->two) return false;
+  return true;
+}
+
+bool EntropyStream::begin_stream(const RegionPlan& plan, int first_row, int end_row) {
+  plan_ = &plan;
+  first_row_ = first_row, end_row_ = end_row;
+  failed_ = delivered_all_ = false;
+  running_ = first_row < end_row;
+  place = 0;
+  group_ = 0;
+  expected_ = nullptr;
+  std::memset(coefficients_, 0, sizeof coefficients_);
+  return running_;
+}
+
+bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, int first_row, int end_row, Record* record) {
+  index_ = nullptr;
+  record_ = record;
+  scan_ = &scan;
+  if (!begin_stream(plan, first_row, end_row)) return false;
+  const ScanHeader& h = *plan.header;
+  target_row_ = first_row;
+  column_ = row_ = 0;
+  if (record) return start_in_scan(0, h.mcus());
+  if (!h.restart_interval)
+    return start_in_scan(0, (int64_t{end_row} - 1) * h.mcu_columns + plan.column_end);
+  left_ = until_restart_ = 0;
+  segment_ = 0;
+  row_ = -1;  // nothing decoded yet
+  return start_run();
+}
+
+bool EntropyStream::begin(const RegionPlan& plan, const EntropyIndex& index, Bytes coded, int first_row, int end_row) {
+  index_ = &index;
+  coded_ = coded;
+  record_ = nullptr;
+  scan_ = &own_;
+  taken_ = 0;
+  if (!begin_stream(plan, first_row, end_row)) return false;
+  target_row_ = first_row;
+  return start_run();
+}
+
+// The next run of MCUs without a jump, for target_row_.
+bool EntropyStream::start_run() {
+  if (index_) return start_row_of_index();
+  const ScanHeader& h = *plan_->header;
+  const int64_t wanted = int64_t{target_row_} * h.mcu_columns + plan_->column_begin;
+  const int64_t end = int64_t{target_row_} * h.mcu_columns + plan_->column_end;
+  const int64_t entry = wanted / h.restart_interval * h.restart_interval;
+  const int64_t now = row_ < 0 ? -1 : int64_t{row_} * h.mcu_columns + column_;
+  if (entry > now) return start_in_scan(entry, end);
+  left_ = end - now;
+  if (until_restart_ == 0 && !next_segment()) return false;
+  return start_group();
+}
+
+// Starts at MCU `mcu`, which is 0 or the first of a restart segment.
+bool EntropyStream::start_in_scan(int64_t mcu, int64_t end) {
+  const ScanHeader& h = *plan_->header;
+  segment_ = h.restart_interval ? mcu / h.restart_interval : 0;
+  if (segment_ > scan_->segment_ends.size()) return fail(), false;
+  row_ = mcu / h.mcu_columns;
+  column_ = mcu % h.mcu_columns;
+  left_ = end - mcu;
+  until_restart_ = h.restart_interval ? h.restart_interval : kNever;
+  std::fill_n(predictor_, 3, 0);
+  bits.start(scan_->data() + (segment_ ? scan_->segment_ends[segment_ - 1] : 0), 0);
+  return start_group();
+}
+
+// Nothing in the index is believed: offsets must lie in the file and never go back, which also bounds the work.
+bool EntropyStream::start_row_of_index() {
+  const ScanHeader& h = *plan_->header;
+  const EntropyIndex& ix = *index_;
+  const int step = ix.step, at = plan_->column_begin / step;
+  const size_t row = static_cast<size_t>(target_row_) * ix.columns;
+  const EntropyPoint& point = ix.points[row + at];
+  const int64_t after = (int64_t{plan_->column_end} + step - 1) / step;  // the first point behind the wanted MCUs
+  const size_t next = row + std::min<int64_t>(after, ix.columns);
+  const bool last = next >= ix.points.size();
+  const size_t first = point.bit / 8, end = last ? ix.scan_bytes : ix.points[next].bit / 8;
+  if (first < taken_ || first > end || end > ix.scan_bytes) return fail(), false;
+  taken_ = end;
+  row_ = target_row_;
+  column_ = at * step;
+  left_ = plan_->column_end - column_;
+  const int64_t mcu = int64_t{row_} * h.mcu_columns + column_;
+  int64_t segment = 0, segments = 1;
+  until_restart_ = kNever;
+  if (h.restart_interval) {
+    segment = mcu / h.restart_interval;
+    segments = (h.mcus() - 1) / h.restart_interval + 1;
+    until_restart_ = h.restart_interval - mcu % h.restart_interval;
+  }
+  own_.load(coded_.subspan(first, end - first), segment, segments, *plan_->kernels, false);
+  segment_ = 0;
+  expected_ = nullptr;
+  if (!last) {
+    const bool ends_there = after * step == plan_->column_end || plan_->column_end == h.mcu_columns;
+    const bool at_restart = h.restart_interval && (mcu + left_) % h.restart_interval == 0;
+    if (ends_there && !at_restart) {
+      expected_ = &ix.points[next];
+      expected_bit_ = static_cast<int64_t>(own_.size) * 8 + expected_->bit % 8;
+    }
+    if (end < coded_.size()) own_.append(coded_[end]);
+  }
+  std::copy_n(point.dc, 3, predictor_);
+  bits.start(own_.data(), point.bit % 8);
+  return start_group();
+}
+
+// More bits taken than there are.
+bool EntropyStream::ran_over() const {
+  return bits.position(scan_->data()) > static_cast<int64_t>(scan_->segment_end(segment_)) * 8;
+}
+
+// At the end of a run: was it a right one, and what comes next?
+bool EntropyStream::end_run() {
+  if (ran_over()) return fail(), false;
+  if (expected_) {
+    bool same = bits.position(scan_->data()) == expected_bit_;
+    for (int i = 0; i < plan_->header->components; ++i) same &= predictor_[i] == expected_->dc[i];
+    if (!same) return fail(), false;
+  }
+  if (++target_row_ < end_row_) return start_run();
+  running_ = false;
+  return false;
+}
+
+// A restart segment is over; its last byte must have been reached (T.81, B.1.1.5).
+bool EntropyStream::next_segment() {
+  const int64_t position = bits.position(scan_->data());
+  const size_t end = scan_->segment_end(segment_);
+  if (static_cast<size_t>((position + 7) / 8) != end || segment_ >= scan_->segment_ends.size()) return fail(), false;
+  ++segment_;
+  bits.start(scan_->data() + end, 0);
+  std::fill_n(predictor_, 3, 0);
+  until_restart_ = plan_->header->restart_interval;
+  return true;
+}
+
+void EntropyStream::note_point() {
+  if (column_ % record_->step) return;
+  EntropyPoint point;
+  const int64_t bit = bits.position(scan_->data());
+  point.bit = static_cast<uint32_t>(bit);
+  for (int i = 0; i < plan_->header->components; ++i) {
+    point.dc[i] = static_cast<int16_t>(predictor_[i]);
+    record_->usable &= point.dc[i] == predictor_[i];
+  }
+  record_->points->push_back(point);
+}
+
+// Sets up the slots of as many MCUs as come without a break.
+bool EntropyStream::start_group() {
+  if (record_) note_point();
+  const RegionPlan& p = *plan_;
+  int size = 1;
+  if (p.group > 1) {
+    int64_t most = std::min({int64_t{p.group}, left_, until_restart_, int64_t{p.header->mcu_columns} - column_});
+    if (record_) most = std::min<int64_t>(most, record_->step - column_ % record_->step);
+    size = static_cast<int>(most);
+  }
+  if (size != group_) {
+    group_ = size;
+    const int blocks = p.header->blocks_per_mcu, all = size * blocks;
+    for (int i = 0; i < all; ++i) {
+      const RegionPlan::Block& b = p.block[i % blocks];
+      slots_[i] = {b.dc, b.ac, &predictor_[b.component], coefficients_ + 64 * i};
+    }
+    slots_[all] = {};
+  }
+  slot = slots_;
+  return true;
+}
+
+bool EntropyStream::finish_group() {
+  // Checked to the bit where the run or the segment ends; this keeps the reader in its memory until then.
+  if (bits.at - 8 > scan_->data() + scan_->size) return fail(), false;
+  deliver();
+  column_ += group_;
+  left_ -= group_;
+  until_restart_ -= group_;
+  if (column_ == plan_->header->mcu_columns) {
+    column_ = 0;
+    ++row_;
+    for (int32_t p : predictor_)
+      if (p > kLargestPredictor || p < -kLargestPredictor) return fail(), false;
+    if (record_ && row_ >= end_row_ && !delivered_all_) {
+      delivered_all_ = !ran_over();
+      if (!delivered_all_) return fail(), false;
+    }
+  }
+  if (left_ == 0) {
+    if (!record_ && (index_ || plan_->header->restart_interval)) return end_run();
+    failed_ = ran_over();
+    running_ = false;
+    return false;
+  }
+  if (until_restart_ == 0 && !next_segment()) return false;
+  return start_group();
+}
+
+// Coefficients to samples, and zeros for the next group.
+void EntropyStream::deliver() {
+  const RegionPlan& p = *plan_;
+  const int blocks = p.header->blocks_per_mcu, all = group_ * blocks;
+  if (row_ < first_row_ || row_ >= end_row_ || column_ >= p.column_end || column_ + group_ <= p.column_begin) {
+    std::memset(coefficients_, 0, sizeof(int16_t) * 64 * all);
+    return;
+  }
+  uint8_t* to[kMostBlocks + 1];
+  ptrdiff_t stride[kMostBlocks + 1];
+  for (int i = 0, column = column_; i < all; ++column)
+    for (int b = 0; b < blocks; ++b, ++i) {
+      const RegionPlan::Block& block = p.block[b];
+      const bool wanted = block.to && column >= p.column_begin && column < p.column_end;
+      to[i] = wanted ? block.to + (column - p.column_begin) * block.column_step + (row_ - p.row_begin) * block.row_step
+                     : unwanted_;
+      stride[i] = wanted ? block.stride : 8;
+    }
+  if (all & 1) to[all] = unwanted_, stride[all] = 8;
+  const InverseDctPair transform = p.kernels->inverse_dct[3];
+  for (int i = 0; i < all; i += 2) {
+    if (to[i] == unwanted_ && to[i + 1] == unwanted_) {
+      std::memset(coefficients_ + 64 * i, 0, sizeof(int16_t) * 128);
+      continue;
+    }
+    transform(coefficients_ + 64 * i, coefficients_ + 64 * i + 64, p.quant[i / 2], to[i], stride[i], to[i + 1],
+              stride[i + 1]);
+  }
+}
+
+}  // namespace penstock::jpeg

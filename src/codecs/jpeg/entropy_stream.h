@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run through entropy-coded data: blocks of coefficients, one after the other, into the planes of a region.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "codecs/jpeg/entropy_index.h"
+#include "codecs/jpeg/huffman_tables.h"
+#include "codecs/jpeg/kernels.h"
+#include "codecs/jpeg/scan_bytes.h"
+#include "codecs/jpeg/scan_header.h"
+
+namespace penstock::jpeg {
+
+constexpr int kMostBlocks = 6;  // in a group of MCUs that is transformed at once
+
+// What the streams of one image share: which MCUs are wanted, and where their samples go.
+struct RegionPlan {
+  const ScanHeader* header = nullptr;
+  const Kernels* kernels = nullptr;
+  int column_begin = 0, column_end = 0, row_begin = 0, row_end = 0;  // MCUs
+  int group = 1;  // MCUs with few blocks are taken several at a time, so that the transform gets its pairs
+  struct Block {
+    int component = 0;
+    const DcTable* dc = nullptr;
+    const AcTable* ac = nullptr;
+    uint8_t* to = nullptr;  // in MCU (column_begin, row_begin)
+    ptrdiff_t stride = 0, column_step = 0, row_step = 0;
+  } block[kMostBlocks];  // of one MCU
+  alignas(32) int16_t quant[kMostBlocks / 2][128];  // for each pair of blocks of a group
+};
+
+// The bit reader between two runs of the loop. The next bits are at the top of `bits`; how many of them count is in the
+// low 6 bits of `count` alone, so that an entry of a table can be subtracted whole.
+struct BitState {
+  uint64_t bits = 0, count = 0;
+  const uint8_t* at = nullptr;
+  void start(const uint8_t* from, uint32_t skip);
+  int64_t position(const uint8_t* from) const { return (at - from) * 8 - static_cast<int64_t>(count & 63); }
+};
+
+// What the loop needs to know of a block.
+struct BlockSlot {
+  const DcTable* dc = nullptr;  // nullptr: the mark behind the last block of a group
+  const AcTable* ac = nullptr;
+  int32_t* predictor = nullptr;
+  int16_t* coefficients = nullptr;
+};
+
+class EntropyStream {
+ public:
+  // Points of an index that is being made, their bits counted in the bytes of `scan`.
+  struct Record {
+    int step = 0;
+    std::vector<EntropyPoint>* points = nullptr;
+    bool usable = true;
+  };
+
+  // Wanted MCUs of rows [first_row, end_row), from a whole scan. Restart markers let it skip what is not wanted.
+  // With `record` the whole scan is decoded, and only the wanted MCUs transformed.
+  bool begin(const RegionPlan& plan, const ScanBytes& scan, int first_row, int end_row, Record* record);
+  // The same from the points of an index, row by row. `coded`: the file's entropy-coded bytes.
+  bool begin(const RegionPlan& plan, const EntropyIndex& index, Bytes coded, int first_row, int end_row);
+
+  bool failed() const { return failed_; }
+  // Whether all wanted MCUs are there; true in spite of a fault behind them.
+  bool delivered() const { return !failed_ || delivered_all_; }
+  void shrink(size_t most) { own_.shrink(most); }
+
+  // For the loop: state at a look-up.
+  BitState bits;
+  uint64_t place = 0;      // of the last coefficient
+  const BlockSlot* slot = slots_;
+  const BlockSlot* first_slot() const { return slots_; }
+  bool has_two() const;    // tables of two coefficients, for all components
+  bool running() const { return running_; }
+  // All blocks of a group are decoded: takes them away and prepares the next group. False: the end.
+  bool finish_group();
+  // Invalid data: ends the stream.
+  void fail() { failed_ = true, running_ = false; }
+
+ private:
+  bool begin_stream(const RegionPlan& plan, int first_row, int end_row);
+  bool start_run();
+  bool start_row_of_index();
+  bool start_in_scan(int64_t mcu, int64_t end);
+  bool end_run();
+  bool ran_over() const;
+  bool next_segment();
+  bool start_group();
+  void deliver();
+  void note_point();
+
+  const RegionPlan* plan_ = nullptr;
+  const ScanBytes* scan_ = nullptr;  // where the reader is
+  size_t segment_ = 0;               // of scan_
+  int group_ = 0;                    // MCUs in the current group
+  int column_ = 0, row_ = 0;         // of its first MCU
+  int64_t left_ = 0;                 // MCUs until the run ends
+  int64_t until_restart_ = 0;
+  int first_row_ = 0, end_row_ = 0;  // rows that are delivered
+  int target_row_ = 0;               // row that the run is for
+  bool failed_ = false, delivered_all_ = false, running_ = false;
+  Record* record_ = nullptr;
+  // With an index.
+  const EntropyIndex* index_ = nullptr;
+  Bytes coded_;
+  size_t taken_ = 0;                      // bytes of coded_ that former rows used
+  const EntropyPoint* expected_ = nullptr;  // where the run must end
+  int64_t expected_bit_ = 0;
+  ScanBytes own_;
+
+  int32_t predictor_[3] = {};
+  BlockSlot slots_[kMostBlocks + 1];
+  // One block more than is decoded: the partner of an odd last one, and the slot behind the last block.
+  alignas(64) int16_t coefficients_[64 * (kMostBlocks + 1) + 64];
+  alignas(64) uint8_t unwanted_[64];
+};
+
+}  // namespace penstock::jpeg

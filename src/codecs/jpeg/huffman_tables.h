@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Look-up tables for Huffman codes. One look-up gives the run, size and value of one or of two coefficients, with the
+// bits that they took, so that the chain from look-up to look-up is one shift and one load.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "codecs/jpeg/scan_header.h"
+
+namespace penstock::jpeg {
+
+constexpr int kAcBits = 11;  // of 10 to 13 the fastest: the tables of an image fit into L1
+constexpr int kDcBits = 9;
+
+// Entry of an AC table of one coefficient: bits 0..5 bits to drop, 7 "exception", 8..15 advance, 16..31 value.
+//   advance 1..16    a coefficient (or sixteen zeros: 16 and the value 0)
+//   kEndOfBlock      end of block; so large that it cannot be taken for an overrun
+//   exception        the code is dropped; `value` counts the bits that are still to be read; advance as above.
+//                    Advance 0: no such code of at most kAcBits bits; nothing dropped
+// Of two coefficients: 0..7 as above, 8..15 advance to the first, 16..23 to the last, 24..31 bits of the second, 32..47
+// value of the first, 48..63 of the last; both the same where there is only one.
+constexpr uint32_t kEndOfBlock = 128, kException = 128;
+
+// Places of coefficients in natural order. What runs past the block lands in slot 64, which is the next block's DC and is
+// written later: so the loop needs no range check, and a block one slot behind it.
+struct PaddedOrder {
+  std::array<uint8_t, 224> at;  // up to 62 + 16 + kEndOfBlock
+  PaddedOrder();
+};
+
+// Canonical codes longer than a table, aligned to the left of 16 bits.
+struct LongCodes {
+  uint32_t limit[18];  // [l]: the first pattern that is no code of at most l bits
+  int32_t delta[18];   // from code to place in `symbol`
+  uint8_t symbol[256];
+  void build(const HuffmanSpec& spec);
+};
+
+struct DcTable {
+  uint16_t entry[1 << kDcBits];  // bits 0..7 length of the code, 8..15 size of the value; 0: a longer code
+  LongCodes codes;
+  void build(const HuffmanSpec& spec);
+};
+
+template <class Entry>
+struct AcEntries {
+  alignas(64) Entry entry[1 << kAcBits];
+  PaddedOrder order;  // here, so that the loop reaches it from the same register
+};
+
+struct AcTable {
+  AcEntries<uint32_t> one;
+  std::unique_ptr<AcEntries<uint64_t>> two;  // takes 10 us to build: only for tables that come again
+  LongCodes codes;
+  void build(const HuffmanSpec& spec);
+  void build_two();
+};
+
+// The tables of the last images: most files of a data set share theirs. One for each thread.
+class TableCache {
+ public:
+  // Good for the next kKept - 1 calls at least.
+  const DcTable& dc(const HuffmanSpec& spec);
+  const AcTable& ac(const HuffmanSpec& spec);
+
+ private:
+  static constexpr size_t kKept = 16;      // two images in turn need 8
+  static constexpr int kUsesUntilTwo = 3;
+  template <class Table>
+  struct Entry {
+    HuffmanSpec spec;
+    Table table;
+    uint64_t used = 0;
+    int uses = 0;
+  };
+  template <class Table>
+  using Entries = std::vector<std::unique_ptr<Entry<Table>>>;
+  template <class Table>
+  Entry<Table>& find(Entries<Table>& entries, const HuffmanSpec& spec);
+  Entries<DcTable> dc_;
+  Entries<AcTable> ac_;
+  uint64_t clock_ = 0;
+};
+
+}  // namespace penstock::jpeg

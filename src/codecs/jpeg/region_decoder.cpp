@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/jpeg/region_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace penstock::jpeg {
+
+namespace {
+
+constexpr size_t kKeptBytes = size_t{32} << 20;  // of each buffer, from image to image
+constexpr size_t kLargestIndexed = size_t{1} << 29;  // a point counts bits in 32 bits
+
+// Rows or columns of MCUs that pixels [first, first + count) need. Where chroma is subsampled its interpolation takes a
+// neighbor on either side.
+void mcu_range(int64_t first, int64_t count, int factor, int chroma_size, int& begin, int& end) {
+  if (factor == 1) {
+    begin = first / 8;
+    end = (first + count - 1) / 8 + 1;
+  } else {
+    begin = std::max<int64_t>(0, first / 2 - 1) / 8;
+    end = std::min<int64_t>(chroma_size - 1, (first + count - 1) / 2 + 1) / 8 + 1;
+  }
+}
+
+Upsampling choose_upsampling(const ScanHeader& h, bool fancy) {
+  const bool wide = fancy && h.component[1].width > 2;  // libjpeg interpolates no narrower chroma
+  if (h.h_max == 2 && h.v_max == 2) return wide ? Upsampling::fancy_h2v2 : Upsampling::box_h2;
+  if (h.h_max == 2) return wide ? Upsampling::fancy_h2v1 : Upsampling::box_h2;
+  if (h.v_max == 2) return fancy ? Upsampling::fancy_h1v2 : Upsampling::none;
+  return Upsampling::none;
+}
+
+}  // namespace
+
+const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const Region& stored,
+                                   EntropyIndexAccess* access, TableCache& tables, Target target) {
+  if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
+  if (const char* why = read_scan_header(file, header_)) return why;
+  const ScanHeader& h = header_;
+  if (stored.y + stored.height > h.height || stored.x + stored.width > h.width) return "the headers contradict each other";
+  file_ = file;
+  params_ = params;
+  region_ = stored;
+  access_ = access;
+  kernels_ = &kernels(target);
+  loops_ = &entropy_loops(target);
+  for (EntropyStream& s : streams_) s.shrink(kKeptBytes);
+  scan_.shrink(kKeptBytes);
+  if (samples_.capacity() > kKeptBytes) samples_ = {};
+
+  const bool gray = h.components == 1;
+  luma_only_ = gray || params.type == ImageType::gray;
+  conversion_ = {};
+  conversion_.dtype = params.dtype;
+  conversion_.channels = params.type == ImageType::gray || (gray && params.type == ImageType::any_data) ? 1 : 3;
+  conversion_.type = params.type == ImageType::ycbcr ? ImageType::ycbcr : ImageType::any_data;
+  upsampling_ = choose_upsampling(h, params.fancy_upsampling);
+
+  mcu_range(stored.x, stored.width, h.h_max, h.component[1].width, plan_.column_begin, plan_.column_end);
+  mcu_range(stored.y, stored.height, h.v_max, h.component[1].height, plan_.row_begin, plan_.row_end);
+  indexed_ = access && access->find(file, index_) && !check_index();
+  recording_ = false;
+  split_row_ = plan_.row_begin;
+  const int rows = plan_.row_end - plan_.row_begin;
+  if (indexed_) {
+    split_row_ = plan_.row_begin + rows / 2;
+  } else if (const char* why = load_scan()) {
+    return why;
+  }
+  lay_out_planes(tables);
+  return nullptr;
+}
+
+// nullptr, or what is wrong with index_.
+const char* RegionDecoder::check_index() {
+  const ScanHeader& h = header_;
+  const EntropyIndex& ix = index_;
+  if (ix.step < 1 || ix.rows != h.mcu_rows || ix.columns != (int64_t{h.mcu_columns} + ix.step - 1) / ix.step ||
+      ix.points.size() != static_cast<size_t>(ix.rows) * ix.columns)
+    return "its points are not those of the picture";
+  if (ix.file_bytes != file_.size() || ix.scan_bytes > file_.size() - h.scan) return "it is of another file";
+  const Bytes rest = file_.subspan(h.scan + ix.scan_bytes);
+  if (rest.size() < 2 || rest[0] != 0xFF || rest[1] == 0 || rest[1] == 0xFF) return "the data do not end where it says";
+  return nullptr;
+}
+
+// Without an index: the whole scan, and whether an index shall be made of it.
+const char* RegionDecoder::load_scan() {
+  const ScanHeader& h = header_;
+  const int rows = plan_.row_end - plan_.row_begin, step = access_ ? access_->wanted_step() : 0;
+  recording_ = step > 0 && file_.size() < kLargestIndexed;
+  const int64_t segments = h.restart_interval ? (h.mcus() - 1) / h.restart_interval + 1 : 1;
+  scan_.load(file_.subspan(h.scan), 0, segments, *kernels_, recording_);
+  // A file that was cut off is libjpeg-turbo's, whatever is asked of it: how far it reads ahead decides there.
+  if (!scan_.at_marker) return "the data end without a marker";
+  if (recording_) {
+    record_ = {step, &index_.points, true};
+    index_.step = step;
+    index_.columns = (h.mcu_columns - 1) / step + 1;
+    index_.rows = h.mcu_rows;
+    index_.points.clear();
+    index_.points.reserve(static_cast<size_t>(index_.columns) * index_.rows);
+  } else if (h.restart_interval && rows > 1 && int64_t{h.restart_interval} * 4 <= int64_t{h.mcu_columns} * rows) {
+    split_row_ = plan_.row_begin + rows / 2;
+  }
+  return nullptr;
+}
+
+void RegionDecoder::lay_out_planes(TableCache& tables) {
+  const ScanHeader& h = header_;
+  plan_.header = &header_;
+  plan_.kernels = kernels_;
+  plan_.group = std::max(1, kMostBlocks / h.blocks_per_mcu);
+  const int64_t columns = plan_.column_end - plan_.column_begin, rows = plan_.row_end - plan_.row_begin;
+  size_t bytes = 64;
+  for (int c = 0; c < h.components; ++c) {
+    const ScanComponent& component = h.component[c];
+    Plane& p = planes_[c];
+    p.stride = (columns * 8 * component.h + 63) / 64 * 64 + kRowSlack;
+    if (p.stride % 4096 == 0) p.stride += 64;  // rows of a block in different lines of the cache
+    p.x = int64_t{plan_.column_begin} * 8 * component.h;
+    p.y = int64_t{plan_.row_begin} * 8 * component.v;
+    if (c == 0 || !luma_only_) bytes += p.stride * rows * 8 * component.v;
+  }
+  if (samples_.size() < bytes + 128) samples_.resize(bytes + 128);
+  uint8_t* first = samples_.data() + 64 - reinterpret_cast<uintptr_t>(samples_.data()) % 64;
+  int block = 0;
+  for (int c = 0; c < h.components; ++c) {
+    const ScanComponent& component = h.component[c];
+    Plane& p = planes_[c];
+    const bool wanted = c == 0 || !luma_only_;
+    p.first = wanted ? first : nullptr;
+    if (wanted) first += p.stride * rows * 8 * component.v;
+    const DcTable& dc = tables.dc(h.dc[component.dc]);
+    const AcTable& ac = tables.ac(h.ac[component.ac]);
+    for (int b = 0; b < component.h * component.v; ++b, ++block) {
+      RegionPlan::Block& to = plan_.block[block];
+      to.component = c;
+      to.dc = &dc;
+      to.ac = &ac;
+      to.to = wanted ? p.first + b % component.h * 8 + b / component.h * 8 * p.stride : nullptr;
+      to.stride = p.stride;
+      to.column_step = 8 * component.h;
+      to.row_step = 8 * component.v * p.stride;
+    }
+  }
+  for (int i = 0; i < kMostBlocks; ++i) {
+    const uint16_t* quant = h.quant[h.component[plan_.block[i % block].component].quant];
+    for (int y = 0; y < 8; ++y) std::memcpy(&plan_.quant[i / 2][16 * y + 8 * (i & 1)], quant + 8 * y, 16);
+  }
+}
+
+bool RegionDecoder::begin_alone() {
+  EntropyStream& s = streams_[0];
+  if (indexed_) return s.begin(plan_, index_, file_.subspan(header_.scan), plan_.row_begin, plan_.row_end);
+  return s.begin(plan_, scan_, plan_.row_begin, plan_.row_end, recording_ ? &record_ : nullptr);
+}
+
+bool RegionDecoder::run() {
+  if (!can_split()) {
+    if (begin_alone()) loops_->run_one(streams_[0]);
+    return finish();
+  }
+  const Bytes coded = file_.subspan(header_.scan);
+  for (int i = 0; i < 2; ++i) {
+    const int first = i ? split_row_ : plan_.row_begin, end = i ? plan_.row_end : split_row_;
+    if (indexed_) streams_[i].begin(plan_, index_, coded, first, end);
+    else streams_[i].begin(plan_, scan_, first, end, nullptr);
+  }
+  if (!streams_[0].failed() && !streams_[1].failed()) loops_->run_two(streams_[0], streams_[1]);
+  if (!streams_[0].failed() && !streams_[1].failed()) return true;
+  return indexed_ && run_without_index();
+}
+
+void RegionDecoder::run_together(RegionDecoder& a, RegionDecoder& b, bool& a_done, bool& b_done) {
+  a.begin_alone();
+  b.begin_alone();
+  a.loops_->run_two(a.streams_[0], b.streams_[0]);
+  a_done = a.finish();
+  b_done = b.finish();
+}
+
+// After streams_[0] alone.
+bool RegionDecoder::finish() {
+  const EntropyStream& s = streams_[0];
+  if (indexed_ && s.failed()) return run_without_index();
+  if (recording_ && !s.failed()) offer_index();
+  return s.delivered();
+}
+
+// The index was wrong, or the file.
+bool RegionDecoder::run_without_index() {
+  indexed_ = false;
+  split_row_ = plan_.row_begin;
+  return !load_scan() && run();
+}
+
+// Bits counted without stuffing and markers become bits of the file.
+void RegionDecoder::offer_index() {
+  const size_t wanted = static_cast<size_t>(index_.columns) * index_.rows;
+  if (!record_.usable || index_.points.size() != wanted) return;
+  size_t removed = 0;
+  for (EntropyPoint& point : index_.points) {
+    while (removed < scan_.removed_count && scan_.removed[removed] < point.bit / 8) ++removed;
+    point.bit += static_cast<uint32_t>(removed) * 8;
+  }
+  index_.file_bytes = static_cast<uint32_t>(file_.size());
+  index_.scan_bytes = static_cast<uint32_t>(scan_.file_bytes);
+  access_->offer(file_, index_);
+}
+
+void RegionDecoder::make_row(int64_t y, RowOutput output, uint8_t* const* to) {
+  const ScanHeader& h = header_;
+  const int64_t row = region_.y + y;
+  const uint8_t* const luma = planes_[0].row(row) + (region_.x - planes_[0].x);
+  ColorRow r;
+  r.luma = luma;
+  r.width = static_cast<int32_t>(region_.width);
+  const int64_t column = region_.x / h.h_max, near = row / h.v_max;
+  const int64_t last = h.component[1].height - 1;
+  const int64_t far = std::clamp<int64_t>(row % h.v_max ? near + 1 : near - 1, 0, last);
+  r.cb = planes_[1].row(near) + (column - planes_[1].x);
+  r.cr = planes_[2].row(near) + (column - planes_[2].x);
+  if (upsampling_ == Upsampling::fancy_h1v2 || upsampling_ == Upsampling::fancy_h2v2) {
+    r.cb_far = planes_[1].row(far) + (column - planes_[1].x);
+    r.cr_far = planes_[2].row(far) + (column - planes_[2].x);
+    r.far_below = row % 2;
+  }
+  r.chroma_columns = static_cast<int32_t>(h.component[1].width - column);
+  r.odd = h.h_max == 2 && region_.x % 2;
+  r.left = column > 0;
+  kernels_->color_row[static_cast<int>(upsampling_)][static_cast<int>(output)](r, to);
+}
+
+void RegionDecoder::read(int64_t y, void* to) {
+  uint8_t* out = static_cast<uint8_t*>(to);
+  const bool copy = conversion_.is_copy();
+  const size_t bytes = region_.width * conversion_.channels;
+  if (!copy) {
+    if (row_.size() < bytes) row_.resize(bytes);
+    out = row_.data();
+  }
+  if (luma_only_) {
+    const uint8_t* luma = planes_[0].row(region_.y + y) + (region_.x - planes_[0].x);
+    if (conversion_.channels == 3) kernels_->gray_row(luma, static_cast<int32_t>(region_.width), out);
+    else if (copy) std::memcpy(out, luma, bytes);
+    else return convert_row(conversion_, luma, region_.width, to, depth_);
+  } else {
+    make_row(y, params_.type == ImageType::bgr ? RowOutput::bgr : RowOutput::rgb, &out);
+  }
+  if (!copy) convert_row(conversion_, out, region_.width, to, depth_);
+}
+
+void RegionDecoder::read_planes(int64_t y, uint8_t* const* to) {
+  const size_t width = region_.width;
+  if (luma_only_) {
+    const uint8_t* luma = planes_[0].row(region_.y + y) + (region_.x - planes_[0].x);
+    if (conversion_.type != ImageType::ycbcr) {
+      for (int c = 0; c < conversion_.channels; ++c) std::memcpy(to[c], luma, width);
+      return;
+    }
+  } else if (conversion_.type != ImageType::ycbcr) {
+    uint8_t* const reversed[3] = {to[2], to[1], to[0]};
+    return make_row(y, RowOutput::rgb_planar, params_.type == ImageType::bgr ? reversed : to);
+  }
+  // The studio-range YCbCr of convert_row, which is rarely asked for.
+  std::vector<uint8_t>& pixels = planar_;
+  if (pixels.size() < 3 * width) pixels.resize(3 * width);
+  read(y, pixels.data());
+  for (size_t i = 0; i < width; ++i)
+    for (int c = 0; c < 3; ++c) to[c][i] = pixels[3 * i + c];
+}
+
+void RegionDecoder::read_all(const PixelSink& sink) {
+  for (int64_t y = 0; y < region_.height; ++y) read(y, static_cast<uint8_t*>(sink.data) + y * sink.row_bytes);
+}
+
+}  // namespace penstock::jpeg

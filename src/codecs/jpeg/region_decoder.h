@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes a region of one JPEG file: the MCUs that it needs into planes, and from these any row in any order.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/target.h"
+#include "codecs/image_decoder.h"
+#include "codecs/jpeg/entropy_loop.h"
+#include "codecs/jpeg/entropy_stream.h"
+#include "codecs/jpeg/huffman_tables.h"
+#include "codecs/pixel_rows.h"
+
+namespace penstock::jpeg {
+
+// One image at a time; keeps its memory for the next one. Use: prepare, run (or run_together), then the rows.
+class RegionDecoder final : public RegionRows {
+ public:
+  // `stored`: the region before orientation, in bounds. nullptr, or why the file is left to libjpeg-turbo. `index`,
+  // where given, is asked for an index, and offered one if it wants one.
+  const char* prepare(Bytes file, const DecodeParams& params, const Region& stored, EntropyIndexAccess* index,
+                      TableCache& tables, Target target);
+  // Two places of the image can be decoded in turn.
+  bool can_split() const { return split_row_ > plan_.row_begin; }
+  // Each returns whether all rows are there; if not, libjpeg-turbo must decide what the file is worth.
+  bool run();
+  static void run_together(RegionDecoder& a, RegionDecoder& b, bool& a_done, bool& b_done);
+
+  void read(int64_t y, void* to) override;
+  void read_planes(int64_t y, uint8_t* const* planes) override;
+  void read_all(const PixelSink& sink);
+
+ private:
+  struct Plane {
+    uint8_t* first = nullptr;  // sample (x, y) of the component
+    ptrdiff_t stride = 0;
+    int64_t x = 0, y = 0;
+    const uint8_t* row(int64_t of) const { return first + (of - y) * stride; }
+  };
+  const char* check_index();
+  const char* load_scan();
+  void lay_out_planes(TableCache& tables);
+  bool begin_alone();
+  bool finish();
+  void offer_index();
+  bool run_without_index();
+  void make_row(int64_t y, RowOutput output, uint8_t* const* to);
+
+  Bytes file_;
+  DecodeParams params_;
+  Region region_;
+  EntropyIndexAccess* access_ = nullptr;
+  ScanHeader header_;
+  const Kernels* kernels_ = nullptr;
+  const EntropyLoops* loops_ = nullptr;
+  RegionPlan plan_;
+  int split_row_ = 0;       // where the second stream begins, or plan_.row_begin
+  bool indexed_ = false;    // index_ is used
+  EntropyIndex index_;      // used or made
+  EntropyStream::Record record_;
+  bool recording_ = false;
+  ScanBytes scan_;
+  EntropyStream streams_[2];
+  Plane planes_[3];
+  std::vector<uint8_t> samples_;
+  Upsampling upsampling_ = Upsampling::none;
+  bool luma_only_ = false;
+  RowConversion conversion_;
+  std::vector<uint8_t> row_, planar_, depth_;
+};
+
+}  // namespace penstock::jpeg
