@@ -28,6 +28,10 @@ struct JpegRecipe {
   bool incomplete = false;       // progressive without the last bits
   bool arithmetic = false;
   int restart_rows = 0;
+  int restart_mcus = 0;
+  bool optimized = false;        // Huffman tables of its own
+  bool long_codes = false;       // frequent symbols have the longest codes, of 16 bits
+  bool wide_quant = false;       // 16-bit quantization tables where the quality is low enough: extended sequential
   std::vector<uint8_t> exif;     // body of an APP1 segment
   uint32_t seed = 1;
   std::string text() const {
@@ -35,7 +39,8 @@ struct JpegRecipe {
            " sampling " + std::to_string(h) + "x" + std::to_string(v) + (progressive ? " progressive" : "") +
            (incomplete ? " incomplete" : "") +
            (interleaved ? "" : " in separate scans") + (arithmetic ? " arithmetic" : "") + " restart " +
-           std::to_string(restart_rows) + " quality " + std::to_string(quality) + " stored " + std::to_string(stored);
+           std::to_string(restart_rows) + "/" + std::to_string(restart_mcus) + (optimized ? " optimized" : "") +
+           (long_codes ? " long codes" : "") + (wide_quant ? " 16-bit quantization" : "") + " quality " + std::to_string(quality) + " stored " + std::to_string(stored);
   }
 };
 
@@ -53,10 +58,21 @@ inline std::vector<uint8_t> make_pixels(int height, int width, int channels, uin
   return pixels;
 }
 
+// DC codes of 5 to 16 bits; the standard's AC tables with the order of their symbols reversed.
+inline void lengthen_codes(jpeg_compress_struct& c) {
+  for (int t = 0; t < 2; ++t) {
+    JHUFF_TBL &dc = *c.dc_huff_tbl_ptrs[t], &ac = *c.ac_huff_tbl_ptrs[t];
+    for (int l = 1; l <= 16; ++l) dc.bits[l] = l >= 5;
+    for (int i = 0; i < 12; ++i) dc.huffval[i] = 11 - i;
+    std::reverse(ac.huffval, ac.huffval + 162);
+  }
+}
+
 inline File make_jpeg(const JpegRecipe& r) {
   jpeg_compress_struct c;
   jpeg_error_mgr errors;
   c.err = jpeg_std_error(&errors);
+  errors.output_message = [](j_common_ptr) {};
   jpeg_create_compress(&c);
   unsigned char* out = nullptr;
   unsigned long size = 0;
@@ -67,7 +83,7 @@ inline File make_jpeg(const JpegRecipe& r) {
   c.in_color_space = r.components == 1 ? JCS_GRAYSCALE : r.components == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_set_defaults(&c);
   if (r.components > 1) jpeg_set_colorspace(&c, r.stored);
-  jpeg_set_quality(&c, r.quality, TRUE);
+  jpeg_set_quality(&c, r.quality, !r.wide_quant);
   for (int i = 0; i < r.components; ++i) {
     const bool full = i == 0 || i == 3;
     c.comp_info[i].h_samp_factor = full ? r.h : 1;
@@ -75,6 +91,9 @@ inline File make_jpeg(const JpegRecipe& r) {
   }
   c.arith_code = r.arithmetic;
   c.restart_in_rows = r.restart_rows;
+  c.restart_interval = r.restart_mcus;
+  c.optimize_coding = r.optimized;
+  if (r.long_codes) lengthen_codes(c);
   std::vector<jpeg_scan_info> scans(r.components);
   if (r.progressive && r.incomplete) {
     scans.assign(1, {r.components, {0, 1, 2, 3}, 0, 0, 0, static_cast<int>(r.seed % 2)});

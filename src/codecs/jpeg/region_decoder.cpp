@@ -23,14 +23,6 @@ void mcu_range(int64_t first, int64_t count, int factor, int chroma_size, int& b
   }
 }
 
-Upsampling choose_upsampling(const ScanHeader& h, bool fancy) {
-  const bool wide = fancy && h.component[1].width > 2;  // libjpeg interpolates no narrower chroma
-  if (h.h_max == 2 && h.v_max == 2) return wide ? Upsampling::fancy_h2v2 : Upsampling::box_h2;
-  if (h.h_max == 2) return wide ? Upsampling::fancy_h2v1 : Upsampling::box_h2;
-  if (h.v_max == 2) return fancy ? Upsampling::fancy_h1v2 : Upsampling::none;
-  return Upsampling::none;
-}
-
 }  // namespace
 
 const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const Region& stored,
@@ -55,7 +47,7 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
   conversion_.dtype = params.dtype;
   conversion_.channels = params.type == ImageType::gray || (gray && params.type == ImageType::any_data) ? 1 : 3;
   conversion_.type = params.type == ImageType::ycbcr ? ImageType::ycbcr : ImageType::any_data;
-  upsampling_ = choose_upsampling(h, params.fancy_upsampling);
+  upsampling_ = upsampling_of(h.h_max, h.v_max, h.component[1].width, params.fancy_upsampling);
 
   mcu_range(stored.x, stored.width, h.h_max, h.component[1].width, plan_.column_begin, plan_.column_end);
   mcu_range(stored.y, stored.height, h.v_max, h.component[1].height, plan_.row_begin, plan_.row_end);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder of our own against libjpeg-turbo's full decode: every pixel of every crop, with and without an index.
+#include "codecs/jpeg/baseline_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "codecs/jpeg/entropy_index.h"
+#include "codecs/test_images.h"
+
+namespace penstock {
+
+using namespace test;
+
+namespace {
+
+// 20, as in the tests of Python; `make test-long` sets more.
+int count() {
+  const char* text = std::getenv("PENSTOCK_TEST_COUNT");
+  return text ? std::max(1, std::atoi(text)) : 20;
+}
+
+// Every test leaves the choice as it was.
+struct Choose {
+  explicit Choose(JpegEngine engine) { jpeg_choice().engine = engine; }
+  ~Choose() { jpeg_choice() = before; }
+  const JpegChoice before = jpeg_choice();
+};
+
+// Keeps one index, as a store would.
+struct OneIndex : EntropyIndexAccess {
+  int step = 0;
+  int offered = 0;
+  bool has = false;
+  EntropyIndex index;
+  bool find(Bytes, EntropyIndex& into) override {
+    if (has) into = index;
+    return has;
+  }
+  int wanted_step() const override { return step; }
+  void offer(Bytes, const EntropyIndex& made) override { index = made, has = true, ++offered; }
+};
+
+struct Crop {
+  const File* file = nullptr;
+  const Plain* full = nullptr;
+  Region region;
+  OneIndex* index = nullptr;
+  bool rows = false, planes = false;
+  DecodeParams params;
+  std::string text;
+};
+
+// What differs, or "".
+std::string compare(const Crop& c, DecodeTask& t, const std::vector<uint8_t>& sink) {
+  const int64_t channels = c.full->channels, row_bytes = c.region.width * channels;
+  if (t.error) return t.error->what();
+  if (c.rows != (t.rows != nullptr)) return "rows were not given as asked";
+  std::vector<uint8_t> row(row_bytes + RegionRows::kSlack), planes(row_bytes);
+  for (int64_t i = 0; i < c.region.height; ++i) {
+    const int64_t y = c.rows ? (i * 7 + 3) % c.region.height : i;  // in some order
+    const uint8_t* got = sink.data() + y * row_bytes;
+    if (c.planes) {
+      uint8_t* const to[] = {planes.data(), &planes[c.region.width], &planes[channels == 3 ? 2 * c.region.width : 0]};
+      t.rows->read_planes(y, to);
+      for (int64_t x = 0; x < row_bytes; ++x) row[x] = planes[x % channels * c.region.width + x / channels];
+      got = row.data();
+    } else if (c.rows) {
+      t.rows->read(y, row.data());
+      got = row.data();
+    }
+    const uint8_t* want = &c.full->pixels[((c.region.y + y) * c.full->width + c.region.x) * channels];
+    for (int64_t x = 0; x < row_bytes; ++x)
+      if (got[x] != want[x])
+        return fmt::format("row {}, column {}: {} instead of {}", c.region.y + y, c.region.x + x / channels, got[x],
+                           want[x]);
+  }
+  return "";
+}
+
+// Decodes one crop, or two in turn.
+void expect_equal(const std::vector<Crop>& crops) {
+  std::vector<DecodeTask> tasks(crops.size());
+  std::vector<std::vector<uint8_t>> sinks(crops.size());
+  for (size_t i = 0; i < crops.size(); ++i) {
+    const Crop& c = crops[i];
+    tasks[i].file = *c.file;
+    tasks[i].info = probe_image(*c.file, c.params);
+    tasks[i].params = c.params;
+    tasks[i].region = c.region;
+    tasks[i].index = c.index;
+    tasks[i].takes_rows = c.rows;
+    if (!c.rows) sinks[i].assign(c.region.height * c.region.width * c.full->channels, 0x5A);
+    tasks[i].sink = {sinks[i].data(), c.region.width * c.full->channels};
+  }
+  decode_images(tasks);
+  for (size_t i = 0; i < crops.size(); ++i) {
+    const Crop& c = crops[i];
+    const std::string difference = compare(c, tasks[i], sinks[i]);
+    EXPECT_EQ(difference, "") << c.text << ", region (" << c.region.y << ", " << c.region.x << ") + ("
+                              << c.region.height << ", " << c.region.width << ")"
+                              << (c.index ? fmt::format(", index step {}", c.index->index.step) : "") << ", target "
+                              << static_cast<int>(jpeg_choice().target) << ", task " << i << " of " << crops.size();
+  }
+}
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  int in(int low, int high) { return low + static_cast<int>(engine_() % (high - low + 1)); }
+  bool one_in(int n) { return in(1, n) == 1; }
+
+ private:
+  std::mt19937 engine_;
+};
+
+JpegRecipe make_recipe(Random& random, int i) {
+  const int samplings[][2] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}, {2, 2}};
+  JpegRecipe r;
+  const int largest = random.one_in(3) ? 40 : random.one_in(8) ? 500 : 200;
+  r.height = random.in(1, largest), r.width = random.in(1, largest);
+  if (random.one_in(10)) r.width = random.in(1, 6);
+  r.h = samplings[i % 5][0], r.v = samplings[i % 5][1];
+  if (random.one_in(7)) {
+    r.components = 1;
+    r.h = random.in(1, 4), r.v = random.in(1, 4);
+  }
+  r.quality = random.one_in(4) ? random.in(96, 100) : random.in(1, 100);
+  r.wide_quant = random.one_in(5);
+  r.optimized = random.one_in(3);
+  r.long_codes = !r.optimized && random.one_in(5);
+  if (random.one_in(3)) r.restart_mcus = random.in(1, 40);
+  else if (random.one_in(6)) r.restart_rows = random.in(1, 3);
+  r.seed = i;
+  return r;
+}
+
+Region make_region(Random& random, int height, int width, int k) {
+  Region g{0, 0, height, width};
+  if (k == 0) return g;
+  g.height = random.in(1, height), g.width = random.in(1, width);
+  if (k % 3 == 0) g.height = random.in(1, std::min(height, 12)), g.width = random.in(1, std::min(width, 12));
+  g.y = random.in(0, height - g.height), g.x = random.in(0, width - g.width);
+  return g;
+}
+
+TEST(BaselineDecoder, EveryCropEqualsLibjpegTurbo) {
+  const Choose own(JpegEngine::own);
+  Random random(3);
+  struct Image {
+    File file;
+    Plain full, gray;
+    std::unique_ptr<OneIndex> indexes[3];
+    std::string text;
+    int height, width;
+  };
+  std::unique_ptr<Image> last;
+  int64_t crops = 0;
+  const int64_t wanted = int64_t{850} * count();
+  for (int i = 0; crops < wanted && !testing::Test::HasFailure(); ++i) {
+    const JpegRecipe r = make_recipe(random, i);
+    auto image = std::make_unique<Image>();
+    image->file = make_jpeg(r);
+    image->full = decode_plainly(image->file, JCS_RGB);
+    image->gray = decode_plainly(image->file, JCS_GRAYSCALE);
+    image->text = r.text();
+    image->height = r.height, image->width = r.width;
+    auto crop_of = [&](Image& of, int k, OneIndex* index) {
+      Crop c;
+      c.file = &of.file, c.full = &of.full, c.index = index, c.text = of.text;
+      c.region = make_region(random, of.height, of.width, k);
+      c.rows = random.one_in(2);
+      c.planes = c.rows && random.one_in(2);
+      if (random.one_in(10)) c.params.type = ImageType::gray, c.full = &of.gray;
+      return c;
+    };
+    // Made while a crop is decoded, alone or in turn with another image.
+    for (int s = 0; s < 3; ++s) {
+      jpeg_choice().target = static_cast<Target>(random.in(0, static_cast<int>(best_target())));
+      image->indexes[s] = std::make_unique<OneIndex>();
+      image->indexes[s]->step = s == 0 ? 1 : s == 1 ? random.in(2, 9) : 1000;
+      std::vector<Crop> made{crop_of(*image, random.in(0, 5), image->indexes[s].get())};
+      if (last && random.one_in(2)) made.push_back(crop_of(*last, 1, nullptr));
+      expect_equal(made);
+      crops += made.size();
+      EXPECT_EQ(image->indexes[s]->offered, 1) << r.text();
+      EXPECT_EQ(image->indexes[s]->index.file_bytes, image->file.size());
+    }
+    for (int k = 0; k < 12; ++k) {
+      jpeg_choice().target = static_cast<Target>(random.in(0, static_cast<int>(best_target())));
+      auto index_of = [&](Image& of) {
+        const int which = random.in(0, 3);
+        return which == 3 ? nullptr : of.indexes[which].get();
+      };
+      std::vector<Crop> some{crop_of(*image, k, index_of(*image))};
+      if (last && random.one_in(2)) some.push_back(crop_of(*last, k, index_of(*last)));
+      expect_equal(some);
+      crops += some.size();
+    }
+    EXPECT_EQ(image->indexes[0]->offered + image->indexes[1]->offered + image->indexes[2]->offered, 3)
+        << "an index was not believed: " << r.text();
+    last = std::move(image);
+  }
+  RecordProperty("crops", std::to_string(crops));
+}
+
+}  // namespace
+
+}  // namespace penstock
