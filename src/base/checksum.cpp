@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/checksum.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
+
+namespace penstock {
+namespace {
+
+uint64_t load64(const uint8_t* p) {
+  uint64_t x;
+  std::memcpy(&x, p, sizeof x);
+  if constexpr (std::endian::native == std::endian::big) x = __builtin_bswap64(x);
+  return x;
+}
+
+using Tables = std::array<std::array<uint32_t, 256>, 8>;
+
+// tables[k][b]: the sum of byte b with k zero bytes behind it, so that eight bytes take eight look-ups.
+constexpr Tables make_tables() {
+  constexpr uint32_t kPolynomial = 0x82F63B78u;
+  Tables t{};
+  for (uint32_t b = 0; b < 256; ++b) {
+    uint32_t sum = b;
+    for (int i = 0; i < 8; ++i) sum = sum & 1 ? sum >> 1 ^ kPolynomial : sum >> 1;
+    t[0][b] = sum;
+  }
+  for (int k = 1; k < 8; ++k)
+    for (uint32_t b = 0; b < 256; ++b) t[k][b] = t[k - 1][b] >> 8 ^ t[0][t[k - 1][b] & 255];
+  return t;
+}
+constexpr Tables kTables = make_tables();
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) uint32_t crc32c_sse42(std::span<const uint8_t> bytes, uint32_t before) {
+  uint64_t sum = ~before;
+  const uint8_t* p = bytes.data();
+  size_t n = bytes.size();
+  for (; n >= 8; p += 8, n -= 8) sum = _mm_crc32_u64(sum, load64(p));
+  auto low = static_cast<uint32_t>(sum);
+  for (; n > 0; ++p, --n) low = _mm_crc32_u8(low, *p);
+  return ~low;
+}
+#endif
+
+uint64_t fold(uint64_t a, uint64_t b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+}  // namespace
+
+uint32_t crc32c_portable(std::span<const uint8_t> bytes, uint32_t before) {
+  uint32_t sum = ~before;
+  const uint8_t* p = bytes.data();
+  size_t n = bytes.size();
+  for (; n >= 8; p += 8, n -= 8) {
+    const uint64_t x = load64(p) ^ sum;
+    sum = 0;
+    for (int k = 0; k < 8; ++k) sum ^= kTables[7 - k][x >> (8 * k) & 255];
+  }
+  for (; n > 0; ++p, --n) sum = sum >> 8 ^ kTables[0][(sum ^ *p) & 255];
+  return ~sum;
+}
+
+uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t before) {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("sse4.2");
+  if (has) return crc32c_sse42(bytes, before);
+#endif
+  return crc32c_portable(bytes, before);
+}
+
+uint64_t content_hash(std::span<const uint8_t> bytes) {
+  // Digits of the golden ratio and of SplitMix64's finalizer, and primes: any odd numbers with mixed bits would do.
+  constexpr uint64_t kWord[4] = {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u, 0x94D049BB133111EBu, 0xD6E8FEB86659FD93u};
+  uint64_t lane[4] = {kWord[1] ^ bytes.size(), kWord[2], kWord[3], kWord[0]};
+  const uint8_t* p = bytes.data();
+  size_t n = bytes.size();
+  auto block = [&](const uint8_t* from) {
+    for (int k = 0; k < 4; ++k)
+      lane[k] = fold(load64(from + 16 * k) ^ kWord[k], load64(from + 16 * k + 8) ^ lane[k]);
+  };
+  for (; n >= 64; p += 64, n -= 64) block(p);
+  if (n > 0) {
+    uint8_t last[64] = {};
+    std::memcpy(last, p, n);
+    block(last);
+  }
+  uint64_t sum = kWord[0];
+  for (uint64_t l : lane) sum = fold(sum ^ l, kWord[1]) + l;
+  return fold(sum ^ kWord[2], kWord[3] ^ bytes.size());
+}
+
+}  // namespace penstock
