@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__x86_64__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own AVX-512 header
+#include <immintrin.h>
+#endif
+
 #include "codecs/jpeg/transform.h"
 
 namespace penstock::jpeg {
@@ -31,34 +36,46 @@ uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uin
   return to;
 }
 
-template <Upsampling kUp>
-void set_rows(ColorRowFn* rows) {
-  rows[0] = color_row<kUp, RowOutput::rgb>;
-  rows[1] = color_row<kUp, RowOutput::bgr>;
-  rows[2] = color_row<kUp, RowOutput::rgb_planar>;
-  rows[3] = color_row<kUp, RowOutput::ycc_planar>;
-}
+#define PENSTOCK_COLOR_ROWS(up, function) \
+  {function<up, RowOutput::rgb>, function<up, RowOutput::bgr>, function<up, RowOutput::rgb_planar>, \
+   function<up, RowOutput::ycc_planar>}
+#define PENSTOCK_ALL_COLOR_ROWS(function) \
+  {PENSTOCK_COLOR_ROWS(Upsampling::none, function), PENSTOCK_COLOR_ROWS(Upsampling::box_h2, function), \
+   PENSTOCK_COLOR_ROWS(Upsampling::fancy_h2v1, function), PENSTOCK_COLOR_ROWS(Upsampling::fancy_h1v2, function), \
+   PENSTOCK_COLOR_ROWS(Upsampling::fancy_h2v2, function)}
 
-Kernels make() {
-  Kernels k = {};
-  k.inverse_dct[0] = pair_of<inverse_dct_1x1>;
-  k.inverse_dct[1] = pair_of<inverse_dct_2x2>;
-  k.inverse_dct[2] = pair_of<inverse_dct_4x4>;
-  k.inverse_dct[3] = pair_of<inverse_dct_8x8>;
-  set_rows<Upsampling::none>(k.color_row[0]);
-  set_rows<Upsampling::box_h2>(k.color_row[1]);
-  set_rows<Upsampling::fancy_h2v1>(k.color_row[2]);
-  set_rows<Upsampling::fancy_h1v2>(k.color_row[3]);
-  set_rows<Upsampling::fancy_h2v2>(k.color_row[4]);
-  k.gray_row = gray_row;
-  k.destuff = destuff;
-  return k;
-}
+constexpr Kernels kKernels = {
+    {pair_of<inverse_dct_1x1>, pair_of<inverse_dct_2x2>, pair_of<inverse_dct_4x4>, pair_of<inverse_dct_8x8>},
+    PENSTOCK_ALL_COLOR_ROWS(color_row),
+    gray_row,
+    destuff,
+};
 }  // namespace kernels_scalar
 
-const Kernels& kernels(Target) {
-  static const Kernels scalar = kernels_scalar::make();
-  return scalar;
+#if defined(__x86_64__)
+#pragma GCC push_options
+#pragma GCC target("avx2,bmi2")
+namespace kernels_avx2 {
+#include "codecs/jpeg/lanes.inc.h"
+#include "codecs/jpeg/vectors_256.inc.h"
+#include "codecs/jpeg/transform_vector.inc.h"
+#include "codecs/jpeg/color_vector.inc.h"
+template <Upsampling kUp, RowOutput kOut>
+void color_row(const ColorRow& row, uint8_t* const* out) {
+  color_row_vector<V256, kUp, kOut>(row, out);
 }
+constexpr Kernels kKernels = {
+    {kernels_scalar::kKernels.inverse_dct[0], inverse_dct_pair_2x2, inverse_dct_pair_4x4, inverse_dct_pair_8x8},
+    PENSTOCK_ALL_COLOR_ROWS(color_row),
+    gray_row_vector<V256>,
+    kernels_scalar::destuff,
+};
+}  // namespace kernels_avx2
+#pragma GCC pop_options
+#else
+namespace kernels_avx2 = kernels_scalar;
+#endif
+
+const Kernels& kernels(Target t) { return t == Target::scalar ? kernels_scalar::kKernels : kernels_avx2::kKernels; }
 
 }  // namespace penstock::jpeg

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Byte orders within a lane of 16 samples that holds the eight even ones and then the eight odd ones.
+
+struct Order {
+  alignas(16) int8_t at[16];
+  operator __m128i() const { return _mm_load_si128(reinterpret_cast<const __m128i*>(at)); }
+};
+constexpr Order zip_order() {  // back to 0 1 2 ...
+  Order o = {};
+  for (int i = 0; i < 16; ++i) o.at[i] = static_cast<int8_t>(i / 2 + i % 2 * 8);
+  return o;
+}
+// Bytes 16 * part and on of a lane's 48 interleaved ones: those that channel `channel` gives, elsewhere zero.
+constexpr Order interleave_order(int part, int channel) {
+  Order o = {};
+  for (int i = 0; i < 16; ++i) {
+    const int byte = 16 * part + i, sample = byte / 3;
+    o.at[i] = static_cast<int8_t>(byte % 3 == channel ? sample / 2 + sample % 2 * 8 : -1);
+  }
+  return o;
+}
+constexpr Order kZip = zip_order();
+constexpr Order kInterleave[3][3] = {
+    {interleave_order(0, 0), interleave_order(0, 1), interleave_order(0, 2)},
+    {interleave_order(1, 0), interleave_order(1, 1), interleave_order(1, 2)},
+    {interleave_order(2, 0), interleave_order(2, 1), interleave_order(2, 2)}};
