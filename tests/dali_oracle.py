@@ -89,14 +89,16 @@ class Oracle:
         """Runs `fn.<operator>` on one batch on the CPU and returns its samples (a list of lists for several outputs).
 
         `inputs` is a batch (list of arrays) or a list of batches; the outputs' layouts are left in `self.layouts`.
-        An argument {"per_sample": arrays} has one array per sample. Enumerations are given by name, dtypes as NumPy's.
+        An argument {"per_sample": arrays} has one array per sample, {"per_frame": arrays} one whose first dimension are
+        the sample's frames. Enumerations are given by name, dtypes as NumPy's.
         """
         groups = inputs if inputs and isinstance(inputs[0], (list, tuple)) else [inputs] if inputs else []
         arrays, encoded = [a for g in groups for a in g], {}
         for name, value in arguments.items():
             if isinstance(value, dict):
-                rows = [np.asarray(v) for v in value["per_sample"]]
-                encoded[name] = {"from": len(arrays), "count": len(rows)}
+                (kind, values), = value.items()
+                rows = [np.asarray(v) for v in values]
+                encoded[name] = {"from": len(arrays), "count": len(rows), "frames": kind == "per_frame"}
                 arrays += rows
             elif isinstance(value, np.ndarray) and operator in OPERATORS:
                 encoded[name] = {"constant": len(arrays)}
@@ -147,7 +149,8 @@ def _compute(header, arrays):
         if "constant" in value:
             return types.Constant(arrays[value["constant"]])
         rows = [np.array(a) for a in arrays[value["from"]:value["from"] + value["count"]]]
-        return fn.external_source(source(rows), batch=True)
+        node = fn.external_source(source(rows), batch=True)
+        return fn.per_frame(node) if value["frames"] else node
 
     pipe = Pipeline(header["batch_size"], 1, None, seed=header["seed"], prefetch_queue_depth=1, exec_async=False,
                     exec_pipelined=False)

@@ -161,6 +161,11 @@ def _copy(draw):
     return Case([xs], [layout], dtype=dtype, expected=lambda i: ref.copy(xs[i]))
 
 
+def _per_frame(draw):
+    xs, layout, dtype = images(draw, ["FHWC", "FCHW", "HWC"])
+    return Case([xs], [layout], {"replace": True}, dtype=dtype, expected=lambda i: ref.per_frame(xs[i]))
+
+
 def _transpose(draw):
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
     perm = draw(st.none() | st.permutations(range(len(layout))))
@@ -550,7 +555,8 @@ CASES = {
     "hsv": _color(["hue", "saturation", "value"], ref.hsv, default="uint8"),
     "color_twist": _color(["brightness", "contrast", "hue", "saturation"], ref.color_twist),
     "color_space_conversion": _color_space_conversion,
-    "cast": _cast, "copy": _copy, "flip": _flip, "transpose": _transpose, "crop": _crop, "slice": _slice, "pad": _pad,
+    "cast": _cast, "copy": _copy, "per_frame": _per_frame, "flip": _flip, "transpose": _transpose, "crop": _crop,
+    "slice": _slice, "pad": _pad,
     "erase": _erase, "cat": _joined("cat"), "stack": _joined("stack"), "reshape": _reshape, "squeeze": _squeeze,
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,

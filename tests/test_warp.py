@@ -176,11 +176,12 @@ def test_the_fill_is_a_sample_of_the_input(oracle, fill):
 def test_one_matrix_for_each_sample_and_frame():
     x = random_sample(random.Random(1), "FHWC", "uint8", channels=[3], extents=[30], frames=[3])
     ms = np.stack([random_matrix(random.Random(s), 2) for s in range(3)])
-    got = fn.warp_affine(penstock.batch([x], layout="FHWC"), [ms], fill_value=0).at(0)
+    got = fn.warp_affine(penstock.batch([x], layout="FHWC"), fn.per_frame(penstock.batch([ms])), fill_value=0).at(0)
     alone = [fn.warp_affine(f, matrix=[float(v) for v in m.ravel()], fill_value=0) for f, m in zip(x, ms)]
     np.testing.assert_array_equal(np.asarray(got), np.stack(alone))
     angles = np.float32([10, 25, 90])
-    got = fn.rotate(penstock.batch([x], layout="FHWC"), angle=penstock.per_sample([angles]), keep_size=True).at(0)
+    got = fn.rotate(penstock.batch([x], layout="FHWC"), angle=fn.per_frame(penstock.per_sample([angles])),
+                    keep_size=True).at(0)
     alone = [fn.rotate(f, angle=float(a), keep_size=True) for f, a in zip(x, angles)]
     np.testing.assert_array_equal(np.asarray(got), np.stack(alone))
     got = fn.warp_affine(penstock.batch(list(x), layout="HWC"), list(ms))
@@ -188,7 +189,7 @@ def test_one_matrix_for_each_sample_and_frame():
         one = fn.warp_affine(x[i], matrix=[float(v) for v in ms[i].ravel()])
         np.testing.assert_array_equal(np.asarray(got.at(i)), one)
     with pytest.raises(ValueError, match="frames"):
-        fn.rotate(penstock.batch([x], layout="FHWC"), angle=penstock.per_sample([np.float32([1, 2])]))
+        fn.rotate(penstock.batch([x], layout="FHWC"), angle=fn.per_frame(penstock.per_sample([np.float32([1, 2])])))
 
 
 @pytest.mark.parametrize("call", [

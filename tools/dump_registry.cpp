@@ -20,6 +20,7 @@ ordered_json to_json(const penstock::ArgInfo& a) {
   ordered_json j{{"name", a.name},
                  {"type", penstock::name_of(a.type)},
                  {"per_sample", a.per_sample},
+                 {"per_frame", a.per_frame},
                  {"required", a.required},
                  {"default", to_json(a.default_value)},
                  {"doc", a.doc}};

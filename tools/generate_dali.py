@@ -38,6 +38,8 @@ def verdict(operator, name, theirs, ours):
         return "accepted without effect"
     if theirs.get("tensor") and not own["per_sample"]:
         return "different: the same for all samples"
+    if theirs.get("per_frame") and not own["per_frame"]:
+        return "different: the same for all frames"
     if not same_default(theirs, own):
         return f"different default: {own['default']!r}, DALI {theirs['default']!r}"
     return "same"

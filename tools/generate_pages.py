@@ -38,7 +38,7 @@ def page(operator):
         lines.append(f"Tested against {operator['oracle']}.")
     if operator["arguments"]:
         lines += ["", "| argument | values | default | per sample | meaning |", "|---|---|---|---|---|"]
-        lines += [f"| `{a['name']}` | {values(a)} | {default(a)} | {'yes' if a['per_sample'] else ''} | "
+        lines += [f"| `{a['name']}` | {values(a)} | {default(a)} | {'and per frame' if a['per_frame'] else 'yes' if a['per_sample'] else ''} | "
                   f"{' '.join(a['doc'].split()).replace('|', chr(92) + '|')} |" for a in operator["arguments"]]
     lines += ["", "Every operator also takes `device`, `name`, `seed`, `bytes_per_sample_hint` and `preserve`.", ""]
     return "\n".join(lines)

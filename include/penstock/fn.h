@@ -1017,6 +1017,23 @@ inline Batch peek_image_shape(const Batch& encoded,
   return call("peek_image_shape", {encoded}, arguments.list(), options)[0];
 }
 
+struct PerFrameArguments {
+  // Replaces the first letter of another layout by F. Default: false.
+  Optional<bool> replace{};
+
+  Arguments list() const {
+    Arguments a;
+    replace.add_to(a, "replace");
+    return a;
+  }
+};
+// Marks the first dimension as frames: as an argument the values then belong to the frames of a sequence.
+//
+// Layouts: none, which becomes F followed by a * for each further dimension, or one that begins with F. Types: all.
+inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("per_frame", {input}, arguments.list(), options)[0];
+}
+
 namespace random {
 struct CoinFlipArguments {
   // How likely a 1 is. Default: 0.5.
@@ -1480,9 +1497,9 @@ inline Batch resize_crop_mirror(const Batch& input,
 }
 
 struct RotateArguments {
-  // Degrees; also one for each frame. Required.
+  // Degrees, counter-clockwise. Required.
   PerSample<double> angle{};
-  // Axis of a volume's rotation, (x, y, z); also one for each frame.
+  // Axis of a volume's rotation, (x, y, z).
   PerSample<std::vector<double>> axis{};
   // The canvas has the input's extents. Default: false.
   Optional<bool> keep_size{};
@@ -1673,7 +1690,7 @@ inline Batch transpose(const Batch& input, const TransposeArguments& arguments =
 }
 
 struct WarpAffineArguments {
-  // 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input; or one per frame. Default: {}.
+  // 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input. Default: {}.
   PerSample<std::vector<double>> matrix{};
   // The matrix maps output to input; otherwise it is inverted. Default: true.
   Optional<bool> inverse_map{};

@@ -119,6 +119,10 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
       if (kind == Kind::batch) {
         values[index].batch = nb::inst_ptr<Batch>(nb::handle(value));
         if (n == 0 && !batched) batched = true, batch_size = values[index].batch->size();
+      } else if (kind == Kind::tensor && info.args[index].per_frame &&
+                 nb::inst_ptr<Tensor>(nb::handle(value))->view.layout.has('F')) {  // one value for each frame
+        owned.push_back(std::make_unique<Batch>(Batch::from_tensors(std::vector<Tensor>(batch_size, tensor_from(value)))));
+        values[index].batch = owned.back().get();
       } else {
         values[index].value = value_from(value, info.args[index]);
       }
@@ -207,7 +211,7 @@ std::string documentation(const OpInfo& info) {
   s += fmt::format(". Outputs: {}.\n", info.outputs);
   if (!info.args.empty()) s += "\nArguments:\n";
   for (const auto& a : info.args) {
-    s += fmt::format("  {} ({}{}", a.name, name_of(a.type), a.per_sample ? ", or one per sample" : "");
+    s += fmt::format("  {} ({}{}", a.name, name_of(a.type), a.per_frame ? ", or one per sample or frame" : a.per_sample ? ", or one per sample" : "");
     if (a.required) s += ", required";
     else if (a.default_value.index() != 0) s += ", default " + to_text(a.default_value);
     s += "): " + a.doc + "\n";
@@ -274,6 +278,7 @@ void bind_operators(nb::module_& m) {
     for (const auto& a : info.args) {
       nb::dict x;
       x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
+      x["per_frame"] = a.per_frame;
       x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = to_text(a.default_value);
       args.append(x);
     }

@@ -15,9 +15,9 @@ CpuScratch::CpuScratch() {
 CpuScratch::~CpuScratch() = default;
 CpuStage::~CpuStage() = default;
 const StageProgram& CpuStage::program() const { return state_->program; }
-int CpuStage::together() const { return state_->decodes ? kDecodeTogether : 1; }
+int CpuStage::together() const { return state_->decodes && !state_->has_frames ? kDecodeTogether : 1; }
 
-void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const {
+std::vector<Shape> CpuStage::value_shapes(const SampleContext& s, std::span<const Shape> in) const {
   const auto& p = state_->program;
   std::vector<Shape> shapes(in.begin(), in.end());
   std::vector<ValueType> types(p.inputs.begin(), p.inputs.end());
@@ -32,7 +32,12 @@ void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::sp
     shapes.push_back(result);
     types.push_back(node.type);
   }
-  for (size_t i = 0; i < p.outputs.size(); ++i) out[i] = shapes[p.outputs[i]];
+  return shapes;
+}
+
+void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const {
+  const std::vector<Shape> shapes = value_shapes(s, in);
+  for (size_t i = 0; i < state_->program.outputs.size(); ++i) out[i] = shapes[state_->program.outputs[i]];
 }
 
 namespace {
@@ -215,7 +220,7 @@ void CpuStage::Sample::finish() {
   const Layout& to = out_type().layout;
   run_.out_dim.resize(n);
   for (int d = 0; d < n; ++d) {
-    const int k = layout_.empty() || to.empty() || d >= layout_.size() ? -1 : to.find(layout_[d]);
+    const int k = layout_ == to || layout_.empty() || d >= layout_.size() ? -1 : to.find(layout_[d]);
     run_.out_dim[d] = k >= 0 ? k : d;
   }
   choose_planes();
@@ -227,8 +232,8 @@ void CpuStage::Sample::finish() {
   else run_direct(run_);
 }
 
-void CpuStage::run(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
-                   StageScratch& any_scratch) const {
+void CpuStage::run_sample(const SampleContext& context, std::span<const StageInput> in,
+                          const AllocateOutput& allocate, StageScratch& any_scratch) const {
   auto& scratch = static_cast<CpuScratch&>(any_scratch);
   const int64_t begin = clock_ns();
   Sample sample(*this, context, in, allocate, *scratch.state[0]);
@@ -244,6 +249,7 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
 }
 
 void CpuStage::run_together(std::span<StageTask> tasks, StageScratch& any_scratch) const {
+  if (state_->has_frames) return StageRunner::run_together(tasks, any_scratch);
   auto& scratch = static_cast<CpuScratch&>(any_scratch);
   if (tasks.size() > kDecodeTogether) fail(ErrorKind::internal, "{} samples at once", tasks.size());
   std::optional<Sample> samples[kDecodeTogether];

@@ -119,6 +119,7 @@ class Compiler {
     s_.needs_channels |= t.mixes_channels || t.per_channel;
     s_.positional |= t.positional;
     s_.faults |= t.faults;
+    s_.has_frames |= !node.op->frame_arguments.empty();
     types_.push_back(node.type);
     if (t.filters || t.warps) {
       const Lane lane = is_float(node.type.dtype) ? (node.type.dtype == DType::float64 ? Lane::f64 : Lane::f32)

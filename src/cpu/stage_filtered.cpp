@@ -81,7 +81,7 @@ std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
   return taps.first;
 }
 
-// Loops over everything but depth, height, width and channels; f(in, out, frame) gets the base pointers.
+// Loops over everything but depth, height, width and channels; f(in, out) gets the base pointers.
 template <class F>
 void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Axis& x, F&& f) {
   const Placement& p = *run.placement;
@@ -92,7 +92,6 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
   char* out = static_cast<char*>(run.output.data);
   int64_t extent[Shape::kMaxDims];
   std::vector<int32_t> index[Shape::kMaxDims];
-  const int frame_dim = p.dim('F');
   for (int d = 0; d < p.ndim(); ++d) {
     int64_t lo, hi;
     p[d].valid(lo, hi);
@@ -111,16 +110,15 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
   for (int64_t i = 0; i < total; ++i) {
     const char* a = in;
     char* b = out;
-    int64_t rest = i, frame = 0;
+    int64_t rest = i;
     for (auto it = outer.rbegin(); it != outer.rend(); ++it) {
       const int64_t at = rest % extent[*it];
       rest /= extent[*it];
       const int64_t source = index[*it].empty() ? at * p[*it].step : index[*it][at];
       a += source * run.inputs[0].strides[*it] * in_bytes;
-      if (*it == frame_dim) frame = at;
       b += at * run.output.strides[run.out_dim[*it]] * out_bytes;
     }
-    f(a, b, frame);
+    f(a, b);
   }
 }
 
@@ -151,7 +149,7 @@ class Filter {
     if (run.rows && (indexed || !rows_fit())) take_all_rows();
     if (!indexed && !channel_index.empty()) bad_argument("channels that reflect or wrap beside a resampling");
     if (!indexed) prepare();
-    for_each_outer(run, z, y, x, [&](const char* in, char* out, int64_t) {
+    for_each_outer(run, z, y, x, [&](const char* in, char* out) {
       for (int64_t k = 0; k < z.count; ++k)
         for (int64_t j = 0; j < y.count; ++j) {
           char* row = out + ((z.lo + k) * z.out_stride + (y.lo + j) * y.out_stride + x.lo * x.out_stride) *
@@ -492,8 +490,8 @@ void run_affine(SampleRun& run) {
   TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
   void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
   const Lane lane = run.stage.values[run.stage.source].lane;
-  for_each_outer(run, z, y, x, [&](const char* in, char* out, int64_t frame) {
-    const AffineRows rows(run.stage.target, p.affine_map(frame), p.fill_values(), lane);
+  const AffineRows rows(run.stage.target, first, p.fill_values(), lane);
+  for_each_outer(run, z, y, x, [&](const char* in, char* out) {
     source.data = in;
     for (int64_t k = 0; k < z.count; ++k)
       for (int64_t j = 0; j < y.count; ++j)

@@ -42,6 +42,7 @@ struct CpuStage::State {
   int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
   bool decodes = false, maps = false, filters = false, warps = false;
   bool needs_channels = false, positional = false, faults = false, only_copies = false, lookup = false;
+  bool has_frames = false;   // an argument has one value for each frame
 };
 
 struct CpuScratch::State {

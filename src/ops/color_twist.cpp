@@ -4,10 +4,10 @@
 namespace penstock {
 
 struct ColorTwist : ColorTwistMap<ColorTwist> {
-  PerSample<float> brightness = 1.0f;
-  PerSample<float> contrast = 1.0f;
-  PerSample<float> hue = 0.0f;
-  PerSample<float> saturation = 1.0f;
+  PerFrame<float> brightness = 1.0f;
+  PerFrame<float> contrast = 1.0f;
+  PerFrame<float> hue = 0.0f;
+  PerFrame<float> saturation = 1.0f;
 
   static Schema<ColorTwist> schema() {
     using Op = ColorTwist;
@@ -20,7 +20,7 @@ struct ColorTwist : ColorTwistMap<ColorTwist> {
         .arg("image_type", &Op::image_type, kImageType)
         .oracle("dali");
   }
-  ColorMatrix matrix(int i) const {
+  ColorMatrix matrix(SampleFrame i) const {
     return color_twist_matrix(hue[i], saturation[i], 1, brightness[i], contrast[i], input_type);
   }
 };

@@ -4,8 +4,8 @@
 namespace penstock {
 
 struct GaussianBlur {
-  PerSample<std::vector<float>> sigma = std::vector<float>{0.0f};
-  PerSample<std::vector<int64_t>> window_size = std::vector<int64_t>{0};
+  PerFrame<std::vector<float>> sigma = std::vector<float>{0.0f};
+  PerFrame<std::vector<int64_t>> window_size = std::vector<int64_t>{0};
   DType dtype = DType::none;
   static constexpr bool filters = true;
 
@@ -44,8 +44,8 @@ struct GaussianBlur {
   }
   void map(const SampleContext& s, Placement& p) const {
     const auto [first, n] = axes(p.layout(), p.ndim());
-    const std::vector<float> sigmas = sigma[s.index];
-    const std::vector<int64_t> sizes = window_size[s.index];
+    const std::vector<float> sigmas = sigma[s.values()];
+    const std::vector<int64_t> sizes = window_size[s.values()];
     auto check_count = [n = n](const char* name, size_t count) {
       if (count != 1 && static_cast<int>(count) != n) bad_argument("{} must have 1 or {} values, got {}", name, n, count);
     };

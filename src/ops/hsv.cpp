@@ -4,9 +4,9 @@
 namespace penstock {
 
 struct Hsv : ColorTwistMap<Hsv> {
-  PerSample<float> hue = 0.0f;
-  PerSample<float> saturation = 1.0f;
-  PerSample<float> value = 1.0f;
+  PerFrame<float> hue = 0.0f;
+  PerFrame<float> saturation = 1.0f;
+  PerFrame<float> value = 1.0f;
   Hsv() { dtype = DType::uint8; }
 
   static Schema<Hsv> schema() {
@@ -19,7 +19,7 @@ struct Hsv : ColorTwistMap<Hsv> {
         .arg("image_type", &Op::image_type, kImageType)
         .oracle("dali");
   }
-  ColorMatrix matrix(int i) const {
+  ColorMatrix matrix(SampleFrame i) const {
     return color_twist_matrix(hue[i], saturation[i], value[i], 1, 1, input_type);
   }
 };

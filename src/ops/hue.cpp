@@ -4,7 +4,7 @@
 namespace penstock {
 
 struct Hue : ColorTwistMap<Hue> {
-  PerSample<float> hue = 0.0f;
+  PerFrame<float> hue = 0.0f;
 
   static Schema<Hue> schema() {
     using Op = Hue;
@@ -14,7 +14,7 @@ struct Hue : ColorTwistMap<Hue> {
         .arg("image_type", &Op::image_type, kImageType)
         .oracle("dali");
   }
-  ColorMatrix matrix(int i) const {
+  ColorMatrix matrix(SampleFrame i) const {
     return color_twist_matrix(hue[i], 1, 1, 1, 1, input_type);
   }
 };

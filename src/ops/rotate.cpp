@@ -6,8 +6,8 @@
 namespace penstock {
 
 struct Rotate : WarpArguments {
-  PerSample<float> angle = 0.0f;
-  PerSample<std::vector<float>> axis;
+  PerFrame<float> angle = 0.0f;
+  PerFrame<std::vector<float>> axis;
   bool keep_size = false;
 
   static Schema<Rotate> schema() {
@@ -15,8 +15,8 @@ struct Rotate : WarpArguments {
                           "Rotates images counter-clockwise, and volumes about an axis, around their centers.\n\nThe "
                           "canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H "
                           "and W, with D a volume; kept. Types: all.")
-        .required("angle", &Rotate::angle, "Degrees; also one for each frame.")
-        .arg("axis", &Rotate::axis, "Axis of a volume's rotation, (x, y, z); also one for each frame.")
+        .required("angle", &Rotate::angle, "Degrees, counter-clockwise.")
+        .arg("axis", &Rotate::axis, "Axis of a volume's rotation, (x, y, z).")
         .arg("keep_size", &Rotate::keep_size, "The canvas has the input's extents.")
         .with(&warp_arguments<Rotate>)
         .oracle("dali");
@@ -25,28 +25,15 @@ struct Rotate : WarpArguments {
   void map(const SampleContext& s, Placement& p) const {
     const std::vector<int> dims = spatial(p);
     const int n = static_cast<int>(dims.size());
-    const std::vector<float> angles = angle.frames(s.index);
-    const std::vector<float> about = n == 3 ? axis[s.index] : std::vector<float>();
-    if (angles.empty()) bad_argument("angle has no values");
-    if (n == 3 && about.size() != 3 && about.size() != 3 * angles.size())
-      bad_argument("a volume needs an axis of 3 numbers, got {}", about.size());
-    AffineMap map = start_map(n, p);
-    std::vector<AffineMap> maps;
+    const int64_t frames = std::max(angle.count(s.index), n == 3 ? axis.count(s.index) : 1);
     std::vector<double> reach;  // of each frame: how far the axes of the input reach along those of the output
-    for (size_t k = 0; k < angles.size(); ++k) {
-      const float* u = n == 2 ? nullptr : about.data() + (about.size() > 3 ? 3 * k : 0);
-      if (!std::isfinite(angles[k])) bad_argument("angle must be finite, got {}", angles[k]);
-      // Multiples of 90 degrees are exact.
-      const double turn = std::remainder(static_cast<double>(angles[k]), 360.0), radians = turn * kDegree;
-      const bool quarter = std::fmod(turn, 90.0) == 0;
-      double r[9];
-      rotation(quarter ? std::rint(std::cos(radians)) : std::cos(radians),
-               quarter ? std::rint(std::sin(radians)) : std::sin(radians), u, r);
-      for (int i = 0; i < n; ++i) std::copy(r + i * n, r + i * n + n, map.m + i * (n + 1));
-      maps.push_back(map);
+    double r[9];
+    for (int64_t k = 0; k < frames; ++k) {  // all frames have one canvas
+      const SampleFrame at(s.index, k);
+      if (!std::isfinite(angle[at])) bad_argument("angle must be finite, got {}", angle[at]);
       // The canvas follows the angle in float32 radians, which decides its parity near 45 degrees.
-      const double about32 = static_cast<float>(static_cast<double>(angles[k]) * kDegree);
-      rotation(std::cos(about32), std::sin(about32), u, r);
+      const double about32 = static_cast<float>(static_cast<double>(angle[at]) * kDegree);
+      rotation(std::cos(about32), std::sin(about32), about(at, n), r);
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)  // the inverse of a rotation is its transpose
           reach.push_back(n == 3 ? std::fabs(static_cast<float>(r[j * n + i])) : std::fabs(r[j * n + i]));
@@ -54,15 +41,21 @@ struct Rotate : WarpArguments {
     int64_t in[3], out[3];  // x, y, z
     for (int i = 0; i < n; ++i) in[i] = p.extent(dims[n - 1 - i]);
     canvas(s.index, n, in, reach, out);
-    for (AffineMap& m : maps)
-      for (int i = 0; i < n; ++i) {
-        double offset = static_cast<double>(in[i]) / 2;
-        for (int j = 0; j < n; ++j) offset -= m.m[i * (n + 1) + j] * (static_cast<double>(out[j]) / 2);
-        m.m[i * (n + 1) + n] = offset;
-        m.out[2 - i] = out[i];
-      }
-    if (maps.size() == 1) p.affine(maps[0]);
-    else p.affine_frames(std::move(maps));
+    // Multiples of 90 degrees are exact.
+    const double turn = std::remainder(static_cast<double>(angle[s.values()]), 360.0), radians = turn * kDegree;
+    const bool quarter = std::fmod(turn, 90.0) == 0;
+    rotation(quarter ? std::rint(std::cos(radians)) : std::cos(radians),
+             quarter ? std::rint(std::sin(radians)) : std::sin(radians), about(s.values(), n), r);
+    AffineMap map = start_map(n, p);
+    for (int i = 0; i < n; ++i) {
+      double* row = map.m + i * (n + 1);
+      std::copy(r + i * n, r + i * n + n, row);
+      double offset = static_cast<double>(in[i]) / 2;
+      for (int j = 0; j < n; ++j) offset -= row[j] * (static_cast<double>(out[j]) / 2);
+      row[n] = offset;
+      map.out[2 - i] = out[i];
+    }
+    p.affine(map);
   }
   int64_t out_extent(const SampleContext& s, char c, int64_t in) const {
     if (c != 'D' && c != 'H' && c != 'W') return in;
@@ -74,9 +67,16 @@ struct Rotate : WarpArguments {
 
  private:
   static constexpr double kDegree = std::numbers::pi / 180;
+  // The axis of a volume's rotation; empty for images.
+  std::vector<float> about(SampleFrame at, int n) const {
+    if (n == 2) return {};
+    std::vector<float> u = axis[at];
+    if (u.size() != 3) bad_argument("a volume needs an axis of 3 numbers, got {}", u.size());
+    return u;
+  }
   // Output to input, rows x, y[, z].
-  static void rotation(double c, double s, const float* axis, double* r) {
-    if (!axis) {
+  static void rotation(double c, double s, const std::vector<float>& axis, double* r) {
+    if (axis.empty()) {
       r[0] = c, r[1] = -s, r[2] = s, r[3] = c;
       return;
     }

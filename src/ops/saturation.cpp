@@ -4,7 +4,7 @@
 namespace penstock {
 
 struct Saturation : ColorTwistMap<Saturation> {
-  PerSample<float> saturation = 1.0f;
+  PerFrame<float> saturation = 1.0f;
 
   static Schema<Saturation> schema() {
     using Op = Saturation;
@@ -14,7 +14,7 @@ struct Saturation : ColorTwistMap<Saturation> {
         .arg("image_type", &Op::image_type, kImageType)
         .oracle("dali");
   }
-  ColorMatrix matrix(int i) const {
+  ColorMatrix matrix(SampleFrame i) const {
     return color_twist_matrix(0, saturation[i], 1, 1, 1, input_type);
   }
 };

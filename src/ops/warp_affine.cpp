@@ -4,7 +4,7 @@
 namespace penstock {
 
 struct WarpAffine : WarpArguments {
-  PerSample<std::vector<double>> matrix;
+  PerFrame<std::vector<double>> matrix;
   bool inverse_map = true;
 
   static Schema<WarpAffine> schema() {
@@ -13,7 +13,7 @@ struct WarpAffine : WarpArguments {
                               "at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any "
                               "with H and W, with D a volume; kept. Types: all.")
         .arg("matrix", &WarpAffine::matrix,
-             "2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input; or one per frame.")
+             "2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input.")
         .arg("inverse_map", &WarpAffine::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
         .with(&warp_arguments<WarpAffine>)
         .argument_inputs({"matrix"})
@@ -27,22 +27,17 @@ struct WarpAffine : WarpArguments {
     const std::vector<int> dims = spatial(p);
     const int n = static_cast<int>(dims.size());
     const size_t numbers = static_cast<size_t>(n) * (n + 1);
-    const std::vector<double> values = matrix[s.index];
-    if (values.empty() || values.size() % numbers != 0)
+    const std::vector<double> values = matrix[s.values()];
+    if (values.size() != numbers)
       bad_argument("matrix must have {} values for a layout '{}', got {}", numbers, p.layout().str(), values.size());
     AffineMap map = start_map(n, p);
     for (int i = 0; i < n; ++i)
       map.out[3 - n + i] = given_extent(s.index, i, n).value_or(p.extent(dims[i]));
-    std::vector<AffineMap> maps;
-    for (size_t k = 0; k < values.size(); k += numbers) {
-      std::copy(values.begin() + k, values.begin() + k + numbers, map.m);
-      for (size_t i = 0; i < numbers; ++i)
-        if (!std::isfinite(map.m[i])) bad_argument("matrix holds a number that is not finite");
-      if (!inverse_map) invert(map);
-      maps.push_back(map);
-    }
-    if (maps.size() == 1) p.affine(maps[0]);
-    else p.affine_frames(std::move(maps));
+    std::copy(values.begin(), values.end(), map.m);
+    for (size_t i = 0; i < numbers; ++i)
+      if (!std::isfinite(map.m[i])) bad_argument("matrix holds a number that is not finite");
+    if (!inverse_map) invert(map);
+    p.affine(map);
   }
   int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;

@@ -603,6 +603,26 @@ def peek_image_shape(
     """
     ...
 
+def per_frame(
+    input: Data,
+    /,
+    *,
+    replace: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Marks the first dimension as frames: as an argument the values then belong to the frames of a sequence.
+
+    Layouts: none, which becomes F followed by a * for each further dimension, or one that begins with F. Types: all.
+
+    Arguments:
+        replace: Replaces the first letter of another layout by F.
+    """
+    ...
+
 def random_resized_crop(
     input: Data,
     /,
@@ -826,8 +846,8 @@ def rotate(
     The canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H and W, with D a volume; kept. Types: all.
 
     Arguments:
-        angle: Degrees; also one for each frame.
-        axis: Axis of a volume's rotation, (x, y, z); also one for each frame.
+        angle: Degrees, counter-clockwise.
+        axis: Axis of a volume's rotation, (x, y, z).
         keep_size: The canvas has the input's extents.
         size: Extents of the output, outermost first: (height, width) or (depth, height, width).
         fill_value: What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
@@ -999,7 +1019,7 @@ def warp_affine(
     Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any with H and W, with D a volume; kept. Types: all.
 
     Arguments:
-        matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input; or one per frame.
+        matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input.
         inverse_map: The matrix maps output to input; otherwise it is inverted.
         size: Extents of the output, outermost first: (height, width) or (depth, height, width).
         fill_value: What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.

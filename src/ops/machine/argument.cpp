@@ -97,6 +97,18 @@ template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v) {
   return out;
 }
 
+View of_frame(const View& values, int64_t frame) {
+  if (values.shape.empty()) return values;
+  const int64_t n = values.shape[0];
+  if (n == 0) bad_argument("an argument with values for each frame has none");
+  View v = values;
+  v.data = values.as<char>() + (n == 1 ? 0 : frame) * values.strides[0] * static_cast<int64_t>(size_of(v.dtype));
+  v.layout = {};
+  v.shape = Shape(std::span<const int64_t>(values.shape.begin() + 1, values.shape.end()));
+  v.strides = Shape(std::span<const int64_t>(values.strides.begin() + 1, values.strides.end()));
+  return v;
+}
+
 void check_range(const ArgInfo& info, const Argument& a) {
   if (a.batch || a.value.index() == 0) return;
   if (info.range.lo <= -1e300 && info.range.hi >= 1e300) return;

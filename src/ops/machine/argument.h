@@ -44,16 +44,20 @@ template <> std::vector<float> view_as<std::vector<float>>(const View& v);
 template <> std::vector<double> view_as<std::vector<double>>(const View& v);
 template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v);
 
+// Which values of arguments: those of a sample, and of one of its frames where an argument has one for each.
+struct SampleFrame {
+  int sample = 0;
+  int64_t frame = 0;
+  SampleFrame(int s, int64_t f = 0) : sample(s), frame(f) {}
+  operator int() const { return sample; }
+};
+
 // One value for all samples, or one per sample.
 template <class T> class PerSample {
  public:
   PerSample() = default;
   PerSample(T v) : one_(std::move(v)) {}
   T operator[](int sample) const { return many_ ? view_as<T>(many_->view(sample)) : one_; }
-  // All values of a sample whose argument holds one for each frame.
-  std::vector<T> frames(int sample) const {
-    return many_ ? view_as<std::vector<T>>(many_->view(sample)) : std::vector<T>{one_};
-  }
   bool given() const { return given_; }
   bool constant() const { return !many_; }
   const Batch* batch() const { return many_; }  // nullptr: one value for all
@@ -68,6 +72,28 @@ template <class T> class PerSample {
   T one_{};
   const Batch* many_ = nullptr;
   bool given_ = false;
+};
+
+// Samples of such an argument hold one value for each frame, or one for all frames.
+inline bool has_frames(const Batch& argument) { return !argument.layout().empty() && argument.layout()[0] == 'F'; }
+inline int64_t frames_of(const Batch& argument, int sample) {
+  const Shape& s = argument.shape(sample);
+  return s.empty() ? 1 : s[0];
+}
+// The part of a sample of it that belongs to a frame.
+View of_frame(const View& values, int64_t frame);
+
+// The same, and where the layout of the values begins with F, one for each frame of a sequence.
+template <class T> class PerFrame : public PerSample<T> {
+ public:
+  using PerSample<T>::PerSample;
+  T operator[](SampleFrame at) const {
+    if (!frames()) return PerSample<T>::operator[](at.sample);
+    return view_as<T>(of_frame(this->batch()->view(at.sample), at.frame));
+  }
+  bool frames() const { return this->batch() && has_frames(*this->batch()); }
+  // Number of values of a sample; 1 where they are not per frame.
+  int64_t count(int sample) const { return frames() ? frames_of(*this->batch(), sample) : 1; }
 };
 
 // A plain value that knows whether the caller gave it.
@@ -93,6 +119,9 @@ template <class T> struct ArgTraits<PerSample<T>> {
   static constexpr bool per_sample = true;
   static Value default_value(const PerSample<T>& m) { return ArgTraits<T>::default_value(m.one()); }
   static void set(void* m, const Argument& a) { static_cast<PerSample<T>*>(m)->set(a); }
+};
+template <class T> struct ArgTraits<PerFrame<T>> : ArgTraits<PerSample<T>> {
+  static constexpr bool per_frame = true;
 };
 template <class T> struct ArgTraits<Optional<T>> {
   static constexpr ArgType type = ArgTraits<T>::type;
@@ -149,6 +178,7 @@ struct ArgInfo {
   std::string name, doc;
   ArgType type = ArgType::real;
   bool per_sample = false;  // may be a graph value or a list with one entry a sample
+  bool per_frame = false;   // and such an entry one value for each frame: a layout that begins with F
   bool required = false;
   Value default_value;
   Range range;

@@ -30,6 +30,9 @@ struct SampleContext {
   uint64_t sample = 0;  // position in the global order of the primary source
   uint32_t node = 0;    // id of the graph node
   const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch
+  int64_t frame = 0;    // selects among the values of arguments that have one for each frame
+
+  SampleFrame values() const { return {index, frame}; }
 };
 
 // Number type of a tile's registers. f32 holds up to 16-bit integers and halves exactly.
@@ -75,6 +78,8 @@ class BoundOp {
  public:
   virtual ~BoundOp() = default;
   const OpInfo* info = nullptr;
+  // The arguments whose samples hold one value for each frame; mostly none.
+  std::vector<std::pair<const ArgInfo*, const Batch*>> frame_arguments;
 
   virtual void* members() = 0;  // the operator's struct
   // Once all arguments are set. Throws for combinations that cannot be.
@@ -97,7 +102,7 @@ class BoundOp {
   // Lane that the arithmetic wants, given operand types and the output's.
   virtual Lane lane(std::span<const DType>, DType) const { return Lane::f32; }
   virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
-  // `planes` blocks of coef_bytes if per_channel, else one. frame = -1 when there are no frames.
+  // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
   virtual TileFn tile(Target, Lane) const { return nullptr; }
   virtual const char* fault() const { return ""; }  // message for TileCall::fault

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by brightness, contrast and brightness_contrast: one multiplication and one addition.
 #pragma once
+#include "ops/machine/image_layout.h"
 #include "ops/machine/intensity.h"
 #include "ops/machine/lanes.h"
 #include "ops/machine/operator.h"
@@ -9,10 +10,10 @@ namespace penstock {
 
 // out = shift * range + brightness * (center + contrast * (in - center))
 struct BrightnessContrastBase {
-  PerSample<float> brightness = 1.0f;
-  PerSample<float> brightness_shift = 0.0f;
-  PerSample<float> contrast = 1.0f;
-  PerSample<float> contrast_center = 0.5f;
+  PerFrame<float> brightness = 1.0f;
+  PerFrame<float> brightness_shift = 0.0f;
+  PerFrame<float> contrast = 1.0f;
+  PerFrame<float> contrast_center = 0.5f;
   DType dtype = DType::none;
 
   static constexpr const char* kBrightness = "Multiplies the result; 1 leaves it unchanged.";
@@ -30,9 +31,14 @@ struct BrightnessContrastBase {
     input_type = in[0].dtype;
     output_type = dtype == DType::none ? input_type : dtype;
   }
+  // Frames are counted in a layout: where arguments have some, an input without one is taken for images, by rank.
+  Layout input_layout(const ValueType& in) const {
+    const bool frames = brightness.frames() || brightness_shift.frames() || contrast.frames() || contrast_center.frames();
+    return frames && in.layout.empty() ? image_layout(in) : in.layout;
+  }
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
   template <class V> struct Coef { V mul, add; };
-  template <class V> Coef<V> coef(int i) const {
+  template <class V> Coef<V> coef(SampleFrame i) const {
     const V center = contrast_center.given() ? V(contrast_center[i]) : V(half_range(input_type));
     const V b = brightness[i], c = contrast[i];
     return {b * c, V(brightness_shift[i]) * V(full_range(output_type)) + b * (center - c * center)};

@@ -25,14 +25,14 @@ Layout color_layout(const ValueType& in);
 
 template <class V> struct ColorCoef { V m[9], offset[3]; };
 
-// The pixel part of an operator that has `ColorMatrix matrix(int sample) const`.
+// The pixel part of an operator that has `ColorMatrix matrix(SampleFrame) const`.
 template <class Op> struct ColorMap {
   using Lanes = LaneList<float, double>;
   Layout input_layout(const ValueType& in) const { return color_layout(in); }
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
   template <class V> using Coef = ColorCoef<V>;
-  template <class V> Coef<V> coef(int sample) const {
-    const ColorMatrix t = static_cast<const Op*>(this)->matrix(sample);
+  template <class V> Coef<V> coef(SampleFrame at) const {
+    const ColorMatrix t = static_cast<const Op*>(this)->matrix(at);
     Coef<V> c;
     for (int i = 0; i < 9; ++i) c.m[i] = static_cast<V>(t.m[i / 3][i % 3]);
     for (int i = 0; i < 3; ++i) c.offset[i] = static_cast<V>(t.offset[i]);

@@ -8,7 +8,8 @@
 //
 //     // pixel part (optional): one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in
 //     template <class V> struct Coef { V mul, add; };
-//     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel
+//     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
+//                                                      // coef(SampleFrame) where arguments are PerFrame
 //     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c);
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
 //     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty operand
@@ -63,6 +64,7 @@ template <class Op> class Schema {
     a.doc = doc;
     a.type = ArgTraits<T>::type;
     a.per_sample = ArgTraits<T>::per_sample;
+    a.per_frame = requires { ArgTraits<T>::per_frame; };
     a.default_value = ArgTraits<T>::default_value(prototype_.*member);
     a.range = range;
     a.offset = static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)) -
@@ -237,14 +239,14 @@ class OpAdaptor final : public BoundOp {
         using C = typename Op::template Coef<V>;
         auto put = [&](const C& c, int plane) { std::memcpy(out + plane * sizeof(C), &c, sizeof(C)); };
         if constexpr (requires { op.template coef<V>(0, 0); }) {
-          for (int p = 0; p < planes; ++p) put(op.template coef<V>(s.index, p), p);
+          for (int p = 0; p < planes; ++p) put(op.template coef<V>(s.values(), p), p);
         } else if constexpr (requires { op.template coef<V>(0); }) {
-          put(op.template coef<V>(s.index), 0);
+          put(op.template coef<V>(s.values()), 0);
         } else if constexpr (std::is_same_v<V, float>) {
           if constexpr (requires { op.coef(0, 0); }) {
-            for (int p = 0; p < planes; ++p) put(op.coef(s.index, p), p);
+            for (int p = 0; p < planes; ++p) put(op.coef(s.values(), p), p);
           } else {
-            put(op.coef(s.index), 0);
+            put(op.coef(s.values()), 0);
           }
         }
       });

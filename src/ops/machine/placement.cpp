@@ -59,7 +59,7 @@ void Placement::filter(int dim, AxisFilter f) {
 }
 
 void Placement::affine(const AffineMap& a) {
-  affine_.assign(1, a);
+  affine_ = a;
   const char* letters = a.dims == 3 ? "DHW" : "HW";
   for (int i = 0; i < a.dims; ++i) {
     DimMap& d = dims_[dim(letters[i])];
@@ -68,15 +68,6 @@ void Placement::affine(const AffineMap& a) {
     d.begin = 0;
     d.warped = true;
   }
-}
-
-void Placement::affine_frames(std::vector<AffineMap> maps) {
-  const int f = dim('F');
-  if (f < 0 || extent(f) != static_cast<int64_t>(maps.size()))
-    bad_argument("{} values per frame for {} frames", maps.size(), f < 0 ? 0 : extent(f));
-  if (maps.empty()) return;
-  affine(maps[0]);
-  affine_ = std::move(maps);
 }
 
 Shape Placement::shape() const {

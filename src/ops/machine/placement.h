@@ -51,22 +51,20 @@ class Placement {
   // Resamples or convolves the dimension; throws internal if it is filtered already (stages break before that).
   void filter(int dim, AxisFilter f);
   void affine(const AffineMap& a);
-  // The same with one map for each frame (dimension F); all have the same output size.
-  void affine_frames(std::vector<AffineMap> maps);
   // Value of positions outside; one entry or one per channel. In the units of the stage's output.
   void fill(std::vector<float> values) { fill_ = std::move(values); }
 
   const DimMap& operator[](int dim) const { return dims_[dim]; }
   const std::vector<float>& fill_values() const { return fill_; }
-  bool warps() const { return !affine_.empty(); }
-  const AffineMap& affine_map(int64_t frame = 0) const { return affine_[affine_.size() > 1 ? frame : 0]; }
+  bool warps() const { return affine_.has_value(); }
+  const AffineMap& affine_map() const { return *affine_; }
   Shape shape() const;
 
  private:
   Layout layout_;
   std::vector<DimMap> dims_;
   std::vector<float> fill_{0.0f};
-  std::vector<AffineMap> affine_;  // one for all, or one for each frame
+  std::optional<AffineMap> affine_;
 };
 
 }  // namespace penstock
