@@ -106,8 +106,8 @@ struct OneCoefficient {
     e = t[b.bits >> (64 - kAcBits)];
     drop(b, e);
     if (__builtin_expect(e & kException, 0)) return Step::exception;
-    place += static_cast<uint8_t>(e >> 8);
-    block[order(t)[place]] = static_cast<int16_t>(e >> 16);
+    place += e >> 24;
+    block[order(t)[place]] = static_cast<int16_t>(e >> 8);
     return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
   }
   // Whether the block ended as it must: with its last coefficient or an end-of-block code.
@@ -115,7 +115,7 @@ struct OneCoefficient {
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
                                            int16_t* block, Entry e) {
     recompute(e);
-    return finish_symbol(b, ac.codes, place, block, order(t), static_cast<uint8_t>(e >> 8), e >> 16);
+    return finish_symbol(b, ac.codes, place, block, order(t), e >> 24, e >> 8 & 15);
   }
 };
 
@@ -130,20 +130,20 @@ struct TwoCoefficients {
     e = t[b.bits >> (64 - kAcBits)];
     drop(b, e);
     if (__builtin_expect(e & kException, 0)) return Step::exception;
-    const uint64_t first = place + static_cast<uint8_t>(e >> 8);
-    place += static_cast<uint8_t>(e >> 16);
-    block[order(t)[first]] = static_cast<int16_t>(e >> 32);
-    block[order(t)[place]] = static_cast<int16_t>(e >> 48);
+    const uint64_t first = place + static_cast<uint8_t>(e >> 24);
+    place += e >> 56;
+    block[order(t)[first]] = static_cast<int16_t>(e >> 8);
+    block[order(t)[place]] = static_cast<int16_t>(e >> 40);
     return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
   }
   // The first coefficient may have been the block's last, which has no end-of-block code: then the second belongs to
   // the next block and is given back.
   PENSTOCK_INLINE static bool close(BitState& b, uint64_t place, Entry e) {
     recompute(e);
-    const uint32_t advance_first = static_cast<uint8_t>(e >> 8), advance_last = static_cast<uint8_t>(e >> 16);
+    const uint32_t advance_first = static_cast<uint8_t>(e >> 24), advance_last = e >> 56;
     const uint64_t first = place - advance_last + advance_first;
     if (__builtin_expect(first == 63 && advance_first != advance_last, 0)) {
-      give_back(b, static_cast<uint8_t>(e >> 24));
+      give_back(b, static_cast<uint8_t>(e >> 32));
       return true;
     }
     return place - 64 >= 64 && first - 64 >= 64;
@@ -151,8 +151,8 @@ struct TwoCoefficients {
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
                                            int16_t* block, Entry e) {
     recompute(e);
-    return finish_symbol(b, ac.codes, place, block, order(t), static_cast<uint8_t>(e >> 8),
-                         static_cast<uint32_t>(e >> 32) & 15);
+    return finish_symbol(b, ac.codes, place, block, order(t), static_cast<uint8_t>(e >> 24),
+                         static_cast<uint32_t>(e >> 8) & 15);
   }
 };
 

@@ -23,18 +23,18 @@ void build_one(const HuffmanSpec& spec, uint32_t* entry) {
   uint32_t end = 0;
   for_each_code(spec, kAcBits, [&](uint32_t code, int length, uint8_t symbol) {
     const int size = symbol & 15, total = length + size;
-    const uint32_t common = advance_of(symbol >> 4, size) << 8, span = 1u << (kAcBits - length);
+    const uint32_t common = advance_of(symbol >> 4, size) << 24, span = 1u << (kAcBits - length);
     uint32_t* to = entry + (code << (kAcBits - length));
     end = (code << (kAcBits - length)) + span;
     if (size == 0) {
       std::fill_n(to, span, common | length);
     } else if (total > kAcBits) {
-      std::fill_n(to, span, common | kException | length | size << 16);
+      std::fill_n(to, span, common | kException | length | size << 8);
     } else {
       const int values = 1 << size, repeat = 1 << (kAcBits - total);
       for (int i = 0; i < values; ++i, to += repeat) {
         const int value = i < values / 2 ? i - values + 1 : i;  // T.81, table F.1: the upper half is positive
-        std::fill_n(to, repeat, common | total | static_cast<uint32_t>(static_cast<uint16_t>(value)) << 16);
+        std::fill_n(to, repeat, common | total | static_cast<uint32_t>(static_cast<uint16_t>(value)) << 8);
       }
     }
   });
@@ -81,13 +81,13 @@ void AcTable::build_two() {
   two = std::make_unique<AcEntries<uint64_t>>();
   constexpr uint32_t kMask = (1 << kAcBits) - 1;
   for (uint32_t i = 0; i <= kMask; ++i) {
-    const uint32_t a = one.entry[i], bits = a & 63, advance = a >> 8 & 255, value = a >> 16;
-    uint64_t w = uint64_t{a & 255} | advance << 8 | advance << 16 | uint64_t{value} << 32 | uint64_t{value} << 48;
+    const uint32_t a = one.entry[i], bits = a & 63, advance = a >> 24;
+    uint64_t w = a | uint64_t{a >> 8} << 40;
     if (!(a & kException) && advance != kEndOfBlock && bits < kAcBits) {
       const uint32_t b = one.entry[(i << bits) & kMask], more = b & 63;
       if (!(b & kException) && bits + more <= kAcBits)
-        w = uint64_t{bits + more} | advance << 8 | (advance + (b >> 8 & 255)) << 16 | uint64_t{more} << 24 |
-            uint64_t{value} << 32 | uint64_t{b >> 16} << 48;
+        w = (a & ~63u) | (bits + more) | uint64_t{more} << 32 | uint64_t{b >> 8 & 0xFFFF} << 40 |
+            uint64_t{advance + (b >> 24)} << 56;
     }
     two->entry[i] = w;
   }

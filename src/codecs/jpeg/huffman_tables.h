@@ -14,13 +14,13 @@ namespace penstock::jpeg {
 constexpr int kAcBits = 11;  // of 10 to 13 the fastest: the tables of an image fit into L1
 constexpr int kDcBits = 9;
 
-// Entry of an AC table of one coefficient: bits 0..5 bits to drop, 7 "exception", 8..15 advance, 16..31 value.
+// Entry of an AC table of one coefficient: bits 0..5 bits to drop, 7 "exception", 8..23 value, 24..31 advance.
 //   advance 1..16    a coefficient (or sixteen zeros: 16 and the value 0)
 //   kEndOfBlock      end of block; so large that it cannot be taken for an overrun
 //   exception        the code is dropped; `value` counts the bits that are still to be read; advance as above.
 //                    Advance 0: no such code of at most kAcBits bits; nothing dropped
-// Of two coefficients: 0..7 as above, 8..15 advance to the first, 16..23 to the last, 24..31 bits of the second, 32..47
-// value of the first, 48..63 of the last; both the same where there is only one.
+// Of two coefficients: 0..7 as above, 8..23 value of the first, 24..31 advance to it, 32..39 bits of the second, 40..55
+// value of the last, 56..63 advance to it; both the same where there is only one.
 constexpr uint32_t kEndOfBlock = 128, kException = 128;
 
 // Places of coefficients in natural order. What runs past the block lands in slot 64, which is the next block's DC and is
