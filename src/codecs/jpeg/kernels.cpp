@@ -65,17 +65,43 @@ void color_row(const ColorRow& row, uint8_t* const* out) {
   color_row_vector<V256, kUp, kOut>(row, out);
 }
 constexpr Kernels kKernels = {
-    {kernels_scalar::kKernels.inverse_dct[0], inverse_dct_pair_2x2, inverse_dct_pair_4x4, inverse_dct_pair_8x8},
+    {inverse_dct_pair_1x1, inverse_dct_pair_2x2, inverse_dct_pair_4x4, inverse_dct_pair_8x8},
     PENSTOCK_ALL_COLOR_ROWS(color_row),
     gray_row_vector<V256>,
     kernels_scalar::destuff,
 };
 }  // namespace kernels_avx2
 #pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2,prefer-vector-width=512")
+namespace kernels_avx512 {
+#include "codecs/jpeg/lanes.inc.h"
+#include "codecs/jpeg/vectors_256.inc.h"
+#include "codecs/jpeg/vectors_512.inc.h"
+#include "codecs/jpeg/transform_vector.inc.h"
+#include "codecs/jpeg/color_vector.inc.h"
+template <Upsampling kUp, RowOutput kOut>
+void color_row(const ColorRow& row, uint8_t* const* out) {
+  color_row_vector<V512, kUp, kOut>(row, out);
+}
+constexpr Kernels kKernels = {
+    {inverse_dct_pair_1x1, inverse_dct_pair_2x2, inverse_dct_pair_4x4, inverse_dct_pair_8x8},
+    PENSTOCK_ALL_COLOR_ROWS(color_row),
+    gray_row_vector<V512>,
+    kernels_scalar::destuff,
+};
+}  // namespace kernels_avx512
+#pragma GCC pop_options
 #else
 namespace kernels_avx2 = kernels_scalar;
+namespace kernels_avx512 = kernels_scalar;
 #endif
 
-const Kernels& kernels(Target t) { return t == Target::scalar ? kernels_scalar::kKernels : kernels_avx2::kKernels; }
+const Kernels& kernels(Target t) {
+  return t == Target::avx512 ? kernels_avx512::kKernels
+         : t == Target::avx2 ? kernels_avx2::kKernels
+                             : kernels_scalar::kKernels;
+}
 
 }  // namespace penstock::jpeg

@@ -117,9 +117,12 @@ inline void inverse_dct_2x2(int16_t* block, const int16_t* quant, uint8_t* to, p
 }
 
 // libjpeg has no vector code for this one: the product has 32 bits, and the sample is looked up modulo 1024.
+inline uint8_t mean_sample(int16_t coefficient, int16_t quant) {
+  const int32_t dc = (coefficient * quant + 4) >> 3;
+  return sample(((dc & 1023) ^ 512) - 512);
+}
 inline void inverse_dct_1x1(int16_t* block, const int16_t* quant, uint8_t* to, ptrdiff_t) {
-  const int32_t dc = (block[0] * quant[0] + 4) >> 3;
-  *to = sample(((dc & 1023) ^ 512) - 512);
+  *to = mean_sample(block[0], quant[0]);
   std::memset(block, 0, 128);
 }
 
