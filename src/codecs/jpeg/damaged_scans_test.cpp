@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damaged JPEG files must give what libjpeg-turbo alone gives, pixels or error; forged indexes must do no harm.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+
+#include "codecs/jpeg/baseline_decoder.h"
+#include "codecs/jpeg/entropy_index.h"
+#include "codecs/test_images.h"
+
+namespace penstock {
+
+using namespace test;
+
+namespace {
+
+int count() {
+  const char* text = std::getenv("PENSTOCK_TEST_COUNT");
+  return text ? std::max(1, std::atoi(text)) : 20;
+}
+
+// Exactly as long as the data, so that the sanitizer sees a read past the end.
+struct ExactFile {
+  explicit ExactFile(const File& f) : memory(new uint8_t[f.size()]), bytes(memory.get(), f.size()) {
+    std::copy(f.begin(), f.end(), memory.get());
+  }
+  std::unique_ptr<uint8_t[]> memory;
+  Bytes bytes;
+};
+
+struct Outcome {
+  std::string error;
+  std::vector<uint8_t> pixels;
+  bool operator==(const Outcome&) const = default;
+};
+
+struct Forged : EntropyIndexAccess {
+  EntropyIndex index;
+  int step = 0, offered = 0;
+  bool has = false;
+  bool find(Bytes, EntropyIndex& into) override {
+    if (has) into = index;
+    return has;
+  }
+  int wanted_step() const override { return step; }
+  void offer(Bytes, const EntropyIndex& made) override { index = made, ++offered; }
+};
+
+DecodeTask task_of(Bytes file, const ImageInfo& info, const Region& region, Outcome& out) {
+  DecodeTask t;
+  t.file = file, t.info = info, t.region = region;
+  out.pixels.assign(region.width * region.height * 3, 0);
+  t.sink = {out.pixels.data(), region.width * 3};
+  return t;
+}
+
+Outcome decode(JpegEngine engine, Bytes file, const ImageInfo& info, const Region& region,
+               EntropyIndexAccess* index = nullptr) {
+  jpeg_choice().engine = engine;
+  Outcome o;
+  DecodeTask t = task_of(file, info, region, o);
+  t.index = index;
+  decode_images({&t, 1});
+  if (t.error) o.error = t.error->what(), o.pixels.clear();
+  return o;
+}
+
+std::vector<File> good_files() {
+  std::vector<File> files;
+  const int samplings[][2] = {{2, 2}, {1, 1}, {2, 1}, {1, 2}};
+  for (int i = 0; i < 12; ++i) {
+    JpegRecipe r;
+    r.height = 40 + i * 9, r.width = 131 - i * 7;
+    r.h = samplings[i % 4][0], r.v = samplings[i % 4][1];
+    r.components = i == 5 ? 1 : 3;
+    r.quality = 60 + i * 3;
+    r.restart_mcus = i % 3 == 1 ? 2 + i : 0;
+    r.optimized = i % 4 == 2;
+    r.seed = i;
+    files.push_back(make_jpeg(r));
+  }
+  return files;
+}
+
+void damage(File& file, std::mt19937& random) {
+  const int kind = random() % 8, times = 1 + random() % 3;
+  for (int i = 0; i < times && !file.empty(); ++i) {
+    const size_t head = std::min<size_t>(file.size(), 640);
+    const size_t at = random() % 8 ? head + random() % (file.size() - head + 1) : random() % head;
+    if (at >= file.size()) continue;
+    if (kind <= 2) file[at] ^= 1 << random() % 8;
+    if (kind == 3) file[at] = random();
+    if (kind == 4) file[at] = 0xFF;
+    if (kind == 5) file.resize(std::max<size_t>(at, 3));
+    if (kind == 6) file.erase(file.begin() + at, file.begin() + std::min(file.size(), at + random() % 30));
+    if (kind == 7 && at + 1 < file.size()) file[at] = 0xFF, file[at + 1] = 0xD0 + random() % 10;
+  }
+}
+
+TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
+  const JpegChoice before = jpeg_choice();
+  const auto good = good_files();
+  std::mt19937 random(5);
+  int ours = 0, refused = 0, wrong = 0;
+  const int rounds = 150 * count();
+  for (int i = 0; i < rounds; ++i) {
+    File damaged = good[i % good.size()];
+    damage(damaged, random);
+    const ExactFile file(damaged);
+    jpeg_choice().target = static_cast<Target>(random() % (static_cast<int>(best_target()) + 1));
+    ImageInfo info;
+    DecodeParams params;
+    params.max_pixels = 1 << 18;
+    try {
+      info = probe_image(file.bytes, params);
+    } catch (const Error&) {
+      continue;
+    }
+    Region region{0, 0, info.height, info.width};
+    if (i % 4) {
+      region.height = 1 + random() % info.height, region.width = 1 + random() % info.width;
+      region.y = random() % (info.height - region.height + 1);
+      region.x = random() % (info.width - region.width + 1);
+    }
+    const Outcome want = decode(JpegEngine::libjpeg_turbo, file.bytes, info, region);
+    const Outcome got = decode(JpegEngine::automatic, file.bytes, info, region);
+    ours += decode(JpegEngine::own, file.bytes, info, region).error.empty();
+    refused += !want.error.empty();
+    if (got != want && ++wrong < 10)
+      ADD_FAILURE() << "round " << i << ", region (" << region.y << ", " << region.x << ") + (" << region.height << ", "
+                    << region.width << ") of " << info.height << " x " << info.width << ": '" << got.error
+                    << "' instead of '" << want.error << "'";
+    // Beside a good file in turn, while an index is made: neither may change the other.
+    Forged making;
+    making.step = 1 + random() % 5;
+    jpeg_choice().engine = JpegEngine::automatic;
+    const File& other = good[(i + 1) % good.size()];
+    const ImageInfo other_info = probe_image(other, params);
+    const Region all{0, 0, other_info.height, other_info.width};
+    Outcome a, b;
+    DecodeTask tasks[2] = {task_of(file.bytes, info, region, a), task_of(other, other_info, all, b)};
+    tasks[0].index = &making;
+    decode_images(tasks);
+    if (tasks[0].error) a.error = tasks[0].error->what(), a.pixels.clear();
+    EXPECT_TRUE(a == want) << "round " << i << " in turn: '" << a.error << "' instead of '" << want.error << "'";
+    EXPECT_FALSE(tasks[1].error);
+    if (i < 100) {
+      EXPECT_TRUE(b == decode(JpegEngine::libjpeg_turbo, other, other_info, all));
+    }
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_EQ(wrong, 0);
+  RecordProperty("decoded_by_ours", ours);
+  RecordProperty("refused", refused);
+  EXPECT_GT(ours, rounds / 20);
+  EXPECT_GT(refused, rounds / 50);
+  jpeg_choice() = before;
+}
+
+void forge(EntropyIndex& ix, std::mt19937& random) {
+  const int times = 1 + random() % 4;
+  for (int i = 0; i < times; ++i) {
+    EntropyPoint* p = ix.points.empty() ? nullptr : &ix.points[random() % ix.points.size()];
+    switch (random() % 12) {
+      case 0: if (p) p->bit ^= 1u << random() % 32; break;
+      case 1: if (p) p->bit = random(); break;
+      case 2: if (p) p->bit += random() % 64; break;
+      case 3: if (p) p->dc[random() % 3] ^= 1 << random() % 16; break;
+      case 4: if (p) std::swap(*p, ix.points[random() % ix.points.size()]); break;
+      case 5: ix.scan_bytes += static_cast<int>(random() % 9) - 4; break;
+      case 6: ix.step = random() % 3 ? static_cast<int>(random() % 5) - 1 : static_cast<int>(random()); break;
+      case 7: (random() % 2 ? ix.rows : ix.columns) += static_cast<int>(random() % 3) - 1; break;
+      case 8: ix.points.resize(random() % (ix.points.size() + 3)); break;
+      case 9: ix.file_bytes = random(); break;
+      case 10: for (EntropyPoint& q : ix.points) q.bit = 0; break;
+      case 11: for (EntropyPoint& q : ix.points) q.bit = ix.scan_bytes * 8; break;
+    }
+  }
+}
+
+TEST(ForgedIndexes, NeverHarm) {
+  const JpegChoice before = jpeg_choice();
+  const auto good = good_files();
+  std::mt19937 random(6);
+  int wrong = 0;
+  const int rounds = 150 * count();
+  for (int i = 0; i < rounds; ++i) {
+    const ExactFile file(good[i % good.size()]);
+    jpeg_choice().target = static_cast<Target>(random() % (static_cast<int>(best_target()) + 1));
+    const ImageInfo info = probe_image(file.bytes, {});
+    Region region;
+    region.height = 1 + random() % info.height, region.width = 1 + random() % info.width;
+    region.y = random() % (info.height - region.height + 1);
+    region.x = random() % (info.width - region.width + 1);
+    Forged index;
+    index.step = 1 + random() % 8;
+    const Outcome want = decode(JpegEngine::own, file.bytes, info, region, &index);
+    ASSERT_EQ(want.error, "");
+    ASSERT_EQ(index.offered, 1);
+    index.has = true;
+    ASSERT_TRUE(decode(JpegEngine::own, file.bytes, info, region, &index) == want);
+    EXPECT_EQ(index.offered, 1) << "a right index was not used";
+    forge(index.index, random);
+    const Outcome got = decode(JpegEngine::own, file.bytes, info, region, &index);
+    EXPECT_EQ(got.error, "") << "the file is good, whatever the index says";
+    wrong += got != want;
+  }
+  // Checksums are what keeps damage out; a decoder alone notices most of it.
+  RecordProperty("wrong_pixels", wrong);
+  EXPECT_LT(wrong, rounds / 5);
+  jpeg_choice() = before;
+}
+
+// Points that send each row over the whole file would make the work quadratic.
+TEST(ForgedIndexes, CostNoMoreThanTheFile) {
+  const JpegChoice before = jpeg_choice();
+  JpegRecipe r;
+  r.height = 2000, r.width = 64;
+  const File file = make_jpeg(r);
+  const ImageInfo info = probe_image(file, {});
+  const Region all{0, 0, info.height, info.width};
+  Forged index;
+  index.step = 100;
+  const Outcome want = decode(JpegEngine::own, file, info, all, &index);
+  index.has = true;
+  const EntropyIndex right = index.index;
+  for (size_t i = 0; i < index.index.points.size(); ++i) index.index.points[i].bit = i % 2 ? right.scan_bytes * 8 : 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(decode(JpegEngine::own, file, info, all, &index) == want);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  jpeg_choice() = before;
+}
+
+}  // namespace
+
+}  // namespace penstock
