@@ -21,15 +21,16 @@ uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uin
                  uint32_t* removed_count) {
   uint8_t* const start = to;
   uint32_t count = 0;
+  // One byte in about 250 is an FF: the library's search and copy are as fast as vectors of our own here.
   while (from < end) {
-    if (*from == 0xFF) {
-      if (end - from < 2 || from[1] != 0) break;
-      if (removed) removed[count++] = static_cast<uint32_t>(to - start);
-      *to++ = *from;
-      from += 2;
-    } else {
-      *to++ = *from++;
-    }
+    const void* const found = std::memchr(from, 0xFF, end - from);
+    const size_t plain = (found ? static_cast<const uint8_t*>(found) : end) - from;
+    std::memcpy(to, from, plain);
+    from += plain, to += plain;
+    if (end - from < 2 || from[1] != 0) break;
+    if (removed) removed[count++] = static_cast<uint32_t>(to - start);
+    *to++ = 0xFF;
+    from += 2;
   }
   *stopped_at = from;
   if (removed_count) *removed_count = count;
