@@ -5,12 +5,18 @@ PENSTOCK_TEST_COUNT=N sets hypothesis' number of examples (`make test-long` does
 because CI installs every framework that the tests use; only a reason that begins with "machine:" may skip there, for
 what no install can add, such as a CPU instruction set.
 """
+import atexit
 import os
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 EXAMPLES = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
+if "PENSTOCK_CACHE" not in os.environ:  # tests leave nothing in the user's own
+    os.environ["PENSTOCK_CACHE"] = tempfile.mkdtemp(prefix="penstock_cache_")
+    atexit.register(shutil.rmtree, os.environ["PENSTOCK_CACHE"], ignore_errors=True)
 IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
 
 _slow_machine = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -462,3 +462,14 @@ def test_constants_of_64_bits_keep_their_digits():
         return x + types.Constant(big, dtype=types.INT64)
 
     np.testing.assert_array_equal(body().run()[0].at(0), np.array([1, 2], np.int64) + big)
+
+
+def test_two_readers_read_their_own_files(tmp_path):
+    for name in "ab":
+        (tmp_path / name / "x").mkdir(parents=True)
+        (tmp_path / name / "x" / f"{name}.jpg").write_bytes(name.encode() * 4)
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def two():
+        return tuple(fn.readers.file(file_root=str(tmp_path / name))[0] for name in "ab")
+    assert [np.asarray(out[0]).tobytes() for out in two().run()] == [b"aaaa", b"bbbb"]

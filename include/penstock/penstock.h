@@ -264,6 +264,9 @@ typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
   int prefetch;                          /* iterations in flight or waiting */
   uint64_t memory_limit;                 /* bytes of batches */
   const penstock_allocator* allocator;   /* NULL: a pool of the pipeline's own */
+  /* Entropy indexes of JPEG files: "off", "read", "auto", or the path of the file to make and use. NULL: what
+   * PENSTOCK_ENTROPY_INDEX says, else "auto". Copied. */
+  const char* entropy_index;
 } penstock_pipeline_options;
 
 typedef struct penstock_run_options {

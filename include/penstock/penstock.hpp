@@ -362,6 +362,7 @@ struct PipelineOptions {  // zero keeps what was saved
   int batch_size = 0, threads = 0, prefetch = 0;
   uint64_t memory_limit = 0;
   Allocator allocator{};
+  std::string entropy_index{};  // "off", "read", "auto" or a path
 };
 
 struct ReaderMeta {
@@ -475,6 +476,7 @@ class Pipeline {
     o.batch_size = options.batch_size, o.threads = options.threads, o.prefetch = options.prefetch;
     o.memory_limit = options.memory_limit;
     o.allocator = options.allocator.handle();
+    if (!options.entropy_index.empty()) o.entropy_index = options.entropy_index.c_str();
     return o;
   }
   penstock_pipeline_info info() const {

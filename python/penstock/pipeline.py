@@ -27,6 +27,9 @@ class Pipeline:
     prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
     ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
     of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take.
+    entropy_index: places inside JPEG files, so that later epochs decode only what a crop needs: "auto" makes them in the
+    first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does neither; a path names the
+    file to make and use; None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
     enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
     output, checked on every batch. The other arguments are accepted without effect.
     """
@@ -37,7 +40,7 @@ class Pipeline:
                  checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
                  output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
                  stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
-                 memory_limit=None):
+                 memory_limit=None, entropy_index=None):
         if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
         if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
@@ -58,7 +61,8 @@ class Pipeline:
             enable_checkpointing=enable_checkpointing, py_num_workers=py_num_workers, py_start_method=py_start_method,
             exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
             concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
-            memory_limit=memory_limit, py_callback_pickler=py_callback_pickler)
+            memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
+            py_callback_pickler=py_callback_pickler)
         self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._depth = int(max(depths.values()))
         self._graph = _core.Graph()
@@ -155,7 +159,7 @@ class Pipeline:
         self._pipeline = _core.Pipeline(
             self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
             int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
-            -1 if budget is None else int(budget), bool(given["uneven"]))
+            -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"])
         self._built = True
         _alive.add(self)
         for node, source in self._sources.items():

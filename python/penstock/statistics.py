@@ -7,7 +7,8 @@ class Statistics(dict):
 
     Times are in seconds: `seconds` since the first run, `loop_waits` the loop's waits for a batch, `threads_idle` and
     `threads_blocked` summed over the threads. `stages`: name, seconds (summed over threads), of them read, decode,
-    pixels, and samples. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+    pixels, and samples. `entropy_index`: samples whose index was made, used, or stale (the file has changed), the path of
+    the file, and a note where nothing can be kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
     """
 
     def __init__(self, numbers, left_out):
@@ -31,6 +32,10 @@ class Statistics(dict):
             each = stage["seconds"] / stage["samples"] * 1e6 if stage["samples"] else 0.0
             lines.append(f"{stage['name'][:44]:<44} {stage['seconds']:>8.2f} {each:>10.1f} {stage['read']:>7.2f} "
                          f"{stage['decode']:>7.2f} {stage['pixels']:>7.2f}")
+        index = self["entropy_index"]
+        if index["path"]:
+            lines.append(f"entropy index: {index['made']} made, {index['used']} used, {index['stale']} stale; "
+                         f"{index['path']}{' (' + index['note'] + ')' if index['note'] else ''}")
         if self["left_out"]:
             lines.append(f"{len(self['left_out'])} samples left out")
         lines.append(self["verdict"])

@@ -191,6 +191,10 @@ nb::dict dict_of(const PipelineStatistics& s) {
     stages.append(x);
   }
   d["stages"] = stages;
+  nb::dict index;
+  index["made"] = s.index.made, index["used"] = s.index.used, index["stale"] = s.index.stale;
+  index["path"] = nb::steal(PyUnicode_DecodeFSDefault(s.index_path.c_str())), index["note"] = s.index_note;
+  d["entropy_index"] = index;
   return d;
 }
 
@@ -252,12 +256,14 @@ void bind_pipeline(nb::module_& m) {
   using P = PythonPipeline;
   nb::class_<P>(m, "Pipeline")
       .def("__init__", [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
-                          const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven) {
+                          const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
+                          const std::string& entropy_index) {
              PipelineOptions o;
              o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
              o.epoch_mode = epoch_mode(mode);
              o.on_error = one_of<OnError>("on_error", on_error, {"raise", "skip", "replace"});
              o.error_budget = error_budget, o.uneven = uneven;
+             o.entropy_index = entropy_index;
              auto pipeline = std::make_unique<Pipeline>(g, std::move(o));
              new (self) P{std::move(pipeline), {}};
            })
@@ -308,6 +314,7 @@ void bind_pipeline(nb::module_& m) {
              nb::dict d;
              d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
              d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
+             d["entropy_index"] = o.entropy_index;
              d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
              d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
                                : o.epoch_mode == EpochMode::partial ? "partial"

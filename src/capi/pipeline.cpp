@@ -27,6 +27,7 @@ void change(PipelineOptions& p, const penstock_pipeline_options& o) {
   if (o.prefetch) p.prefetch = o.prefetch;
   if (o.memory_limit) p.memory_limit = o.memory_limit;
   if (o.allocator) p.memory = o.allocator->memory;
+  if (o.entropy_index) p.entropy_index = o.entropy_index;
 }
 
 std::string statistics_json(const Pipeline& p) {
@@ -42,6 +43,8 @@ std::string statistics_json(const Pipeline& p) {
                {"wall_ns", s.wall_ns}, {"consumer_wait_ns", s.consumer_wait_ns},
                {"worker_idle_ns", s.worker_idle_ns}, {"blocked_ns", s.blocked_ns},
                {"bytes_held", s.bytes_held}, {"bytes_in_use", s.bytes_in_use},
+               {"entropy_index", {{"made", s.index.made}, {"used", s.index.used}, {"stale", s.index.stale},
+                                  {"path", s.index_path}, {"note", s.index_note}}},
                {"steps", steps}, {"left_out", left_out}, {"verdict", s.verdict()}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace);  // a path need not be UTF-8
 }

@@ -145,6 +145,18 @@ TEST_F(CapiReader, AMissingFileNamesItselfAndTheNextBatchStillComes) {
   EXPECT_LE(failures, 5);
 }
 
+TEST_F(CapiReader, TakesTheOptionOfEntropyIndexes) {
+  const std::string json = reading(files);
+  auto options = zeroed<penstock_pipeline_options>();
+  options.entropy_index = "atuo";
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "did you mean 'auto'?", penstock_pipeline_load(json.c_str(), &options, &p));
+  options.entropy_index = "off";
+  ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
+  EXPECT_NE(text(penstock_pipeline_save, p).find("\"entropy_index\": \"off\""), std::string::npos);
+  run(p);
+  EXPECT_NE(text(penstock_pipeline_statistics, p).find("\"made\": 0"), std::string::npos);
+}
+
 TEST(CapiPipeline, RefusesWhatIsNoSavedPipeline) {
   penstock_pipeline* p = nullptr;
   const std::string fed = kFed;

@@ -36,11 +36,11 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   int descriptor() const { return descriptor_; }
 
-  int64_t size() const {
+  FileStamp stamp() const {
     struct stat info;
     if (::fstat(descriptor_, &info) != 0) fail_with_errno(path_, "cannot examine the file", errno);
     if (!S_ISREG(info.st_mode)) fail_on(path_, ErrorKind::data, "is {}, not a regular file", kind_of(info.st_mode));
-    return info.st_size;
+    return {info.st_size, int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
   }
 
  private:
@@ -85,18 +85,22 @@ static ssize_t system_read(int descriptor, void* out, size_t length, off_t offse
   return ::pread(descriptor, out, length, offset);
 }
 
-void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit) {
+void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {
   const OpenFile file(path);
-  const int64_t size = file.size();
+  const FileStamp found = file.stamp();
+  const int64_t size = found.bytes;
+  if (stamp) *stamp = found;
   if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
   if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
   resize(buffer, size, path);
   read_exactly(file.descriptor(), path, 0, size, buffer.data(), system_read);
 }
 
-void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit) {
+void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {
   const OpenFile file(range.path);
-  const int64_t size = file.size();
+  const FileStamp found = file.stamp();
+  const int64_t size = found.bytes;
+  if (stamp) *stamp = found;
   if (range.offset < 0 || range.length <= 0 || range.offset > size || range.length > size - range.offset)
     fail_on(range.path, ErrorKind::data, "the record of {} bytes at {} does not lie inside the file of {} bytes",
             range.length, range.offset, size);

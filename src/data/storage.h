@@ -25,10 +25,18 @@ template <class... A>
 // A file larger than this is taken for a mistake, unless the caller says otherwise.
 constexpr int64_t default_file_limit = int64_t{1} << 30;
 
-// Reads a whole regular file into buffer, whose memory is used again; buffer's size becomes the file's.
+// Of an open file, so that it is that of the bytes that are read.
+struct FileStamp {
+  int64_t bytes = 0;
+  int64_t modified_ns = 0;  // since 1970
+};
+
+// Reads a whole regular file into buffer, whose memory is used again; buffer's size becomes the file's. Fills `stamp`
+// where it is given.
 // Errors: file_missing where there is no such file; data where it is a folder, pipe, socket or device, unreadable,
 // empty, larger than limit, or shrinks while it is read; out_of_memory. A pipe is refused without waiting for a writer.
-void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit);
+void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
+               FileStamp* stamp = nullptr);
 
 // A record of a container file.
 struct ByteRange {
@@ -38,7 +46,8 @@ struct ByteRange {
 };
 
 // Reads the range into buffer. Errors as above, and data where the range does not lie inside the file.
-void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit);
+void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
+                FileStamp* stamp = nullptr);
 
 // Asks the system to load the file, without waiting. Does nothing where that is not possible: reading it will tell.
 void read_ahead(const std::string& path);

@@ -41,6 +41,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   slots_->wake = &work_;
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
+  open_index();
   try {
     threads_.reserve(static_cast<size_t>(options.threads));
     for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { serve(i); });
@@ -67,6 +68,33 @@ void Executor::stop() {
   }
   work_.notify_all();
   for (auto& t : threads_) t.join();
+}
+
+bool Executor::has_record(ValueRef v) const {
+  return v.output == 0 && get_op(graph.node(v.node).op).lazy_files;
+}
+
+void Executor::open_index() {
+  check_index_option(options.entropy_index);
+  const bool wanted = std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
+    return s.kind == Step::Kind::stage && has_record(s.inputs[0]);
+  });
+  if (!wanted) return;
+  indexes_ = open_indexes(options.entropy_index, sources_.at(primary)->data_set());
+  if (!indexes_.store) return;
+  for (auto& w : workers_)
+    for (auto& access : w.index)
+      access = std::make_unique<RecordIndexAccess>(indexes_.store, indexes_.use, kIndexStep);
+}
+
+void Executor::add_index_statistics(PipelineStatistics& s) const {
+  if (!indexes_.store) return;
+  s.index_path = indexes_.store->path(), s.index_note = indexes_.store->note();
+  for (const auto& w : workers_)
+    for (const auto& access : w.index) {
+      const IndexCounts c = access->counts();
+      s.index.made += c.made, s.index.used += c.used, s.index.stale += c.stale;
+    }
 }
 
 Source* Executor::source_or_null(int node) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/backend.h"
+#include "exec/index_setting.h"
 #include "exec/pipeline.h"
 
 namespace penstock {
@@ -25,6 +26,7 @@ class Executor {
   void schedule();
   PipelineOutput outputs(const std::function<void()>& poll);
   int in_flight();
+  void add_index_statistics(PipelineStatistics& s) const;
   bool forked() const;  // this is a child of the process that made the executor
   void reset();
   Source& source(int node) { return *sources_.at(node); }
@@ -47,6 +49,7 @@ class Executor {
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
     std::vector<uint8_t> file[kMostTogether];
+    std::unique_ptr<RecordIndexAccess> index[kMostTogether];  // where there is a store
   };
   struct Task {
     std::shared_ptr<Iteration> iteration;
@@ -64,6 +67,9 @@ class Executor {
   void prepare_or_fail(Iteration& it, int thread);
   void run_items(Iteration& it, int64_t first, int count, int thread);
   void read_item(Iteration& it, int i);
+  void open_index();
+  bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
+  const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
   void run_whole_item(Iteration& it, int i);
   void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
   void add_error(Iteration& it, int i, Error e);
@@ -80,6 +86,7 @@ class Executor {
   void fail_iteration(Iteration& it, Error e, const Node* n);
 
   std::map<int, std::unique_ptr<Source>> sources_;
+  IndexSetting indexes_;
   std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
   std::vector<Worker> workers_;
   std::vector<std::thread> threads_;

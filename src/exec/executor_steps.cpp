@@ -219,18 +219,23 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
       state->placed = true;
     }
   }
-  for (int i = 0; i < it.size; ++i) out.sample(i).source = it.origin[i].path;
+  for (int i = 0; i < it.size; ++i) out.sample(i).source = path_of(it, s.inputs[0], i);
   it.values[s.output] = std::move(out);
   it.items = it.size;
   it.together = std::min(kMostTogether, state->runner->together());
   it.step_state = state;
 }
 
+// The file that a reader names for the sample, or the sample's origin.
+const std::string& Executor::path_of(const Iteration& it, ValueRef encoded, int i) const {
+  return has_record(encoded) ? it.values.at(encoded).sample(i).source : it.origin[i].path;
+}
+
 void Executor::add_error(Iteration& it, int i, Error e) {
   const Step& s = plan.steps[it.step];
   const Node& blame = graph.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
   if (e.op.empty()) e.op = blame.op;
-  if (e.source.empty()) e.source = it.origin[i].path;
+  if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
   e.user_line = blame.user_line;
   std::lock_guard lock(it.error_mutex);
   it.errors.push_back({i, std::move(e)});
@@ -238,8 +243,11 @@ void Executor::add_error(Iteration& it, int i, Error e) {
 
 void Executor::read_item(Iteration& it, int i) {
   auto bytes = std::make_shared<std::vector<uint8_t>>();
-  read_file(it.origin[i].path, *bytes);
-  auto& sample = it.values.at(plan.steps[it.step].output).sample(i);
+  const ValueRef output = plan.steps[it.step].output;
+  FileStamp stamp;
+  read_file(path_of(it, output, i), *bytes, default_file_limit, &stamp);
+  if (output.node == primary) it.origin[i].stamp = stamp;
+  auto& sample = it.values.at(output).sample(i);
   sample.shape = Shape{static_cast<int64_t>(bytes->size())};
   sample.data = bytes->data();
   sample.owner = std::shared_ptr<void>(bytes, bytes->data());
@@ -264,16 +272,23 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
   int sample_of[kMostTogether];
   for (int i = first; i < first + count; ++i) {
     const size_t t = tasks.size();
+    FileStamp stamp;
     try {
       for (size_t k = 0; k < s.inputs.size(); ++k)
         if (k > 0 || !s.lazy_source) in[t][k].view = it.values.at(s.inputs[k]).view(i);
       if (s.lazy_source) {
         const int64_t begin = clock_ns();
-        read_file(it.origin[i].path, worker.file[t]);
+        read_file(path_of(it, s.inputs[0], i), worker.file[t], default_file_limit, &stamp);
         read_ns += clock_ns() - begin;
         in[t][0].encoded = worker.file[t];
       } else if (decodes) {
         in[t][0].encoded = encoded_bytes(in[t][0].view);
+      }
+      if (worker.index[t] && has_record(s.inputs[0])) {
+        if (!s.lazy_source && s.inputs[0].node == primary) stamp = it.origin[i].stamp;
+        const auto bytes = static_cast<int64_t>(in[t][0].encoded.size());
+        worker.index[t]->begin(path_of(it, s.inputs[0], i), 0, 0, bytes, stamp.modified_ns);
+        in[t][0].index = worker.index[t].get();
       }
     } catch (Error& e) {
       add_error(it, i, std::move(e));

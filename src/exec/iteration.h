@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/replacement.h"
+#include "data/storage.h"
 #include "graph/plan.h"
 
 namespace penstock {
@@ -20,6 +21,7 @@ struct SampleOrigin {
   uint64_t position = 0;  // in the global order of the epoch
   int64_t index = -1;     // in the data set
   std::string path;       // file that a reader hands out
+  FileStamp stamp{};      // of that file, where a step of its own has read it
 };
 
 struct SampleError {

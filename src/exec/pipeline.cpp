@@ -91,6 +91,7 @@ void Pipeline::restore(const std::string& state) { state_->executor.restore(stat
 PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;
   PipelineStatistics s = e.statistics.summary();
+  e.add_index_statistics(s);
   if (e.pool) s.bytes_held = e.pool->bytes_held(), s.bytes_in_use = e.pool->bytes_in_use();
   return s;
 }
@@ -109,6 +110,7 @@ std::string Pipeline::to_json() const {
                         {"on_error", static_cast<int>(o.on_error)},
                         {"error_budget", o.error_budget},
                         {"uneven", o.uneven},
+                        {"entropy_index", o.entropy_index},
                         {"graph", nlohmann::json::parse(graph().to_json())}}.dump(1);
 }
 
@@ -132,6 +134,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.on_error = static_cast<OnError>(std::clamp(j.value("on_error", 0), 0, 2));
     o.error_budget = j.value("error_budget", int64_t{-1});
     o.uneven = j.value("uneven", false);
+    o.entropy_index = j.value("entropy_index", std::string());
     graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {
     bad_argument("a saved pipeline that cannot be read: {}", e.what());

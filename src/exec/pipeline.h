@@ -22,6 +22,9 @@ struct PipelineOptions {
   OnError on_error = OnError::raise;
   int64_t error_budget = -1;   // samples an epoch may lose; -1: no limit
   bool uneven = false;         // on_error skip with several shards
+  // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": used where there
+  // are some; "auto": made as well; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
+  std::string entropy_index;
   std::shared_ptr<MemoryResource> memory;  // default: a pool of its own
 };
 

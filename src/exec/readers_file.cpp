@@ -133,6 +133,20 @@ class FileSource final : public Source {
     return true;
   }
 
+  std::string data_set() const override {
+    if (!args_.file_root.empty()) return args_.file_root;
+    const auto folder = [](std::string path) {
+      const size_t slash = path.rfind('/');
+      return slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1);
+    };
+    if (!args_.file_list.empty()) return folder(args_.file_list);
+    // What all names begin with.
+    std::string common = args_.files.front();
+    for (const auto& f : args_.files)
+      common.resize(static_cast<size_t>(std::mismatch(common.begin(), common.end(), f.begin(), f.end()).first -
+                                        common.begin()));
+    return folder(common);
+  }
   std::optional<ReaderMeta> meta() const override {
     ReaderMeta m;
     m.epoch_size = order_->epoch_size();

@@ -28,6 +28,7 @@ class Source {
   // Fills the iteration's values of this node for up to batch_size samples; sets origin if `primary`. Returns the number
   // of samples, 0 at the end of the data. Called by one thread at a time, in order.
   virtual int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) = 0;
+  virtual std::string data_set() const { return {}; }  // the folder that holds its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
   virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
   virtual std::string state() const { return {}; }  // behind the last next()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "codecs/jpeg/index_store_access.h"
 #include "exec/iteration.h"
 
 namespace penstock {
@@ -25,6 +26,8 @@ struct PipelineStatistics {
   int64_t blocked_ns = 0;         // workers waited because the loop held its batches
   int64_t bytes_held = 0, bytes_in_use = 0;
   int threads = 0;
+  IndexCounts index;                   // of entropy indexes, in samples
+  std::string index_path, index_note;  // "" where none are used; why they are not kept
   std::vector<StepStatistics> steps;
   std::string verdict() const;    // one line: what the loop waits for
 };
