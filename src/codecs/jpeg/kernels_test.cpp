@@ -324,5 +324,128 @@ TEST(JpegKernels, RowsAreThoseOfLibjpegTurbo) {
     }
 }
 
+// Any samples, any place in the row, all outputs: the targets agree with the plain code, and touch nothing else.
+TEST(JpegKernels, TargetsMakeTheSameRows) {
+  Random random{std::mt19937(4)};
+  for (int round = 0; round < rounds(1500); ++round) {
+    const int kind = round % kUpsamplings, output = random(0, kRowOutputs - 1);
+    const bool wide = kind != 0 && kind != 3, odd = wide && random(0, 1), left = (kind == 2 || kind == 4) && random(0, 1);
+    const bool two_rows = kind >= 3;
+    const int width = random(0, 9) ? random(1, 150) : random(150, 3000);
+    const int own = wide ? (width + odd + 1) / 2 : width;  // chroma columns of these pixels
+    const int beyond = random(0, 2) ? random(0, 70) : 0;
+    const int stored = own + ((kind == 2 || kind == 4) && beyond > 0);
+    const bool extreme = random(0, 1);
+    const auto samples = [&](int before, int count) {
+      std::vector<uint8_t> v(static_cast<size_t>(before + count));
+      for (auto& s : v) s = static_cast<uint8_t>(extreme ? 255 * random(0, 1) : random(0, 255));
+      return v;
+    };
+    ExactInput exact;
+    const auto input = [&](int before, int count) { return exact(samples(before, count).data() + before, before, count); };
+    ColorRow row;
+    row.width = width;
+    row.chroma_columns = own + beyond;
+    row.odd = odd;
+    row.left = left;
+    row.far_below = random(0, 1);
+    row.luma = input(0, width);
+    row.cb = input(left, stored);
+    row.cr = input(left, stored);
+    if (two_rows) row.cb_far = input(left, stored), row.cr_far = input(left, stored);
+    const size_t n = static_cast<size_t>(width) * (output < 2 ? 3 : 1);
+    std::vector<std::vector<uint8_t>> expected;
+    for (Target t : targets()) {
+      std::unique_ptr<uint8_t[]> planes[3];
+      uint8_t* out[3];
+      for (int c = 0; c < 3; ++c) {
+        planes[c].reset(new uint8_t[n]());
+        out[c] = planes[c].get();
+      }
+      kernels(t).color_row[kind][output](row, out);
+      std::vector<std::vector<uint8_t>> got;
+      for (const auto& p : planes) got.emplace_back(p.get(), p.get() + n);
+      if (t == Target::scalar) expected = got;
+      ASSERT_EQ(got, expected) << "upsampling " << kind << " output " << output << " width " << width << " odd " << odd
+                               << " left " << left << " target " << static_cast<int>(t);
+    }
+  }
+}
+
+TEST(JpegKernels, EveryColorIsConvertedAlike) {
+  std::vector<uint8_t> y(256 * 256 + kRowSlack), cb(y.size()), cr(y.size()), expected[3], got[3];
+  for (size_t i = 0; i < 256 * 256; ++i) cb[i] = static_cast<uint8_t>(i), cr[i] = static_cast<uint8_t>(i >> 8);
+  for (auto& p : expected) p.resize(256 * 256);
+  for (auto& p : got) p.resize(256 * 256);
+  ColorRow row;
+  row.luma = y.data(), row.cb = cb.data(), row.cr = cr.data();
+  row.width = row.chroma_columns = 256 * 256;
+  for (const int luma : {0, 1, 31, 64, 127, 128, 190, 254, 255}) {
+    std::fill(y.begin(), y.end(), static_cast<uint8_t>(luma));
+    uint8_t* const to[3] = {expected[0].data(), expected[1].data(), expected[2].data()};
+    kernels(Target::scalar).color_row[0][2](row, to);
+    for (Target t : targets()) {
+      uint8_t* const out[3] = {got[0].data(), got[1].data(), got[2].data()};
+      kernels(t).color_row[0][2](row, out);
+      for (int c = 0; c < 3; ++c) ASSERT_TRUE(got[c] == expected[c]) << luma << " " << c << " " << static_cast<int>(t);
+    }
+  }
+}
+
+TEST(JpegKernels, GrayRows) {
+  Random random{std::mt19937(5)};
+  for (int width = 1; width <= 200; ++width)
+    for (Target t : targets()) {
+      std::vector<uint8_t> samples(static_cast<size_t>(width));
+      for (auto& s : samples) s = static_cast<uint8_t>(random(0, 255));
+      ExactInput exact;
+      const uint8_t* luma = exact(samples.data(), 0, width);
+      std::unique_ptr<uint8_t[]> out(new uint8_t[samples.size() * 3]);
+      kernels(t).gray_row(luma, width, out.get());
+      for (size_t i = 0; i < samples.size() * 3; ++i) ASSERT_EQ(out[i], samples[i / 3]) << width << " " << i;
+    }
+}
+
+TEST(JpegKernels, DestuffDropsTheZerosAndStopsAtMarkers) {
+  Random random{std::mt19937(6)};
+  for (int round = 0; round < rounds(2000); ++round) {
+    const size_t n = static_cast<size_t>(random(0, 9) ? random(0, 300) : random(300, 5000));
+    const int rarity = std::vector<int>{2, 8, 64, 1000}[random(0, 3)];
+    std::vector<uint8_t> in;
+    while (in.size() < n) {
+      if (random(1, rarity) == 1) {
+        in.push_back(0xFF);
+        in.push_back(static_cast<uint8_t>(random(1, 4 * rarity) == 1 ? random(1, 255) : 0));
+      } else {
+        in.push_back(static_cast<uint8_t>(random(0, 254)));
+      }
+    }
+    in.resize(n);
+    std::vector<uint8_t> plain;
+    std::vector<uint32_t> positions;
+    size_t at = 0;
+    for (; at < n; ++at) {
+      const bool ff = in[at] == 0xFF;
+      if (ff && (at + 1 == n || in[at + 1] != 0)) break;
+      if (ff) positions.push_back(static_cast<uint32_t>(plain.size()));
+      plain.push_back(in[at]);
+      at += ff;
+    }
+    for (Target t : targets())
+      for (const bool note : {true, false}) {
+        std::unique_ptr<uint8_t[]> from(new uint8_t[n]), to(new uint8_t[n + 64]);
+        std::unique_ptr<uint32_t[]> removed(new uint32_t[n / 2]);
+        std::copy(in.begin(), in.end(), from.get());
+        const uint8_t* stopped = nullptr;
+        uint32_t count = 0;
+        uint8_t* end = kernels(t).destuff(from.get(), from.get() + n, to.get(), &stopped, note ? removed.get() : nullptr,
+                                          note ? &count : nullptr);
+        ASSERT_EQ(stopped - from.get(), static_cast<ptrdiff_t>(at));
+        ASSERT_EQ(std::vector<uint8_t>(to.get(), end), plain);
+        if (note) { ASSERT_EQ(std::vector<uint32_t>(removed.get(), removed.get() + count), positions); }
+      }
+  }
+}
+
 }  // namespace
 }  // namespace penstock::jpeg
