@@ -376,7 +376,7 @@ namespace decoders {
 struct ImageArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1. Default: DType::uint8.
+  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
   // Turn the picture upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
@@ -459,7 +459,7 @@ namespace decoders {
 struct ImageCropArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1. Default: DType::uint8.
+  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
   // Turn the picture upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
@@ -552,7 +552,7 @@ namespace decoders {
 struct ImageRandomCropArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1. Default: DType::uint8.
+  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
   // Turn the picture upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
@@ -630,7 +630,7 @@ namespace decoders {
 struct ImageSliceArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1. Default: DType::uint8.
+  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
   // Turn the picture upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};

@@ -86,8 +86,8 @@ namespace {
 
 void check_task(const DecodeTask& t) {
   const Region& r = t.region;
-  if (t.params.dtype != DType::uint8 && t.params.dtype != DType::uint16 && t.params.dtype != DType::float32)
-    bad_type("images are decoded to uint8, uint16 or float32, not to {}", name_of(t.params.dtype));
+  if (!decodes_to(t.params.dtype))
+    bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(t.params.dtype));
   if (r.y < 0 || r.x < 0 || r.height < 1 || r.width < 1 || r.y > t.info.height - r.height ||
       r.x > t.info.width - r.width)
     bad_argument("the region ({}, {}) of {} x {} pixels leaves the image of {} x {}", r.y, r.x, r.height, r.width,

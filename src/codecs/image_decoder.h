@@ -39,12 +39,15 @@ struct Region {  // in the coordinates of the image after orientation
 
 struct DecodeParams {
   ImageType type = ImageType::rgb;
-  DType dtype = DType::uint8;   // uint8, uint16, float32: integers are rescaled to the full range, float to [0, 1]
+  DType dtype = DType::uint8;   // see decodes_to(): rescaled to the type's range from 0 up, floating point to [0, 1]
   bool apply_orientation = true;
   bool fancy_upsampling = true;
   bool fast_idct = false;
   int64_t max_pixels = 178956970;  // checked before memory is taken
 };
+
+constexpr bool decodes_to(DType t) { return is_float(t) || (is_integer(t) && size_of(t) <= 4); }
+constexpr const char* kDecodedTypes = "integers of 8, 16 or 32 bits or floating point";
 
 // Decoded rows of a region: interleaved channels, `row_bytes` apart. libjpeg-turbo writes a row that starts at a
 // multiple of 32 bytes past the caches (not rows that are trimmed or converted, which pass through a buffer): memory that

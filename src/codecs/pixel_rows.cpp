@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace penstock {
 
@@ -20,13 +22,44 @@ T gray_of(T r, T g, T b) {
   return round_to<T>(0.299f * r + 0.587f * g + 0.114f * b);
 }
 
-// ITU-R BT.601: 219 steps of luma, 224 of chroma, on a scale of 255.
-template <class T>
-void ycbcr_of(float r, float g, float b, T* out) {
-  constexpr float unit = std::numeric_limits<T>::max() / 255.0f;
-  out[0] = round_to<T>(0.25678823529f * r + 0.50412941176f * g + 0.09790588235f * b + 16 * unit);
-  out[1] = round_to<T>(-0.14822289945f * r - 0.29099278682f * g + 0.43921568627f * b + 128 * unit);
-  out[2] = round_to<T>(0.43921568627f * r - 0.36778831435f * g - 0.07142737192f * b + 128 * unit);
+template <class T> constexpr double top_of = 1;
+template <std::integral T> constexpr double top_of<T> = std::numeric_limits<T>::max();
+
+// An integer that is scaled to the range of another type.
+template <class T, class Out>
+Out rescaled(T v) {
+  constexpr uint32_t from = std::numeric_limits<T>::max();
+  if constexpr (std::is_same_v<Out, T>) {
+    return v;
+  } else if constexpr (std::is_same_v<Out, double>) {
+    return v / top_of<T>;
+  } else if constexpr (!std::is_integral_v<Out>) {
+    return static_cast<Out>(v * (1.0f / from));
+  } else if constexpr (sizeof(Out) <= 2) {  // never a tie, because `from` is odd
+    return static_cast<Out>((v * static_cast<uint32_t>(top_of<Out>) + from / 2) / from);
+  } else {
+    constexpr float to = static_cast<float>(top_of<Out>);
+    return static_cast<Out>(std::min(static_cast<double>(v * (1.0f / from) * to) + 0.5, top_of<Out>));
+  }
+}
+
+// ITU-R BT.601: 219 steps of luma, 224 of chroma, on a scale of 255; the offsets are 1/16 and 1/2 of the type's range.
+template <class T, class Out>
+void ycbcr_row(const RowConversion& c, const T* in, int64_t width, Out* out) {
+  using F = std::conditional_t<std::is_same_v<Out, double>, double, float>;
+  constexpr F scale = static_cast<F>(top_of<Out> / top_of<T>);
+  constexpr F low = static_cast<F>(std::is_integral_v<Out> ? (top_of<Out> + 1) / 16 : 1 / 16.0), half = 8 * low;
+  constexpr F m[3][3] = {
+      {F(0.25678823529) * scale, F(0.50412941176) * scale, F(0.09790588235) * scale},
+      {F(-0.14822289945) * scale, F(-0.29099278682) * scale, F(0.43921568627) * scale},
+      {F(0.43921568627) * scale, F(-0.36778831435) * scale, F(-0.07142737192) * scale}};
+  const int g = c.channels >= 3 ? 1 : 0, b = 2 * g;
+  for (int64_t i = 0; i < width; ++i, in += c.channels, out += 3)
+    for (int k = 0; k < 3; ++k) {
+      const F v = m[k][0] * in[0] + m[k][1] * in[g] + m[k][2] * in[b] + (k ? half : low);
+      if constexpr (!std::is_integral_v<Out>) out[k] = static_cast<Out>(v);
+      else out[k] = static_cast<Out>(static_cast<double>(v) + 0.5);  // never negative
+    }
 }
 
 template <class T>
@@ -40,10 +73,6 @@ void convert_channels(const RowConversion& c, const T* in, int64_t width, T* out
     case ImageType::gray:
       for (int64_t i = 0; i < width; ++i, in += n) out[i] = color ? gray_of(in[0], in[1], in[2]) : in[0];
       return;
-    case ImageType::ycbcr:
-      for (int64_t i = 0; i < width; ++i, in += n, out += 3)
-        color ? ycbcr_of<T>(in[0], in[1], in[2], out) : ycbcr_of<T>(in[0], in[0], in[0], out);
-      return;
     case ImageType::rgb:
     case ImageType::bgr: {
       const int first = color && c.type == ImageType::bgr ? 2 : 0;
@@ -54,28 +83,14 @@ void convert_channels(const RowConversion& c, const T* in, int64_t width, T* out
       }
       return;
     }
+    case ImageType::ycbcr: return;  // ycbcr_row()
   }
 }
 
-template <class T>
-void rescale(const T* in, int64_t count, DType dtype, void* out) {
-  if (dtype == DType::float32) {
-    constexpr float scale = 1.0f / std::numeric_limits<T>::max();
-    auto* to = static_cast<float*>(out);
-    for (int64_t i = 0; i < count; ++i) to[i] = in[i] * scale;
-  } else if (dtype == DType::uint16) {
-    auto* to = static_cast<uint16_t*>(out);
-    for (int64_t i = 0; i < count; ++i) to[i] = sizeof(T) == 1 ? in[i] * 257 : in[i];
-  } else {  // round(v / 257): never a tie, because 257 is odd
-    auto* to = static_cast<uint8_t*>(out);
-    for (int64_t i = 0; i < count; ++i) to[i] = sizeof(T) == 1 ? in[i] : (in[i] + 128u) / 257u;
-  }
-}
-
-template <class T>
-void convert(const RowConversion& c, const T* in, int64_t width, void* out, std::vector<uint8_t>& scratch) {
-  const bool same_depth = size_of(c.dtype) == sizeof(T) && !is_float(c.dtype);
-  if (same_depth) return convert_channels(c, in, width, static_cast<T*>(out));
+template <class T, class Out>
+void convert(const RowConversion& c, const T* in, int64_t width, Out* out, std::vector<uint8_t>& scratch) {
+  if (c.type == ImageType::ycbcr) return ycbcr_row(c, in, width, out);
+  if constexpr (std::is_same_v<T, Out>) return convert_channels(c, in, width, out);
   const int64_t count = width * c.output_channels();
   const bool same_channels = c.type == ImageType::any_data || (c.type == ImageType::rgb && c.channels == 3) ||
                              (c.type == ImageType::gray && c.channels == 1);
@@ -85,7 +100,23 @@ void convert(const RowConversion& c, const T* in, int64_t width, void* out, std:
     convert_channels(c, in, width, row);
     in = row;
   }
-  rescale(in, count, c.dtype, out);
+  for (int64_t i = 0; i < count; ++i) out[i] = rescaled<T, Out>(in[i]);
+}
+
+template <class T>
+void convert_from(const RowConversion& c, const T* in, int64_t width, void* out, std::vector<uint8_t>& scratch) {
+  const auto to = [&]<class Out>(Out) { convert(c, in, width, static_cast<Out*>(out), scratch); };
+  switch (c.dtype) {
+    case DType::uint8: return to(uint8_t{});
+    case DType::int8: return to(int8_t{});
+    case DType::uint16: return to(uint16_t{});
+    case DType::int16: return to(int16_t{});
+    case DType::uint32: return to(uint32_t{});
+    case DType::int32: return to(int32_t{});
+    case DType::float16: return to(Half{});
+    case DType::float64: return to(double{});
+    default: return to(float{});
+  }
 }
 
 }  // namespace
@@ -97,8 +128,8 @@ bool RowConversion::is_copy() const {
 }
 
 void convert_row(const RowConversion& c, const void* in, int64_t width, void* out, std::vector<uint8_t>& scratch) {
-  if (c.wide) return convert(c, static_cast<const uint16_t*>(in), width, out, scratch);
-  convert(c, static_cast<const uint8_t*>(in), width, out, scratch);
+  if (c.wide) return convert_from(c, static_cast<const uint16_t*>(in), width, out, scratch);
+  convert_from(c, static_cast<const uint8_t*>(in), width, out, scratch);
 }
 
 void cmyk_to_rgb_row(const uint8_t* in, int64_t width, bool inverted, uint8_t* rgb) {

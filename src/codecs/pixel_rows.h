@@ -9,11 +9,14 @@
 
 namespace penstock {
 
-// Rules (each measured against DALI 2.4):
-// - gray, where the codec does not store it: round(0.299 R + 0.587 G + 0.114 B) in the depth of the file;
-// - ycbcr: ITU-R BT.601 with studio range, as DALI gives it (Y 16..235, Cb and Cr 16..240 for 8 bits), not JFIF's;
+// Rules, each measured against DALI 2.4, which gives the same bytes but for gray:
+// - gray, where the codec does not store it: round(0.299 R + 0.587 G + 0.114 B) in the depth of the file. DALI's is
+//   rounded down for 8 bits and up to 4 of 65535 away for 16;
+// - ycbcr: ITU-R BT.601 with studio range, as DALI gives it (Y 16..235, Cb and Cr 16..240 for 8 bits), not JFIF's; in
+//   float32 from the file's depth to the result's type, with the offsets 1/16 and 1/2 of that type's range;
 // - alpha is dropped, never multiplied in, except for any_data;
-// - integers are rescaled to the full range: 8 to 16 bits times 257, 16 to 8 bits round(v / 257), float32 v / maximum.
+// - integers are rescaled so that the largest value becomes the largest: exactly to 8 and 16 bits; to 32 bits in
+//   float32, which has 24 bits; to floating point as v / maximum. Signed types use 0 and up. DALI has no float16, float64.
 struct RowConversion {
   int channels = 3;      // of the input: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA
   bool wide = false;     // input samples of 16 bits (native byte order), else 8

@@ -36,37 +36,37 @@ Pixel expected_pixel(const PngRecipe& r, const std::vector<uint16_t>& samples, i
   return p;
 }
 
-// What the decoder promises for one pixel of one type, in the depth of the file, before any rounding.
-std::vector<double> in_type(const PngRecipe& r, const Pixel& p, ImageType type) {
+// What the decoder promises for one pixel of one type, before any rounding; `top` becomes the largest value.
+std::vector<double> in_type(const PngRecipe& r, const Pixel& p, ImageType type, double top) {
   const bool color = r.channels() >= 3 || r.color_type == PNG_COLOR_TYPE_PALETTE;
-  const double R = p.v[0], G = p.v[1], B = p.v[2], unit = p.top / 255;
+  const double scale = top / p.top, R = p.v[0] * scale, G = p.v[1] * scale, B = p.v[2] * scale;
   switch (type) {
     case ImageType::rgb: return {R, G, B};
     case ImageType::bgr: return {B, G, R};
     case ImageType::gray: return {color ? 0.299 * R + 0.587 * G + 0.114 * B : R};
     case ImageType::ycbcr: {  // BT.601: the definition, from its two constants
-      const double y = 0.299 * R + 0.587 * G + 0.114 * B;
-      return {16 * unit + 219.0 / 255 * y, 128 * unit + 224.0 / 255 * (B - y) / (2 * (1 - 0.114)),
-              128 * unit + 224.0 / 255 * (R - y) / (2 * (1 - 0.299))};
+      const double y = 0.299 * R + 0.587 * G + 0.114 * B, range = top == 1 ? 1 : top + 1;
+      return {range / 16 + 219.0 / 255 * y, range / 2 + 224.0 / 255 * (B - y) / (2 * (1 - 0.114)),
+              range / 2 + 224.0 / 255 * (R - y) / (2 * (1 - 0.299))};
     }
     default: {
       std::vector<double> v = color ? std::vector<double>{R, G, B} : std::vector<double>{R};
-      if (r.channels() % 2 == 0) v.push_back(p.v[3]);
+      if (r.channels() % 2 == 0) v.push_back(p.v[3] * scale);
       return v;
     }
   }
 }
 
 double element(const std::vector<uint8_t>& out, size_t i, DType dtype) {
-  if (dtype == DType::uint8) return out[i];
-  if (dtype == DType::uint16) {
-    uint16_t v;
-    std::memcpy(&v, &out[2 * i], 2);
-    return v;
-  }
-  float v;
-  std::memcpy(&v, &out[4 * i], 4);
-  return v;
+  return dispatch(dtype, [&]<class T>(TypeTag<T>) {
+    T v;
+    std::memcpy(&v, &out[sizeof(T) * i], sizeof(T));
+    return static_cast<double>(v);
+  });
+}
+
+double top_of(DType dtype) {
+  return is_float(dtype) ? 1 : std::exp2(8 * size_of(dtype) - !is_unsigned(dtype)) - 1;
 }
 
 void check_region(const PngRecipe& r, const File& file, const Region& region, const DecodeParams& params) {
@@ -78,20 +78,21 @@ void check_region(const PngRecipe& r, const File& file, const Region& region, co
   std::vector<uint8_t> out(row * region.height, 0xA5);
   decode_image(file, info, params, region, {out.data(), row});
   const auto samples = make_samples(r);
-  const bool computed = params.type == ImageType::ycbcr || params.type == ImageType::gray;
+  const bool whole = is_integer(params.dtype) && size_of(params.dtype) < 4;  // 32-bit results are float32's, with 24 bits, and not rounded
+  const double top = top_of(params.dtype);
   size_t i = 0;
   for (int64_t y = region.y; y < region.y + region.height; ++y)
     for (int64_t x = region.x; x < region.x + region.width; ++x) {
       const Pixel p = expected_pixel(r, samples, y, x);
-      const auto want = in_type(r, p, params.type);
+      const auto want = in_type(r, p, params.type, top);
       ASSERT_EQ(static_cast<int>(want.size()), channels);
       for (double w : want) {
         const double got = element(out, i++, params.dtype);
-        // In units of the result. A computed value is rounded once in the depth of the file, its sums are float32.
-        const double top = params.dtype == DType::uint8 ? 255 : params.dtype == DType::uint16 ? 65535 : 1;
-        double allowed = computed ? 0.51 * top / p.top : params.dtype == DType::float32 ? 1e-7 : 1e-9;
-        w *= top / p.top;
-        if (top < p.top && top != 1) allowed += 0.5;
+        const double ulp = params.dtype == DType::float16 ? 0x1p-11 : 0;
+        double allowed = ulp ? ulp : whole ? 0.5 + 1e-9 : 1.3e-7 * top;
+        if (params.type == ImageType::ycbcr) allowed = ulp ? ulp : whole ? 0.51 : 4e-7 * top;
+        if (params.type == ImageType::gray) allowed += 0.51 * top / p.top;  // rounded in the depth of the file first
+        if (whole && std::fmod(top, p.top) == 0 && params.type != ImageType::ycbcr) allowed -= 0.5;
         ASSERT_NEAR(got, w, allowed) << r.text() << " at " << y << ", " << x << " type "
                                      << static_cast<int>(params.type) << " as " << name_of(params.dtype);
       }
@@ -100,6 +101,10 @@ void check_region(const PngRecipe& r, const File& file, const Region& region, co
 
 const int kKinds[][2] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {8, 2}, {16, 2}, {1, 3},
                          {2, 3}, {4, 3}, {8, 3}, {8, 4}, {16, 4}, {8, 6}, {16, 6}};
+
+const DType kTypes[] = {DType::uint8, DType::uint16, DType::float32, DType::int8,
+                        DType::int16, DType::uint32, DType::int32,
+                        DType::float16, DType::float64};
 
 TEST(PngDecoder, EveryKindTypeDepthAndRegion) {
   std::mt19937 random(3);
@@ -115,10 +120,10 @@ TEST(PngDecoder, EveryKindTypeDepthAndRegion) {
     r.text_bytes = in(0, 3) == 0 ? 1000 : 0;
     r.seed = i;
     const File file = make_png(r);
-    for (int k = 0; k < 6; ++k) {
+    for (int k = 0; k < 9; ++k) {
       DecodeParams params;
       params.type = static_cast<ImageType>(in(0, 4));
-      params.dtype = k % 3 == 0 ? DType::uint8 : k % 3 == 1 ? DType::uint16 : DType::float32;
+      params.dtype = kTypes[k];
       Region region{0, 0, k > 1 ? in(1, r.height) : r.height, k ? in(1, r.width) : r.width};
       region.y = in(0, r.height - region.height);
       region.x = in(0, r.width - region.width);

@@ -46,7 +46,7 @@ def image(
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
-        dtype: uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1.
+        dtype: Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
@@ -111,7 +111,7 @@ def image_crop(
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
-        dtype: uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1.
+        dtype: Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
@@ -174,7 +174,7 @@ def image_random_crop(
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
-        dtype: uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1.
+        dtype: Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
@@ -240,7 +240,7 @@ def image_slice(
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
-        dtype: uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1.
+        dtype: Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.

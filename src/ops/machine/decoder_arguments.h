@@ -19,8 +19,7 @@ struct DecoderArguments {
   void check_decoder() const {
     if (output_type < 0 || output_type > 4)
       bad_argument("output_type must be 0 (RGB), 1 (BGR), 2 (GRAY), 3 (YCbCr) or 4 (ANY_DATA), got {}", output_type);
-    if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::float32)
-      bad_type("images are decoded to uint8, uint16 or float32, not to {}", name_of(dtype));
+    if (!decodes_to(dtype)) bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(dtype));
   }
   DecodeParams decode_params() const {
     DecodeParams p;
@@ -39,7 +38,7 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
   constexpr const char* none = "Accepted without effect.";
   return std::move(s)
       .arg("output_type", &Op::output_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.")
-      .arg("dtype", &Op::dtype, "uint8, uint16 or float32; integers are scaled to the full range, float32 to 0 to 1.")
+      .arg("dtype", &Op::dtype, "Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.")
       .arg("adjust_orientation", &Op::adjust_orientation, "Turn the picture upright as its EXIF data say.")
       .arg("use_fast_idct", &Op::use_fast_idct, "A faster inverse transform of JPEG that is up to 11 steps away.")
       .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling, "Accepted without effect: chroma is always interpolated.")
