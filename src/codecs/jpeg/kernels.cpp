@@ -28,7 +28,8 @@ uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uin
     std::memcpy(to, from, plain);
     from += plain, to += plain;
     if (end - from < 2 || from[1] != 0) break;
-    if (removed) removed[count++] = static_cast<uint32_t>(to - start);
+    if (removed) removed[count] = static_cast<uint32_t>(to - start);
+    ++count;
     *to++ = 0xFF;
     from += 2;
   }

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the compiler made of the loops whose speed hangs on registers. Ends with 1 if one of them is not as it must be.
+
+    python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols; needs objdump
+
+GCC 12 moves integers through vector registers where it tunes for some processors, which costs the loop of two entropy
+streams a quarter of its speed; and a kernel that fits into the registers can lose that with an innocent change.
+A name that no function has is a failure too: nothing passes by being renamed.
+"""
+import argparse
+import re
+import subprocess
+import sys
+
+# Whole demangled names are searched for the pattern; every function that has it must keep the rule.
+HOT = [
+    (r"::entropy_\w+::(?:run_one|run_two|run_in_turn|run_rest)\b", "no vector registers"),
+    (r"::kernels_avx512::color_row_vector<", "no spills in loops"),
+    (r"::kernels_avx512::gray_row_vector<", "no spills in loops"),
+]
+VECTOR = re.compile(r"%[xyz]mm\d+")
+# A fixed place on the stack; one with an index register is an array.
+STACK = re.compile(r"-?(?:0x[0-9a-f]+)?\(%r[sb]p\)")
+STORE = re.compile(r"^v?mov\w*\s+(%[xyz]mm\d+),\s*(\S+)$")
+JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
+
+
+def functions(library):
+    """(name, [(address, instruction)]) of every function, AT&T syntax."""
+    command = ["objdump", "-d", "-C", "--no-show-raw-insn", "-w", library]
+    name, body = None, []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listing:
+        for line in listing.stdout:
+            if head := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
+                if name:
+                    yield name, body
+                name, body = head.group(1), []
+            elif found := re.match(r"^\s*([0-9a-f]+):\s+(\S.*?)\s*(?:#.*)?$", line):
+                body.append((int(found.group(1), 16), found.group(2)))
+    if listing.returncode != 0:
+        sys.exit(f"objdump failed on {library}")
+    if name:
+        yield name, body
+
+
+def loops(body):
+    """(first, last) addresses of the innermost backward jumps."""
+    spans = []
+    for address, text in body:
+        if (jump := JUMP.match(text)) and body[0][0] <= int(jump.group(1), 16) <= address:
+            spans.append((int(jump.group(1), 16), address))
+    return [a for a in spans if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in spans)]
+
+
+def spills(span):
+    """Vector registers put on the stack and fetched from there by the same loop."""
+    stored, fetched = {}, set()
+    for address, text in span:
+        slots = STACK.findall(text)
+        if not slots or not VECTOR.search(text):
+            continue
+        store = STORE.match(text)
+        if store and STACK.fullmatch(store.group(2)):
+            stored[slots[-1]] = (address, text)
+        else:
+            fetched.update(slots)
+    return [line for slot, line in stored.items() if slot in fetched]
+
+
+def breaches(rule, body):
+    if rule == "no vector registers":
+        return [line for line in body if VECTOR.search(line[1])]
+    inner = loops(body)
+    if not inner:
+        return [(body[0][0], "has no loop")]
+    return [line for first, last in inner for line in spills([i for i in body if first <= i[0] <= last])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("library")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name every function that was looked at")
+    options = parser.parse_args()
+    checked, failed = dict.fromkeys((pattern for pattern, _ in HOT), 0), 0
+    for name, body in functions(options.library):
+        for pattern, rule in HOT:
+            if not re.search(pattern, name) or ".cold" in name or not body:
+                continue
+            checked[pattern] += 1
+            bad = breaches(rule, body)
+            failed += bool(bad)
+            if bad or options.verbose:
+                print(f"{name}: {len(body)} instructions, {rule}: {len(bad) or 'none'}")
+            for address, text in bad[:5]:
+                print(f"    {address:x}: {text}")
+    for pattern, count in checked.items():
+        if not count:
+            print(f"no function is called {pattern}")
+            failed += 1
+    print(f"assembly: {sum(checked.values())} functions, {failed} breaches")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
