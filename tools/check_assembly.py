@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the compiler made of the loops whose speed hangs on registers. Ends with 1 if one of them is not as it must be.
 
-    python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols; needs objdump
+    python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols; needs nm and objdump
 
 GCC 12 moves integers through vector registers where it tunes for some processors, which costs the loop of two entropy
 streams a quarter of its speed; and a kernel that fits into the registers can lose that with an innocent change.
@@ -25,22 +25,23 @@ STORE = re.compile(r"^v?mov\w*\s+(%[xyz]mm\d+),\s*(\S+)$")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 
 
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
 def functions(library):
-    """(name, [(address, instruction)]) of every function, AT&T syntax."""
-    command = ["objdump", "-d", "-C", "--no-show-raw-insn", "-w", library]
-    name, body = None, []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listing:
-        for line in listing.stdout:
-            if head := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
-                if name:
-                    yield name, body
-                name, body = head.group(1), []
-            elif found := re.match(r"^\s*([0-9a-f]+):\s+(\S.*?)\s*(?:#.*)?$", line):
-                body.append((int(found.group(1), 16), found.group(2)))
-    if listing.returncode != 0:
-        sys.exit(f"objdump failed on {library}")
-    if name:
-        yield name, body
+    """(name, address, size) of every function."""
+    for line in output_of("nm", "-C", "-S", "--defined-only", library):
+        if found := re.match(r"([0-9a-f]+) ([0-9a-f]+) [tTwW] (.*)", line):
+            yield found.group(3), int(found.group(1), 16), int(found.group(2), 16)
+
+
+def instructions(library, address, size):
+    """[(address, instruction)] in AT&T syntax."""
+    lines = output_of("objdump", "-d", "--no-show-raw-insn", "-w", f"--start-address={address:#x}",
+                      f"--stop-address={address + size:#x}", library)
+    found = (re.match(r"\s*([0-9a-f]+):\s+(\S.*?)\s*(?:#.*)?$", line) for line in lines)
+    return [(int(f.group(1), 16), f.group(2)) for f in found if f]
 
 
 def loops(body):
@@ -82,11 +83,12 @@ def main():
     parser.add_argument("-v", "--verbose", action="store_true", help="name every function that was looked at")
     options = parser.parse_args()
     checked, failed = dict.fromkeys((pattern for pattern, _ in HOT), 0), 0
-    for name, body in functions(options.library):
+    for name, address, size in sorted(set(functions(options.library))):
         for pattern, rule in HOT:
-            if not re.search(pattern, name) or ".cold" in name or not body:
+            if not re.search(pattern, name) or ".cold" in name:
                 continue
             checked[pattern] += 1
+            body = instructions(options.library, address, size)
             bad = breaches(rule, body)
             failed += bool(bad)
             if bad or options.verbose:
