@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 # The only list of Debian packages.
 DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
-          libjpeg62-turbo-dev libpng-dev libfmt-dev nlohmann-json3-dev libgtest-dev
+          libjpeg62-turbo-dev libpng-dev libfmt-dev nlohmann-json3-dev libgtest-dev clang-14 libclang-rt-14-dev
 
 PYTHON ?= python3
 REQUIREMENTS := tools/requirements
@@ -63,6 +63,7 @@ test: .venv/test-installed .venv-dali/installed
 	tools/check examples
 	tools/check asan
 	tools/check tsan
+	tools/check fuzz
 
 test-long: .venv/test-installed .venv-dali/installed
 	tools/check build
@@ -82,4 +83,4 @@ lint: .venv/build-installed
 	tools/check lint
 
 clean:
-	rm -rf build build-asan build-tsan build-wheel dist wheelhouse demo.png
+	rm -rf build build-asan build-tsan build-fuzz build-wheel dist wheelhouse demo.png

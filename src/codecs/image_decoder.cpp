@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -49,8 +48,8 @@ bool matches(Bytes file, const Signature& s) {
 const ImageDecoder& engine_for(Bytes file) {
   if (file.empty()) bad_data("the file is empty");
   if (const char* format = sniff_format(file))
-    for (const ImageDecoder* engine : std::views::reverse(image_decoders()))
-      if (!std::strcmp(engine->format(), format)) return *engine;
+    for (size_t i = image_decoders().size(); i-- > 0;)
+      if (const ImageDecoder& engine = *image_decoders()[i]; !std::strcmp(engine.format(), format)) return engine;
   for (const Signature& s : kSignatures)
     if (matches(file, s)) bad_data("not a JPEG or PNG image; it looks like {}", s.format);
   bool text = true;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own AVX-512 header
 #include <immintrin.h>
 #endif
@@ -54,7 +54,7 @@ constexpr Kernels kKernels = {
 };
 }  // namespace kernels_scalar
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi2")
 namespace kernels_avx2 {

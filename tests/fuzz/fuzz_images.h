@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzzers of the JPEG decoder share: decoding with one engine, and the files that they start from.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "codecs/image_decoder.h"
+#include "codecs/jpeg/baseline_decoder.h"
+#include "codecs/jpeg/entropy_index.h"
+#include "codecs/test_images.h"
+
+namespace penstock::fuzz {
+
+struct OneIndex : EntropyIndexAccess {
+  EntropyIndex index;
+  int step = 0;
+  bool has = false;
+  bool find(Bytes, EntropyIndex& into) override {
+    if (has) into = index;
+    return has;
+  }
+  int wanted_step() const override { return step; }
+  void offer(Bytes, const EntropyIndex& made) override { index = made; }
+};
+
+struct Outcome {
+  std::string error;
+  std::vector<uint8_t> pixels;
+  bool operator==(const Outcome&) const = default;
+};
+
+inline Outcome decode(JpegEngine engine, Bytes file, const ImageInfo& info, const DecodeParams& params,
+                      const Region& region, EntropyIndexAccess* index = nullptr) {
+  jpeg_choice().engine = engine;
+  Outcome o;
+  const int64_t row = region.width * output_channels(info, params.type);
+  o.pixels.assign(row * region.height, 0);
+  DecodeTask t;
+  t.file = file, t.info = info, t.params = params, t.region = region, t.index = index;
+  t.sink = {o.pixels.data(), row};
+  decode_images({&t, 1});
+  if (t.error) o.error = t.error->what(), o.pixels.clear();
+  return o;
+}
+
+// Somewhere in the picture, by four bytes.
+inline Region region_of(const uint8_t* choice, const ImageInfo& info) {
+  Region r;
+  r.y = choice[0] * info.height / 256, r.x = choice[1] * info.width / 256;
+  r.height = 1 + choice[2] * (info.height - r.y - 1) / 255, r.width = 1 + choice[3] * (info.width - r.x - 1) / 255;
+  return r;
+}
+
+// Every sampling, with and without restart markers, standard, optimized and long codes.
+inline std::vector<test::File> seed_files() {
+  std::vector<test::File> files;
+  const int samplings[][2] = {{2, 2}, {1, 1}, {2, 1}, {1, 2}};
+  for (int i = 0; i < 16; ++i) {
+    test::JpegRecipe r;
+    r.height = 17 + i * 3, r.width = 61 - i * 2;
+    r.h = samplings[i % 4][0], r.v = samplings[i % 4][1];
+    r.components = i % 7 == 6 ? 1 : 3;
+    r.quality = 30 + i * 4;
+    r.restart_mcus = i % 3 == 1 ? 1 + i / 2 : 0;
+    r.optimized = i % 5 == 2;
+    r.long_codes = i % 5 == 3;
+    r.progressive = i == 11;
+    r.seed = i;
+    files.push_back(test::make_jpeg(r));
+  }
+  return files;
+}
+
+}  // namespace penstock::fuzz

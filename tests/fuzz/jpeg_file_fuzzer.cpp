@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a JPEG file: what the decoder of our own gives, libjpeg-turbo gives too. The last 8 bytes choose the
+// region, the type and the step of an index that is made on the way and then used.
+#include "fuzz_images.h"
+
+using namespace penstock;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 16) return 0;
+  const uint8_t* choice = data + size - 8;
+  const std::vector<uint8_t> exact(data, data + size - 8);  // its end is the end of its memory
+  DecodeParams params;
+  params.max_pixels = 1 << 15;
+  params.type = static_cast<ImageType>(choice[4] % 5);
+  params.fancy_upsampling = choice[5] % 4 != 0;
+  ImageInfo info;
+  try {
+    info = probe_image(exact, params);
+  } catch (const Error&) {
+    return 0;
+  }
+  const Region region = fuzz::region_of(choice, info);
+  const auto want = fuzz::decode(JpegEngine::libjpeg_turbo, exact, info, params, region);
+  fuzz::OneIndex index;
+  index.step = 1 + choice[6] % 6;
+  if (fuzz::decode(JpegEngine::automatic, exact, info, params, region, &index) != want) std::abort();
+  if (index.index.points.empty()) return 0;
+  index.has = true;
+  if (fuzz::decode(JpegEngine::automatic, exact, info, params, region, &index) != want) std::abort();
+  return 0;
+}

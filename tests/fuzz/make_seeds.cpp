@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file and FOLDER/index.
+#include <filesystem>
+#include <fstream>
+
+#include "codecs/jpeg/index_store_format.h"
+#include "fuzz_images.h"
+
+using namespace penstock;
+
+namespace {
+
+void write(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::filesystem::path folder = argv[1];
+  uint8_t number = 0;
+  for (const auto& file : fuzz::seed_files()) {
+    const std::string name = std::to_string(number);
+    auto with_choice = file;
+    for (uint8_t c : {uint8_t(number * 9), uint8_t(number * 5), uint8_t(200), uint8_t(255), number, number, number, number})
+      with_choice.push_back(c);
+    write(folder / "file" / (name + ".jpg"), with_choice);
+    const ImageInfo info = probe_image(file, {});
+    fuzz::OneIndex making;
+    making.step = 1 + number % 5;
+    fuzz::decode(JpegEngine::automatic, file, info, {}, {0, 0, info.height, info.width}, &making);
+    if (!making.index.points.empty()) {
+      std::vector<uint8_t> entry{number, 0, 30, 30, 200, 200}, changes{number, 1, 0, 0, 255, 255};
+      append_entry({}, making.index, entry);
+      for (uint8_t i = 0; i < 3; ++i) changes.insert(changes.end(), {i, 0, 0, 0, i, 5, 0, 0, 0});
+      write(folder / "index" / name, entry);
+      write(folder / "index" / (name + "c"), changes);
+    }
+    ++number;
+  }
+}
