@@ -183,6 +183,9 @@ struct ConstantArguments {
   Optional<DType> dtype{};
   // The layout. Default: "".
   Optional<std::string> layout{};
+  // 0: one tensor for all. Else how many tensors there are: their elements, and their extents in `shape`, follow each
+  // other. Default: 0.
+  Optional<int64_t> samples{};
 
   Arguments list() const {
     Arguments a;
@@ -191,10 +194,13 @@ struct ConstantArguments {
     shape.add_to(a, "shape");
     dtype.add_to(a, "dtype");
     layout.add_to(a, "layout");
+    samples.add_to(a, "samples");
     return a;
   }
 };
-// The same tensor for every sample.
+// The same tensor for every sample, or with `samples` the i-th of some tensors for sample i of the batch.
+//
+// A batch with more samples than tensors is a ValueError.
 inline Batch constant(const ConstantArguments& arguments = {}, const CallOptions& options = {}) {
   return call("constant", {}, arguments.list(), options)[0];
 }

@@ -289,6 +289,8 @@ def _subscript(node, key):
 
 def constant(value, dtype=None, shape=None, layout=None, name=None):
     """The node of a constant."""
+    if isinstance(value, _core.Batch):
+        return _constant_batch(value)
     arguments = {}
     if isinstance(value, ScalarConstant):
         dtype = value.dtype if dtype is None else dtype
@@ -319,6 +321,56 @@ def constant(value, dtype=None, shape=None, layout=None, name=None):
     return add_node("constant", (), arguments)
 
 
+def _constant_batch(batch):
+    """The node of penstock.per_sample([...]): sample i of each batch takes element i."""
+    size = required("penstock.per_sample()")._given["batch_size"]
+    if size is not None and len(batch) != size:
+        raise ValueError(f"penstock.per_sample() has {len(batch)} values for a batch of {size} samples\n  at {user_line()}")
+    arrays = [batch[i].numpy() for i in range(len(batch))]
+    real = batch.dtype in (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
+    arguments = {"dtype": batch.dtype, "samples": len(arrays), "shape": [int(e) for a in arrays for e in a.shape],
+                 "fdata" if real else "idata": [(float if real else int)(v) for a in arrays for v in a.ravel().tolist()]}
+    if batch.layout():
+        arguments["layout"] = batch.layout()
+    return add_node("constant", (), arguments)
+
+
+def _holds_node(value):
+    return isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) or _holds_node(v) for v in value)
+
+
+def _flat(value):
+    for v in value:
+        if isinstance(v, (list, tuple)):
+            yield from _flat(v)
+        else:
+            yield v
+
+
+def _stacked(op, name, values):
+    """A list of numbers and scalar nodes as an argument: one node that has them all, whole numbers if all are."""
+    items = list(_flat(values))
+    types = [v.dtype if isinstance(v, DataNode) else (_scalar(v) or [None, None])[1] for v in items]
+    for item, dtype in zip(items, types):
+        if dtype is None or (isinstance(item, DataNode) and item.ndim not in (0, None)):
+            what = f"one with {item.ndim} dimensions" if isinstance(item, DataNode) else type(item).__name__
+            raise TypeError(f"[{op}] {name}: a list holds numbers and scalar values of the pipeline, not {what}\n"
+                            f"  at {user_line()}")
+    fractions = {DType.FLOAT, DType.FLOAT16, DType.FLOAT64, DType.NO_TYPE}
+    common = DType.FLOAT64 if fractions & set(types) else DType.INT64
+    nodes = []
+    for item, dtype in zip(items, types):
+        if not isinstance(item, DataNode):
+            nodes.append(constant(_scalar(item)[0], dtype=common))
+        else:
+            nodes.append(item if dtype == common else add_node("cast", (item,), {"dtype": common}))
+    return add_node("stack", tuple(nodes), {})
+
+
+def _nodes_of(values):
+    return [v for v in _flat(values) if isinstance(v, DataNode)]
+
+
 def _extents(shape):
     return [int(s) for s in shape] if hasattr(shape, "__len__") else [int(shape)]
 
@@ -339,8 +391,7 @@ def add_node(op, inputs, arguments):
             return _for_each_set(op, inputs, arguments)
     pipeline = current()
     if pipeline is None:
-        nodes += [v for v in arguments.values() if isinstance(v, DataNode)]
-        pipeline = nodes[0].pipeline
+        pipeline = (nodes + _nodes_of(arguments.values()))[0].pipeline
         push(pipeline)
         try:
             return add_node(op, inputs, arguments)
@@ -348,7 +399,7 @@ def add_node(op, inputs, arguments):
             pop()
     if pipeline._built:
         raise RuntimeError("the pipeline is built: no operator can be added")
-    for node in nodes + [v for v in arguments.values() if isinstance(v, DataNode)]:
+    for node in nodes + _nodes_of(arguments.values()):
         if node.pipeline is not pipeline:
             raise ValueError(f"[{op}] {node!r} belongs to another pipeline\n  at {user_line()}")
     schema_has_seed = op.startswith("readers.")
@@ -358,7 +409,8 @@ def add_node(op, inputs, arguments):
         warn_device(device)
     given = {k: v for k, v in arguments.items() if k not in _COMMON or (k == "seed" and schema_has_seed)}
     given = {k: (v.value if isinstance(v, ScalarConstant) else v) for k, v in given.items()}
-    given = {k: (constant(v) if isinstance(v, _core.Tensor) else v) for k, v in given.items()}
+    given = {k: (_stacked(op, k, v) if _holds_node(v) else constant(v) if isinstance(v, (_core.Tensor, _core.Batch)) else v)
+             for k, v in given.items()}
     graph = pipeline._graph
     index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
                       -1 if seed is None else int(seed), user_line())

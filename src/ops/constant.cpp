@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -12,40 +13,54 @@ struct Constant {
   Optional<std::vector<int64_t>> shape;
   DType dtype = DType::none;
   std::string layout;
+  int samples = 0;
 
   static Schema<Constant> schema() {
-    return Schema<Constant>("constant", "The same tensor for every sample.")
+    return Schema<Constant>("constant",
+                            "The same tensor for every sample, or with `samples` the i-th of some tensors for sample i "
+                            "of the batch.\n\nA batch with more samples than tensors is a ValueError.")
         .inputs(0)
         .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.")
         .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one is repeated.")
         .arg("shape", &Constant::shape, "The shape; one dimension with all elements if not given.")
         .arg("dtype", &Constant::dtype, "The type; float32 for fdata, int32 for idata if not given.")
         .arg("layout", &Constant::layout, "The layout.")
+        .arg("samples", &Constant::samples, "0: one tensor for all. Else how many tensors there are: their elements, and "
+             "their extents in `shape`, follow each other.")
         .oracle("numpy");
   }
   void ready() {
     if (fdata.given() == idata.given()) bad_argument("exactly one of fdata and idata must be given");
-    for (int64_t e : extents())
-      if (e < 0) bad_argument("an extent of the shape {} is negative", extents().text());
-    const int64_t volume = extents().volume();
-    if (count() != 1 && count() != volume)
-      bad_argument("{} elements do not fill the shape {}", count(), extents().text());
-    if (!layout.empty() && static_cast<int>(layout.size()) != extents().size())
-      bad_argument("layout '{}' has {} letters for {} dimensions", layout, layout.size(), extents().size());
+    if (samples < 0) bad_argument("samples must be at least 0, got {}", samples);
+    const std::vector<int64_t> all = shape.given() ? *shape : std::vector<int64_t>{count()};
+    if (samples > 0 && (!shape.given() || all.size() % samples != 0))
+      bad_argument("the extents {} in shape are not those of {} samples", to_text(Value{all}), samples);
+    const size_t tensors = std::max(samples, 1), ndim = all.size() / tensors;
+    for (size_t i = 0; i < tensors; ++i) {
+      tensors_.push_back({Shape(std::span(all).subspan(i * ndim, ndim)), i ? end_of(tensors_.back()) : 0});
+      for (int64_t e : tensors_.back().extents)
+        if (e < 0) bad_argument("an extent of the shape {} is negative", tensors_.back().extents.text());
+    }
+    repeats_ = count() == 1 && samples == 0;
+    if (!repeats_ && count() != end_of(tensors_.back()))
+      bad_argument("{} elements do not fill the shape {}", count(), to_text(Value{all}));
+    if (!layout.empty() && layout.size() != ndim)
+      bad_argument("layout '{}' has {} letters for {} dimensions", layout, layout.size(), ndim);
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     const DType natural = fdata.given() ? DType::float32 : DType::int32;
-    out[0] = {dtype == DType::none ? natural : dtype, extents().size(), layout};
+    out[0] = {dtype == DType::none ? natural : dtype, tensors_[0].extents.size(), layout};
   }
-  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
-    out[0] = extents();
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = of(s).extents;
   }
-  void run(const SampleContext&, std::span<const View>, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
+    const int64_t first = of(s).first;
     dispatch(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       T* to = out[0].as<T>();
       for (int64_t i = 0, n = out[0].volume(); i < n; ++i) {
-        const size_t k = count() == 1 ? 0 : static_cast<size_t>(i);
+        const size_t k = repeats_ ? 0 : static_cast<size_t>(first + i);
         if (!fdata.given()) to[i] = saturated<T>((*idata)[k]);
         else to[i] = saturated<T>((*fdata)[k]);
       }
@@ -70,8 +85,19 @@ struct Constant {
       return r >= most ? std::numeric_limits<T>::max() : static_cast<T>(r);
     }
   }
+  struct OneTensor {
+    Shape extents;
+    int64_t first;  // of its elements
+  };
+  static int64_t end_of(const OneTensor& t) { return t.first + t.extents.volume(); }
+  const OneTensor& of(const SampleContext& s) const {
+    if (samples == 0) return tensors_[0];
+    if (s.index >= samples) bad_argument("there are values for {} samples, and the batch has more", samples);
+    return tensors_[s.index];
+  }
   int64_t count() const { return static_cast<int64_t>(fdata.given() ? fdata->size() : idata->size()); }
-  Shape extents() const { return shape.given() ? Shape(std::span<const int64_t>(*shape)) : Shape{count()}; }
+  std::vector<OneTensor> tensors_;
+  bool repeats_ = false;  // one element fills the shape
 };
 PENSTOCK_OPERATOR(Constant);
 

@@ -170,13 +170,16 @@ def constant(
     shape: int | Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     layout: str = '',
+    samples: int = 0,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """The same tensor for every sample.
+    """The same tensor for every sample, or with `samples` the i-th of some tensors for sample i of the batch.
+
+    A batch with more samples than tensors is a ValueError.
 
     Arguments:
         fdata: The elements as floating point numbers, in row-major order; one is repeated.
@@ -184,6 +187,7 @@ def constant(
         shape: The shape; one dimension with all elements if not given.
         dtype: The type; float32 for fdata, int32 for idata if not given.
         layout: The layout.
+        samples: 0: one tensor for all. Else how many tensors there are: their elements, and their extents in `shape`, follow each other.
     """
     ...
 
