@@ -101,10 +101,22 @@ inline void color_step(const ColorRow& row, const int16_t (*sums)[V::kBytes * 8 
   }
 }
 
+// The row from its `pixels`-th pixel on, `columns` chroma columns after its first.
+inline ColorRow from_column(ColorRow row, int32_t columns, int32_t pixels, bool rows) {
+  row.luma += pixels;
+  row.width -= pixels;
+  row.cb += columns, row.cr += columns;
+  if (rows) row.cb_far += columns, row.cr_far += columns;
+  row.chroma_columns -= columns;
+  row.left |= columns > 0;
+  return row;
+}
+
 template <class V, Upsampling kUp, RowOutput kOut>
 void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
   constexpr bool kSums = kUp == Upsampling::fancy_h2v1 || kUp == Upsampling::fancy_h2v2;
   constexpr bool kColumns = kSums || kUp == Upsampling::box_h2;
+  constexpr bool kRows = kUp == Upsampling::fancy_h2v2 || kUp == Upsampling::fancy_h1v2;
   constexpr bool kPlanar = kOut == RowOutput::rgb_planar || kOut == RowOutput::ycc_planar;
   constexpr int kPlanes = kPlanar ? 3 : 1, kPixelBytes = kPlanar ? 1 : 3;
   constexpr int32_t kChunk = V::kBytes * 16;
@@ -117,11 +129,16 @@ void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
     first.width = 1;
     kernels_scalar::color_row<kUp, kOut>(first, out);
     for (int k = 0; k < kPlanes; ++k) to[k] += kPixelBytes;
-    ++row.luma, ++row.cb, ++row.cr;
-    if (kUp == Upsampling::fancy_h2v2) ++row.cb_far, ++row.cr_far;
-    --row.width, --row.chroma_columns;
-    row.left = true;
+    row = from_column(row, 1, 1, kRows);
     row.odd = false;
+  }
+  if (kColumns && row.width % 2) {  // and end with it
+    const int32_t last = --row.width;
+    ColorRow rest = from_column(row, last / 2, last, kRows);
+    rest.width = 1;
+    uint8_t* ends[3];
+    for (int k = 0; k < kPlanes; ++k) ends[k] = to[k] + ptrdiff_t{kPixelBytes} * last;
+    kernels_scalar::color_row<kUp, kOut>(rest, ends);
   }
   for (int32_t at = 0; at < row.width;) {
     const int32_t n = std::min(kChunk, row.width - at);
@@ -129,17 +146,20 @@ void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
       column_sums<V, kUp>(row, row.cb, row.cb_far, at / 2, (n + 1) / 2, sums[0]);
       column_sums<V, kUp>(row, row.cr, row.cr_far, at / 2, (n + 1) / 2, sums[1]);
     }
-    int32_t i = 0;
-    for (; i + V::kBytes <= n; i += V::kBytes) {
-      color_step<V, kUp, kOut>(row, sums, at + i, i, to);
-      for (int k = 0; k < kPlanes; ++k) to[k] += kPixelBytes * V::kBytes;
-    }
-    if (i < n) {
+    if (n >= V::kBytes) {
+      for (int32_t i = 0;; i = std::min(i + V::kBytes, n - V::kBytes)) {  // the last step makes some pixels once more
+        uint8_t* parts[3];
+        for (int k = 0; k < kPlanes; ++k) parts[k] = to[k] + ptrdiff_t{kPixelBytes} * (at + i);
+        color_step<V, kUp, kOut>(row, sums, at + i, i, parts);
+        if (i == n - V::kBytes) break;
+      }
+    } else {
       alignas(64) uint8_t rest[kPlanes][kPixelBytes * V::kBytes];
       uint8_t* parts[3];
       for (int k = 0; k < kPlanes; ++k) parts[k] = rest[k];
-      color_step<V, kUp, kOut>(row, sums, at + i, i, parts);
-      for (int k = 0; k < kPlanes; ++k) std::memcpy(to[k], rest[k], static_cast<size_t>(kPixelBytes * (n - i)));
+      color_step<V, kUp, kOut>(row, sums, at, 0, parts);
+      for (int k = 0; k < kPlanes; ++k)
+        std::memcpy(to[k] + ptrdiff_t{kPixelBytes} * at, rest[k], static_cast<size_t>(kPixelBytes * n));
     }
     at += n;
   }
@@ -152,11 +172,14 @@ void gray_row_vector(const uint8_t* luma, int32_t width, uint8_t* out) {
     const typename V::Reg v = V::pack_unsigned16(V::both(y, V::all16(255)), V::template right_unsigned16<8>(y));
     V::store_interleaved(to, v, v, v);
   };
-  int32_t i = 0;
-  for (; i + V::kBytes <= width; i += V::kBytes) step(luma + i, out + 3 * i);
-  if (i < width) {
+  if (width >= V::kBytes) {
+    for (int32_t i = 0;; i = std::min(i + V::kBytes, width - V::kBytes)) {
+      step(luma + i, out + ptrdiff_t{3} * i);
+      if (i == width - V::kBytes) break;
+    }
+  } else {
     alignas(64) uint8_t rest[3 * V::kBytes];
-    step(luma + i, rest);
-    std::memcpy(out + 3 * i, rest, static_cast<size_t>(3 * (width - i)));
+    step(luma, rest);
+    std::memcpy(out, rest, static_cast<size_t>(3 * width));
   }
 }
