@@ -208,6 +208,135 @@ TEST(BaselineDecoder, EveryCropEqualsLibjpegTurbo) {
   RecordProperty("crops", std::to_string(crops));
 }
 
+// All crops of a small picture, with an index of each step.
+void expect_every_crop(const JpegRecipe& r) {
+  const File file = make_jpeg(r);
+  const Plain full = decode_plainly(file, JCS_RGB);
+  for (int step = 0; step < 3; ++step) {
+    OneIndex index;
+    index.step = step;
+    for (int y = 0; y < r.height; y += 1 + r.height / 8)
+      for (int x = 0; x < r.width; x += 1 + r.width / 8)
+        for (int h = 1; h <= r.height - y; h += 1 + r.height / 5)
+          for (int w = 1; w <= r.width - x; w += 1 + r.width / 5) {
+            Crop c;
+            c.file = &file, c.full = &full, c.text = r.text();
+            c.region = {y, x, h, w};
+            if (step) c.index = &index;
+            expect_equal({c});
+          }
+    EXPECT_EQ(index.offered, step > 0);
+  }
+}
+
+TEST(BaselineDecoder, PicturesSmallerThanAnMcu) {
+  const Choose own(JpegEngine::own);
+  const int samplings[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
+  for (int target = 0; target <= static_cast<int>(best_target()); ++target)
+    for (int height : {1, 2, 3, 5, 8, 9, 15})
+      for (int width : {1, 2, 3, 4, 5, 7, 16, 17})
+        for (const auto& s : samplings) {
+          jpeg_choice().target = static_cast<Target>(target);
+          JpegRecipe r;
+          r.height = height, r.width = width, r.h = s[0], r.v = s[1];
+          r.seed = height * 100 + width;
+          expect_every_crop(r);
+        }
+}
+
+TEST(BaselineDecoder, CodesOf16Bits) {
+  const Choose own(JpegEngine::own);
+  for (int i = 0; i < 6; ++i) {
+    JpegRecipe r;
+    r.height = 50, r.width = 66, r.quality = 40 + 12 * i;
+    r.long_codes = true;
+    r.restart_mcus = i % 2 * 3;
+    r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
+    expect_every_crop(r);
+  }
+}
+
+// The scan's blocks whose last coefficient is there, so that no end-of-block code follows.
+int full_blocks(const File& file) {
+  jpeg_decompress_struct d;
+  jpeg_error_mgr errors;
+  d.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&d);
+  jpeg_mem_src(&d, file.data(), file.size());
+  jpeg_read_header(&d, TRUE);
+  jvirt_barray_ptr* const blocks = jpeg_read_coefficients(&d);
+  int found = 0;
+  for (JDIMENSION y = 0; y < d.comp_info[0].height_in_blocks; ++y) {
+    const auto row = d.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&d), blocks[0], y, 1, FALSE);
+    for (JDIMENSION x = 0; x < d.comp_info[0].width_in_blocks; ++x) found += row[0][x][63] != 0;
+  }
+  jpeg_destroy_decompress(&d);
+  return found;
+}
+
+TEST(BaselineDecoder, BlocksThatEndWithTheir64thCoefficient) {
+  const Choose own(JpegEngine::own);
+  JpegRecipe r;
+  r.height = 70, r.width = 90, r.quality = 100;
+  EXPECT_GT(full_blocks(make_jpeg(r)), 60);
+  for (bool optimized : {false, true}) {
+    r.optimized = optimized;
+    expect_every_crop(r);  // often enough for tables of two coefficients to be built
+  }
+}
+
+TEST(BaselineDecoder, TypesDepthsAndOrientations) {
+  const Choose own(JpegEngine::own);
+  Random random(8);
+  for (int i = 0; i < 10 * count(); ++i) {
+    JpegRecipe r = make_recipe(random, i);
+    r.height = random.in(1, 60), r.width = random.in(1, 60);
+    r.exif = make_exif(1 + i % 8, true);
+    const File file = make_jpeg(r);
+    DecodeParams params;
+    params.type = static_cast<ImageType>(i % 5);
+    params.dtype = i % 3 ? DType::uint8 : DType::float32;
+    params.fancy_upsampling = i % 4;
+    const ImageInfo info = probe_image(file, params);
+    const Region region = make_region(random, info.height, info.width, i);
+    const int64_t row = region.width * output_channels(info, params.type) * size_of(params.dtype);
+    std::vector<uint8_t> ours(row * region.height), theirs(row * region.height);
+    decode_image(file, info, params, region, {ours.data(), row});
+    jpeg_choice().engine = JpegEngine::libjpeg_turbo;
+    decode_image(file, info, params, region, {theirs.data(), row});
+    jpeg_choice().engine = JpegEngine::own;
+    EXPECT_TRUE(ours == theirs) << r.text() << " type " << i % 5 << " orientation " << info.orientation;
+  }
+}
+
+TEST(BaselineDecoder, SaysWhatItLeavesToLibjpegTurbo) {
+  const Choose own(JpegEngine::own);
+  auto refusal = [](JpegRecipe r) {
+    const File file = make_jpeg(r);
+    const ImageInfo info = probe_image(file, {});
+    std::vector<uint8_t> out(info.height * info.width * 3);
+    try {
+      decode_image(file, info, {}, {0, 0, info.height, info.width}, {out.data(), info.width * 3});
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  JpegRecipe r;
+  r.height = r.width = 40;
+  EXPECT_EQ(refusal(r), "");
+  r.progressive = true;
+  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: neither baseline nor extended sequential Huffman coding");
+  r.progressive = false, r.interleaved = false;
+  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: the components come in several scans");
+  r.interleaved = true, r.stored = JCS_RGB;
+  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: the colors are not YCbCr");
+  r.stored = JCS_YCbCr, r.h = 4, r.v = 1;
+  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: chroma is subsampled in an unusual way");
+  r.h = 1, r.components = 4, r.stored = JCS_YCCK;
+  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: neither one nor three components");
+}
+
 }  // namespace
 
 }  // namespace penstock
