@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source: every kind of source, ends and cycles, declarations, feeding, wrong data."""
+import os
+import pickle
+import sys
 import time
 
 import numpy as np
@@ -7,7 +10,7 @@ import pytest
 from small_pipelines import drain, ending, ramp, source_pipe
 
 import penstock
-from penstock import fn, pipeline_def, types
+from penstock import Pipeline, fn, pipeline_def, types
 
 
 def test_kinds_of_sources():
@@ -172,3 +175,107 @@ def test_a_source_may_collect_its_own_pipeline():
         gc.collect()
         time.sleep(0.01)
     assert not any(r() for r in seen)
+
+
+# --- iterables in a process of their own --------------------------------------------------------------------------------
+
+def three_batches():
+    for k in range(3):
+        yield [np.int32(10 * k + i) for i in range(2)]
+
+
+def pairs():
+    for k in range(2):
+        yield [np.int32(k)] * 2, [np.float32(k) / 2] * 2
+
+
+def one_then_an_error():
+    yield [np.int32(1)] * 2
+    raise KeyError("the user's own")
+
+
+def one_then_an_end():
+    yield [np.int32(1)] * 2
+    os._exit(3)
+
+
+class Resetting:
+    """Its own iterator."""
+
+    def __iter__(self):
+        self.k = 0
+        return self
+
+    def __next__(self):
+        if self.k == 3:
+            raise StopIteration
+        self.k += 1
+        return [np.int32(self.k)] * 2
+
+
+def numbers(source, parallel, runs, method="spawn", **options):
+    """What `runs` runs give, "end" for the end of the data, after which reset() is called."""
+    pickler = options.pop("py_callback_pickler", None)
+    pipe = Pipeline(2, 1, py_start_method=method, py_num_workers=2, py_callback_pickler=pickler)
+    with pipe:
+        out = fn.external_source(source, parallel=parallel, **options)
+        pipe.set_outputs(*(out if isinstance(out, list) else [out]))
+    seen = []
+    for _ in range(runs):
+        try:
+            seen.append([[t.numpy().item() for t in b] for b in pipe.run()])
+        except StopIteration:
+            seen.append("end")
+            pipe.reset()
+    pipe.close()
+    return seen
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("cycle", [None, "quiet", "raise"])
+def test_parallel_iterables_give_what_the_same_without_processes_gives(method, cycle):
+    for make in (lambda: three_batches, Resetting, lambda: [[np.int32(k)] * 2 for k in range(2)]):
+        assert numbers(make(), True, 9, method, cycle=cycle) == numbers(make(), None, 9, cycle=cycle)
+
+
+def test_parallel_iterable_with_several_outputs_and_depths():
+    for depth in (1, 4):
+        assert numbers(pairs, True, 3, num_outputs=2, prefetch_queue_depth=depth) == [
+            [[0, 0], [0, 0]], [[1, 1], [0.5, 0.5]], "end"]
+
+
+def test_parallel_iterable_runs_in_one_other_process():
+    def processes():
+        while True:
+            yield [np.int64(os.getpid())] * 2
+    seen = {n for run in numbers(processes, True, 4, "fork") for n in run[0]}
+    assert len(seen) == 1 and seen != {os.getpid()}
+
+
+def test_parallel_iterables_that_fail():
+    with pytest.raises(KeyError, match="the user's own"):
+        numbers(one_then_an_error, True, 3)
+    with pytest.raises(RuntimeError, match="a worker process ended"):
+        numbers(one_then_an_end, True, 3)
+    with pytest.raises(TypeError, match="needs batch=True"):
+        numbers(three_batches, True, 1, batch=False)
+    with pytest.raises(TypeError, match="cannot be sent to a worker process"):
+        numbers(three_batches(), True, 1)
+    assert numbers(three_batches(), True, 1, "fork") == [[[0, 1]]]
+
+
+def dumps(source, **options):
+    return pickle.dumps((source.__name__, options))
+
+
+def loads(data, **options):
+    name, written = pickle.loads(data)
+    assert name == "<lambda>" and written == {"protocol": 4} and options == {"strict": True}
+    return three_batches
+
+
+def test_callback_pickler():
+    this = sys.modules[__name__]
+    source = type("Source", (), {"__name__": "<lambda>", "__iter__": lambda self: three_batches()})()
+    assert numbers(source, True, 2, py_callback_pickler=(this, {"protocol": 4}, {"strict": True})) == [
+        [[0, 1]], [[10, 11]]]

@@ -18,8 +18,9 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     num_outputs: the source gives tuples of so many arrays; the result is a list of nodes.
     cycle: for iterables and generator functions: None (ends), "quiet" or True (starts over), "raise" (StopIteration once
     a pass). batch=False: the source gives single samples. layout, dtype, ndim: of the samples, one or one per output;
-    checked. repeat_last: where nothing new was fed, the last batch again. parallel=True: the callable (of exactly one
-    argument) runs in the pipeline's py_num_workers processes, prefetch_queue_depth batches ahead.
+    checked. repeat_last: where nothing new was fed, the last batch again. parallel=True: a callable (of exactly one
+    argument) runs in the pipeline's py_num_workers processes, an iterable or a generator function (batch=True) in one
+    of its own, prefetch_queue_depth batches ahead; results come back through pipes.
     An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a
     checkpoint. device, cuda_stream, use_copy_kernel, blocking, no_copy, bytes_per_sample_hint: accepted without effect.
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
@@ -55,9 +56,8 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     else:
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
-            from .workers import ParallelSource
-            made = ParallelSource(made, pipeline._given["py_num_workers"], pipeline._given["py_start_method"],
-                                  prefetch_queue_depth or 1)
+            from .workers import parallel_source
+            made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1)
         pipeline._sources[index] = made
     nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
     return nodes if num_outputs is not None else nodes[0]
@@ -199,7 +199,7 @@ class _Source:
             columns.append(column)
         return columns
 
-    def _batches(self, given):
+    def batches(self, given):
         """Of what a source per batch gives."""
         if self.outputs is None:
             return [as_batch(given)]
@@ -250,7 +250,7 @@ class CallableSource(_StatefulSource):
         return [(SampleInfo(in_epoch * batch_size + i, i, in_epoch, epoch),) for i in range(batch_size)]
 
     def assemble(self, given):
-        return self._batches(given[0]) if self.per_batch else [as_batch(c) for c in self._split(given)]
+        return self.batches(given[0]) if self.per_batch else [as_batch(c) for c in self._split(given)]
 
     def next(self, iteration, in_epoch, epoch, batch_size):
         return self.assemble([self.function(*r) for r in self.requests(in_epoch, epoch, batch_size)])
@@ -263,7 +263,9 @@ class IterableSource(_StatefulSource):
         self.owner = _stateful(iterator) or _stateful(getattr(restart, "__self__", None))
         self.resumable = self.owner is not None
 
-    def _item(self):
+    def item(self):
+        if self.ended:
+            raise StopIteration
         try:
             return next(self.iterator)
         except StopIteration:
@@ -274,11 +276,9 @@ class IterableSource(_StatefulSource):
             return next(self.iterator)
 
     def next(self, iteration, in_epoch, epoch, batch_size):
-        if self.ended:
-            raise StopIteration
         if self.per_batch:
-            return self._batches(self._item())
-        return [as_batch(c) for c in self._split([self._item() for _ in range(batch_size)])]
+            return self.batches(self.item())
+        return [as_batch(c) for c in self._split([self.item() for _ in range(batch_size)])]
 
     def reset(self):
         if self.ended and self.cycle == "raise" and self.begin is not None:

@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""external_source(parallel=True): the user's callable in processes of its own, some batches ahead."""
+"""external_source(parallel=True): the user's callable or iterable in processes of its own, some batches ahead."""
 import collections
+import importlib
 
-from . import graph  # noqa: F401  (the classes that results refer to)
-from .sources import CallableSource
+from .sources import IterableSource, make_source
 
-_function = None
+_function = None  # of a worker process: the user's callable
+_iterable = None  # of a worker process: the source over the user's iterable
 
 
-def _begin(function):
+def _loaded(sent):
+    """What _Workers._sent() made of the user's object."""
+    module, data, options = sent
+    return importlib.import_module(module).loads(data, **options) if module else data
+
+
+def _begin_function(sent):
     global _function
-    _function = function
+    _function = _loaded(sent)
+
+
+def _begin_iterable(sent, cycle):
+    global _iterable
+    _iterable = make_source(_loaded(sent), None, cycle, True, None)
 
 
 def _call(arguments):
@@ -18,6 +30,17 @@ def _call(arguments):
         return True, _portable(_function(*arguments))
     except StopIteration:
         return False, None
+
+
+def _next_item():
+    try:
+        return True, _portable(_iterable.item())
+    except StopIteration:
+        return False, None
+
+
+def _restart():
+    _iterable.reset()
 
 
 def _portable(result):
@@ -34,25 +57,64 @@ def _portable(result):
     return result
 
 
-class ParallelSource:
-    """Hands the requests of the next `depth` batches to worker processes and gives their results back in order."""
+def parallel_source(made, source, cycle, given, depth):
+    """The parallel form of what make_source() made of `source`; `given`: the pipeline's arguments."""
+    if isinstance(made, IterableSource):
+        if not made.per_batch:
+            raise TypeError("[external_source] parallel=True with an iterable or a generator function needs batch=True")
+        return ParallelIterable(made, source, cycle, given, depth)
+    if made.arguments != 1:
+        raise TypeError("[external_source] parallel=True needs a callable of exactly one argument")
+    return ParallelCallable(made, source, given, depth)
 
-    def __init__(self, source, workers, method, depth):
-        if not isinstance(source, CallableSource) or source.arguments != 1:
-            raise TypeError("[external_source] parallel=True needs a callable of exactly one argument")
-        self.source, self.workers, self.method, self.depth = source, max(1, int(workers or 1)), method, max(1, int(depth))
-        self.resumable = source.resumable
-        self.pool = None
-        self.ahead = collections.deque()  # ((in_epoch, epoch), batch size, futures)
 
-    def start_workers(self, workers=None, method=None):
-        if self.pool is None:
-            import multiprocessing
-            from concurrent.futures import ProcessPoolExecutor
-            context = multiprocessing.get_context(self.method)
-            self.pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin,
-                                            initargs=(self.source.function,))
-            list(self.pool.map(_ready, range(self.workers)))
+class _Workers:
+    """A pool of processes, and the requests of the next `depth` batches that it works on."""
+
+    resumable = False
+
+    def __init__(self, made, source, count, given, depth):
+        self.made, self.user_source, self.count, self.method = made, source, count, given["py_start_method"]
+        self.pickler, self.depth, self.pool = given["py_callback_pickler"], max(1, int(depth)), None
+        self.ahead = collections.deque()
+
+    def _sent(self):
+        """The user's object as it is, or written by py_callback_pickler where it must cross to a new interpreter."""
+        if self.pickler is None or self.method == "fork":
+            return None, self.user_source, {}
+        pickler, writing, reading = (*self.pickler, {}, {})[:3] if isinstance(self.pickler, tuple) else (self.pickler, {}, {})
+        return pickler.__name__, pickler.dumps(self.user_source, **writing), reading
+
+    def _start(self, begin, *arguments):
+        import multiprocessing
+        import pickle
+        from concurrent.futures import ProcessPoolExecutor
+        pool = ProcessPoolExecutor(self.count, mp_context=multiprocessing.get_context(self.method), initializer=begin,
+                                   initargs=(self._sent(), *arguments))
+        try:
+            list(pool.map(_ready, range(self.count)))
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise TypeError(f"[external_source] the source cannot be sent to a worker process ({error}): give a function "
+                            "or a class of a module, py_callback_pickler, or py_start_method='fork'") from None
+        self.pool = pool
+
+    def _submit(self, function, *arguments):
+        return self._guarded(self.pool.submit, function, *arguments)
+
+    def _results(self, futures):
+        try:
+            return [self._guarded(f.result) for f in futures]
+        except BaseException:
+            self.ahead.clear()
+            raise
+
+    def _guarded(self, function, *arguments):
+        from concurrent.futures.process import BrokenProcessPool
+        try:
+            return function(*arguments)
+        except BrokenProcessPool:
+            self.stop_workers()
+            raise RuntimeError("[external_source] a worker process ended before it gave its result") from None
 
     def stop_workers(self):
         pool, self.pool = self.pool, None
@@ -60,30 +122,79 @@ class ParallelSource:
         if pool is not None:
             pool.shutdown(wait=False, cancel_futures=True)
 
+
+class ParallelCallable(_Workers):
+    """Calls with the numbers of the next batches in any process, results in order."""
+
+    def __init__(self, made, source, given, depth):
+        super().__init__(made, source, max(1, int(given["py_num_workers"] or 1)), given, depth)
+        self.resumable = made.resumable
+
+    def start_workers(self, *_):
+        if self.pool is None:
+            self._start(_begin_function)
+
     def next(self, iteration, in_epoch, epoch, batch_size):
         self.start_workers()
         if self.ahead and self.ahead[0][0] != (in_epoch, epoch):
             self.ahead.clear()
         while len(self.ahead) <= self.depth:
             k = in_epoch + len(self.ahead)
-            requests = self.source.requests(k, epoch, batch_size)
-            self.ahead.append(((k, epoch), [self.pool.submit(_call, r) for r in requests]))
-        _, futures = self.ahead.popleft()
-        results = [f.result() for f in futures]
+            requests = self.made.requests(k, epoch, batch_size)
+            self.ahead.append(((k, epoch), [self._submit(_call, r) for r in requests]))
+        results = self._results(self.ahead.popleft()[1])
         if not all(given for given, _ in results):
             self.ahead.clear()
             raise StopIteration
-        return self.source.assemble([value for _, value in results])
+        return self.made.assemble([value for _, value in results])
 
     def reset(self):
         self.ahead.clear()
-        self.source.reset()
+        self.made.reset()
 
     def state(self):
-        return self.source.state()
+        return self.made.state()
 
     def restore(self, text):
-        self.source.restore(text)
+        self.made.restore(text)
+
+
+class ParallelIterable(_Workers):
+    """One process that has the iterator, because its items come in their order; its state cannot be asked for."""
+
+    def __init__(self, made, source, cycle, given, depth):
+        super().__init__(made, source, 1, given, depth)
+        self.cycle, self.lost = cycle, False
+
+    def start_workers(self, *_):
+        if self.lost:
+            raise RuntimeError("[external_source] the worker process with the source's iterator ended")
+        if self.pool is None:
+            self._start(_begin_iterable, self.cycle)
+
+    def next(self, iteration, in_epoch, epoch, batch_size):
+        self.start_workers()
+        while len(self.ahead) <= self.depth:
+            self.ahead.append(self._submit(_next_item))
+        (given, item), = self._results([self.ahead.popleft()])
+        if not given:
+            self.ahead.clear()  # they all say the same
+            raise StopIteration
+        return self.made.batches(item)
+
+    def stop_workers(self):
+        self.lost |= self.pool is not None
+        super().stop_workers()
+
+    def reset(self):
+        if self.pool is not None:  # items that are ahead stay: those of a pass that goes on
+            self._results([self._submit(_restart)])
+
+    def state(self):
+        return ""
+
+    def restore(self, text):
+        pass
 
 
 def _ready(_):
