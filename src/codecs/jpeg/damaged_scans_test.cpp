@@ -159,6 +159,27 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
   jpeg_choice() = before;
 }
 
+// Data that end a few bits before the last block does, with a marker behind them.
+TEST(DamagedScans, AFewBitsMissingBeforeAMarker) {
+  const JpegChoice before = jpeg_choice();
+  for (const File& good : good_files()) {
+    const ImageInfo info = probe_image(good, {});
+    const Region all{0, 0, info.height, info.width}, last{info.height - 1, 0, 1, info.width};
+    for (size_t missing = 1; missing <= 24; ++missing) {
+      File file(good.begin(), good.end() - 2 - missing);
+      if (file.back() == 0xFF) continue;
+      file.push_back(0xFF), file.push_back(0xD9);
+      const ExactFile exact(file);
+      for (const Region& region : {all, last})
+        EXPECT_TRUE(decode(JpegEngine::automatic, exact.bytes, info, region) ==
+                    decode(JpegEngine::libjpeg_turbo, exact.bytes, info, region))
+            << missing << " bytes";
+      EXPECT_NE(decode(JpegEngine::own, exact.bytes, info, all).error, "") << missing << " bytes";
+    }
+  }
+  jpeg_choice() = before;
+}
+
 void forge(EntropyIndex& ix, std::mt19937& random) {
   const int times = 1 + random() % 4;
   for (int i = 0; i < times; ++i) {
