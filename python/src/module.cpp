@@ -25,4 +25,5 @@ NB_MODULE(_core, m) {
   bind_containers(m);
   bind_operators(m);
   bind_pipeline(m);
+  bind_file_tools(m);
 }

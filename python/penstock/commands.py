@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them."""
+import argparse
+import contextlib
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from . import _core
+
+JPEG = (".jpg", ".jpeg", ".jpe", ".jfif")
+IMAGES = (*JPEG, ".png")
+AT_ONCE = 256  # files between two looks at the keyboard
+
+
+def files_below(path, extensions):
+    """The file itself, whatever its name, or those of a folder and the folders in it, sorted."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path, followlinks=False):
+        folders.sort()
+        found += [os.path.join(folder, n) for n in sorted(names) if n.lower().endswith(extensions)]
+    return found
+
+
+@contextlib.contextmanager
+def progress(total, what):
+    """A function that takes the number of files done: a bar of tqdm or rich where one is installed, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda n: None
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            from tqdm import tqdm
+            yield stack.enter_context(tqdm(total=total, desc=what, unit="file", leave=False)).update
+            return
+        except ImportError:
+            pass
+        try:
+            from rich.progress import Progress
+            bar = stack.enter_context(Progress(transient=True))
+            task = bar.add_task(what, total=total)
+            yield lambda n: bar.advance(task, n)
+            return
+        except ImportError:
+            pass
+        done = 0
+
+        def count(n):
+            nonlocal done
+            done += n
+            print(f"\r{what}: {done} of {total} files", end="" if done < total else "\n", file=sys.stderr, flush=True)
+        yield count
+
+
+def index(args):
+    """Makes the entropy index of a data set."""
+    folder = args.dataset if os.path.isdir(args.dataset) else os.path.dirname(args.dataset) or "."
+    files = files_below(args.dataset, JPEG)
+    out = args.out or ""
+    if out and os.sep not in out:
+        out = os.path.join(".", out)
+    builder = _core.IndexBuilder(out, folder, args.step, args.threads)
+    made = kept = left_out = 0
+    failed = []
+    with progress(len(files), "index") as advance:
+        for first in range(0, len(files), AT_ONCE):
+            part = files[first:first + AT_ONCE]
+            m, k, n, f = builder.add(part)
+            made, kept, left_out = made + m, kept + k, left_out + n
+            failed += f
+            advance(len(part))
+    builder.finish()
+    for path, why in failed:
+        print(f"{path}: {why}", file=sys.stderr)
+    total = sum(os.path.getsize(f) for f in files if os.path.exists(f))
+    size = os.path.getsize(builder.path()) if os.path.exists(builder.path()) else 0
+    share = f", {100 * size / total:.2f} % of the files" if total else ""
+    print(f"{made} made, {kept} there already, {left_out} without (small or not baseline JPEG), {len(failed)} failed; "
+          f"{builder.path()}: {size / 1e6:.1f} MB{share}")
+    return 1 if failed else 0
+
+
+def verify(args):
+    """Prints what is wrong, a line each: file, kind, text."""
+    files = [f for path in args.paths for f in files_below(path, IMAGES)]
+    bad = 0
+    with ThreadPoolExecutor(args.threads or None) as pool, progress(len(files), "verify") as advance:
+        for path, found in zip(files, pool.map(lambda f: _core.verify_file(f, args.max_pixels), files)):
+            advance(1)
+            bad += bool(found)
+            for kind, text in found:
+                print(f"{path}: {kind}: {text}")
+    print(f"{len(files)} files, {bad} with something wrong", file=sys.stderr)
+    return 1 if bad else 0
+
+
+def transcode(args):
+    """Progressive, arithmetic and multi-scan JPEG files to baseline, losslessly; other files are copied."""
+    if os.path.isdir(args.source):
+        pairs = [(f, os.path.join(args.destination, os.path.relpath(f, args.source)))
+                 for f in files_below(args.source, IMAGES)]
+    elif os.path.isdir(args.destination):
+        pairs = [(args.source, os.path.join(args.destination, os.path.basename(args.source)))]
+    else:
+        pairs = [(args.source, args.destination)]
+    changed = failed = 0
+
+    def one(pair):
+        try:
+            os.makedirs(os.path.dirname(pair[1]) or ".", exist_ok=True)
+            return _core.transcode_file(*pair), None
+        except (_core.DataError, OSError) as error:
+            return False, error
+    with ThreadPoolExecutor(args.threads or None) as pool, progress(len(pairs), "transcode") as advance:
+        for pair, (done, error) in zip(pairs, pool.map(one, pairs)):
+            advance(1)
+            changed += done
+            if error is not None:
+                failed += 1
+                print(f"{pair[0]}: {error}", file=sys.stderr)
+    print(f"{len(pairs)} files, {changed} transcoded, {failed} failed")
+    return 1 if failed else 0
+
+
+def parser():
+    p = argparse.ArgumentParser(prog="penstock", description="Tools for image files that pipelines read.")
+    commands = p.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(run, **options):
+        c = commands.add_parser(run.__name__, description=run.__doc__, help=run.__doc__, **options)
+        c.set_defaults(run=run)
+        c.add_argument("--threads", type=int, default=0, help="default: as many as the process may use")
+        return c
+    c = command(index)
+    c.add_argument("dataset", help="a folder, with all folders in it, or a file")
+    c.add_argument("--step", type=int, default=8, help="MCUs between two points; default 8")
+    c.add_argument("--out", help="file of the index, or a folder for it; default: the user's cache folder, where "
+                                 "pipelines look by themselves")
+    c = command(verify, epilog="Ends with 1 where anything is wrong.")
+    c.add_argument("paths", nargs="+", help="files and folders")
+    c.add_argument("--max-pixels", type=int, default=178956970, help="larger pictures are \"too large\"")
+    c = command(transcode)
+    c.add_argument("--baseline", action="store_true", required=True, help="to baseline JPEG, the only form there is")
+    c.add_argument("source", help="a file or folder")
+    c.add_argument("destination", help="may be the source: each file is replaced in one step")
+    return p
+
+
+def main(arguments=None):
+    args = parser().parse_args(arguments)
+    if args.threads < 0:
+        parser().error("--threads must not be negative")
+    try:
+        return args.run(args)
+    except (ValueError, OSError, _core.DataError) as error:
+        print(f"penstock {args.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

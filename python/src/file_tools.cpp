@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// For penstock/commands.py.
+#include "exec/file_tools.h"
+
+#include "bindings.h"
+
+namespace penstock::python {
+namespace {
+
+// Paths come and go as Python's file names do: bytes that are no UTF-8 are kept.
+std::string path_from(nb::handle h) {
+  PyObject* bytes = nullptr;
+  if (!PyUnicode_FSConverter(h.ptr(), &bytes)) throw nb::python_error();
+  const nb::object owned = nb::steal(bytes);
+  return {PyBytes_AsString(bytes), static_cast<size_t>(PyBytes_Size(bytes))};
+}
+nb::object path_to(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
+template <class F> auto without_gil(F&& f) {
+  nb::gil_scoped_release release;
+  return f();
+}
+
+}  // namespace
+
+void bind_file_tools(nb::module_& m) {
+  m.def("verify_file", [](nb::handle path, int64_t max_pixels) {
+    const std::string p = path_from(path);
+    const auto found = without_gil([&] { return verify_file(p, max_pixels); });
+    nb::list l;
+    for (const Finding& f : found) l.append(nb::make_tuple(f.kind, f.text));
+    return l;
+  });
+  m.def("transcode_file", [](nb::handle from, nb::handle to) {
+    const std::string a = path_from(from), b = path_from(to);
+    return without_gil([&] { return transcode_file(a, b); });
+  });
+  nb::class_<IndexBuilder>(m, "IndexBuilder")
+      .def("__init__", [](IndexBuilder* self, nb::handle option, nb::handle data_set, int step, int threads) {
+             new (self) IndexBuilder(path_from(option), path_from(data_set), step, threads);
+           })
+      .def("add", [](IndexBuilder& b, nb::list files) {
+             std::vector<std::string> paths;
+             for (nb::handle f : files) paths.push_back(path_from(f));
+             const IndexReport r = without_gil([&] { return b.add(paths); });
+             nb::list failed;
+             for (const auto& [path, why] : r.failed) failed.append(nb::make_tuple(path_to(path), why));
+             return nb::make_tuple(r.made, r.kept, r.left_out, failed);
+           })
+      .def("finish", [](IndexBuilder& b) { without_gil([&] { return b.finish(), 0; }); })
+      .def("path", [](const IndexBuilder& b) { return path_to(b.path()); });
+}
+
+}  // namespace penstock::python

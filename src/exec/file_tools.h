@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands do with image files.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "codecs/verify_image.h"
+#include "exec/index_setting.h"
+
+namespace penstock {
+
+// verify_image() of a file; one that cannot be read is "unreadable".
+std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels);
+
+// Writes `from` as a baseline JPEG file (codecs/transcode_jpeg.h) to `to`, which may be the same path. Returns false,
+// and copies the file where the paths differ, where it is baseline already or no JPEG file. Throws as to_baseline_jpeg().
+bool transcode_file(const std::string& from, const std::string& to);
+
+struct IndexReport {
+  int64_t made = 0, kept = 0;  // kept: there was one
+  int64_t left_out = 0;        // small, progressive, no JPEG file: what an index does not pay for
+  std::vector<std::pair<std::string, std::string>> failed;  // path and why
+};
+
+// Makes the indexes of many files, as a first epoch would.
+class IndexBuilder {
+ public:
+  // option: a path, or "" for the user's cache folder.
+  IndexBuilder(const std::string& option, const std::string& data_set, int step, int threads);
+  ~IndexBuilder();
+  IndexReport add(const std::vector<std::string>& files);
+  void finish();  // writes what is left; throws where it cannot be kept
+  const std::string& path() const { return indexes_.store->path(); }
+
+ private:
+  struct Lane;
+  void add_one(const std::string& file, Lane& lane);
+  IndexSetting indexes_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace penstock
