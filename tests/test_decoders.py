@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import penstock
-from penstock import fn, types
+from penstock import fn, pipeline_def, types
 
 COLORS = {"RGB": types.RGB, "BGR": types.BGR, "GRAY": types.GRAY, "YCbCr": types.YCbCr}
 seeds = st.integers(0, 2**32 - 1)
@@ -219,3 +219,28 @@ def test_wrong_arguments_are_named():
             (fn.decoders.image_random_crop, {"random_area": [0, 2]}, ValueError, "random_area")]:
         with pytest.raises(error, match=message):
             call(JPEG, **arguments)
+
+
+@pytest.mark.parametrize("mirror", [0, 1])
+@pytest.mark.parametrize("window", [None, (0.11, 0.23, 0.7, 0.6)])
+def test_fast_decoding_keeps_samples_in_their_places(mirror, window):
+    y, x = np.mgrid[0:403, 0:517] / 500
+    waves = [np.sin(9 * x + 4 * y), np.cos(7 * y - 3 * x), np.sin(20 * x * y)]
+    file = encoded((127 + 100 * np.stack(waves, -1)).astype(np.uint8), quality=95, subsampling=0)
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def shrunk(decode, size):
+        images = fn.decoders.image(fn.external_source(lambda: [file]), decode=decode)
+        if window:
+            images = fn.slice(images, window[:2], window[2:], axis_names="HW")
+        images = fn.resize(images, size=size, interp_type=types.INTERP_LINEAR)
+        return fn.flip(images, horizontal=mirror)
+
+    height, width = (403, 517) if window is None else (0.7 * 403, 0.6 * 517)
+    for size in [(150, 160), (37, 41), (11, 300), (400, 500)]:
+        exact, fast = (shrunk(decode, size).run()[0].as_array()[0].astype(float) for decode in ("exact", "fast"))
+        if 2 * size[0] > height or 2 * size[1] > width:  # too large to be had from a picture of half the size
+            np.testing.assert_array_equal(exact, fast)
+            continue
+        error, shift = np.abs(exact - fast).mean(), np.abs(np.diff(exact, axis=1)).mean()
+        assert 0 < error < min(0.6, 0.2 * shift), (size, error, shift)

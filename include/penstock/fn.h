@@ -390,6 +390,9 @@ struct ImageArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
+  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
+  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  Optional<std::string> decode{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -432,6 +435,7 @@ struct ImageArguments {
     adjust_orientation.add_to(a, "adjust_orientation");
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
+    decode.add_to(a, "decode");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -473,6 +477,9 @@ struct ImageCropArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
+  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
+  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  Optional<std::string> decode{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -521,6 +528,7 @@ struct ImageCropArguments {
     adjust_orientation.add_to(a, "adjust_orientation");
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
+    decode.add_to(a, "decode");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -566,6 +574,9 @@ struct ImageRandomCropArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
+  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
+  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  Optional<std::string> decode{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -604,6 +615,7 @@ struct ImageRandomCropArguments {
     adjust_orientation.add_to(a, "adjust_orientation");
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
+    decode.add_to(a, "decode");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -644,6 +656,9 @@ struct ImageSliceArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
+  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
+  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  Optional<std::string> decode{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -699,6 +714,7 @@ struct ImageSliceArguments {
     adjust_orientation.add_to(a, "adjust_orientation");
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
+    decode.add_to(a, "decode");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");

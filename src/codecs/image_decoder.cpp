@@ -87,10 +87,10 @@ void check_task(const DecodeTask& t) {
   const Region& r = t.region;
   if (!decodes_to(t.params.dtype))
     bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(t.params.dtype));
-  if (r.y < 0 || r.x < 0 || r.height < 1 || r.width < 1 || r.y > t.info.height - r.height ||
-      r.x > t.info.width - r.width)
+  const int64_t height = scaled_extent(t.info.height, t.params), width = scaled_extent(t.info.width, t.params);
+  if (r.y < 0 || r.x < 0 || r.height < 1 || r.width < 1 || r.y > height - r.height || r.x > width - r.width)
     bad_argument("the region ({}, {}) of {} x {} pixels leaves the image of {} x {}", r.y, r.x, r.height, r.width,
-                 t.info.height, t.info.width);
+                 height, width);
 }
 
 void decode_by_library(const DecodeTask& t) {
@@ -99,7 +99,8 @@ void decode_by_library(const DecodeTask& t) {
     bad_data("{} cannot decode this file: {}", engine.name(), why);
   const int orientation = t.params.apply_orientation ? t.info.orientation : 1;
   const int64_t pixel_bytes = output_channels(t.info, t.params.type) * static_cast<int64_t>(size_of(t.params.dtype));
-  decode_upright(orientation, t.info.height, t.info.width, t.region, pixel_bytes, t.sink,
+  const int64_t height = scaled_extent(t.info.height, t.params), width = scaled_extent(t.info.width, t.params);
+  decode_upright(orientation, height, width, t.region, pixel_bytes, t.sink,
                  [&](const Region& stored, const PixelSink& to) {
                    engine.decode(t.file, t.info, t.params, stored, to);
                  });

@@ -43,6 +43,10 @@ struct DecodeParams {
   bool apply_orientation = true;
   bool fancy_upsampling = true;
   bool fast_idct = false;
+  // JPEG alone: the picture at eighths / 8 of its size (8, 4, 2 or 1; sizes round up), made by smaller inverse
+  // transforms as libjpeg-turbo does. Regions are those of the small picture; ImageInfo stays that of the file.
+  int eighths = 8;
+  bool may_scale = false;  // the caller allows the planner to choose eighths
   int64_t max_pixels = 178956970;  // checked before memory is taken
 };
 
@@ -63,6 +67,9 @@ const char* sniff_format(Bytes file);
 // Headers only. Throws ErrorKind::data naming the cause. Sizes are checked against params.max_pixels and > 0.
 // height and width are those of the picture after orientation if params.apply_orientation.
 ImageInfo probe_image(Bytes file, const DecodeParams& params);
+
+// Extent of a dimension of the picture that params ask for.
+inline int64_t scaled_extent(int64_t extent, const DecodeParams& params) { return (extent * params.eighths + 7) / 8; }
 
 // Number of channels that decoding gives: rgb, bgr, ycbcr 3; gray 1; any_data as stored, but CMYK becomes RGB.
 // ycbcr is DALI's (BT.601, studio range). gray of a color JPEG is its stored luma.

@@ -255,10 +255,13 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
         d.out_color_space = output.space;
         d.dct_method = params.fast_idct ? JDCT_IFAST : JDCT_ISLOW;
         d.do_fancy_upsampling = params.fancy_upsampling;
+        d.scale_num = static_cast<unsigned>(params.eighths);
+        d.scale_denom = 8;
+        jpeg_calc_output_dimensions(&d);
       }))
     report(s, -1, 0);
-  const int64_t width = d.image_width, height = d.image_height;
-  if (width * height > params.max_pixels || d.num_components != info.channels)
+  const int64_t width = d.output_width, height = d.output_height;
+  if (int64_t{d.image_width} * d.image_height > params.max_pixels || d.num_components != info.channels)
     bad_data("JPEG: the headers contradict each other");
   if (region.y < 0 || region.x < 0 || region.height < 1 || region.width < 1 || region.height > height - region.y ||
       region.width > width - region.x)
@@ -267,9 +270,11 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
   // Each block of the first component takes at least one bit, so a small file with a huge frame fails before libjpeg
   // takes memory for it.
   if (const auto& c = d.comp_info[0]; !d.arith_code) {
-    const int64_t w = width * c.h_samp_factor / d.max_h_samp_factor, h = height * c.v_samp_factor / d.max_v_samp_factor;
+    const int64_t w = int64_t{d.image_width} * c.h_samp_factor / d.max_h_samp_factor;
+    const int64_t h = int64_t{d.image_height} * c.v_samp_factor / d.max_v_samp_factor;
     if ((w / 8) * (h / 8) / 8 > static_cast<int64_t>(file.size()))
-      bad_data("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), height, width);
+      bad_data("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), d.image_height,
+               d.image_width);
   }
   if (!guarded(s, [&] {
         jpeg_start_decompress(&d);
@@ -319,7 +324,7 @@ static bool smooths_blocks(const jpeg_decompress_struct& d) {
 }
 
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {
-  const int64_t width = d.output_width, mcu_width = 8 * d.max_h_samp_factor;
+  const int64_t width = d.output_width, mcu_width = d.min_DCT_scaled_size * d.max_h_samp_factor;
   JpegWindow w;
   if (smooths_blocks(d)) {
     w.width = width;

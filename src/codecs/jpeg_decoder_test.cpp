@@ -102,6 +102,35 @@ TEST(JpegDecoder, EveryRegionEqualsTheFullDecode) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(JpegDecoder, RegionsOfSmallerPictures) {
+  std::mt19937 random(11);
+  auto in = [&](int lo, int hi) { return lo + static_cast<int>(random() % (hi - lo + 1)); };
+  const int samplings[][2] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}, {3, 2}};
+  int wrong = 0;
+  for (int i = 0; i < rounds(400); ++i) {
+    JpegRecipe r;
+    r.height = in(1, 150), r.width = in(1, 150);
+    r.h = samplings[i % 6][0], r.v = samplings[i % 6][1];
+    r.components = in(0, 5) == 0 ? 1 : 3;
+    r.progressive = in(0, 4) == 0;
+    r.seed = i;
+    const File file = make_jpeg(r);
+    DecodeParams params;
+    params.eighths = 1 << in(0, 3);
+    const Plain full = decode_plainly(file, JCS_RGB, true, params.eighths);
+    ASSERT_EQ(full.height, scaled_extent(r.height, params));
+    ASSERT_EQ(full.width, scaled_extent(r.width, params));
+    for (int k = 0; k < 6; ++k) {
+      Region region;
+      region.height = k ? in(1, full.height) : full.height, region.width = k ? in(1, full.width) : full.width;
+      region.y = in(0, full.height - region.height), region.x = in(0, full.width - region.width);
+      const std::string difference = compare(full, region, decode_region(file, region, params));
+      if (!difference.empty() && ++wrong < 20) ADD_FAILURE() << r.text() << " at " << params.eighths << "/8: " << difference;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(JpegDecoder, TypesAndDepths) {
   JpegRecipe r;
   r.height = 21, r.width = 34;

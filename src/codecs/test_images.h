@@ -126,7 +126,7 @@ struct Plain {
   int height = 0, width = 0, channels = 0;
   std::vector<uint8_t> pixels;
 };
-inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = true) {
+inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = true, int eighths = 8) {
   jpeg_decompress_struct d;
   jpeg_error_mgr errors;
   d.err = jpeg_std_error(&errors);
@@ -135,6 +135,8 @@ inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = 
   jpeg_read_header(&d, TRUE);
   d.out_color_space = space;
   d.do_fancy_upsampling = fancy;
+  d.scale_num = static_cast<unsigned>(eighths);
+  d.scale_denom = 8;
   jpeg_start_decompress(&d);
   Plain p{static_cast<int>(d.output_height), static_cast<int>(d.output_width), d.output_components, {}};
   p.pixels.resize(static_cast<size_t>(p.height) * p.width * p.channels);

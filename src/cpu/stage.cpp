@@ -137,7 +137,24 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
   if (st_.decodes) prepare_decode();
 }
 
+// The smallest picture that still has a sample for each output of the resize behind; 8: the whole.
+static int choose_eighths(const Placement& p) {
+  for (const int eighths : {1, 2, 4}) {
+    bool enough = true;
+    for (int d = 0; d < 2; ++d) {
+      const auto& f = p[d].filter;
+      enough &= f && f->kind != FilterKind::window && std::abs(f->hi - f->lo) * eighths >= 8.0 * static_cast<double>(f->out);
+    }
+    if (enough) return eighths;
+  }
+  return 8;
+}
+
 void CpuStage::Sample::prepare_decode() {
+  if (decode.params.may_scale && !placement_->warps() && std::string_view(decode.info.format) == "jpeg") {
+    decode.params.eighths = choose_eighths(*placement_);
+    for (int d = 0; d < 2 && decode.params.eighths < 8; ++d) placement_->shrink_source(d, decode.params.eighths);
+  }
   int64_t lo[3], hi[3];
   for (int d = 0; d < 3; ++d) source_range(*placement_, d, scratch_, lo[d], hi[d]);
   const Region region{lo[0], lo[1], hi[0] - lo[0], hi[1] - lo[1]};

@@ -17,6 +17,7 @@ def image(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
+    decode: str = 'exact',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -50,6 +51,7 @@ def image(
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
+        decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -79,6 +81,7 @@ def image_crop(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
+    decode: str = 'exact',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -115,6 +118,7 @@ def image_crop(
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
+        decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -147,6 +151,7 @@ def image_random_crop(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
+    decode: str = 'exact',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -178,6 +183,7 @@ def image_random_crop(
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
+        decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -205,6 +211,7 @@ def image_slice(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
+    decode: str = 'exact',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -244,6 +251,7 @@ def image_slice(
         adjust_orientation: Turn the picture upright as its EXIF data say.
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
+        decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.

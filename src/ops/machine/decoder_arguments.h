@@ -15,8 +15,10 @@ struct DecoderArguments {
   int64_t host_memory_padding = 8388608, host_memory_padding_jpeg2k = 0;
   int64_t hybrid_huffman_threshold = 1000000, preallocate_height_hint = 0, preallocate_width_hint = 0;
   float hw_decoder_load = 0.65f;
+  std::string decode = "exact";
 
   void check_decoder() const {
+    if (decode != "exact" && decode != "fast") bad_argument("decode must be 'exact' or 'fast', got '{}'", decode);
     if (output_type < 0 || output_type > 4)
       bad_argument("output_type must be 0 (RGB), 1 (BGR), 2 (GRAY), 3 (YCbCr) or 4 (ANY_DATA), got {}", output_type);
     if (!decodes_to(dtype)) bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(dtype));
@@ -28,6 +30,7 @@ struct DecoderArguments {
     p.apply_orientation = adjust_orientation;
     p.fancy_upsampling = true;  // what jpeg_fancy_upsampling=False does on a CPU as well
     p.fast_idct = use_fast_idct;
+    p.may_scale = decode == "fast";
     return p;
   }
   // Channels of the result where they do not depend on the file, else -1.
@@ -42,6 +45,9 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
       .arg("adjust_orientation", &Op::adjust_orientation, "Turn the picture upright as its EXIF data say.")
       .arg("use_fast_idct", &Op::use_fast_idct, "A faster inverse transform of JPEG that is up to 11 steps away.")
       .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling, "Accepted without effect: chroma is always interpolated.")
+      .arg("decode", &Op::decode,
+           "'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG "
+           "image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.")
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)
       .arg("device_memory_padding_jpeg2k", &Op::device_memory_padding_jpeg2k, none)

@@ -58,6 +58,23 @@ void Placement::filter(int dim, AxisFilter f) {
   d.filter = std::move(f);
 }
 
+void Placement::shrink_source(int dim, int eighths) {
+  DimMap& d = dims_[dim];
+  AxisFilter& f = *d.filter;
+  const int64_t in = (d.in * eighths + 7) / 8;
+  // The window [low, high) of the source, in the small picture's samples and rounded to whole ones.
+  const int64_t low = d.step > 0 ? d.start : d.start - d.extent + 1, high = low + d.extent;
+  const int64_t first = low * eighths / 8, last = std::min((high * eighths + 7) / 8, in);
+  const double scale = eighths / 8.0;
+  const double shift = d.step > 0 ? static_cast<double>(low) * scale - static_cast<double>(first)
+                                  : static_cast<double>(last) - static_cast<double>(high) * scale;
+  f.lo = f.lo * scale + shift;
+  f.hi = f.hi * scale + shift;
+  d.in = in;
+  d.extent = last - first;
+  d.start = d.step > 0 ? first : last - 1;
+}
+
 void Placement::affine(const AffineMap& a) {
   affine_ = a;
   const char* letters = a.dims == 3 ? "DHW" : "HW";
