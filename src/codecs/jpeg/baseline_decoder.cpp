@@ -43,6 +43,7 @@ class PenstockJpeg final : public ImageDecoder {
   ImageInfo probe(Bytes file) const override { return libjpeg_turbo_decoder().probe(file); }
   std::string cannot_decode(Bytes file, const ImageInfo&, const DecodeParams& params) const override {
     jpeg::ScanHeader header;
+    if (params.eighths != 8) return "smaller pictures are libjpeg-turbo's alone";
     if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
     const char* why = jpeg::read_scan_header(file, header);
     return why ? why : "";

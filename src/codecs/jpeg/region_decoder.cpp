@@ -27,6 +27,7 @@ void mcu_range(int64_t first, int64_t count, int factor, int chroma_size, int& b
 
 const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const Region& stored,
                                    EntropyIndexAccess* access, TableCache& tables, Target target) {
+  if (params.eighths != 8) return "smaller pictures are libjpeg-turbo's alone";
   if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
   if (const char* why = read_scan_header(file, header_)) return why;
   const ScanHeader& h = header_;

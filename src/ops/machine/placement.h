@@ -51,14 +51,9 @@ class Placement {
   // Resamples or convolves the dimension; throws internal if it is filtered already (stages break before that).
   void filter(int dim, AxisFilter f);
   void affine(const AffineMap& a);
-<<<<<<< HEAD
-=======
-  // The same with one map for each frame (dimension F); all have the same output size.
-  void affine_frames(std::vector<AffineMap> maps);
   // The source of the dimension, which is filtered, is had at eighths / 8 of its size instead: where its samples lie
   // stays the same, to a fraction of a sample.
   void shrink_source(int dim, int eighths);
->>>>>>> f9d02f7 (Decode at 1/2, 1/4 or 1/8 of the size where the user allows it and a resize behind shrinks that much)
   // Value of positions outside; one entry or one per channel. In the units of the stage's output.
   void fill(std::vector<float> values) { fill_ = std::move(values); }
 
