@@ -43,7 +43,8 @@ def run_race(suite_name, variant, options, data):
     rows, failed = race.race(commands, HERE / "logs", options.rounds)
     description = suite.VARIANTS[variant]
     result = {"title": description.title, "unit": suite.UNIT, "rows": rows, "failed": failed, "left_out": left_out}
-    return judge(result, description.target, getattr(suite, "BASE", "DALI"))
+    judge(result, description.target, getattr(suite, "BASE", "DALI"))
+    return judge_more(result, getattr(suite, "MORE_TARGETS", {}).get(variant, {}))
 
 
 def judge(result, target, base):
@@ -65,6 +66,16 @@ def judge(result, target, base):
     return result
 
 
+def judge_more(result, targets):
+    """The targets of other methods than "Penstock"."""
+    for method, ratio in targets.items():
+        row = next((r for r in result["rows"] if r["method"] == method), None)
+        met = row["ratio"] >= ratio if row and row["ratio"] else None
+        result.setdefault("more_targets", []).append({"method": method, "at_least": ratio, "met": met})
+        result["met"] = result["met"] and met
+    return result
+
+
 def markdown(result):
     per_item = result["unit"] == "calls/s"
     head = ["method", "microseconds" if per_item else result["unit"], "least to most", "ratio", "CPU %", "peak RSS MB"]
@@ -82,6 +93,8 @@ def notes(result):
     lines = [""]
     if "target" in result:
         lines.append(f"Target: {result['target']}: {footprint.VERDICT[result['met']]}.")
+    for more in result.get("more_targets", []):
+        lines.append(f"Target of {more['method']}: at least {more['at_least']} x: {footprint.VERDICT[more['met']]}.")
     if "outputs_agree" in result:
         lines.append("Output of the fused run and of the slow twin: "
                      + ("the same bytes." if result["outputs_agree"] else "DIFFERENT BYTES."))
