@@ -167,7 +167,7 @@ TEST(DamagedScans, AFewBitsMissingBeforeAMarker) {
     const Region all{0, 0, info.height, info.width}, last{info.height - 1, 0, 1, info.width};
     for (size_t missing = 1; missing <= 24; ++missing) {
       File file(good.begin(), good.end() - 2 - missing);
-      if (file.back() == 0xFF) continue;
+      if (file.empty() || file.back() == 0xFF) continue;
       file.push_back(0xFF), file.push_back(0xD9);
       const ExactFile exact(file);
       for (const Region& region : {all, last})
