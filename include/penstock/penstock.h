@@ -161,6 +161,16 @@ PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch
 PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index,
                                                        penstock_sample* sample);
 
+/* DLPack 1: include its header, dlpack.h, to look inside. A tensor is one sample, on the CPU. */
+struct DLManagedTensorVersioned;
+/* Without a copy: `tensor` keeps the memory until the consumer calls its deleter. */
+PENSTOCK_API penstock_status penstock_batch_to_dlpack(const penstock_batch* batch, int index,
+                                                      struct DLManagedTensorVersioned** tensor);
+/* Without a copy. Takes the tensors over where it succeeds: their deleters run, in any thread, when nothing refers to
+ * the memory any more. They have one element type and number of dimensions. `layout` may be NULL. */
+PENSTOCK_API penstock_status penstock_batch_from_dlpack(struct DLManagedTensorVersioned* const* tensors, size_t count,
+                                                        const char* layout, penstock_batch** batch);
+
 /* ---- Argument lists ---- */
 
 typedef struct penstock_arguments penstock_arguments;
@@ -267,6 +277,12 @@ typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
   /* Entropy indexes of JPEG files: "off", "read", "auto", or the path of the file to make and use. NULL: what
    * PENSTOCK_ENTROPY_INDEX says, else "auto". Copied. */
   const char* entropy_index;
+  /* What a file that cannot be read does: "raise", "skip" (a shorter batch) or "replace" (another sample); NULL keeps
+   * what was saved, else "raise". error_budget: samples that an epoch may lose, -1: any number. uneven, not 0: "skip"
+   * with several shards is allowed. */
+  const char* on_error;
+  int64_t error_budget;
+  int uneven;
 } penstock_pipeline_options;
 
 typedef struct penstock_run_options {
@@ -330,6 +346,8 @@ PENSTOCK_API penstock_status penstock_pipeline_get_reader_meta(const penstock_pi
                                                                penstock_reader_meta* meta);
 /* Time of each step in nanoseconds, waits, bytes, samples left out, and `verdict`: what the loop waits for. JSON. */
 PENSTOCK_API penstock_status penstock_pipeline_statistics(const penstock_pipeline* pipeline, char** json);
+/* The first call starts to record; each writes what was recorded until then as a Chrome trace, which is JSON. */
+PENSTOCK_API penstock_status penstock_pipeline_trace(penstock_pipeline* pipeline, char** json);
 /* How the graph was grouped into stages; for people. */
 PENSTOCK_API penstock_status penstock_pipeline_plan(const penstock_pipeline* pipeline, char** text);
 /* The form that penstock_pipeline_load reads. */

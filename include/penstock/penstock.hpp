@@ -166,6 +166,19 @@ class Batch {
     return create(dtype, shapes, layout, nullptr, allocator.handle(), nullptr);
   }
 
+  // Tensors of other libraries, one a sample, without a copy; they are taken over.
+  static Batch from_dlpack(const std::vector<DLManagedTensorVersioned*>& tensors, const std::string& layout = {}) {
+    penstock_batch* handle = nullptr;
+    check(penstock_batch_from_dlpack(tensors.data(), tensors.size(), layout.c_str(), &handle));
+    return Batch(handle);
+  }
+  // One sample, for the consumer to delete.
+  DLManagedTensorVersioned* to_dlpack(int i) const {
+    DLManagedTensorVersioned* tensor = nullptr;
+    check(penstock_batch_to_dlpack(handle(), i, &tensor));
+    return tensor;
+  }
+
   explicit operator bool() const { return handle_ != nullptr; }
   int size() const { return info().num_samples; }
   int ndim() const { return info().ndim; }
@@ -363,6 +376,9 @@ struct PipelineOptions {  // zero keeps what was saved
   uint64_t memory_limit = 0;
   Allocator allocator{};
   std::string entropy_index{};  // "off", "read", "auto" or a path
+  std::string on_error{};       // "raise", "skip", "replace"
+  int64_t error_budget = 0;     // samples that an epoch may lose; -1: any number
+  bool uneven = false;          // "skip" with several shards
 };
 
 struct ReaderMeta {
@@ -455,6 +471,13 @@ class Pipeline {
   std::string save() const { return text(penstock_pipeline_save); }
   std::string statistics() const { return text(penstock_pipeline_statistics); }  // JSON
   std::string plan() const { return text(penstock_pipeline_plan); }
+  // A Chrome trace of what was recorded since the first call.
+  std::string trace() {
+    char* json = nullptr;
+    check(penstock_pipeline_trace(handle(), &json));
+    const std::unique_ptr<char, void (*)(char*)> freed(json, penstock_free_text);
+    return json;
+  }
 
   int batch_size() const { return info().batch_size; }
   int num_outputs() const { return info().num_outputs; }
@@ -477,6 +500,8 @@ class Pipeline {
     o.memory_limit = options.memory_limit;
     o.allocator = options.allocator.handle();
     if (!options.entropy_index.empty()) o.entropy_index = options.entropy_index.c_str();
+    if (!options.on_error.empty()) o.on_error = options.on_error.c_str();
+    o.error_budget = options.error_budget, o.uneven = options.uneven;
     return o;
   }
   penstock_pipeline_info info() const {

@@ -4,39 +4,6 @@
 namespace penstock::python {
 namespace {
 
-DType dtype_from_dl(const DLDataType& t) {
-  if (t.lanes == 1) {
-    const int bytes = t.bits / 8;
-    const int log = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : -1;
-    if (t.code == kDLBool && bytes == 1) return DType::bool_;
-    if (log >= 0 && t.code == kDLUInt) return static_cast<DType>(log);
-    if (log >= 0 && t.code == kDLInt) return static_cast<DType>(4 + log);
-    if (log >= 1 && t.code == kDLFloat) return static_cast<DType>(7 + log);
-  }
-  bad_type("a tensor of DLPack type (code {}, {} bits, {} lanes) is not supported", int(t.code), int(t.bits),
-           int(t.lanes));
-}
-
-DLDataType dl_dtype(DType t) {
-  const auto bits = static_cast<uint8_t>(size_of(t) * 8);
-  const uint8_t code = t == DType::bool_ ? kDLBool : is_float(t) ? kDLFloat : is_unsigned(t) ? kDLUInt : kDLInt;
-  return {code, bits, 1};
-}
-
-View view_of(const DLTensor& d) {
-  if (d.device.device_type != kDLCPU && d.device.device_type != kDLCUDAHost)
-    bad_type("the tensor lives on another device (DLPack device type {}); this build runs on the CPU: copy it there first",
-             static_cast<int>(d.device.device_type));
-  View v;
-  v.dtype = dtype_from_dl(d.dtype);
-  v.data = static_cast<char*>(d.data) + d.byte_offset;
-  if (d.ndim < 0) bad_type("a DLPack tensor of {} dimensions", d.ndim);
-  v.shape = Shape(std::span<const int64_t>(d.shape, d.ndim));
-  check_extents(v.shape, v.dtype);
-  v.strides = d.strides ? Shape(std::span<const int64_t>(d.strides, d.ndim)) : dense_strides(v.shape);
-  return v;
-}
-
 template <class Managed> Tensor adopt(Managed* m) {
   std::shared_ptr<void> owner(m, [](void* p) {
     auto* managed = static_cast<Managed*>(p);
@@ -49,29 +16,6 @@ template <class Managed> Tensor adopt(Managed* m) {
   t.view = view_of(m->dl_tensor);
   t.owner = std::move(owner);
   return t;
-}
-
-template <class Managed> struct Exported {
-  Managed managed{};
-  Tensor tensor;
-};
-
-template <class Managed> Managed* export_tensor(Tensor tensor) {
-  auto* e = new Exported<Managed>;
-  e->tensor = std::move(tensor);
-  View& v = e->tensor.view;
-  DLTensor& d = e->managed.dl_tensor;
-  d.data = v.data;
-  d.device = {kDLCPU, 0};
-  d.ndim = v.shape.size();
-  d.dtype = dl_dtype(v.dtype);
-  d.shape = &v.shape[0];
-  d.strides = &v.strides[0];
-  d.byte_offset = 0;
-  if constexpr (requires { e->managed.version; }) e->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  e->managed.manager_ctx = e;
-  e->managed.deleter = [](Managed* m) { delete static_cast<Exported<Managed>*>(m->manager_ctx); };
-  return &e->managed;
 }
 
 template <class Managed> void delete_unused(PyObject* capsule, const char* name) {
@@ -125,10 +69,10 @@ Tensor tensor_from_dlpack(PyObject* object) {
 PyObject* dlpack_capsule(Tensor tensor, bool versioned) {
   PyObject* capsule;
   if (versioned)
-    capsule = PyCapsule_New(export_tensor<DLManagedTensorVersioned>(std::move(tensor)), "dltensor_versioned",
+    capsule = PyCapsule_New(managed_tensor<DLManagedTensorVersioned>(std::move(tensor)), "dltensor_versioned",
                             [](PyObject* c) { delete_unused<DLManagedTensorVersioned>(c, "dltensor_versioned"); });
   else
-    capsule = PyCapsule_New(export_tensor<DLManagedTensor>(std::move(tensor)), "dltensor",
+    capsule = PyCapsule_New(managed_tensor<DLManagedTensor>(std::move(tensor)), "dltensor",
                             [](PyObject* c) { delete_unused<DLManagedTensor>(c, "dltensor"); });
   if (!capsule) throw nb::python_error();
   return capsule;
@@ -137,7 +81,7 @@ PyObject* dlpack_capsule(Tensor tensor, bool versioned) {
 PyObject* torch_from_tensor(Tensor tensor) {
   if (const auto* api = torch_exchange(); api && api->managed_tensor_to_py_object_no_sync) {
     void* result = nullptr;
-    if (api->managed_tensor_to_py_object_no_sync(export_tensor<DLManagedTensorVersioned>(std::move(tensor)), &result) != 0)
+    if (api->managed_tensor_to_py_object_no_sync(managed_tensor<DLManagedTensorVersioned>(std::move(tensor)), &result) != 0)
       throw nb::python_error();
     return static_cast<PyObject*>(result);
   }

@@ -167,12 +167,6 @@ struct Numbers {
 
 }  // namespace
 
-void check_extents(const Shape& shape, DType dtype) {
-  for (int64_t e : shape)
-    if (e < 0) bad_type("an array with a negative extent: {}", shape.text());
-  checked_bytes(shape.volume(), size_of(dtype));
-}
-
 void set_node_type(nb::handle type) { node_type = type.inc_ref().ptr(); }
 
 Kind kind_of(PyObject* object) {

@@ -5,7 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "batch/batch.h"
-#include "dlpack/dlpack.h"
+#include "batch/dlpack.h"
 #include "ops/machine/argument.h"
 
 namespace nb = nanobind;
@@ -19,7 +19,6 @@ void set_node_type(nb::handle type);
 // Shares the object's memory until the last copy of the pointer goes; that may be on any thread.
 std::shared_ptr<void> keep(PyObject* object);
 
-void check_extents(const Shape& shape, DType dtype);  // throws where they cannot be
 Tensor tensor_from(PyObject* object);                  // any kind but batch and node
 bool is_number_list(PyObject* sequence);               // [1, 2.5], [[1, 0], [0, 1]]: one array rather than a batch
 Tensor tensor_from_numbers(PyObject* object);          // numbers and (nested) lists of them: int32, int64, float32, bool

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "capi/edge.h"
 
 namespace penstock {
@@ -28,6 +30,15 @@ void change(PipelineOptions& p, const penstock_pipeline_options& o) {
   if (o.memory_limit) p.memory_limit = o.memory_limit;
   if (o.allocator) p.memory = o.allocator->memory;
   if (o.entropy_index) p.entropy_index = o.entropy_index;
+  if (o.on_error) {
+    const std::vector<std::string> known{"raise", "skip", "replace"};
+    const auto at = std::find(known.begin(), known.end(), o.on_error);
+    if (at == known.end()) bad_argument("on_error cannot be '{}'{}", o.on_error, did_you_mean(o.on_error, known));
+    p.on_error = static_cast<OnError>(at - known.begin());
+  }
+  if (o.error_budget < -1) bad_argument("error_budget must be at least -1, got {}", o.error_budget);
+  if (o.error_budget) p.error_budget = o.error_budget;
+  if (o.uneven) p.uneven = true;
 }
 
 std::string statistics_json(const Pipeline& p) {
@@ -192,6 +203,12 @@ penstock_status penstock_pipeline_get_reader_meta(const penstock_pipeline* pipel
 
 penstock_status penstock_pipeline_statistics(const penstock_pipeline* pipeline, char** json) {
   return give_text(json, [&] { return statistics_json(of(pipeline)); });
+}
+penstock_status penstock_pipeline_trace(penstock_pipeline* pipeline, char** json) {
+  return give_text(json, [&] {
+    of(pipeline).start_trace();
+    return of(pipeline).trace_json();
+  });
 }
 penstock_status penstock_pipeline_plan(const penstock_pipeline* pipeline, char** text) {
   return give_text(text, [&] { return of(pipeline).plan_text(); });

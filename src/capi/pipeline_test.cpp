@@ -157,6 +157,39 @@ TEST_F(CapiReader, TakesTheOptionOfEntropyIndexes) {
   EXPECT_NE(text(penstock_pipeline_statistics, p).find("\"made\": 0"), std::string::npos);
 }
 
+TEST_F(CapiReader, TheErrorPolicyLeavesOutOrReplaces) {
+  const std::string json = reading(files);
+  std::remove(files[2].c_str());
+  auto options = zeroed<penstock_pipeline_options>();
+  options.on_error = "skp";
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "did you mean 'skip'?", penstock_pipeline_load(json.c_str(), &options, &p));
+  options.on_error = "replace", options.error_budget = -2;
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "error_budget", penstock_pipeline_load(json.c_str(), &options, &p));
+  options.error_budget = -1;
+  ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
+  for (int i = 0; i < 6; ++i) run(p);
+  EXPECT_NE(text(penstock_pipeline_statistics, p).find(files[2]), std::string::npos);
+  penstock_pipeline_destroy(p);
+  p = nullptr;
+  options.error_budget = 1;
+  ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
+  run(p);
+}
+
+TEST_F(CapiReader, TraceHoldsWhatRanSinceTheFirstCall) {
+  ASSERT_EQ(penstock_pipeline_load(reading(files).c_str(), nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  const auto trace = [&] {
+    char* json = nullptr;
+    EXPECT_OK(penstock_pipeline_trace(p, &json));
+    const std::string s = json;
+    penstock_free_text(json);
+    return nlohmann::json::parse(s);
+  };
+  EXPECT_TRUE(trace()["traceEvents"].empty());
+  run(p), run(p);
+  EXPECT_FALSE(trace()["traceEvents"].empty());
+}
+
 TEST(CapiPipeline, RefusesWhatIsNoSavedPipeline) {
   penstock_pipeline* p = nullptr;
   const std::string fed = kFed;

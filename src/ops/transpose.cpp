@@ -55,8 +55,11 @@ struct Transpose {
       std::reverse(p.begin(), p.end());
       return p;
     }
-    if (static_cast<int>(perm->size()) != ndim)
-      bad_argument("perm has {} entries for {} dimensions", perm->size(), ndim);
+    uint32_t seen = 0;
+    for (const int64_t a : *perm)
+      if (a >= -ndim && a < ndim) seen |= 1u << (a < 0 ? a + ndim : a);
+    if (static_cast<int>(perm->size()) != ndim || seen != (1u << ndim) - 1)
+      bad_argument("perm must name each of the {} dimensions once, got {}", ndim, to_text(Value{*perm}));
     return axes_by_number(*perm, ndim);
   }
   Shape permuted(const Shape& s) const {

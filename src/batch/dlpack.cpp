@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/dlpack.h"
+
+namespace penstock {
+
+void check_extents(const Shape& shape, DType dtype) {
+  for (int64_t e : shape)
+    if (e < 0) bad_type("an array with a negative extent: {}", shape.text());
+  checked_bytes(shape.volume(), size_of(dtype));
+}
+
+static DType dtype_from_dl(const DLDataType& t) {
+  if (t.lanes == 1) {
+    const int bytes = t.bits / 8;
+    const int log = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : -1;
+    if (t.code == kDLBool && bytes == 1) return DType::bool_;
+    if (log >= 0 && t.code == kDLUInt) return static_cast<DType>(log);
+    if (log >= 0 && t.code == kDLInt) return static_cast<DType>(4 + log);
+    if (log >= 1 && t.code == kDLFloat) return static_cast<DType>(7 + log);
+  }
+  bad_type("a tensor of DLPack type (code {}, {} bits, {} lanes) is not supported", int(t.code), int(t.bits),
+           int(t.lanes));
+}
+
+DLDataType dl_dtype(DType t) {
+  const auto bits = static_cast<uint8_t>(size_of(t) * 8);
+  const uint8_t code = t == DType::bool_ ? kDLBool : is_float(t) ? kDLFloat : is_unsigned(t) ? kDLUInt : kDLInt;
+  return {code, bits, 1};
+}
+
+View view_of(const DLTensor& d) {
+  if (d.device.device_type != kDLCPU && d.device.device_type != kDLCUDAHost)
+    bad_type("the tensor lives on another device (DLPack device type {}); this build runs on the CPU: copy it there first",
+             static_cast<int>(d.device.device_type));
+  View v;
+  v.dtype = dtype_from_dl(d.dtype);
+  v.data = static_cast<char*>(d.data) + d.byte_offset;
+  if (d.ndim < 0) bad_type("a DLPack tensor of {} dimensions", d.ndim);
+  v.shape = Shape(std::span<const int64_t>(d.shape, d.ndim));
+  check_extents(v.shape, v.dtype);
+  v.strides = d.strides ? Shape(std::span<const int64_t>(d.strides, d.ndim)) : dense_strides(v.shape);
+  return v;
+}
+
+}  // namespace penstock
