@@ -16,7 +16,7 @@ inline int chroma(const ColorRow& row, const uint8_t* near, const uint8_t* far, 
 inline uint8_t clamp_sample(int v) { return static_cast<uint8_t>(std::clamp(v, 0, 255)); }
 
 template <Upsampling kUp, RowOutput kOut>
-void color_row(const ColorRow& row, uint8_t* const* out) {
+static void color_row(const ColorRow& row, uint8_t* const* out) {
   for (int32_t i = 0; i < row.width; ++i) {
     const int y = row.luma[i], cb = chroma<kUp>(row, row.cb, row.cb_far, i), cr = chroma<kUp>(row, row.cr, row.cr_far, i);
     uint8_t v[3] = {static_cast<uint8_t>(y), static_cast<uint8_t>(cb), static_cast<uint8_t>(cr)};

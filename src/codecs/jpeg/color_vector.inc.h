@@ -113,7 +113,7 @@ inline ColorRow from_column(ColorRow row, int32_t columns, int32_t pixels, bool 
 }
 
 template <class V, Upsampling kUp, RowOutput kOut>
-void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
+static void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
   constexpr bool kSums = kUp == Upsampling::fancy_h2v1 || kUp == Upsampling::fancy_h2v2;
   constexpr bool kColumns = kSums || kUp == Upsampling::box_h2;
   constexpr bool kRows = kUp == Upsampling::fancy_h2v2 || kUp == Upsampling::fancy_h1v2;
@@ -166,7 +166,7 @@ void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
 }
 
 template <class V>
-void gray_row_vector(const uint8_t* luma, int32_t width, uint8_t* out) {
+static void gray_row_vector(const uint8_t* luma, int32_t width, uint8_t* out) {
   const auto step = [](const uint8_t* from, uint8_t* to) {
     const typename V::Reg y = V::load(from);
     const typename V::Reg v = V::pack_unsigned16(V::both(y, V::all16(255)), V::template right_unsigned16<8>(y));

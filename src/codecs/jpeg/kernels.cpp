@@ -17,7 +17,7 @@ namespace kernels_scalar {
 #include "codecs/jpeg/transform_scalar.inc.h"
 #include "codecs/jpeg/color_scalar.inc.h"
 
-uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uint8_t** stopped_at, uint32_t* removed,
+static uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uint8_t** stopped_at, uint32_t* removed,
                  uint32_t* removed_count) {
   uint8_t* const start = to;
   uint32_t count = 0;
@@ -63,7 +63,7 @@ namespace kernels_avx2 {
 #include "codecs/jpeg/transform_vector.inc.h"
 #include "codecs/jpeg/color_vector.inc.h"
 template <Upsampling kUp, RowOutput kOut>
-void color_row(const ColorRow& row, uint8_t* const* out) {
+static void color_row(const ColorRow& row, uint8_t* const* out) {
   color_row_vector<V256, kUp, kOut>(row, out);
 }
 constexpr Kernels kKernels = {
@@ -84,7 +84,7 @@ namespace kernels_avx512 {
 #include "codecs/jpeg/transform_vector.inc.h"
 #include "codecs/jpeg/color_vector.inc.h"
 template <Upsampling kUp, RowOutput kOut>
-void color_row(const ColorRow& row, uint8_t* const* out) {
+static void color_row(const ColorRow& row, uint8_t* const* out) {
   color_row_vector<V512, kUp, kOut>(row, out);
 }
 constexpr Kernels kKernels = {
