@@ -221,7 +221,7 @@ __attribute__((noinline)) void finish_alone(EntropyStream& stream) {
   stream.has_two() ? run_rest<TwoCoefficients>(stream) : run_rest<OneCoefficient>(stream);
 }
 
-// Two streams look-up by look-up, until one of them ends. One coefficient at a time is as fast here as two.
+// Two streams look-up by look-up, until one of them ends.
 template <class P>
 void run_in_turn(EntropyStream& first, EntropyStream& second) {
   BitState ba = first.bits, bb = second.bits;
@@ -287,7 +287,10 @@ void run_one(EntropyStream& stream) {
 
 void run_two(EntropyStream& first, EntropyStream& second) {
   const bool a = start(first), b = start(second);
-  if (a && b) return run_in_turn<OneCoefficient>(first, second);
+  if (a && b) {
+    return first.has_two() && second.has_two() ? run_in_turn<TwoCoefficients>(first, second)
+                                               : run_in_turn<OneCoefficient>(first, second);
+  }
   if (a) finish_alone(first);
   if (b) finish_alone(second);
 }
