@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sample kernels of the JPEG decoder alone, microseconds a picture, beside libjpeg-turbo's whole decode and its entropy
-// decoding alone (the difference is its share of the same work).
-//     jpeg_kernels_bench FILE.jpg... [rounds]      baseline 4:2:0 files; others are left out
+// The sample kernels of the JPEG decoder alone, microseconds a picture, beside libjpeg-turbo's whole decode and its
+// entropy decoding alone (the difference is its share of the same work).
+//     ninja -C build jpeg_kernels_bench
+//     build/jpeg_kernels_bench FILE.jpg... [rounds]      baseline 4:2:0 files; others are left out
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -58,21 +59,26 @@ bool read(const char* path, Picture& p) {
       JBLOCKARRAY row = d.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&d), arrays[c],
                                                   static_cast<JDIMENSION>(y), 1, FALSE);
       for (int x = 0; x < p.mcu_columns * f; ++x) {
-        const int block = c == 0 ? y % 2 * 2 + x % 2 : 3 + c;
-        std::memcpy(&p.coefficients[((static_cast<size_t>(y / f) * p.mcu_columns + x / f) * 6 + block) * 64], row[0][x], 128);
+        const size_t mcu = static_cast<size_t>(y / f) * p.mcu_columns + x / f;
+        const size_t block = c == 0 ? y % 2 * 2 + x % 2 : 3 + c;
+        std::memcpy(&p.coefficients[(mcu * 6 + block) * 64], row[0][x], 128);
       }
     }
   }
   p.quant.resize(3 * 128);
   for (int pair = 0; pair < 3; ++pair)
-    for (int k = 0; k < 128; ++k)
-      p.quant[pair * 128 + k] =
-          static_cast<int16_t>(d.comp_info[pair < 2 ? 0 : k % 16 < 8 ? 1 : 2].quant_table->quantval[k / 16 * 8 + k % 8]);
+    for (int k = 0; k < 128; ++k) {
+      const jpeg_component_info& component = d.comp_info[pair < 2 ? 0 : k % 16 < 8 ? 1 : 2];
+      p.quant[pair * 128 + k] = static_cast<int16_t>(component.quant_table->quantval[k / 16 * 8 + k % 8]);
+    }
   jpeg_finish_decompress(&d);
   return true;
 }
 
-double now() { return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  using std::chrono::steady_clock;
+  return std::chrono::duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
 
 struct Planes {
   std::vector<uint8_t> data[3];
@@ -81,8 +87,8 @@ struct Planes {
 
 constexpr int kTogether = 8;  // MCUs timed together, few enough that the coefficients are as near as in a decoder
 
-void transform_some(const Kernels& k, const Picture& p, int scale, int y, int first, int16_t* work, const int16_t* quant,
-                    Planes& planes) {
+void transform_some(const Kernels& k, const Picture& p, int scale, int y, int first, int16_t* work,
+                    const int16_t* quant, Planes& planes) {
   const int chroma_log = chroma_scale(2, 2, scale), luma = 1 << scale, chroma = 1 << chroma_log;
   for (int x = first; x < std::min(first + kTogether, p.mcu_columns); ++x) {
     int16_t* block = work + (x - first) * 6 * 64;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the compiler made of the loops whose speed hangs on registers. Ends with 1 if one of them is not as it must be.
 
-    python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols; needs nm and objdump
+    python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols
 
 GCC 12 moves integers through vector registers where it tunes for some processors, which costs the loop of two entropy
 streams a quarter of its speed; and a kernel that fits into the registers can lose that with an innocent change.

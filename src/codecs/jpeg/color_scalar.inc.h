@@ -18,7 +18,8 @@ inline uint8_t clamp_sample(int v) { return static_cast<uint8_t>(std::clamp(v, 0
 template <Upsampling kUp, RowOutput kOut>
 static void color_row(const ColorRow& row, uint8_t* const* out) {
   for (int32_t i = 0; i < row.width; ++i) {
-    const int y = row.luma[i], cb = chroma<kUp>(row, row.cb, row.cb_far, i), cr = chroma<kUp>(row, row.cr, row.cr_far, i);
+    const int y = row.luma[i];
+    const int cb = chroma<kUp>(row, row.cb, row.cb_far, i), cr = chroma<kUp>(row, row.cr, row.cr_far, i);
     uint8_t v[3] = {static_cast<uint8_t>(y), static_cast<uint8_t>(cb), static_cast<uint8_t>(cr)};
     if constexpr (kOut != RowOutput::ycc_planar) {
       const int b = cb - 128, r = cr - 128;  // JFIF's factors times 65536, rounded: 1.402, 0.344136, 0.714136, 1.772

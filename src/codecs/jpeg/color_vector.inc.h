@@ -70,8 +70,10 @@ inline Channels<V> to_rgb(typename V::Reg y, typename V::Reg cb, typename V::Reg
   const typename V::Reg half = V::all32(1 << 14);
   const typename V::Reg red = V::add16(cr, V::multiply_rounded16(cr, V::all16(13173)));
   const typename V::Reg blue = V::add16(V::add16(cb, cb), V::multiply_rounded16(cb, V::all16(-7471)));
-  const typename V::Reg low = V::template right32<15>(V::add32(V::multiply_pairs(V::unpack_low16(cb, cr), factors), half));
-  const typename V::Reg high = V::template right32<15>(V::add32(V::multiply_pairs(V::unpack_high16(cb, cr), factors), half));
+  const auto weigh = [&](typename V::Reg pairs) {
+    return V::template right32<15>(V::add32(V::multiply_pairs(pairs, factors), half));
+  };
+  const typename V::Reg low = weigh(V::unpack_low16(cb, cr)), high = weigh(V::unpack_high16(cb, cr));
   return {{V::add16(y, red), V::add16(y, V::pack_signed32(low, high)), V::add16(y, blue)}};
 }
 

@@ -17,8 +17,8 @@ namespace kernels_scalar {
 #include "codecs/jpeg/transform_scalar.inc.h"
 #include "codecs/jpeg/color_scalar.inc.h"
 
-static uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uint8_t** stopped_at, uint32_t* removed,
-                 uint32_t* removed_count) {
+static uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, const uint8_t** stopped_at,
+                        uint32_t* removed, uint32_t* removed_count) {
   uint8_t* const start = to;
   uint32_t count = 0;
   // One byte in about 250 is an FF: the library's search and copy are as fast as vectors of our own here.

@@ -7,8 +7,8 @@
 
 namespace penstock::jpeg {
 
-// What is not of 32 bits has 16: sums of two inputs wrap, results of the first pass saturate, and where rows 1 to 7 of a
-// block are zero (before dequantization) the first pass shifts row 0, which wraps. Valid files reach none of these.
+// What is not of 32 bits has 16: sums of two inputs wrap, results of the first pass saturate, and where rows 1 to 7 of
+// a block are zero (before dequantization) the first pass shifts row 0, which wraps. Valid files reach none of these.
 constexpr int kFractionBits = 13, kFirstPassBits = 2;
 
 // Constants of the 8-point transform: cosines times 8192, rounded.
