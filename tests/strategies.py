@@ -91,7 +91,7 @@ def of(case_arguments, i):
     return {**constants, **{k: v[i] for k, v in per_sample.items()}}
 
 
-IMAGE_LAYOUTS = ["HWC", "CHW", "HW", "FHWC", "FCHW", "DHWC", "CDHW"]
+IMAGE_LAYOUTS = ["HWC", "CHW", "HW", "FHWC", "FCHW", "DHWC", "CDHW", "FDHWC", "FCDHW"]
 COLOR_LAYOUTS = ["HWC", "FHWC", "DHWC", "CHW"]
 KINDS = {"nn": 0, "linear": 1, "cubic": 2, "lanczos3": 3, "triangular": 4, "gaussian": 5}
 GAIN = {"nn": 1, "linear": 1, "triangular": 1, "gaussian": 1, "cubic": 2, "lanczos3": 3}
@@ -225,15 +225,23 @@ def _slice(draw):
 
 
 def _pad(draw):
-    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"])
+    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FDHWC"])
     constants = {"fill_value": float(draw(st.integers(0, 1 if dtype == "bool" else 100)))}
-    if draw(st.booleans()):
-        constants["align"] = [draw(st.sampled_from([1, 2, 16]))]
+    axes = draw(st.none() | st.permutations(range(len(layout))).map(lambda p: p[:2]))
+    padded = range(len(layout)) if axes is None else axes
+    if axes is not None:
+        named = draw(st.booleans())
+        constants.update({"axis_names": "".join(layout[a] for a in axes)} if named else {"axes": axes})
     largest = [max(x.shape[a] for x in xs) for a in range(xs[0].ndim)]
-    return Case([xs], [layout], constants, dtype=dtype,
-                alone={"shape": largest} if all(largest) else {},
-                expected=lambda i: ref.pad(xs[i], largest=largest, align=constants.get("align", 1),
-                                           fill_value=constants["fill_value"]))
+    given = {}
+    if draw(st.booleans()):
+        given["align"] = [draw(st.sampled_from([1, 2, 16])) for _ in (padded if draw(st.booleans()) else [0])]
+    if draw(st.integers(0, 3)) == 0:
+        given["shape"] = [draw(st.sampled_from([-1, 1, 9, 40])) for _ in padded]
+    wanted = [n if n > 0 else largest[a] for a, n in zip(padded, given.get("shape", [0] * len(padded)))]
+    return Case([xs], [layout], {**constants, **given}, dtype=dtype, alone={"shape": wanted} if all(wanted) else {},
+                expected=lambda i: ref.pad(xs[i], largest=largest, axes=axes, shape=given.get("shape"),
+                                           align=given.get("align", 1), fill_value=constants["fill_value"]))
 
 
 def _erase(draw):

@@ -54,6 +54,29 @@ def test_equals_the_reference(name):
     check()
 
 
+# Where each element of the result comes from one of the inputs, so that the others do not matter to it.
+ELEMENT_BY_ELEMENT = [n for n in DRAWN if n in {
+    "brightness_contrast", "brightness", "contrast", "cast", "copy", "flip", "transpose", "crop", "slice", "pad", "erase", "cat",
+    "stack", "reshape", "squeeze", "expand_dims", "_subscript", "_add", "_sub", "_mul", "_neg", "_pos", "_lt", "_ge", "_eq", "_ne"}]
+
+
+@pytest.mark.parametrize("name", ELEMENT_BY_ELEMENT)
+def test_nan_and_infinity(name):
+    """They stay what they are where the result is a float; an integer is 0 for NaN and the nearest end for infinity."""
+    @short
+    @given(strategies.case_of(name), st.integers(0, 2**32 - 1))
+    def check(case, seed):
+        rng = np.random.default_rng(seed)
+        for samples in case.inputs:
+            for x in samples:
+                if x.dtype.kind == "f" and x.size:
+                    x[rng.random(x.shape) < 0.3] = rng.choice([np.nan, np.inf, -np.inf])
+        with np.errstate(all="ignore"):
+            for i, got in enumerate(operator_calls.call(name, case)):
+                operator_calls.compare(got, case.expected(i), case, i)
+    check()
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_batch_is_its_samples(name):
     """Bit for bit; nothing depends on the neighbors, and no input is written to."""
