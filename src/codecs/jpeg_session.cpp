@@ -5,7 +5,7 @@ namespace penstock {
 
 constexpr int kMostScans = 200;  // as in the decoder: each may cost a whole pass
 
-JpegSession::JpegSession(Bytes file) {
+JpegSession::JpegSession(Bytes file) : size_(file.size()) {
   in.err = jpeg_std_error(&errors_);
   errors_.error_exit = [](j_common_ptr c) {
     c->err->format_message(c, of(c).message_);
@@ -16,6 +16,7 @@ JpegSession::JpegSession(Bytes file) {
     JpegSession& s = of(c);
     if (s.warnings_++ > 0) return;
     c->err->format_message(c, s.first_warning_);
+    s.first_at_ = s.ended_ ? s.size_ : s.size_ - s.source_.bytes_in_buffer;
     s.first_row_ = s.in.input_scan_number > 0 ? static_cast<int>(s.in.input_iMCU_row) : -1;
   };
   errors_.output_message = [](j_common_ptr) {};

@@ -58,8 +58,8 @@ void verify_jpeg(Bytes file, const ImageInfo& info, Findings& found) {
   if (s.warnings() > 0 && !s.ended()) {
     std::string text = s.first_warning();
     if (s.first_warning_row() >= 0)
-      text += fmt::format(", in row {} of MCUs (pixel row {})", s.first_warning_row(),
-                          int64_t{s.first_warning_row()} * s.in.max_v_samp_factor * DCTSIZE);
+      text += fmt::format(", in row {} of MCUs (pixel row {}), near byte {}", s.first_warning_row(),
+                          int64_t{s.first_warning_row()} * s.in.max_v_samp_factor * DCTSIZE, s.first_warning_at());
     if (s.warnings() > 1) text += fmt::format("; {} more places", s.warnings() - 1);
     found.push_back({"damaged", text});
   }

@@ -89,6 +89,9 @@ TEST(VerifyImage, SaysWhereTheDataAreDamaged) {
     EXPECT_TRUE(begins(said, "damaged: ")) << said;
     EXPECT_NE(said.find(fmt::format("in row {} of MCUs (pixel row {})", row + 1, 16 * (row + 1))), std::string::npos)
         << said;
+    size_t near = 0;
+    EXPECT_EQ(std::sscanf(said.c_str() + said.find("near byte"), "near byte %zu", &near), 1) << said;
+    EXPECT_NEAR(static_cast<double>(near), static_cast<double>(at), 16) << said;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file and FOLDER/index.
+// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file, index, store and tools.
 #include <filesystem>
 #include <fstream>
 
@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     for (uint8_t c : {uint8_t(number * 9), uint8_t(number * 5), uint8_t(200), uint8_t(255), number, number, number, number})
       with_choice.push_back(c);
     write(folder / "file" / (name + ".jpg"), with_choice);
+    write(folder / "tools" / (name + ".jpg"), file);
     const ImageInfo info = probe_image(file, {});
     fuzz::OneIndex making;
     making.step = 1 + number % 5;
@@ -37,6 +38,16 @@ int main(int argc, char** argv) {
       for (uint8_t i = 0; i < 3; ++i) changes.insert(changes.end(), {i, 0, 0, 0, i, 5, 0, 0, 0});
       write(folder / "index" / name, entry);
       write(folder / "index" / (name + "c"), changes);
+      const std::vector<uint8_t> alone(entry.begin() + 6, entry.end());
+      const std::vector<const std::vector<uint8_t>*> entries{&alone, &alone};
+      std::vector<DirectoryEntry> directory;
+      std::vector<uint8_t> store = file_header();
+      for (int k = 0; k < 2; ++k) {
+        const auto segment = make_segment(entries, directory);
+        store.insert(store.end(), segment.begin(), segment.end());
+      }
+      write(folder / "store" / name, store);
+      write(folder / "store" / (name + "e"), alone);
     }
     ++number;
   }

@@ -25,6 +25,7 @@ constexpr int kLockTries = 100;
 constexpr int64_t kBatchBytes = int64_t{1} << 20;       // gathered before it is written
 constexpr int64_t kMostPendingBytes = int64_t{64} << 20;  // where nothing can be written, the rest is not made
 constexpr int64_t kRoomStep = int64_t{64} << 20;
+constexpr auto kForgottenAfter = std::chrono::hours(24 * 90);
 constexpr const char* kSuffix = ".index";
 
 std::string folder_of(const std::string& path) {
@@ -299,7 +300,8 @@ void EntropyIndexStore::compact() {
   load(true);
 }
 
-// In the user's cache folder the files that were not used for longest make room.
+// In the user's cache folder the files that were not used for longest make room, and those of data sets that nobody has
+// read for a season go.
 bool EntropyIndexStore::has_room(int64_t bytes) {
   const int64_t end = file().end() + bytes;
   if (end > options_.limit) return false;
@@ -324,7 +326,7 @@ bool EntropyIndexStore::has_room(int64_t bytes) {
   }
   std::sort(others.begin(), others.end(), [](const Other& a, const Other& b) { return a.used < b.used; });
   for (const Other& o : others) {
-    if (sum <= options_.limit) break;
+    if (sum <= options_.limit && fs::file_time_type::clock::now() - o.used < kForgottenAfter) break;
     if (fs::remove(o.path, failed)) sum -= o.bytes;
   }
   return true;

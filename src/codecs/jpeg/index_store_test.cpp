@@ -317,6 +317,11 @@ TEST(IndexStore, KeepsItsLimitAndMakesRoomInTheCacheFolder) {
   EXPECT_FALSE(fs::exists(folder.path("cache/old.index")));
   EXPECT_TRUE(fs::exists(folder.path("cache/new.index")));
   EXPECT_TRUE(fs::exists(folder.path("cache/other.file")));
+  fill("season.index", 10, 24 * 91);
+  fill("month.index", 10, 24 * 30);
+  { Access(open(folder.path("cache/y.index"), {.private_file = true})).give(Record(1)); }
+  EXPECT_FALSE(fs::exists(folder.path("cache/season.index")));
+  EXPECT_TRUE(fs::exists(folder.path("cache/month.index")));
 }
 
 TEST(IndexStore, IsWrittenAnewWhereMostOfItIsOutOfDate) {
