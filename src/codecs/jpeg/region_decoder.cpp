@@ -55,9 +55,11 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
   indexed_ = access && access->find(file, index_) && !check_index();
   recording_ = false;
   split_row_ = plan_.row_begin;
-  const int rows = plan_.row_end - plan_.row_begin;
   if (indexed_) {
-    split_row_ = plan_.row_begin + rows / 2;
+    split_row_ = middle_row([this](int row) -> uint64_t {
+      const size_t point = static_cast<size_t>(row) * index_.columns;
+      return point < index_.points.size() ? index_.points[point].bit : uint64_t{index_.scan_bytes} * 8;
+    });
   } else if (const char* why = load_scan()) {
     return why;
   }
@@ -95,9 +97,25 @@ const char* RegionDecoder::load_scan() {
     index_.points.clear();
     index_.points.reserve(static_cast<size_t>(index_.columns) * index_.rows);
   } else if (h.restart_interval && rows > 1 && int64_t{h.restart_interval} * 4 <= int64_t{h.mcu_columns} * rows) {
-    split_row_ = plan_.row_begin + rows / 2;
+    split_row_ = middle_row([this](int row) -> uint64_t {
+      const size_t segment = int64_t{row} * header_.mcu_columns / header_.restart_interval;
+      return segment ? scan_.segment_end(segment - 1) : 0;
+    });
   }
   return nullptr;
+}
+
+// Where two streams have about as many bits each. `place`: of the first MCU of a row in the data.
+template <class Place>
+int RegionDecoder::middle_row(const Place& place) const {
+  int low = plan_.row_begin, high = plan_.row_end;
+  const uint64_t middle = (place(low) + place(high)) / 2;
+  if (high - low < 2) return low;
+  while (high - low > 1) {
+    const int row = (low + high) / 2;
+    (place(row) <= middle ? low : high) = row;
+  }
+  return std::clamp(high, plan_.row_begin + 1, plan_.row_end - 1);
 }
 
 void RegionDecoder::lay_out_planes(TableCache& tables) {

@@ -41,6 +41,8 @@ class RegionDecoder final : public RegionRows {
   const char* check_index();
   const char* load_scan();
   void lay_out_planes(TableCache& tables);
+  template <class Place>
+  int middle_row(const Place& place) const;
   bool begin_alone();
   bool finish();
   void offer_index();
