@@ -92,6 +92,17 @@ TEST(Cpp, OwnersAndAllocatorsLiveAsLongAsNeeded) {
   EXPECT_EQ(out[0].as<uint8_t>()[2], static_cast<uint8_t>(11 * 7));
 }
 
+TEST(Cpp, SamplesGoThroughDlpack) {
+  auto bytes = ramp(2 * 3);
+  Batch images = Batch::wrap(bytes.data(), {2, 3}, "W");
+  const Batch again = Batch::from_dlpack({images.to_dlpack(1), images.to_dlpack(0)}, "W");
+  images = {};
+  EXPECT_EQ(again.layout(), "W");
+  EXPECT_EQ(again[0].as<uint8_t>(), bytes.data() + 3);
+  EXPECT_EQ(again[1].as<uint8_t>(), bytes.data());
+  EXPECT_THROW(again.to_dlpack(2), Error);
+}
+
 TEST(Cpp, InputsOfEachNumber) {
   auto bytes = ramp(2 * 6 * 8 * 3);
   const Batch images = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
@@ -128,6 +139,7 @@ TEST(Cpp, PipelinesAreBuilt) {
   const Value out = graph.add("flip", {in}, fn::FlipArguments{.horizontal = mirror}.list())[0];
   Pipeline pipeline(graph, {out, mirror}, {.batch_size = 2, .threads = 2});
   Pipeline copy = Pipeline::load(pipeline.save());
+  pipeline.trace();
   for (int round = 0; round < 3; ++round) {
     pipeline.feed("images", {images});
     copy.feed("images", {images});
@@ -139,6 +151,7 @@ TEST(Cpp, PipelinesAreBuilt) {
       EXPECT_EQ(std::memcmp(a[0][i].data, b[0][i].data, 144), 0);
     }
   }
+  EXPECT_NE(pipeline.trace().find("flip"), std::string::npos);
   const auto refused = [&](const char* text, auto&& body) {
     try {
       body();
@@ -156,6 +169,7 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("a call takes batches", [&] { fn::flip(images, {.horizontal = mirror}); });
   refused("gives 1 outputs, not 2", [&] { graph.add("flip", {in}, {}, "", 2); });
   refused("two operators have the name", [&] { graph.add("flip", {in}, {}, "images"); });
+  refused("on_error cannot be 'stop'", [&] { Pipeline(graph, {out}, {.batch_size = 1, .on_error = "stop"}); });
   refused("batch size", [&] { Pipeline(graph, {out}, {}); });
   refused("at least one output", [&] { Pipeline(graph, {}, {.batch_size = 1}); });
   refused("no value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
