@@ -71,6 +71,13 @@ def test_an_index_beside_the_data(photographs, tmp_path, capfd):
     assert code == 2 and "there is no folder" in err
 
 
+def test_links_are_followed_but_not_in_circles(photographs, capfd):
+    (photographs / "train" / "loop").symlink_to(photographs)
+    assert "12 files, 0 with" in run(capfd, "verify", photographs)[2]
+    (photographs / "other_name").symlink_to(photographs / "train" / "class1")
+    assert "16 files, 0 with" in run(capfd, "verify", photographs)[2]
+
+
 def test_a_file_that_is_none_is_named_and_the_others_are_made(photographs, capfd):
     (photographs / "bad.jpg").write_bytes(b"no picture at all, and some more bytes")
     code, out, err = run(capfd, "index", photographs)

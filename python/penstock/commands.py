@@ -14,13 +14,23 @@ AT_ONCE = 256  # files between two looks at the keyboard
 
 
 def files_below(path, extensions):
-    """The file itself, whatever its name, or those of a folder and the folders in it, sorted."""
+    """The file itself, whatever its name, or those of a folder and the folders in it, sorted; through links, as readers
+    go, but not into a folder that the way leads through already."""
     if not os.path.isdir(path):
         return [path]
     found = []
-    for folder, folders, names in os.walk(path, followlinks=False):
-        folders.sort()
-        found += [os.path.join(folder, n) for n in sorted(names) if n.lower().endswith(extensions)]
+
+    def enter(folder, above):
+        real = os.path.realpath(folder)
+        if real in above:
+            return
+        for name in sorted(os.listdir(folder)):
+            inside = os.path.join(folder, name)
+            if os.path.isdir(inside):
+                enter(inside, above | {real})
+            elif name.lower().endswith(extensions):
+                found.append(inside)
+    enter(path, frozenset())
     return found
 
 

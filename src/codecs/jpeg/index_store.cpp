@@ -97,19 +97,25 @@ void EntropyIndexStore::give_up(const std::string& why) {
 }
 
 uint64_t EntropyIndexStore::key_of(const std::string& path, int64_t offset, int64_t length, std::string& name) const {
-  name.clear();
-  if (path.empty() || (path[0] != '/' && path.find("://") == std::string::npos)) name = working_folder_;
-  // "a//b" and "a/./b" are a/b.
-  for (size_t i = 0; i < path.size(); ++i) {
-    const bool starts = name.empty() ? false : name.back() == '/';
-    if (starts && path[i] == '/' && !(name.size() > 1 && name[name.size() - 2] == ':')) continue;
-    if (starts && path[i] == '.' && i + 1 < path.size() && path[i + 1] == '/') {
-      ++i;
-      continue;
+  std::string_view text = path;
+  if (path.find("://") == std::string::npos) {
+    // As std::filesystem::path::lexically_normal, without memory of its own.
+    name = !path.empty() && path[0] == '/' ? "/" : working_folder_;
+    for (size_t at = 0; at < path.size();) {
+      const size_t end = std::min(path.find('/', at), path.size());
+      const std::string_view part = text.substr(at, end - at);
+      at = end + 1;
+      if (part.empty() || part == ".") continue;
+      if (part == "..") {
+        name.resize(name.size() > 1 ? name.rfind('/', name.size() - 2) + 1 : 1);
+      } else {
+        name += part;
+        name += '/';
+      }
     }
-    name += path[i];
+    if (name.size() > 1) name.pop_back();
+    text = name;
   }
-  std::string_view text = name;
   if (text.size() > folder_.size() && text.substr(0, folder_.size()) == folder_) text.remove_prefix(folder_.size());
   const uint64_t words[3] = {content_hash({reinterpret_cast<const uint8_t*>(text.data()), text.size()}),
                              static_cast<uint64_t>(offset), static_cast<uint64_t>(length)};

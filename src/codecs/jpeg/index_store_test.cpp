@@ -157,6 +157,10 @@ TEST(IndexStore, NamesAreOfPlaces) {
   EXPECT_NE(key("/d/.a.jpg"), key("/d/a.jpg"));
   EXPECT_EQ(key("a.jpg"), key(fs::current_path().string() + "/a.jpg"));
   EXPECT_EQ(key("./a.jpg"), key("a.jpg"));
+  EXPECT_EQ(key("/d/e/../a.jpg"), key("/d/a.jpg"));
+  EXPECT_EQ(key("/../../a.jpg"), key("/a.jpg"));
+  EXPECT_EQ(key("../a.jpg"), key(fs::current_path().parent_path().string() + "/a.jpg"));
+  EXPECT_NE(key("/d/..a.jpg"), key("/a.jpg"));
   EXPECT_NE(key("https://h/a"), key("https:/h/a"));
   const auto there = key(folder.path("set/a/1.jpg"));
   fs::rename(folder.path("set"), folder.path("moved"));
