@@ -41,6 +41,7 @@ ordered_json to_json(const penstock::OpInfo& o) {
           {"input_names", o.input_names},
           {"argument_inputs", o.argument_inputs},
           {"outputs", o.outputs},
+          {"size_output", o.size_output},
           {"random", o.random},
           {"hidden", o.hidden},
           {"oracle", o.oracle},

@@ -73,7 +73,9 @@ def struct_of(operator, name):
     for argument in operator["arguments"]:
         kind = "PerSample" if argument["per_sample"] else "Optional"
         field = identifier(argument["name"])
-        lines.append(comment(f"{argument['doc']} {default_of(argument)}", "  "))
+        more = f" The typed call returns the first; call(\"{operator['name']}\", ...) all." if (
+            argument["name"] == operator["size_output"]) else ""
+        lines.append(comment(f"{argument['doc']}{more} {default_of(argument)}", "  "))
         lines.append(f"  {kind}<{TYPES[argument['type']]}> {field}{{}};\n")
     lines.append("\n  Arguments list() const {\n    Arguments a;\n")
     for argument in operator["arguments"]:

@@ -1378,7 +1378,8 @@ struct ResizeArguments {
   Optional<bool> subpixel_scale{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // A second output with the input's size; only inside a pipeline. Default: false.
+  // A second output: the input's extents along D, H and W, int32, outermost first. The typed call returns the first;
+  // call("resize", ...) all. Default: false.
   Optional<bool> save_attrs{};
   // Deprecated; accepted without effect.
   Optional<int64_t> image_type{};

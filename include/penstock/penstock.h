@@ -219,10 +219,14 @@ typedef struct penstock_call_options {
 } penstock_call_options;
 
 /* Runs the operator on the batches. `arguments` and `options` may be NULL, `inputs` where num_inputs is 0.
- * num_outputs is the operator's number of outputs; each result must be destroyed. */
+ * num_outputs is the operator's number of outputs (penstock_count_outputs); each result must be destroyed. */
 PENSTOCK_API penstock_status penstock_call(const char* op, const penstock_batch* const* inputs, size_t num_inputs,
                                            const penstock_arguments* arguments, const penstock_call_options* options,
                                            penstock_batch** outputs, size_t num_outputs);
+
+/* The number of outputs that the operator has with these arguments (NULL: none); it is one more where an argument such
+ * as resize's save_attrs asks for it. */
+PENSTOCK_API penstock_status penstock_count_outputs(const char* op, const penstock_arguments* arguments, size_t* count);
 
 /* ---- The registry ---- */
 

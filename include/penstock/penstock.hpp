@@ -281,10 +281,8 @@ struct CallOptions {
 // Any operator by its name.
 inline std::vector<Batch> call(const char* op, const std::vector<Batch>& inputs, const Arguments& arguments = {},
                                const CallOptions& options = {}) {
-  penstock_operator_info info{};
-  info.struct_size = sizeof info;
-  check(penstock_get_operator_info(op, &info));
-  const auto num_outputs = static_cast<size_t>(info.num_outputs);
+  size_t num_outputs = 0;
+  check(penstock_count_outputs(op, arguments.handle(), &num_outputs));
   if (!options.into.empty() && options.into.size() != num_outputs)
     throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into needs one batch for each output");
   std::vector<const penstock_batch*> in, into;
@@ -395,13 +393,12 @@ class Graph {
     check(penstock_graph_create(seed, &handle));
     handle_.reset(handle, penstock_graph_destroy);
   }
-  // num_outputs 0: as many as the operator has.
+  // num_outputs 0: as many as the operator has with these arguments.
   std::vector<Value> add(const char* op, const std::vector<Value>& inputs, const Arguments& arguments = {},
                          const std::string& name = {}, int num_outputs = 0) {
-    penstock_operator_info info{};
-    info.struct_size = sizeof info;
-    check(penstock_get_operator_info(op, &info));
-    std::vector<Value> outputs(static_cast<size_t>(num_outputs > 0 ? num_outputs : info.num_outputs));
+    size_t count = static_cast<size_t>(num_outputs);
+    if (num_outputs <= 0) check(penstock_count_outputs(op, arguments.handle(), &count));
+    std::vector<Value> outputs(count);
     check(penstock_graph_add(handle(), op, name.empty() ? nullptr : name.c_str(), inputs.data(), inputs.size(),
                              arguments.handle(), outputs.data(), outputs.size()));
     return outputs;

@@ -208,7 +208,9 @@ std::string documentation(const OpInfo& info) {
   s += info.max_inputs == 0 ? "none"
        : info.min_inputs == info.max_inputs ? std::to_string(info.min_inputs)
                                             : fmt::format("{} to {}", info.min_inputs, info.max_inputs);
-  s += fmt::format(". Outputs: {}.\n", info.outputs);
+  s += fmt::format(". Outputs: {}", info.outputs);
+  if (!info.size_output.empty()) s += fmt::format(", with {} {}", info.size_output, info.outputs + 1);
+  s += ".\n";
   if (!info.args.empty()) s += "\nArguments:\n";
   for (const auto& a : info.args) {
     s += fmt::format("  {} ({}{}", a.name, name_of(a.type), a.per_frame ? ", or one per sample or frame" : a.per_sample ? ", or one per sample" : "");

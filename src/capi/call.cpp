@@ -103,6 +103,20 @@ penstock_status penstock_set_value(penstock_arguments* arguments, const char* na
   });
 }
 
+penstock_status penstock_count_outputs(const char* op, const penstock_arguments* arguments, size_t* count) {
+  return guarded([&] {
+    const OpInfo& info = get_op(&required(op, "the name of the operator"));
+    required(count, "count");
+    std::vector<Argument> args(info.args.size());
+    if (arguments)
+      for (const auto& e : arguments->entries)
+        if (const ArgInfo* a = info.arg(e.name)) args[static_cast<size_t>(a - info.args.data())].value = e.value;
+    const int n = outputs_of(info, args);
+    if (n < 1 || n > 1024) bad_argument("{} outputs", n);
+    *count = static_cast<size_t>(n);
+  });
+}
+
 penstock_status penstock_call(const char* op, const penstock_batch* const* inputs, size_t num_inputs,
                               const penstock_arguments* arguments, const penstock_call_options* options,
                               penstock_batch** outputs, size_t num_outputs) {
@@ -110,14 +124,14 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
     const OpInfo& info = get_op(&required(op, "the name of the operator"));
     try {
       const auto o = read_optional_struct(options, "options");
-      if (num_outputs != static_cast<size_t>(info.outputs))
-        bad_argument("gives {} outputs, the caller has room for {}", info.outputs, num_outputs);
       if (num_outputs > 0) required(outputs, "outputs");
       if (o.batch_size < 0) bad_argument("batch_size is {}", o.batch_size);
       const std::vector<Batch> in = take_batches(inputs, num_inputs, "inputs");
       std::vector<const Batch*> into;
       for (size_t i = 0; o.into && i < num_outputs; ++i) into.push_back(o.into[i] ? &o.into[i]->batch : nullptr);
       const auto args = arguments ? resolve(info, *arguments) : std::vector<Argument>(info.args.size());
+      if (const int gives = outputs_of(info, args); num_outputs != static_cast<size_t>(gives))
+        bad_argument("gives {} outputs, the caller has room for {}", gives, num_outputs);
       const SampleContext context{0, o.seed, o.epoch, o.first_sample, o.node};
       give_batches(call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into),
                    outputs);

@@ -175,6 +175,40 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("no value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
 }
 
+TEST(Cpp, AnArgumentMayAddAnOutput) {
+  auto bytes = ramp(2 * 6 * 8 * 3);
+  const Batch images = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
+  const Arguments both = fn::ResizeArguments{.size = {3, 4}, .save_attrs = true}.list();
+  const auto r = call("resize", {images}, both);
+  ASSERT_EQ(r.size(), 2u);
+  EXPECT_EQ(r[0][1].shape, (Shape{3, 4, 3}));
+  EXPECT_EQ(r[1][1].shape, (Shape{2}));
+  EXPECT_EQ(r[1][1].as<int32_t>()[0], 6);
+  EXPECT_EQ(r[1][1].as<int32_t>()[1], 8);
+  EXPECT_EQ(call("resize", {images}, fn::ResizeArguments{.size = {3, 4}, .save_attrs = false}.list()).size(), 1u);
+  EXPECT_EQ(fn::resize(images, {.size = {3, 4}, .save_attrs = true})[0].shape, (Shape{3, 4, 3}));
+  int32_t into[4] = {};
+  CallOptions options;
+  options.into = {Batch(), Batch::wrap(into, {2, 2})};
+  call("resize", {images}, both, options);
+  EXPECT_EQ(into[2], 6);
+  EXPECT_EQ(into[3], 8);
+  penstock_batch* one = nullptr;
+  const penstock_batch* in = images.handle();
+  EXPECT_EQ(penstock_call("resize", &in, 1, both.handle(), nullptr, &one, 1), PENSTOCK_ERROR_ARGUMENT);
+  EXPECT_NE(std::string(penstock_last_error()).find("gives 2 outputs"), std::string::npos) << penstock_last_error();
+
+  Graph graph;
+  const Value source = graph.add("external_source", {}, fn::ExternalSourceArguments{.layout = {"HWC"}}.list(), "images")[0];
+  const auto values = graph.add("resize", {source}, both);
+  ASSERT_EQ(values.size(), 2u);
+  Pipeline pipeline = Pipeline::load(Pipeline(graph, {values[1], values[0]}, {.batch_size = 2}).save());
+  pipeline.feed("images", {images});
+  const auto out = pipeline.run();
+  EXPECT_EQ(out[0][1].as<int32_t>()[1], 8);
+  EXPECT_EQ(std::memcmp(out[1][1].data, r[0][1].data, 36), 0);
+}
+
 TEST(Cpp, NamesOfOperators) {
   const auto names = operator_names();
   EXPECT_NE(std::find(names.begin(), names.end(), "flip"), names.end());

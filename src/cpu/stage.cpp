@@ -93,11 +93,7 @@ class CpuStage::Sample {
   std::optional<Placement> placement_;
   bool whole_is_output_ = false;  // the decoder writes into the output
 
-  const ValueType& out_type() const {
-    const auto& p = st_.program;
-    const auto inputs = static_cast<int>(p.inputs.size());
-    return p.outputs[0] < inputs ? p.inputs[p.outputs[0]] : p.nodes[p.outputs[0] - inputs].type;
-  }
+  const ValueType& out_type() const { return type_of(st_.program, st_.program.outputs[0]); }
   void prepare(std::span<const StageInput> in);
   void prepare_decode();
   void choose_planes();
@@ -119,7 +115,9 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
     in_shapes_[0] = s;
     run_.inputs[0] = {nullptr, decode.params.dtype, "HWC", s, dense_strides(s)};
   }
-  stage_.shapes(run_.context, std::span(in_shapes_, in.size()), std::span(&out_shape_, 1));
+  const std::vector<Shape> shapes = stage_.value_shapes(run_.context, std::span(in_shapes_, in.size()));
+  out_shape_ = shapes[p.outputs[0]];
+  for (size_t k = 0; k < p.sizes.size(); ++k) write_size(p, static_cast<int>(k), shapes[p.sizes[k]], allocate_);
 
   // Iteration dimensions: those of input 0 where maps are, else those of the result.
   // Without maps the inputs broadcast to the result, whose dimensions keep their places.

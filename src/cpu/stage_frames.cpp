@@ -5,11 +5,6 @@
 namespace penstock {
 namespace {
 
-const ValueType& type_of(const StageProgram& p, int value) {
-  const int inputs = static_cast<int>(p.inputs.size());
-  return value < inputs ? p.inputs[value] : p.nodes[value - inputs].type;
-}
-
 View one_frame(View v, int dim, int64_t frame) {
   v.data = v.as<char>() + frame * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
   v.shape[dim] = 1;
@@ -129,6 +124,8 @@ void CpuStage::run_nodes(const SampleContext& context, std::span<const StageInpu
              scratch);
     values.push_back(result);
   }
+  for (size_t k = 0; k < p.sizes.size(); ++k)
+    write_size(p, static_cast<int>(k), values[p.sizes[k]].view.shape, allocate);
 }
 
 }  // namespace penstock

@@ -28,7 +28,7 @@ void for_samples(int n, int64_t elements, const std::function<void(int)>& body) 
     for (int i = 0; i < n; ++i) body(i);
 }
 
-std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs,
+std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs, bool gives_size,
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
                                 std::span<const Batch* const> into) {
   StageProgram program;
@@ -39,6 +39,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   }
   const bool decodes = op->traits().decodes;
   program.outputs = {append_node(program, std::move(op), operands, context.node)};
+  if (gives_size) program.sizes = {0};
   const auto runner = backend(DeviceKind::cpu).make_stage(std::move(program));
   const StageNode& node = runner->program().nodes[0];
   const int n = inputs[0].size();
@@ -58,13 +59,17 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   if (target) check_target(out, *target);
   if (!decodes && target) use_memory(out, *target);
   else if (!decodes) out.allocate(memory);
+  Batch sizes;
+  if (gives_size) sizes = make_sizes(runner->program(), 0, n, memory);
+  if (gives_size && into.size() > 1 && into[1]) check_target(sizes, *into[1]), use_memory(sizes, *into[1]);
   for_samples(n, elements, [&](int i) {
     StageInput in[4];
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     if (decodes) in[0].encoded = encoded_bytes(in[0].view);
     try {
       runner->run(of_sample(context, i), std::span(in, inputs.size()),
-                  [&](int, DType t, const Shape& s, const Layout&) -> View {
+                  [&](int output, DType t, const Shape& s, const Layout&) -> View {
+                    if (output > 0) return sizes.view(i);
                     auto& sample = out.sample(i);
                     if (!sample.data && target) {
                       sample.shape = s;
@@ -86,6 +91,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   std::vector<Batch> result;
   out.set_layout(node.type.layout.size() == out.ndim() ? node.type.layout : Layout{});
   result.push_back(std::move(out));
+  if (gives_size) result.push_back(std::move(sizes));
   return result;
 }
 
@@ -126,6 +132,12 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 }
 
 }  // namespace
+
+Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory) {
+  const Layout& layout = type_of(program, program.sizes[k]).layout;
+  const Shape shape{spatial_extents(layout, Shape::filled(layout.size(), 1)).size()};
+  return Batch::uniform(kSizeType.dtype, shape, kSizeType.layout, n, memory);
+}
 
 std::span<const uint8_t> encoded_bytes(const View& v) {
   if (v.dtype != DType::uint8 || v.shape.size() != 1)
@@ -201,7 +213,7 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
     if (!into.empty()) check_overlap(inputs, args, into);
     std::shared_ptr<BoundOp> op = bind_op(info, args);
     if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size, into);
-    return run_stage_op(std::move(op), inputs, context, memory, into);
+    return run_stage_op(std::move(op), inputs, outputs_of(info, args) > info.outputs, context, memory, into);
   } catch (Error& e) {
     if (e.op.empty()) e.op = info.name;
     throw;

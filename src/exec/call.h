@@ -18,6 +18,9 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
 // The bytes of an encoded file that a sample holds; throws where the sample is something else.
 std::span<const uint8_t> encoded_bytes(const View& v);
 
+// Memory for output k of StageProgram::sizes of n samples.
+Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory);
+
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
 // The result must live, as SampleContext::batch_state, until the last sample has run.
 using ContextOf = std::function<SampleContext(int sample)>;

@@ -11,6 +11,7 @@ namespace penstock {
 struct Executor::StageState {
   std::shared_ptr<StageRunner> runner;
   bool placed = false;  // the output has its memory
+  std::vector<ValueRef> sizes;  // the outputs after the first
 };
 struct Executor::WholeState {
   std::shared_ptr<BoundOp> op;
@@ -162,6 +163,8 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
     }
     return true;
   };
+  for (int id : s.nodes)
+    if (gives_size(graph.node(id))) state->sizes.push_back({id, graph.node(id).outputs - 1});
   std::shared_ptr<StageRunner> cached;
   if (cacheable) {
     std::lock_guard lock(mutex_);
@@ -187,6 +190,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
       }
     }
     program.outputs = {number.at(s.output)};
+    for (const ValueRef& v : state->sizes) program.sizes.push_back(number.at(graph.node(v.node).inputs[0]));
     state->runner = backend(DeviceKind::cpu).make_stage(std::move(program));
     if (cacheable) {
       std::lock_guard lock(mutex_);
@@ -221,6 +225,10 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
   }
   for (int i = 0; i < it.size; ++i) out.sample(i).source = path_of(it, s.inputs[0], i);
   it.values[s.output] = std::move(out);
+  for (size_t k = 0; k < state->sizes.size(); ++k) {
+    const StageProgram& program = state->runner->program();
+    it.values[state->sizes[k]] = make_sizes(program, static_cast<int>(k), it.size, options.memory);
+  }
   it.items = it.size;
   it.together = std::min(kMostTogether, state->runner->together());
   it.step_state = state;
@@ -294,7 +302,8 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
       add_error(it, i, std::move(e));
       continue;
     }
-    allocate[t] = [this, &it, &state, &s, i](int, DType type, const Shape& shape, const Layout&) -> View {
+    allocate[t] = [this, &it, &state, &s, i](int output, DType type, const Shape& shape, const Layout&) -> View {
+      if (output > 0) return it.values.at(state.sizes[output - 1]).view(i);
       auto& sample = it.values.at(s.output).sample(i);
       if (state.placed) {
         if (!(sample.shape == shape))

@@ -47,9 +47,10 @@ int Graph::add(Node node) {
       if (!has_value(in)) bad_argument("an input that does not exist: output {} of node {}", in.output, in.node);
     for (const auto& [name, in] : node.per_sample)
       if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
-    if (node.outputs <= 0) node.outputs = info.outputs;
-    if (node.outputs != info.outputs && !info.arg("num_outputs"))
-      bad_argument("gives {} outputs, not {}", info.outputs, node.outputs);
+    const int outputs = outputs_of(info, named);
+    if (node.outputs <= 0) node.outputs = outputs;
+    if (node.outputs != outputs && !info.arg("num_outputs"))
+      bad_argument("gives {} outputs, not {}", outputs, node.outputs);
     // Samples of one node come from one domain.
     if (!node.inputs.empty()) node.domain = nodes_[node.inputs[0].node].domain;
     for (const auto& in : node.inputs)

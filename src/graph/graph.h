@@ -46,6 +46,12 @@ struct Node {
   std::vector<ValueType> types;  // of the outputs, as far as known before data flow
 };
 
+// Whether the node's last output is the size of its input (OpInfo::size_output).
+inline bool gives_size(const Node& n) {
+  const OpInfo& info = get_op(n.op);
+  return !info.size_output.empty() && n.outputs > info.outputs;
+}
+
 class Graph {
  public:
   Graph();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/passes.h"
+#include "ops/machine/stage_program.h"
 
 namespace penstock {
 
@@ -15,6 +16,7 @@ void infer(const Graph& g, Node& node) {
   std::vector<ValueType> in;
   for (const auto& v : node.inputs) in.push_back(g.type(v));
   bind_op(info, args)->infer(in, node.types);
+  if (gives_size(node)) node.types[info.outputs] = kSizeType;
 }
 
 std::string traced_text(const Graph& g) {

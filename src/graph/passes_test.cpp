@@ -104,6 +104,31 @@ TEST(Passes, AValueWithTwoReadersEndsAStageAndIsNotPushedDown) {
             "stage: %5 crop_mirror_normalize; frees %2, %4\n");
 }
 
+// A stage ends before a node whose turn comes after a reader of the size that the stage tells.
+TEST(Passes, TheSizeOfAnInputIsThereForWhoReadsIt) {
+  const std::vector<std::pair<std::string, Value>> both{{"size", Value(std::vector<double>{50, 50})},
+                                                        {"save_attrs", Value(true)}};
+  for (const bool early : {false, true}) {
+    Resnet r;
+    const int resized = r.add("resize", {{r.image, 0}}, both);
+    EXPECT_EQ(r.g.node(resized).outputs, 2);
+    EXPECT_EQ(to_text(r.g.type({resized, 1})), "int32 1-d");
+    int reader = early ? r.add("cast", {{resized, 1}}, {{"dtype", Value(int64_t(DType::float32))}}) : -1;
+    const int hue = r.add("hue", {{resized, 0}}, {{"hue", Value(30.0)}});
+    if (!early) reader = r.add("cast", {{resized, 1}}, {{"dtype", Value(int64_t(DType::float32))}});
+    r.g.set_outputs({{hue, 0}, {reader, 0}});
+    EXPECT_EQ(r.texts()[4], early ? "group\n"
+                                    "source: %0 readers.file\n"
+                                    "stage: %1 decoders.image %6 resize\n"
+                                    "stage: %7 cast\n"
+                                    "stage: %8 hue\n"
+                                  : "group\n"
+                                    "source: %0 readers.file\n"
+                                    "stage: %1 decoders.image %6 resize %7 hue\n"
+                                    "stage: %8 cast\n");
+  }
+}
+
 TEST(Passes, AWindowBehindAPixelOperatorReachesTheDecoder) {
   Resnet r;
   const int cut = r.add("crop", {{r.hue, 0}}, {{"crop", Value(std::vector<double>{100, 100})}});

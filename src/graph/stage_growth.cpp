@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/stage_growth.h"
 
+#include <algorithm>
+
 namespace penstock {
 
 StageTraits stage_traits(const Graph& g, const Node& n) {
@@ -18,6 +20,7 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
   if (closed_ || nodes_ >= kMostNodes || t.decodes) return false;
   if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_)) return false;
   if (inputs_ + n.inputs.size() - 1 > kMostInputs) return false;
+  if (size_reader_ <= n.id) return false;  // it needs the stage to be done before n
   if (t.maps) {
     if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
     if (t.warps) return !(filter_ || warp_ || window_ || pixel_ || retyped_);
@@ -31,6 +34,8 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
 void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
   const auto type = [&](ValueRef v) { return p.graph.type(v).dtype; };
   ++nodes_;
+  if (const auto r = p.readers.find({n.id, n.outputs - 1}); gives_size(n) && r != p.readers.end())
+    size_reader_ = std::min(size_reader_, *std::min_element(r->second.begin(), r->second.end()));
   inputs_ += n.inputs.size() - 1;
   decodes_ |= t.decodes;
   filter_ |= t.filters;

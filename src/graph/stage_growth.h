@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator may follow which in one stage without a change of bytes. The only place that knows.
 #pragma once
+#include <limits>
+
 #include "graph/passes.h"
 
 namespace penstock {
@@ -20,6 +22,7 @@ class StageGrowth {
   bool channels_matter_ = false, positional_ = false, retyped_ = false;
   int nodes_ = 0;
   size_t inputs_ = 1;
+  int size_reader_ = std::numeric_limits<int>::max();  // first node that reads the size of an operator's input
 };
 
 }  // namespace penstock

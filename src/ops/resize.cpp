@@ -15,14 +15,12 @@ struct Resize : ResizeArguments {
                           "outside of the input repeat its edge. A region limits where the result lies, not what the filter "
                           "reads. Layouts: any with H and W; kept. Types: all. Cubic: Keys 1981 (a = -0.5).")
         .with(&resize_arguments<Resize>)
-        .arg("save_attrs", &Resize::save_attrs, "A second output with the input's size; only inside a pipeline.")
+        .arg("save_attrs", &Resize::save_attrs, "A second output: the input's extents along D, H and W, int32, outermost first.")
         .arg("image_type", &Resize::image_type, "Deprecated; accepted without effect.")
+        .size_output("save_attrs")
         .oracle("dali, opencv, pillow");
   }
-  void ready() const {
-    check_resize_arguments();
-    if (save_attrs) bad_argument("save_attrs=True is not supported by this call; take the shape of the input instead");
-  }
+  void ready() const { check_resize_arguments(); }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
   void check(std::span<const ValueType> in) { layout = image_layout(in[0]); }
   void map(const SampleContext& s, Placement& p) const { resize(s, p); }

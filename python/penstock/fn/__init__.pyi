@@ -748,7 +748,7 @@ def resize(
         roi_relative: The region is given in units of the input's extents.
         subpixel_scale: Where a size is rounded the region grows by the same factor, so that the scale is exact.
         dtype: Type of the result; default: the input's.
-        save_attrs: A second output with the input's size; only inside a pipeline.
+        save_attrs: A second output: the input's extents along D, H and W, int32, outermost first.
         image_type: Deprecated; accepted without effect.
     """
     ...

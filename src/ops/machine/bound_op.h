@@ -128,6 +128,8 @@ struct OpInfo {
   std::vector<ArgInfo> args;
   // Inputs after the first max_inputs are values of these arguments (reshape's shape, warp_affine's matrix).
   std::vector<std::string> argument_inputs;
+  // Argument that, when it is true, adds an output: the extents D, H, W of the first input, int32. Family stage.
+  std::string size_output;
   std::string oracle;        // the library that its results are tested against
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode
@@ -146,6 +148,9 @@ void register_op(OpInfo info);
 // Takes the inputs that are values of arguments out of `n_inputs`: entry k is the index in info.args that input
 // n_inputs - size + k belongs to. Throws where the number of inputs is wrong or such an argument was given by name too.
 std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<const Argument> args);
+
+// The number of outputs that the operator has with these arguments; args[i] belongs to info.args[i].
+int outputs_of(const OpInfo& info, std::span<const Argument> args);
 
 // Makes the operator and sets the arguments; args[i] belongs to info.args[i].
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args);

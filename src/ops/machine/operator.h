@@ -103,6 +103,7 @@ template <class Op> class Schema {
   Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
   Schema&& argument_inputs(std::vector<std::string> n) && { info_.argument_inputs = std::move(n); return std::move(*this); }
   Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }
+  Schema&& size_output(const char* arg) && { info_.size_output = arg; return std::move(*this); }
   Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
   Schema&& random() && { info_.random = true; return std::move(*this); }
   Schema&& hidden() && { info_.hidden = true; return std::move(*this); }

@@ -55,6 +55,15 @@ std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<con
   return places;
 }
 
+int outputs_of(const OpInfo& info, std::span<const Argument> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].value.index() == 0) continue;
+    if (info.args[i].name == info.size_output) return info.outputs + value_as<bool>(args[i].value);
+    if (info.args[i].name == "num_outputs") return value_as<int>(args[i].value);  // of an external source
+  }
+  return info.outputs;
+}
+
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args) {
   auto op = info.make();
   op->info = &info;

@@ -1,7 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/stage_program.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace penstock {
+
+const ValueType& type_of(const StageProgram& program, int value) {
+  const int inputs = static_cast<int>(program.inputs.size());
+  return value < inputs ? program.inputs[value] : program.nodes[value - inputs].type;
+}
+
+Shape spatial_extents(const Layout& layout, const Shape& shape) {
+  Shape s;
+  for (int i = 0; i < layout.size() && i < shape.size(); ++i)
+    if (layout[i] == 'D' || layout[i] == 'H' || layout[i] == 'W') s.push_back(shape[i]);
+  return s;
+}
+
+void write_size(const StageProgram& program, int k, const Shape& shape, const AllocateOutput& allocate) {
+  const Shape size = spatial_extents(type_of(program, program.sizes[k]).layout, shape);
+  const View out = allocate(static_cast<int>(program.outputs.size()) + k, kSizeType.dtype, Shape{size.size()}, {});
+  for (int i = 0; i < size.size(); ++i)
+    out.as<int32_t>()[i] = static_cast<int32_t>(std::min<int64_t>(size[i], std::numeric_limits<int32_t>::max()));
+}
 
 int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, uint32_t id) {
   const int inputs = static_cast<int>(program.inputs.size());

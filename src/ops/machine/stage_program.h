@@ -20,6 +20,7 @@ struct StageProgram {
   std::vector<ValueType> inputs;
   std::vector<StageNode> nodes;
   std::vector<int> outputs;
+  std::vector<int> sizes;  // values whose extents D, H, W are further outputs, after `outputs`: int32, outermost first
 };
 
 // Input of one sample: pixels, or an encoded image where the first node decodes.
@@ -30,6 +31,13 @@ struct StageInput {
 };
 // Called once per output when its shape is known.
 using AllocateOutput = std::function<View(int output, DType, const Shape&, const Layout&)>;
+
+// What such an output is.
+inline const ValueType kSizeType{DType::int32, 1, {}};
+const ValueType& type_of(const StageProgram& program, int value);
+Shape spatial_extents(const Layout& layout, const Shape& shape);
+// One output of StageProgram::sizes, of a value of this shape.
+void write_size(const StageProgram& program, int k, const Shape& shape, const AllocateOutput& allocate);
 
 // Appends a node: settles the layouts of its operands, infers its type. Returns the number of its value.
 int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, uint32_t id);
