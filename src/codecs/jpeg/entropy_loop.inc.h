@@ -97,7 +97,8 @@ PENSTOCK_INLINE Outcome finish_symbol(BitState& b, const LongCodes& codes, uint6
 
 struct OneCoefficient {
   using Entry = uint32_t;
-  static constexpr int kSteps = 56 / kAcBits;
+  static constexpr int kSteps = 56 / kAcBits;  // without a refill
+  static constexpr bool kSkips = false;
   PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.one.entry; }
   PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
     return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
@@ -111,7 +112,7 @@ struct OneCoefficient {
     return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
   }
   // Whether the block ended as it must: with its last coefficient or an end-of-block code.
-  PENSTOCK_INLINE static bool close(BitState&, uint64_t place, Entry) { return place - 64 >= 64; }
+  PENSTOCK_INLINE static bool close(BitState&, const AcTable&, uint64_t place, int16_t*, Entry) { return place - 64 >= 64; }
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
                                            int16_t* block, Entry e) {
     recompute(e);
@@ -122,6 +123,7 @@ struct OneCoefficient {
 struct TwoCoefficients {
   using Entry = uint64_t;
   static constexpr int kSteps = 56 / kAcBits;
+  static constexpr bool kSkips = false;
   PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.two->entry; }
   PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
     return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
@@ -138,7 +140,7 @@ struct TwoCoefficients {
   }
   // The first coefficient may have been the block's last, which has no end-of-block code: then the second belongs to
   // the next block and is given back.
-  PENSTOCK_INLINE static bool close(BitState& b, uint64_t place, Entry e) {
+  PENSTOCK_INLINE static bool close(BitState& b, const AcTable&, uint64_t place, int16_t*, Entry e) {
     recompute(e);
     const uint32_t advance_first = static_cast<uint8_t>(e >> 24), advance_last = e >> 56;
     const uint64_t first = place - advance_last + advance_first;
@@ -156,30 +158,84 @@ struct TwoCoefficients {
   }
 };
 
-// The block is finished: on to the next one. False at the end of the stream.
+// Blocks whose values nobody wants: no stores, more coefficients at once, and values may be longer than the table.
+struct SkippedCoefficients {
+  using Entry = uint32_t;
+  static constexpr int kSteps = 2;  // of at most 21 bits
+  static constexpr bool kSkips = true;
+  PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.skip->entry; }
+  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t*, Entry& e) {
+    e = t[b.bits >> (64 - kSkipBits)];
+    drop(b, e);
+    if (__builtin_expect(e & kException, 0)) return Step::exception;
+    place += e >> 24;
+    return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
+  }
+  // Only the last coefficient or an end-of-block code may end the block. If it is not sure that one of them did, the
+  // look-up is taken back and its coefficients come one at a time.
+  PENSTOCK_INLINE static bool close(BitState& b, const AcTable& ac, uint64_t place, int16_t* block, Entry e) {
+    if (__builtin_expect(place == 63 || place - 128 < 63, 1)) return true;
+    give_back(b, e & 63);
+    return skip_slowly(b, ac, place - (e >> 24), block);
+  }
+  __attribute__((noinline)) static bool skip_slowly(BitState& b, const AcTable& ac, uint64_t place, int16_t* block) {
+    while (true) {
+      refill(b);
+      OneCoefficient::Entry e = ac.one.entry[b.bits >> (64 - kAcBits)];
+      drop(b, e);
+      if (e & kException) {
+        const Outcome outcome = exception(b, ac, nullptr, place, block, e);
+        if (outcome != Outcome::more) return outcome == Outcome::done;
+        continue;
+      }
+      place += e >> 24;
+      if (place >= 63) return place - 64 >= 64;
+    }
+  }
+  // Its value goes to the place of DC, which is cleared behind the group.
+  PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry*, uint64_t& place,
+                                           int16_t* block, Entry e) {
+    static constexpr uint8_t kNowhere[256] = {};
+    recompute(e);
+    return finish_symbol(b, ac.codes, place, block, kNowhere, e >> 24, e >> 8 & 15);
+  }
+};
+
+// The block is finished: on to the next one, its DC included. False where the stream ends or P is not for what follows.
+template <class P>
 PENSTOCK_INLINE bool next_block(EntropyStream& stream, BitState& b, const BlockSlot*& s) {
+  bool same = true;
   if ((++s)->dc == nullptr) {
     stream.bits = b;
     if (!stream.finish_group()) return false;
     b = stream.bits;
     s = stream.slot;
+    same = stream.skipping() == P::kSkips;
   }
-  if (__builtin_expect(decode_dc(b, s), 1)) return true;
-  stream.fail();
-  return false;
+  if (__builtin_expect(!decode_dc(b, s), 0)) {
+    stream.fail();
+    return false;
+  }
+  return __builtin_expect(same, 1);
 }
 
 // One look-up; leaves through one of two labels, so that each kind of exit is mispredicted only on its own.
-#define PENSTOCK_STEP(b, t, place, block, e, at_done, at_exception) \
+#define PENSTOCK_STEP(P, b, t, place, block, e, at_done, at_exception) \
   switch (P::step(b, t, place, block, e)) {                         \
     case Step::exception: goto at_exception;                        \
     case Step::done: goto at_done;                                  \
     case Step::more: break;                                         \
   }
 
-// From within a block (its DC decoded) to the end of the stream.
+PENSTOCK_INLINE void save(EntropyStream& stream, const BitState& b, uint64_t place, const BlockSlot* s) {
+  stream.bits = b, stream.place = place, stream.slot = s;
+}
+
+// All of these begin within a block, its DC decoded.
+
+// Until the stream ends or needs another P.
 template <class P>
-void run_rest(EntropyStream& stream) {
+void run_alone(EntropyStream& stream) {
   BitState b = stream.bits;
   uint64_t place = stream.place;
   const BlockSlot* s = stream.slot;
@@ -190,7 +246,7 @@ void run_rest(EntropyStream& stream) {
     refill(b);
 #pragma GCC unroll 8
     for (int i = 0; i < P::kSteps; ++i) {
-      PENSTOCK_STEP(b, t, place, block, e, done, exception)
+      PENSTOCK_STEP(P, b, t, place, block, e, done, exception)
     }
     continue;
   exception:
@@ -200,13 +256,73 @@ void run_rest(EntropyStream& stream) {
       case Outcome::invalid: return stream.fail();
     }
   done:
-    if (__builtin_expect(!P::close(b, place, e), 0)) return stream.fail();
+    if (__builtin_expect(!P::close(b, *s->ac, place, block, e), 0)) return stream.fail();
   next:
-    if (!next_block(stream, b, s)) return;
+    if (!next_block<P>(stream, b, s)) return save(stream, b, 0, s);
     place = 0;
     block = s->coefficients;
     t = P::entries(*s->ac);
   }
+}
+
+// Two streams look-up by look-up, until one of them ends or needs another loop.
+template <class PA, class PB>
+void run_in_turn(EntropyStream& first, EntropyStream& second) {
+  constexpr int kUnrolled = 5;
+  BitState ba = first.bits, bb = second.bits;
+  uint64_t pa = first.place, pb = second.place;
+  const BlockSlot *sa = first.slot, *sb = second.slot;
+  int16_t *ca = sa->coefficients, *cb = sb->coefficients;
+  const typename PA::Entry* ta = PA::entries(*sa->ac);
+  const typename PB::Entry* tb = PB::entries(*sb->ac);
+  typename PA::Entry ea;
+  typename PB::Entry eb;
+  while (true) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kUnrolled; ++i) {
+      if (i % PA::kSteps == 0) refill(ba);
+      if (i % PB::kSteps == 0) refill(bb);
+      PENSTOCK_STEP(PA, ba, ta, pa, ca, ea, done_a, exception_a)
+      PENSTOCK_STEP(PB, bb, tb, pb, cb, eb, done_b, exception_b)
+    }
+    continue;
+  exception_a:
+    switch (PA::exception(ba, *sa->ac, ta, pa, ca, ea)) {
+      case Outcome::more: continue;
+      case Outcome::done: goto next_a;
+      case Outcome::invalid: first.fail(); goto leave;
+    }
+  done_a:
+    if (__builtin_expect(!PA::close(ba, *sa->ac, pa, ca, ea), 0)) {
+      first.fail();
+      goto leave;
+    }
+  next_a:
+    pa = 0;
+    if (!next_block<PA>(first, ba, sa)) goto leave;
+    ca = sa->coefficients;
+    ta = PA::entries(*sa->ac);
+    continue;
+  exception_b:
+    switch (PB::exception(bb, *sb->ac, tb, pb, cb, eb)) {
+      case Outcome::more: continue;
+      case Outcome::done: goto next_b;
+      case Outcome::invalid: second.fail(); goto leave;
+    }
+  done_b:
+    if (__builtin_expect(!PB::close(bb, *sb->ac, pb, cb, eb), 0)) {
+      second.fail();
+      goto leave;
+    }
+  next_b:
+    pb = 0;
+    if (!next_block<PB>(second, bb, sb)) goto leave;
+    cb = sb->coefficients;
+    tb = PB::entries(*sb->ac);
+  }
+leave:
+  save(first, ba, pa, sa);
+  save(second, bb, pb, sb);
 }
 
 PENSTOCK_INLINE bool start(EntropyStream& stream) {
@@ -217,82 +333,33 @@ PENSTOCK_INLINE bool start(EntropyStream& stream) {
   return false;
 }
 
-__attribute__((noinline)) void finish_alone(EntropyStream& stream) {
-  stream.has_two() ? run_rest<TwoCoefficients>(stream) : run_rest<OneCoefficient>(stream);
-}
-
-// Two streams look-up by look-up, until one of them ends.
-template <class P>
-void run_in_turn(EntropyStream& first, EntropyStream& second) {
-  BitState ba = first.bits, bb = second.bits;
-  uint64_t pa = 0, pb = 0;
-  const BlockSlot *sa = first.slot, *sb = second.slot;
-  int16_t *ca = sa->coefficients, *cb = sb->coefficients;
-  const typename P::Entry *ta = P::entries(*sa->ac), *tb = P::entries(*sb->ac);
-  typename P::Entry ea, eb;
-  while (true) {
-    refill(ba);
-    refill(bb);
-#pragma GCC unroll 8
-    for (int i = 0; i < P::kSteps; ++i) {
-      PENSTOCK_STEP(ba, ta, pa, ca, ea, done_a, exception_a)
-      PENSTOCK_STEP(bb, tb, pb, cb, eb, done_b, exception_b)
-    }
-    continue;
-  exception_a:
-    switch (P::exception(ba, *sa->ac, ta, pa, ca, ea)) {
-      case Outcome::more: continue;
-      case Outcome::done: goto next_a;
-      case Outcome::invalid: first.fail(); goto end_a;
-    }
-  done_a:
-    if (__builtin_expect(!P::close(ba, pa, ea), 0)) {
-      first.fail();
-      goto end_a;
-    }
-  next_a:
-    if (!next_block(first, ba, sa)) goto end_a;
-    pa = 0;
-    ca = sa->coefficients;
-    ta = P::entries(*sa->ac);
-    continue;
-  exception_b:
-    switch (P::exception(bb, *sb->ac, tb, pb, cb, eb)) {
-      case Outcome::more: continue;
-      case Outcome::done: goto next_b;
-      case Outcome::invalid: second.fail(); goto end_b;
-    }
-  done_b:
-    if (__builtin_expect(!P::close(bb, pb, eb), 0)) {
-      second.fail();
-      goto end_b;
-    }
-  next_b:
-    if (!next_block(second, bb, sb)) goto end_b;
-    pb = 0;
-    cb = sb->coefficients;
-    tb = P::entries(*sb->ac);
+static void finish_alone(EntropyStream& stream) {
+  while (stream.running()) {
+    if (stream.skipping()) run_alone<SkippedCoefficients>(stream);
+    else if (stream.fast()) run_alone<TwoCoefficients>(stream);
+    else run_alone<OneCoefficient>(stream);
   }
-end_a:
-  second.bits = bb, second.place = pb, second.slot = sb;
-  return finish_alone(second);
-end_b:
-  first.bits = ba, first.place = pa, first.slot = sa;
-  return finish_alone(first);
 }
 
-void run_one(EntropyStream& stream) {
+static void run_one(EntropyStream& stream) {
   if (start(stream)) finish_alone(stream);
 }
 
-void run_two(EntropyStream& first, EntropyStream& second) {
-  const bool a = start(first), b = start(second);
-  if (a && b) {
-    return first.has_two() && second.has_two() ? run_in_turn<TwoCoefficients>(first, second)
-                                               : run_in_turn<OneCoefficient>(first, second);
+static void run_two(EntropyStream& first, EntropyStream& second) {
+  using Two = TwoCoefficients;
+  using Skip = SkippedCoefficients;
+  start(first);
+  start(second);
+  const bool fast = first.fast() && second.fast();
+  while (first.running() && second.running()) {
+    if (!fast) run_in_turn<OneCoefficient, OneCoefficient>(first, second);
+    else if (first.skipping() && second.skipping()) run_in_turn<Skip, Skip>(first, second);
+    else if (first.skipping()) run_in_turn<Skip, Two>(first, second);
+    else if (second.skipping()) run_in_turn<Two, Skip>(first, second);
+    else run_in_turn<Two, Two>(first, second);
   }
-  if (a) finish_alone(first);
-  if (b) finish_alone(second);
+  finish_alone(first);
+  finish_alone(second);
 }
 
 #undef PENSTOCK_STEP

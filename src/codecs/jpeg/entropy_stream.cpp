@@ -22,19 +22,14 @@ void BitState::start(const uint8_t* from, uint32_t skip) {
   count = 56 - skip;
 }
 
-bool EntropyStream::has_two() const {
-  for (const BlockSlot* s = slots_; s->dc; ++s)
-    if (!s->ac->two) return false;
-  return true;
-}
-
 bool EntropyStream::begin_stream(const RegionPlan& plan, int first_row, int end_row) {
   plan_ = &plan;
   first_row_ = first_row, end_row_ = end_row;
   failed_ = delivered_all_ = false;
   running_ = first_row < end_row;
   place = 0;
-  group_ = 0;
+  slots_set_ = 0;
+  skipping_ = false;
   expected_ = nullptr;
   std::memset(coefficients_, 0, sizeof coefficients_);
   return running_;
@@ -179,19 +174,23 @@ void EntropyStream::note_point() {
   record_->points->push_back(point);
 }
 
-// Sets up the slots of as many MCUs as come without a break.
+// Sets up the slots of as many MCUs as come without a break, all of them wanted or none.
 bool EntropyStream::start_group() {
   if (record_) note_point();
   const RegionPlan& p = *plan_;
+  const bool row_wanted = row_ >= first_row_ && row_ < end_row_;
+  skipping_ = p.fast_tables && !(row_wanted && column_ >= p.column_begin && column_ < p.column_end);
   int size = 1;
   if (p.group > 1) {
     int64_t most = std::min({int64_t{p.group}, left_, until_restart_, int64_t{p.header->mcu_columns} - column_});
     if (record_) most = std::min<int64_t>(most, record_->step - column_ % record_->step);
+    if (column_ < p.column_begin) most = std::min<int64_t>(most, p.column_begin - column_);
     size = static_cast<int>(most);
   }
-  if (size != group_) {
-    group_ = size;
-    const int blocks = p.header->blocks_per_mcu, all = size * blocks;
+  group_ = size;
+  const int blocks = p.header->blocks_per_mcu, all = size * blocks;
+  if (all != slots_set_) {
+    slots_set_ = all;
     for (int i = 0; i < all; ++i) {
       const RegionPlan::Block& b = p.block[i % blocks];
       slots_[i] = {b.dc, b.ac, &predictor_[b.component], coefficients_ + 64 * i};
@@ -233,6 +232,10 @@ bool EntropyStream::finish_group() {
 void EntropyStream::deliver() {
   const RegionPlan& p = *plan_;
   const int blocks = p.header->blocks_per_mcu, all = group_ * blocks;
+  if (skipping_) {  // only DC has been written
+    for (int i = 0; i < all; ++i) coefficients_[64 * i] = 0;
+    return;
+  }
   if (row_ < first_row_ || row_ >= end_row_ || column_ >= p.column_end || column_ + group_ <= p.column_begin) {
     std::memset(coefficients_, 0, sizeof(int16_t) * 64 * all);
     return;

@@ -20,6 +20,7 @@ struct RegionPlan {
   const ScanHeader* header = nullptr;
   const Kernels* kernels = nullptr;
   int column_begin = 0, column_end = 0, row_begin = 0, row_end = 0;  // MCUs
+  bool fast_tables = false;  // all blocks have tables of two coefficients and for skipping
   int group = 1;  // MCUs with few blocks are taken several at a time, so that the transform gets its pairs
   struct Block {
     int component = 0;
@@ -72,9 +73,9 @@ class EntropyStream {
   BitState bits;
   uint64_t place = 0;      // of the last coefficient
   const BlockSlot* slot = slots_;
-  const BlockSlot* first_slot() const { return slots_; }
-  bool has_two() const;    // tables of two coefficients, for all components
   bool running() const { return running_; }
+  bool fast() const { return plan_->fast_tables; }
+  bool skipping() const { return skipping_; }  // nobody wants the blocks of this group
   // All blocks of a group are decoded: takes them away and prepares the next group. False: the end.
   bool finish_group();
   // Invalid data: ends the stream.
@@ -101,7 +102,7 @@ class EntropyStream {
   int64_t until_restart_ = 0;
   int first_row_ = 0, end_row_ = 0;  // rows that are delivered
   int target_row_ = 0;               // row that the run is for
-  bool failed_ = false, delivered_all_ = false, running_ = false;
+  bool failed_ = false, delivered_all_ = false, running_ = false, skipping_ = false;
   Record* record_ = nullptr;
   // With an index.
   const EntropyIndex* index_ = nullptr;
@@ -112,6 +113,7 @@ class EntropyStream {
   ScanBytes own_;
 
   int32_t predictor_[3] = {};
+  int slots_set_ = 0;  // blocks that slots_ is set up for
   BlockSlot slots_[kMostBlocks + 1];
   // One block more than is decoded: the partner of an odd last one, and the slot behind the last block.
   alignas(64) int16_t coefficients_[64 * (kMostBlocks + 1) + 64];

@@ -75,9 +75,37 @@ void AcTable::build(const HuffmanSpec& spec) {
   build_one(spec, one.entry);
   codes.build(spec);
   two.reset();
+  skip.reset();
 }
 
-void AcTable::build_two() {
+static void build_skip(const HuffmanSpec& spec, uint32_t* entry) {
+  struct Code {
+    uint8_t length = 0, symbol = 0;
+  };
+  std::array<Code, 1 << kSkipBits> codes{};
+  for_each_code(spec, kSkipBits, [&](uint32_t code, int length, uint8_t symbol) {
+    std::fill_n(&codes[code << (kSkipBits - length)], 1 << (kSkipBits - length),
+                Code{static_cast<uint8_t>(length), symbol});
+  });
+  for (uint32_t i = 0; i < codes.size(); ++i) {
+    int bits = 0;
+    uint32_t advance = 0;
+    while (bits < kSkipBits && advance < 48) {
+      const Code c = codes[(i << bits) & (codes.size() - 1)];
+      if (!c.length || bits + c.length > kSkipBits) break;
+      const int size = c.symbol & 15;
+      const uint32_t more = advance_of(c.symbol >> 4, size);
+      advance += more;
+      bits += c.length + size;
+      if (more == kEndOfBlock) break;
+    }
+    entry[i] = bits ? advance << 24 | bits : kException;
+  }
+}
+
+void AcTable::build_fast(const HuffmanSpec& spec) {
+  skip = std::make_unique<SkipEntries>();
+  build_skip(spec, skip->entry);
   two = std::make_unique<AcEntries<uint64_t>>();
   constexpr uint32_t kMask = (1 << kAcBits) - 1;
   for (uint32_t i = 0; i <= kMask; ++i) {
@@ -117,7 +145,7 @@ const DcTable& TableCache::dc(const HuffmanSpec& spec) { return find(dc_, spec).
 
 const AcTable& TableCache::ac(const HuffmanSpec& spec) {
   Entry<AcTable>& e = find(ac_, spec);
-  if (e.uses >= kUsesUntilTwo && !e.table.two) e.table.build_two();
+  if (e.uses >= kUsesUntilFast && !e.table.fast()) e.table.build_fast(spec);
   return e.table;
 }
 

@@ -50,12 +50,24 @@ struct AcEntries {
   PaddedOrder order;  // here, so that the loop reaches it from the same register
 };
 
+// For blocks whose values nobody wants: as many coefficients as have their codes in kSkipBits bits. Bits 0..5 bits of
+// all of them, the last one's value included (21 at most), 7 "exception" (no such code; nothing dropped), 24..31
+// advance: 63 at most, and kEndOfBlock more where that code comes last.
+constexpr int kSkipBits = 11;
+static_assert(kSkipBits >= kAcBits, "a code that is not in the table is searched from kAcBits on");
+struct SkipEntries {
+  alignas(64) uint32_t entry[1 << kSkipBits];
+};
+
 struct AcTable {
   AcEntries<uint32_t> one;
-  std::unique_ptr<AcEntries<uint64_t>> two;  // takes 10 us to build: only for tables that come again
+  // These take 10 us each to build: only for tables that come again.
+  std::unique_ptr<AcEntries<uint64_t>> two;
+  std::unique_ptr<SkipEntries> skip;
   LongCodes codes;
+  bool fast() const { return skip != nullptr; }
   void build(const HuffmanSpec& spec);
-  void build_two();
+  void build_fast(const HuffmanSpec& spec);
 };
 
 // The tables of the last images: most files of a data set share theirs. One for each thread.
@@ -67,7 +79,7 @@ class TableCache {
 
  private:
   static constexpr size_t kKept = 16;      // two images in turn need 8
-  static constexpr int kUsesUntilTwo = 3;
+  static constexpr int kUsesUntilFast = 3;
   template <class Table>
   struct Entry {
     HuffmanSpec spec;

@@ -137,6 +137,7 @@ void RegionDecoder::lay_out_planes(TableCache& tables) {
   if (samples_.size() < bytes + 128) samples_.resize(bytes + 128);
   uint8_t* first = samples_.data() + 64 - reinterpret_cast<uintptr_t>(samples_.data()) % 64;
   int block = 0;
+  plan_.fast_tables = true;
   for (int c = 0; c < h.components; ++c) {
     const ScanComponent& component = h.component[c];
     Plane& p = planes_[c];
@@ -145,6 +146,7 @@ void RegionDecoder::lay_out_planes(TableCache& tables) {
     if (wanted) first += p.stride * rows * 8 * component.v;
     const DcTable& dc = tables.dc(h.dc[component.dc]);
     const AcTable& ac = tables.ac(h.ac[component.ac]);
+    plan_.fast_tables &= ac.fast();
     for (int b = 0; b < component.h * component.v; ++b, ++block) {
       RegionPlan::Block& to = plan_.block[block];
       to.component = c;
@@ -185,6 +187,7 @@ bool RegionDecoder::run() {
 }
 
 void RegionDecoder::run_together(RegionDecoder& a, RegionDecoder& b, bool& a_done, bool& b_done) {
+  a.plan_.fast_tables = b.plan_.fast_tables = a.plan_.fast_tables && b.plan_.fast_tables;
   a.begin_alone();
   b.begin_alone();
   a.loops_->run_two(a.streams_[0], b.streams_[0]);
