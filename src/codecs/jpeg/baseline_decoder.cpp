@@ -34,6 +34,7 @@ void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
   const int64_t pixel_bytes = output_channels(t.info, t.params.type) * static_cast<int64_t>(size_of(t.params.dtype));
   decode_upright(orientation, t.info.height, t.info.width, t.region, pixel_bytes, t.sink,
                  [&](const Region&, const PixelSink& to) { decoder.read_all(to); });
+  decoder.release_large();
 }
 
 class PenstockJpeg final : public ImageDecoder {

@@ -9,6 +9,7 @@ namespace penstock::jpeg {
 namespace {
 
 constexpr size_t kKeptBytes = size_t{32} << 20;  // of each buffer, from image to image
+constexpr size_t kLargestPlanes = size_t{128} << 20;  // 85 million pixels of 4:2:0; libjpeg-turbo needs a few rows
 constexpr size_t kLargestIndexed = size_t{1} << 29;  // a point counts bits in 32 bits
 
 // Rows or columns of MCUs that pixels [first, first + count) need. Where chroma is subsampled its interpolation takes a
@@ -38,9 +39,7 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
   access_ = access;
   kernels_ = &kernels(target);
   loops_ = &entropy_loops(target);
-  for (EntropyStream& s : streams_) s.shrink(kKeptBytes);
-  scan_.shrink(kKeptBytes);
-  if (samples_.capacity() > kKeptBytes) samples_ = {};
+  release_large();
 
   const bool gray = h.components == 1;
   luma_only_ = gray || params.type == ImageType::gray;
@@ -63,8 +62,13 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
   } else if (const char* why = load_scan()) {
     return why;
   }
-  lay_out_planes(tables);
-  return nullptr;
+  return lay_out_planes(tables);
+}
+
+void RegionDecoder::release_large() {
+  for (EntropyStream& s : streams_) s.shrink(kKeptBytes);
+  scan_.shrink(kKeptBytes);
+  if (samples_.capacity() > kKeptBytes) samples_ = {};
 }
 
 // nullptr, or what is wrong with index_.
@@ -118,7 +122,7 @@ int RegionDecoder::middle_row(const Place& place) const {
   return std::clamp(high, plan_.row_begin + 1, plan_.row_end - 1);
 }
 
-void RegionDecoder::lay_out_planes(TableCache& tables) {
+const char* RegionDecoder::lay_out_planes(TableCache& tables) {
   const ScanHeader& h = header_;
   plan_.header = &header_;
   plan_.kernels = kernels_;
@@ -134,6 +138,7 @@ void RegionDecoder::lay_out_planes(TableCache& tables) {
     p.y = int64_t{plan_.row_begin} * 8 * component.v;
     if (c == 0 || !luma_only_) bytes += p.stride * rows * 8 * component.v;
   }
+  if (bytes > kLargestPlanes) return "the region is too large to be held in planes";
   if (samples_.size() < bytes + 128) samples_.resize(bytes + 128);
   uint8_t* first = samples_.data() + 64 - reinterpret_cast<uintptr_t>(samples_.data()) % 64;
   int block = 0;
@@ -162,6 +167,7 @@ void RegionDecoder::lay_out_planes(TableCache& tables) {
     const uint16_t* quant = h.quant[h.component[plan_.block[i % block].component].quant];
     for (int y = 0; y < 8; ++y) std::memcpy(&plan_.quant[i / 2][16 * y + 8 * (i & 1)], quant + 8 * y, 16);
   }
+  return nullptr;
 }
 
 bool RegionDecoder::begin_alone() {

@@ -30,6 +30,8 @@ class RegionDecoder final : public RegionRows {
   void read(int64_t y, void* to) override;
   void read_planes(int64_t y, uint8_t* const* planes) override;
   void read_all(const PixelSink& sink);
+  // Gives large memory back, the rows with it. Small memory is kept for the next image.
+  void release_large();
 
  private:
   struct Plane {
@@ -40,7 +42,7 @@ class RegionDecoder final : public RegionRows {
   };
   const char* check_index();
   const char* load_scan();
-  void lay_out_planes(TableCache& tables);
+  const char* lay_out_planes(TableCache& tables);
   template <class Place>
   int middle_row(const Place& place) const;
   bool begin_alone();
