@@ -8,7 +8,8 @@ namespace penstock::jpeg {
 
 namespace {
 
-constexpr size_t kKeptBytes = size_t{32} << 20;  // of each buffer, from image to image
+// Of each buffer, from image to image: enough for photographs of 24 million pixels.
+constexpr size_t kKeptBytes = size_t{48} << 20;
 constexpr size_t kLargestPlanes = size_t{128} << 20;  // 85 million pixels of 4:2:0; libjpeg-turbo needs a few rows
 constexpr size_t kLargestIndexed = size_t{1} << 29;  // a point counts bits in 32 bits
 
