@@ -276,7 +276,7 @@ Options read_options(int argc, char** argv) {
     else if (a == "--images" && more) o.images = std::stoi(argv[++i]);
     else if (a == "--only" && more) o.only = argv[++i];
     else if (a == "--json" && more) o.json = argv[++i];
-    else if (const size_t at = a.find('='); at != std::string::npos) o.sets.emplace_back(a.substr(0, at), a.substr(at + 1));
+    else if (const size_t at = a.find('='); at != a.npos) o.sets.emplace_back(a.substr(0, at), a.substr(at + 1));
     else throw std::runtime_error("unknown argument " + a);
   }
   for (const std::string& p : paths) o.libraries.emplace_back(p);

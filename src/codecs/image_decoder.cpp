@@ -142,7 +142,8 @@ void decode_images(std::span<DecodeTask> tasks) {
 }
 
 const std::vector<const ImageDecoder*>& image_decoders() {
-  static const std::vector<const ImageDecoder*> engines{&penstock_jpeg_decoder(), &libjpeg_turbo_decoder(), &libpng_decoder()};
+  static const std::vector<const ImageDecoder*> engines{&penstock_jpeg_decoder(), &libjpeg_turbo_decoder(),
+                                                         &libpng_decoder()};
   return engines;
 }
 

@@ -1,49 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzzers of the JPEG decoder share: decoding with one engine, and the files that they start from.
+// What the fuzzers of the JPEG decoder share: the files that they start from, and a region by four bytes.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
-#include "codecs/image_decoder.h"
-#include "codecs/jpeg/baseline_decoder.h"
-#include "codecs/jpeg/entropy_index.h"
+#include "codecs/jpeg/test_decodes.h"
 #include "codecs/test_images.h"
 
 namespace penstock::fuzz {
-
-struct OneIndex : EntropyIndexAccess {
-  EntropyIndex index;
-  int step = 0;
-  bool has = false;
-  bool find(Bytes, EntropyIndex& into) override {
-    if (has) into = index;
-    return has;
-  }
-  int wanted_step() const override { return step; }
-  void offer(Bytes, const EntropyIndex& made) override { index = made; }
-};
-
-struct Outcome {
-  std::string error;
-  std::vector<uint8_t> pixels;
-  bool operator==(const Outcome&) const = default;
-};
-
-inline Outcome decode(JpegEngine engine, Bytes file, const ImageInfo& info, const DecodeParams& params,
-                      const Region& region, EntropyIndexAccess* index = nullptr) {
-  jpeg_choice().engine = engine;
-  Outcome o;
-  const int64_t row = region.width * output_channels(info, params.type);
-  o.pixels.assign(row * region.height, 0);
-  DecodeTask t;
-  t.file = file, t.info = info, t.params = params, t.region = region, t.index = index;
-  t.sink = {o.pixels.data(), row};
-  decode_images({&t, 1});
-  if (t.error) o.error = t.error->what(), o.pixels.clear();
-  return o;
-}
 
 // Somewhere in the picture, by four bytes.
 inline Region region_of(const uint8_t* choice, const ImageInfo& info) {

@@ -21,9 +21,9 @@ const std::vector<Good>& good_files() {
     std::vector<Good> good;
     for (auto& file : fuzz::seed_files()) {
       Good g{file, probe_image(file, {}), {}};
-      fuzz::OneIndex making;
+      test::KeptIndex making;
       making.step = 1 + static_cast<int>(good.size()) % 5;
-      fuzz::decode(JpegEngine::automatic, g.file, g.info, {}, {0, 0, g.info.height, g.info.width}, &making);
+      test::decode_by(JpegEngine::automatic, g.file, g.info, {}, {0, 0, g.info.height, g.info.width}, &making);
       g.index = making.index;
       good.push_back(g);
     }
@@ -63,13 +63,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 6) return 0;
   const Good& good = good_files()[data[0] % good_files().size()];
   const Bytes rest(data + 6, size - 6);
-  fuzz::OneIndex index;
+  test::KeptIndex index;
   index.has = true;
   index.index = good.index;
   if (data[1] & 1) change(rest, index.index);
   else if (!read_entry(rest, index.index)) return 0;
   const std::vector<uint8_t> exact(good.file);
-  if (!fuzz::decode(JpegEngine::automatic, exact, good.info, {}, fuzz::region_of(data + 2, good.info), &index)
+  if (!test::decode_by(JpegEngine::automatic, exact, good.info, {}, fuzz::region_of(data + 2, good.info), &index)
            .error.empty())
     std::abort();
   return 0;

@@ -24,14 +24,14 @@ int main(int argc, char** argv) {
   for (const auto& file : fuzz::seed_files()) {
     const std::string name = std::to_string(number);
     auto with_choice = file;
-    for (uint8_t c : {uint8_t(number * 9), uint8_t(number * 5), uint8_t(200), uint8_t(255), number, number, number, number})
-      with_choice.push_back(c);
+    const uint8_t n = number;
+    for (int c : {n * 9, n * 5, 200, 255, +n, +n, +n, +n}) with_choice.push_back(static_cast<uint8_t>(c));
     write(folder / "file" / (name + ".jpg"), with_choice);
     write(folder / "tools" / (name + ".jpg"), file);
     const ImageInfo info = probe_image(file, {});
-    fuzz::OneIndex making;
+    test::KeptIndex making;
     making.step = 1 + number % 5;
-    fuzz::decode(JpegEngine::automatic, file, info, {}, {0, 0, info.height, info.width}, &making);
+    test::decode_by(JpegEngine::automatic, file, info, {}, {0, 0, info.height, info.width}, &making);
     if (!making.index.points.empty()) {
       std::vector<uint8_t> entry{number, 0, 30, 30, 200, 200}, changes{number, 1, 0, 0, 255, 255};
       append_entry({}, making.index, entry);

@@ -4,12 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <map>
 #include <memory>
 
-#include "codecs/jpeg/entropy_index.h"
+#include "codecs/jpeg/test_decodes.h"
 #include "codecs/test_images.h"
 
 namespace penstock {
@@ -18,38 +15,16 @@ using namespace test;
 
 namespace {
 
-// 20, as in the tests of Python; `make test-long` sets more.
-int count() {
-  const char* text = std::getenv("PENSTOCK_TEST_COUNT");
-  return text ? std::max(1, std::atoi(text)) : 20;
-}
-
-// Every test leaves the choice as it was.
-struct Choose {
-  explicit Choose(JpegEngine engine) { jpeg_choice().engine = engine; }
-  ~Choose() { jpeg_choice() = before; }
-  const JpegChoice before = jpeg_choice();
-};
-
-// Keeps one index, as a store would.
-struct OneIndex : EntropyIndexAccess {
-  int step = 0;
-  int offered = 0;
-  bool has = false;
-  EntropyIndex index;
-  bool find(Bytes, EntropyIndex& into) override {
-    if (has) into = index;
-    return has;
-  }
-  int wanted_step() const override { return step; }
-  void offer(Bytes, const EntropyIndex& made) override { index = made, has = true, ++offered; }
+// The decoder of our own alone; every test leaves the choice as it was.
+struct Own : RestoreJpegChoice {
+  Own() { jpeg_choice().engine = JpegEngine::own; }
 };
 
 struct Crop {
   const File* file = nullptr;
   const Plain* full = nullptr;
   Region region;
-  OneIndex* index = nullptr;
+  KeptIndex* index = nullptr;
   bool rows = false, planes = false;
   DecodeParams params;
   std::string text;
@@ -149,18 +124,18 @@ Region make_region(Random& random, int height, int width, int k) {
 }
 
 TEST(BaselineDecoder, EveryCropEqualsLibjpegTurbo) {
-  const Choose own(JpegEngine::own);
+  const Own own;
   Random random(3);
   struct Image {
     File file;
     Plain full, gray;
-    std::unique_ptr<OneIndex> indexes[3];
+    std::unique_ptr<KeptIndex> indexes[3];
     std::string text;
     int height, width;
   };
   std::unique_ptr<Image> last;
   int64_t crops = 0;
-  const int64_t wanted = int64_t{850} * count();
+  const int64_t wanted = int64_t{850} * test_count();
   for (int i = 0; crops < wanted && !testing::Test::HasFailure(); ++i) {
     const JpegRecipe r = make_recipe(random, i);
     auto image = std::make_unique<Image>();
@@ -169,7 +144,7 @@ TEST(BaselineDecoder, EveryCropEqualsLibjpegTurbo) {
     image->gray = decode_plainly(image->file, JCS_GRAYSCALE);
     image->text = r.text();
     image->height = r.height, image->width = r.width;
-    auto crop_of = [&](Image& of, int k, OneIndex* index) {
+    auto crop_of = [&](Image& of, int k, KeptIndex* index) {
       Crop c;
       c.file = &of.file, c.full = &of.full, c.index = index, c.text = of.text;
       c.region = make_region(random, of.height, of.width, k);
@@ -181,7 +156,7 @@ TEST(BaselineDecoder, EveryCropEqualsLibjpegTurbo) {
     // Made while a crop is decoded, alone or in turn with another image.
     for (int s = 0; s < 3; ++s) {
       jpeg_choice().target = static_cast<Target>(random.in(0, static_cast<int>(best_target())));
-      image->indexes[s] = std::make_unique<OneIndex>();
+      image->indexes[s] = std::make_unique<KeptIndex>();
       image->indexes[s]->step = s == 0 ? 1 : s == 1 ? random.in(2, 9) : 1000;
       std::vector<Crop> made{crop_of(*image, random.in(0, 5), image->indexes[s].get())};
       if (last && random.one_in(2)) made.push_back(crop_of(*last, 1, nullptr));
@@ -213,7 +188,7 @@ void expect_every_crop(const JpegRecipe& r) {
   const File file = make_jpeg(r);
   const Plain full = decode_plainly(file, JCS_RGB);
   for (int step = 0; step < 3; ++step) {
-    OneIndex index;
+    KeptIndex index;
     index.step = step;
     for (int y = 0; y < r.height; y += 1 + r.height / 8)
       for (int x = 0; x < r.width; x += 1 + r.width / 8)
@@ -230,7 +205,7 @@ void expect_every_crop(const JpegRecipe& r) {
 }
 
 TEST(BaselineDecoder, PicturesSmallerThanAnMcu) {
-  const Choose own(JpegEngine::own);
+  const Own own;
   const int samplings[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
   for (int target = 0; target <= static_cast<int>(best_target()); ++target)
     for (int height : {1, 2, 3, 5, 8, 9, 15})
@@ -245,7 +220,7 @@ TEST(BaselineDecoder, PicturesSmallerThanAnMcu) {
 }
 
 TEST(BaselineDecoder, CodesOf16Bits) {
-  const Choose own(JpegEngine::own);
+  const Own own;
   for (int i = 0; i < 6; ++i) {
     JpegRecipe r;
     r.height = 50, r.width = 66, r.quality = 40 + 12 * i;
@@ -275,7 +250,7 @@ int full_blocks(const File& file) {
 }
 
 TEST(BaselineDecoder, BlocksThatEndWithTheir64thCoefficient) {
-  const Choose own(JpegEngine::own);
+  const Own own;
   JpegRecipe r;
   r.height = 70, r.width = 90, r.quality = 100;
   EXPECT_GT(full_blocks(make_jpeg(r)), 60);
@@ -286,9 +261,9 @@ TEST(BaselineDecoder, BlocksThatEndWithTheir64thCoefficient) {
 }
 
 TEST(BaselineDecoder, TypesDepthsAndOrientations) {
-  const Choose own(JpegEngine::own);
+  const Own own;
   Random random(8);
-  for (int i = 0; i < 10 * count(); ++i) {
+  for (int i = 0; i < 10 * test_count(); ++i) {
     JpegRecipe r = make_recipe(random, i);
     r.height = random.in(1, 60), r.width = random.in(1, 60);
     r.exif = make_exif(1 + i % 8, true);
@@ -299,42 +274,33 @@ TEST(BaselineDecoder, TypesDepthsAndOrientations) {
     params.fancy_upsampling = i % 4;
     const ImageInfo info = probe_image(file, params);
     const Region region = make_region(random, info.height, info.width, i);
-    const int64_t row = region.width * output_channels(info, params.type) * size_of(params.dtype);
-    std::vector<uint8_t> ours(row * region.height), theirs(row * region.height);
-    decode_image(file, info, params, region, {ours.data(), row});
-    jpeg_choice().engine = JpegEngine::libjpeg_turbo;
-    decode_image(file, info, params, region, {theirs.data(), row});
-    jpeg_choice().engine = JpegEngine::own;
+    const Decoded theirs = decode_by(JpegEngine::libjpeg_turbo, file, info, params, region);
+    const Decoded ours = decode_by(JpegEngine::own, file, info, params, region);
     EXPECT_TRUE(ours == theirs) << r.text() << " type " << i % 5 << " orientation " << info.orientation;
   }
 }
 
 TEST(BaselineDecoder, SaysWhatItLeavesToLibjpegTurbo) {
-  const Choose own(JpegEngine::own);
+  const Own own;
   auto refusal = [](JpegRecipe r) {
     const File file = make_jpeg(r);
     const ImageInfo info = probe_image(file, {});
-    std::vector<uint8_t> out(info.height * info.width * 3);
-    try {
-      decode_image(file, info, {}, {0, 0, info.height, info.width}, {out.data(), info.width * 3});
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return decode_by(JpegEngine::own, file, info, {}, {0, 0, info.height, info.width}).error;
   };
   JpegRecipe r;
   r.height = r.width = 40;
+  const std::string cannot = "jpeg/penstock cannot decode this file: ";
   EXPECT_EQ(refusal(r), "");
   r.progressive = true;
-  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: neither baseline nor extended sequential Huffman coding");
+  EXPECT_EQ(refusal(r), cannot + "neither baseline nor extended sequential Huffman coding");
   r.progressive = false, r.interleaved = false;
-  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: the components come in several scans");
+  EXPECT_EQ(refusal(r), cannot + "the components come in several scans");
   r.interleaved = true, r.stored = JCS_RGB;
-  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: the colors are not YCbCr");
+  EXPECT_EQ(refusal(r), cannot + "the colors are not YCbCr");
   r.stored = JCS_YCbCr, r.h = 4, r.v = 1;
-  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: chroma is subsampled in an unusual way");
+  EXPECT_EQ(refusal(r), cannot + "chroma is subsampled in an unusual way");
   r.h = 1, r.components = 4, r.stored = JCS_YCCK;
-  EXPECT_EQ(refusal(r), "jpeg/penstock cannot decode this file: neither one nor three components");
+  EXPECT_EQ(refusal(r), cannot + "neither one nor three components");
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 
-#include "codecs/jpeg/baseline_decoder.h"
-#include "codecs/jpeg/entropy_index.h"
+#include "codecs/jpeg/test_decodes.h"
 #include "codecs/test_images.h"
 
 namespace penstock {
@@ -15,11 +13,6 @@ namespace penstock {
 using namespace test;
 
 namespace {
-
-int count() {
-  const char* text = std::getenv("PENSTOCK_TEST_COUNT");
-  return text ? std::max(1, std::atoi(text)) : 20;
-}
 
 // Exactly as long as the data, so that the sanitizer sees a read past the end.
 struct ExactFile {
@@ -30,41 +23,9 @@ struct ExactFile {
   Bytes bytes;
 };
 
-struct Outcome {
-  std::string error;
-  std::vector<uint8_t> pixels;
-  bool operator==(const Outcome&) const = default;
-};
-
-struct Forged : EntropyIndexAccess {
-  EntropyIndex index;
-  int step = 0, offered = 0;
-  bool has = false;
-  bool find(Bytes, EntropyIndex& into) override {
-    if (has) into = index;
-    return has;
-  }
-  int wanted_step() const override { return step; }
-  void offer(Bytes, const EntropyIndex& made) override { index = made, ++offered; }
-};
-
-DecodeTask task_of(Bytes file, const ImageInfo& info, const Region& region, Outcome& out) {
-  DecodeTask t;
-  t.file = file, t.info = info, t.region = region;
-  out.pixels.assign(region.width * region.height * 3, 0);
-  t.sink = {out.pixels.data(), region.width * 3};
-  return t;
-}
-
-Outcome decode(JpegEngine engine, Bytes file, const ImageInfo& info, const Region& region,
+Decoded decode(JpegEngine engine, Bytes file, const ImageInfo& info, const Region& region,
                EntropyIndexAccess* index = nullptr) {
-  jpeg_choice().engine = engine;
-  Outcome o;
-  DecodeTask t = task_of(file, info, region, o);
-  t.index = index;
-  decode_images({&t, 1});
-  if (t.error) o.error = t.error->what(), o.pixels.clear();
-  return o;
+  return decode_by(engine, file, info, {}, region, index);
 }
 
 std::vector<File> good_files() {
@@ -100,11 +61,11 @@ void damage(File& file, std::mt19937& random) {
 }
 
 TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
-  const JpegChoice before = jpeg_choice();
+  const RestoreJpegChoice restore;
   const auto good = good_files();
   std::mt19937 random(5);
   int ours = 0, refused = 0, wrong = 0;
-  const int rounds = 150 * count();
+  const int rounds = 150 * test_count();
   for (int i = 0; i < rounds; ++i) {
     File damaged = good[i % good.size()];
     damage(damaged, random);
@@ -124,8 +85,8 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
       region.y = random() % (info.height - region.height + 1);
       region.x = random() % (info.width - region.width + 1);
     }
-    const Outcome want = decode(JpegEngine::libjpeg_turbo, file.bytes, info, region);
-    const Outcome got = decode(JpegEngine::automatic, file.bytes, info, region);
+    const Decoded want = decode(JpegEngine::libjpeg_turbo, file.bytes, info, region);
+    const Decoded got = decode(JpegEngine::automatic, file.bytes, info, region);
     ours += decode(JpegEngine::own, file.bytes, info, region).error.empty();
     refused += !want.error.empty();
     if (got != want && ++wrong < 10)
@@ -133,17 +94,17 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
                     << region.width << ") of " << info.height << " x " << info.width << ": '" << got.error
                     << "' instead of '" << want.error << "'";
     // Beside a good file in turn, while an index is made: neither may change the other.
-    Forged making;
+    KeptIndex making;
     making.step = 1 + random() % 5;
     jpeg_choice().engine = JpegEngine::automatic;
     const File& other = good[(i + 1) % good.size()];
     const ImageInfo other_info = probe_image(other, params);
     const Region all{0, 0, other_info.height, other_info.width};
-    Outcome a, b;
-    DecodeTask tasks[2] = {task_of(file.bytes, info, region, a), task_of(other, other_info, all, b)};
-    tasks[0].index = &making;
+    Decoded a, b;
+    DecodeTask tasks[2] = {task_into(a, file.bytes, info, {}, region, &making),
+                           task_into(b, other, other_info, {}, all)};
     decode_images(tasks);
-    if (tasks[0].error) a.error = tasks[0].error->what(), a.pixels.clear();
+    finish(tasks[0], a);
     EXPECT_TRUE(a == want) << "round " << i << " in turn: '" << a.error << "' instead of '" << want.error << "'";
     EXPECT_FALSE(tasks[1].error);
     if (i < 100) {
@@ -156,12 +117,11 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
   RecordProperty("refused", refused);
   EXPECT_GT(ours, rounds / 20);
   EXPECT_GT(refused, rounds / 50);
-  jpeg_choice() = before;
 }
 
 // Data that end a few bits before the last block does, with a marker behind them.
 TEST(DamagedScans, AFewBitsMissingBeforeAMarker) {
-  const JpegChoice before = jpeg_choice();
+  const RestoreJpegChoice restore;
   for (const File& good : good_files()) {
     const ImageInfo info = probe_image(good, {});
     const Region all{0, 0, info.height, info.width}, last{info.height - 1, 0, 1, info.width};
@@ -177,7 +137,6 @@ TEST(DamagedScans, AFewBitsMissingBeforeAMarker) {
       EXPECT_NE(decode(JpegEngine::own, exact.bytes, info, all).error, "") << missing << " bytes";
     }
   }
-  jpeg_choice() = before;
 }
 
 void forge(EntropyIndex& ix, std::mt19937& random) {
@@ -202,11 +161,11 @@ void forge(EntropyIndex& ix, std::mt19937& random) {
 }
 
 TEST(ForgedIndexes, NeverHarm) {
-  const JpegChoice before = jpeg_choice();
+  const RestoreJpegChoice restore;
   const auto good = good_files();
   std::mt19937 random(6);
   int wrong = 0;
-  const int rounds = 150 * count();
+  const int rounds = 150 * test_count();
   for (int i = 0; i < rounds; ++i) {
     const ExactFile file(good[i % good.size()]);
     jpeg_choice().target = static_cast<Target>(random() % (static_cast<int>(best_target()) + 1));
@@ -215,43 +174,41 @@ TEST(ForgedIndexes, NeverHarm) {
     region.height = 1 + random() % info.height, region.width = 1 + random() % info.width;
     region.y = random() % (info.height - region.height + 1);
     region.x = random() % (info.width - region.width + 1);
-    Forged index;
+    KeptIndex index;
     index.step = 1 + random() % 8;
-    const Outcome want = decode(JpegEngine::own, file.bytes, info, region, &index);
+    const Decoded want = decode(JpegEngine::own, file.bytes, info, region, &index);
     ASSERT_EQ(want.error, "");
     ASSERT_EQ(index.offered, 1);
     index.has = true;
     ASSERT_TRUE(decode(JpegEngine::own, file.bytes, info, region, &index) == want);
     EXPECT_EQ(index.offered, 1) << "a right index was not used";
     forge(index.index, random);
-    const Outcome got = decode(JpegEngine::own, file.bytes, info, region, &index);
+    const Decoded got = decode(JpegEngine::own, file.bytes, info, region, &index);
     EXPECT_EQ(got.error, "") << "the file is good, whatever the index says";
     wrong += got != want;
   }
   // Checksums are what keeps damage out; a decoder alone notices most of it.
   RecordProperty("wrong_pixels", wrong);
   EXPECT_LT(wrong, rounds / 5);
-  jpeg_choice() = before;
 }
 
 // Points that send each row over the whole file would make the work quadratic.
 TEST(ForgedIndexes, CostNoMoreThanTheFile) {
-  const JpegChoice before = jpeg_choice();
+  const RestoreJpegChoice restore;
   JpegRecipe r;
   r.height = 2000, r.width = 64;
   const File file = make_jpeg(r);
   const ImageInfo info = probe_image(file, {});
   const Region all{0, 0, info.height, info.width};
-  Forged index;
+  KeptIndex index;
   index.step = 100;
-  const Outcome want = decode(JpegEngine::own, file, info, all, &index);
+  const Decoded want = decode(JpegEngine::own, file, info, all, &index);
   index.has = true;
   const EntropyIndex right = index.index;
   for (size_t i = 0; i < index.index.points.size(); ++i) index.index.points[i].bit = i % 2 ? right.scan_bytes * 8 : 0;
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(decode(JpegEngine::own, file, info, all, &index) == want);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
-  jpeg_choice() = before;
 }
 
 }  // namespace

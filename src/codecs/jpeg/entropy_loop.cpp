@@ -5,8 +5,8 @@
 
 namespace penstock::jpeg {
 
-// Without vector registers the compiler cannot spill into them, which GCC 12 does where it tunes for some processors: the
-// loop of two streams is 25 % slower then.
+// Without vector registers the compiler cannot spill into them, which GCC 12 does where it tunes for some processors:
+// the loop of two streams is 25 % slower then.
 #if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("general-regs-only")

@@ -112,7 +112,9 @@ struct OneCoefficient {
     return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
   }
   // Whether the block ended as it must: with its last coefficient or an end-of-block code.
-  PENSTOCK_INLINE static bool close(BitState&, const AcTable&, uint64_t place, int16_t*, Entry) { return place - 64 >= 64; }
+  PENSTOCK_INLINE static bool close(BitState&, const AcTable&, uint64_t place, int16_t*, Entry) {
+    return place - 64 >= 64;
+  }
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
                                            int16_t* block, Entry e) {
     recompute(e);

@@ -67,7 +67,8 @@ void DcTable::build(const HuffmanSpec& spec) {
   codes.build(spec);
   std::fill(std::begin(entry), std::end(entry), uint16_t{0});
   for_each_code(spec, kDcBits, [&](uint32_t code, int length, uint8_t size) {
-    std::fill_n(entry + (code << (kDcBits - length)), 1 << (kDcBits - length), static_cast<uint16_t>(length | size << 8));
+    std::fill_n(entry + (code << (kDcBits - length)), 1 << (kDcBits - length),
+                static_cast<uint16_t>(length | size << 8));
   });
 }
 

@@ -23,8 +23,8 @@ constexpr int kDcBits = 9;
 // value of the last, 56..63 advance to it; both the same where there is only one.
 constexpr uint32_t kEndOfBlock = 128, kException = 128;
 
-// Places of coefficients in natural order. What runs past the block lands in slot 64, which is the next block's DC and is
-// written later: so the loop needs no range check, and a block one slot behind it.
+// Places of coefficients in natural order. What runs past the block lands in slot 64, which is the next block's DC and
+// is written later: so the loop needs no range check, and a block one slot behind it.
 struct PaddedOrder {
   std::array<uint8_t, 224> at;  // up to 62 + 16 + kEndOfBlock
   PaddedOrder();

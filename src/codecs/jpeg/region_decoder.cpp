@@ -33,7 +33,8 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
   if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
   if (const char* why = read_scan_header(file, header_)) return why;
   const ScanHeader& h = header_;
-  if (stored.y + stored.height > h.height || stored.x + stored.width > h.width) return "the headers contradict each other";
+  if (stored.y + stored.height > h.height || stored.x + stored.width > h.width)
+    return "the headers contradict each other";
   file_ = file;
   params_ = params;
   region_ = stored;

@@ -159,7 +159,8 @@ const char* read_scan_header(Bytes file, ScanHeader& h) {
         if ((why = read_scan(body, h, quant_present)) || (why = lay_out(h, adobe_transform))) return why;
         h.scan = at;
         // A block takes two bits at least. Checked here, so that a small file cannot ask for much memory.
-        if (h.mcus() * h.blocks_per_mcu / 4 > static_cast<int64_t>(file.size() - at)) return "too few bytes for its size";
+        if (h.mcus() * h.blocks_per_mcu / 4 > static_cast<int64_t>(file.size() - at))
+          return "too few bytes for its size";
         return nullptr;
       default:
         if (marker < 0xE0 && marker != 0xDB) return "neither baseline nor extended sequential Huffman coding";

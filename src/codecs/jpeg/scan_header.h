@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of the JPEG files that the decoder of our own takes: 8-bit baseline or extended sequential Huffman coding,
-// gray or YCbCr, one scan. Read strictly: whatever is unusual is left to libjpeg-turbo.
+// The headers of the JPEG files that the decoder of our own takes: 8-bit baseline or extended sequential Huffman
+// coding, gray or YCbCr, one scan. Read strictly: whatever is unusual is left to libjpeg-turbo.
 #pragma once
 #include <cstddef>
 #include <cstdint>
