@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
+#include "codecs/jpeg/region_decoder.h"
 #include "codecs/jpeg_session.h"
 
 namespace penstock {
@@ -22,6 +24,22 @@ std::string format_of_name(const std::string& name) {
   for (const char* known : {"png", "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "jxl"})
     if (e == known) return e;
   return "";
+}
+
+// The number of the MCU in which our decoder meets invalid data; -1 where it meets none or does not take the file.
+int64_t faulty_mcu(Bytes file, const ImageInfo& info) {
+  struct EveryMcu final : EntropyIndexAccess {
+    bool find(Bytes, EntropyIndex&) override { return false; }
+    int wanted_step() const override { return 1; }
+    void offer(Bytes, const EntropyIndex&) override { whole = true; }
+    bool whole = false;
+  } every;
+  const auto tables = std::make_unique<jpeg::TableCache>();
+  const auto decoder = std::make_unique<jpeg::RegionDecoder>();
+  const Region last{info.height - 1, info.width - 1, 1, 1};
+  if (decoder->prepare(file, {}, last, &every, *tables, best_target())) return -1;
+  decoder->run();
+  return every.whole ? -1 : decoder->recorded() - 1;
 }
 
 void verify_jpeg(Bytes file, const ImageInfo& info, Findings& found) {
@@ -57,9 +75,13 @@ void verify_jpeg(Bytes file, const ImageInfo& info, Findings& found) {
   }
   if (s.warnings() > 0 && !s.ended()) {
     std::string text = s.first_warning();
-    if (s.first_warning_row() >= 0)
-      text += fmt::format(", in row {} of MCUs (pixel row {}), near byte {}", s.first_warning_row(),
-                          int64_t{s.first_warning_row()} * s.in.max_v_samp_factor * DCTSIZE, s.first_warning_at());
+    if (s.first_warning_row() >= 0) {
+      const int64_t row = s.first_warning_row(), columns = s.in.MCUs_per_row, mcu = faulty_mcu(file, info);
+      text += fmt::format(", in row {} of MCUs (pixel row {}){}, near byte {}", row,
+                          row * s.in.max_v_samp_factor * DCTSIZE,
+                          mcu >= 0 && mcu / columns == row ? fmt::format(", MCU {} of the row", mcu % columns) : "",
+                          s.first_warning_at());
+    }
     if (s.warnings() > 1) text += fmt::format("; {} more places", s.warnings() - 1);
     found.push_back({"damaged", text});
   }

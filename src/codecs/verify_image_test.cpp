@@ -95,6 +95,32 @@ TEST(VerifyImage, SaysWhereTheDataAreDamaged) {
   }
 }
 
+TEST(VerifyImage, NamesTheMcu) {
+  const File good = jpeg(320, 160);
+  int named = 0;
+  for (int at = 700; at + 200 < static_cast<int>(good.size()); at += 97) {
+    File bad = good;  // ones have no code: both decoders stop in the MCU that holds them
+    for (int k = 0; k < 8; k += 2) bad[at + k] = 0xFF, bad[at + k + 1] = 0;
+    const std::string said = found_in(bad);
+    int row = -1, pixel_row = -1, mcu = -1;
+    size_t near = 0;
+    const size_t from = said.find("in row");
+    if (from == said.npos || std::sscanf(said.c_str() + from, "in row %d of MCUs (pixel row %d), MCU %d of the row, near byte %zu",
+                                         &row, &pixel_row, &mcu, &near) != 4)
+      continue;
+    ++named;
+    EXPECT_EQ(pixel_row, 16 * row);
+    EXPECT_LT(mcu, 10);
+    EXPECT_LE(static_cast<int>(near), at + 16) << said;  // where the MCU begins
+    EXPECT_GT(static_cast<int>(near), at - 400) << said;
+    // The picture is that of the good file up to there.
+    const auto a = test::decode_plainly(good, JCS_YCbCr), b = test::decode_plainly(bad, JCS_YCbCr);
+    for (int x = 0; x + 1 < mcu * 16; ++x)
+      ASSERT_EQ(a.pixels[(pixel_row * 160 + x) * 3], b.pixels[(pixel_row * 160 + x) * 3]) << said << " x " << x;
+  }
+  EXPECT_GT(named, 20);
+}
+
 TEST(VerifyImage, HasAnAnswerToAnyBytes) {
   std::mt19937 random(3);
   int silent = 0;

@@ -30,6 +30,8 @@ class RegionDecoder final : public RegionRows {
   void read(int64_t y, void* to) override;
   void read_planes(int64_t y, uint8_t* const* planes) override;
   void read_all(const PixelSink& sink);
+  // Points of an index that the last run has made, whether or not it came to the end.
+  int64_t recorded() const { return recording_ ? static_cast<int64_t>(index_.points.size()) : 0; }
   // Gives large memory back, the rows with it. Small memory is kept for the next image.
   void release_large();
 
