@@ -10,11 +10,12 @@
 
 namespace penstock::fuzz {
 
-// Somewhere in the picture, by four bytes.
-inline Region region_of(const uint8_t* choice, const ImageInfo& info) {
+// Somewhere in the picture that params ask for, by four bytes.
+inline Region region_of(const uint8_t* choice, const ImageInfo& info, const DecodeParams& params = {}) {
+  const int64_t height = scaled_extent(info.height, params), width = scaled_extent(info.width, params);
   Region r;
-  r.y = choice[0] * info.height / 256, r.x = choice[1] * info.width / 256;
-  r.height = 1 + choice[2] * (info.height - r.y - 1) / 255, r.width = 1 + choice[3] * (info.width - r.x - 1) / 255;
+  r.y = choice[0] * height / 256, r.x = choice[1] * width / 256;
+  r.height = 1 + choice[2] * (height - r.y - 1) / 255, r.width = 1 + choice[3] * (width - r.x - 1) / 255;
   return r;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a JPEG file: what the decoder of our own gives, libjpeg-turbo gives too. The last 8 bytes choose the
-// region, the type and the step of an index that is made on the way and then used.
+// region, the type, the size and the step of an index that is made on the way and then used.
 #include "fuzz_images.h"
 
 using namespace penstock;
@@ -13,13 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   params.max_pixels = 1 << 15;
   params.type = static_cast<ImageType>(choice[4] % 5);
   params.fancy_upsampling = choice[5] % 4 != 0;
+  if (choice[7] % 4 == 3) params.eighths = 1 << choice[7] / 4 % 3;
   ImageInfo info;
   try {
     info = probe_image(exact, params);
   } catch (const Error&) {
     return 0;
   }
-  const Region region = fuzz::region_of(choice, info);
+  const Region region = fuzz::region_of(choice, info, params);
   const auto want = test::decode_by(JpegEngine::libjpeg_turbo, exact, info, params, region);
   test::KeptIndex index;
   index.step = 1 + choice[6] % 6;

@@ -24,6 +24,10 @@ ThreadState& thread_state() {
 
 int orientation_of(const DecodeTask& t) { return t.params.apply_orientation ? t.info.orientation : 1; }
 
+// Of the picture that is asked for, upright.
+int64_t height_of(const DecodeTask& t) { return scaled_extent(t.info.height, t.params); }
+int64_t width_of(const DecodeTask& t) { return scaled_extent(t.info.width, t.params); }
+
 // From the planes into the sink, or the rows themselves to the caller.
 void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
   const int orientation = orientation_of(t);
@@ -32,7 +36,7 @@ void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
     return;
   }
   const int64_t pixel_bytes = output_channels(t.info, t.params.type) * static_cast<int64_t>(size_of(t.params.dtype));
-  decode_upright(orientation, t.info.height, t.info.width, t.region, pixel_bytes, t.sink,
+  decode_upright(orientation, height_of(t), width_of(t), t.region, pixel_bytes, t.sink,
                  [&](const Region&, const PixelSink& to) { decoder.read_all(to); });
   decoder.release_large();
 }
@@ -44,7 +48,6 @@ class PenstockJpeg final : public ImageDecoder {
   ImageInfo probe(Bytes file) const override { return libjpeg_turbo_decoder().probe(file); }
   std::string cannot_decode(Bytes file, const ImageInfo&, const DecodeParams& params) const override {
     jpeg::ScanHeader header;
-    if (params.eighths != 8) return "smaller pictures are libjpeg-turbo's alone";
     if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
     const char* why = jpeg::read_scan_header(file, header);
     return why ? why : "";
@@ -84,7 +87,7 @@ void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done) {
     DecodeTask& t = tasks[i];
     const char* format = sniff_format(t.file);
     if (done[i] || !format || std::strcmp(format, "jpeg")) continue;
-    const Region stored = stored_region(orientation_of(t), t.info.height, t.info.width, t.region);
+    const Region stored = stored_region(orientation_of(t), height_of(t), width_of(t), t.region);
     why[i] = state.decoders[i].prepare(t.file, t.params, stored, t.index, state.tables, choice.target);
     ready[i] = !why[i];
     if (ready[i]) why[i] = "the entropy-coded data are damaged";

@@ -260,6 +260,32 @@ TEST(BaselineDecoder, BlocksThatEndWithTheir64thCoefficient) {
   }
 }
 
+TEST(BaselineDecoder, SmallerPictures) {
+  const Own own;
+  Random random(9);
+  for (int i = 0; i < 20 * test_count(); ++i) {
+    JpegRecipe r = make_recipe(random, i);
+    r.exif = make_exif(1 + i % 8, true);
+    const File file = make_jpeg(r);
+    DecodeParams params;
+    params.eighths = 1 << random.in(0, 2);
+    params.type = static_cast<ImageType>(random.in(0, 4));
+    params.fancy_upsampling = !random.one_in(4);
+    const ImageInfo info = probe_image(file, params);
+    KeptIndex index;
+    for (int k = 0; k < 4; ++k) {
+      const Region region = make_region(random, static_cast<int>(scaled_extent(info.height, params)),
+                                        static_cast<int>(scaled_extent(info.width, params)), k);
+      jpeg_choice().target = static_cast<Target>(random.in(0, static_cast<int>(best_target())));
+      index.step = random.one_in(2) ? random.in(1, 9) : 0;
+      EXPECT_TRUE(decode_by(JpegEngine::own, file, info, params, region, &index) ==
+                  decode_by(JpegEngine::libjpeg_turbo, file, info, params, region))
+          << r.text() << " at " << params.eighths << "/8, type " << static_cast<int>(params.type) << ", fancy "
+          << params.fancy_upsampling << ", orientation " << info.orientation;
+    }
+  }
+}
+
 TEST(BaselineDecoder, TypesDepthsAndOrientations) {
   const Own own;
   Random random(8);

@@ -194,12 +194,11 @@ struct SkippedCoefficients {
       if (place >= 63) return place - 64 >= 64;
     }
   }
-  // Its value goes to the place of DC, which is cleared behind the group.
+  // Its value goes to the slot behind the block.
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry*, uint64_t& place,
                                            int16_t* block, Entry e) {
-    static constexpr uint8_t kNowhere[256] = {};
     recompute(e);
-    return finish_symbol(b, ac.codes, place, block, kNowhere, e >> 24, e >> 8 & 15);
+    return finish_symbol(b, ac.codes, place, block, kBehindTheBlock.data(), e >> 24, e >> 8 & 15);
   }
 };
 

@@ -178,8 +178,8 @@ void EntropyStream::note_point() {
 bool EntropyStream::start_group() {
   if (record_) note_point();
   const RegionPlan& p = *plan_;
-  const bool row_wanted = row_ >= first_row_ && row_ < end_row_;
-  skipping_ = p.fast_tables && !(row_wanted && column_ >= p.column_begin && column_ < p.column_end);
+  wanted_ = row_ >= first_row_ && row_ < end_row_ && column_ >= p.column_begin && column_ < p.column_end;
+  skipping_ = p.fast_tables && (p.dc_only || !wanted_);
   int size = 1;
   if (p.group > 1) {
     int64_t most = std::min({int64_t{p.group}, left_, until_restart_, int64_t{p.header->mcu_columns} - column_});
@@ -232,12 +232,9 @@ bool EntropyStream::finish_group() {
 void EntropyStream::deliver() {
   const RegionPlan& p = *plan_;
   const int blocks = p.header->blocks_per_mcu, all = group_ * blocks;
-  if (skipping_) {  // only DC has been written
-    for (int i = 0; i < all; ++i) coefficients_[64 * i] = 0;
-    return;
-  }
-  if (row_ < first_row_ || row_ >= end_row_ || column_ >= p.column_end || column_ + group_ <= p.column_begin) {
-    std::memset(coefficients_, 0, sizeof(int16_t) * 64 * all);
+  if (!wanted_) {
+    if (!skipping_) std::memset(coefficients_, 0, sizeof(int16_t) * 64 * all);
+    for (int i = 0; i < all; ++i) coefficients_[64 * i] = 0;  // all that skipping has written
     return;
   }
   uint8_t* to[kMostBlocks + 1];
@@ -251,14 +248,14 @@ void EntropyStream::deliver() {
       stride[i] = wanted ? block.stride : 8;
     }
   if (all & 1) to[all] = unwanted_, stride[all] = 8;
-  const InverseDctPair transform = p.kernels->inverse_dct[3];
   for (int i = 0; i < all; i += 2) {
     if (to[i] == unwanted_ && to[i + 1] == unwanted_) {
       std::memset(coefficients_ + 64 * i, 0, sizeof(int16_t) * 128);
       continue;
     }
-    transform(coefficients_ + 64 * i, coefficients_ + 64 * i + 64, p.quant[i / 2], to[i], stride[i], to[i + 1],
-              stride[i + 1]);
+    const RegionPlan::Pair& pair = p.pair[i / 2];
+    pair.transform(coefficients_ + 64 * i, coefficients_ + 64 * i + 64, pair.quant, to[i], stride[i], to[i + 1],
+                   stride[i + 1]);
   }
 }
 

@@ -20,6 +20,7 @@ struct RegionPlan {
   const ScanHeader* header = nullptr;
   const Kernels* kernels = nullptr;
   int column_begin = 0, column_end = 0, row_begin = 0, row_end = 0;  // MCUs
+  bool dc_only = false;      // at 1/8 of the size nothing else is needed
   bool fast_tables = false;  // all blocks have tables of two coefficients and for skipping
   int group = 1;  // MCUs with few blocks are taken several at a time, so that the transform gets its pairs
   struct Block {
@@ -29,7 +30,10 @@ struct RegionPlan {
     uint8_t* to = nullptr;  // in MCU (column_begin, row_begin)
     ptrdiff_t stride = 0, column_step = 0, row_step = 0;
   } block[kMostBlocks];  // of one MCU
-  alignas(32) int16_t quant[kMostBlocks / 2][128];  // for each pair of blocks of a group
+  struct Pair {
+    InverseDctPair transform = nullptr;
+    alignas(32) int16_t quant[128];
+  } pair[kMostBlocks / 2];  // of blocks of a group
 };
 
 // The bit reader between two runs of the loop. The next bits are at the top of `bits`; how many of them count is in the
@@ -75,7 +79,7 @@ class EntropyStream {
   const BlockSlot* slot = slots_;
   bool running() const { return running_; }
   bool fast() const { return plan_->fast_tables; }
-  bool skipping() const { return skipping_; }  // nobody wants the blocks of this group
+  bool skipping() const { return skipping_; }  // nobody wants this group's coefficients but DC
   // All blocks of a group are decoded: takes them away and prepares the next group. False: the end.
   bool finish_group();
   // Invalid data: ends the stream.
@@ -102,7 +106,7 @@ class EntropyStream {
   int64_t until_restart_ = 0;
   int first_row_ = 0, end_row_ = 0;  // rows that are delivered
   int target_row_ = 0;               // row that the run is for
-  bool failed_ = false, delivered_all_ = false, running_ = false, skipping_ = false;
+  bool failed_ = false, delivered_all_ = false, running_ = false, wanted_ = false, skipping_ = false;
   Record* record_ = nullptr;
   // With an index.
   const EntropyIndex* index_ = nullptr;

@@ -30,6 +30,12 @@ struct PaddedOrder {
   PaddedOrder();
 };
 
+constexpr std::array<uint8_t, 256> kBehindTheBlock = [] {
+  std::array<uint8_t, 256> a{};
+  a.fill(64);
+  return a;
+}();
+
 // Canonical codes longer than a table, aligned to the left of 16 bits.
 struct LongCodes {
   uint32_t limit[18];  // [l]: the first pattern that is no code of at most l bits

@@ -2,6 +2,7 @@
 #include "codecs/jpeg/region_decoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace penstock::jpeg {
@@ -13,15 +14,15 @@ constexpr size_t kKeptBytes = size_t{48} << 20;
 constexpr size_t kLargestPlanes = size_t{128} << 20;  // 85 million pixels of 4:2:0; libjpeg-turbo needs a few rows
 constexpr size_t kLargestIndexed = size_t{1} << 29;  // a point counts bits in 32 bits
 
-// Rows or columns of MCUs that pixels [first, first + count) need. Where chroma is subsampled its interpolation takes a
-// neighbor on either side.
-void mcu_range(int64_t first, int64_t count, int factor, int chroma_size, int& begin, int& end) {
-  if (factor == 1) {
-    begin = first / 8;
-    end = (first + count - 1) / 8 + 1;
+// Rows or columns of MCUs that pixels [first, first + count) need. `mcu` is their extent in pixels; each has `block`
+// chroma samples. Where these cover two pixels, their interpolation takes a neighbor on either side.
+void mcu_range(int64_t first, int64_t count, int mcu, int block, int chroma_size, int& begin, int& end) {
+  if (mcu == block || chroma_size == 0) {
+    begin = first / mcu;
+    end = (first + count - 1) / mcu + 1;
   } else {
-    begin = std::max<int64_t>(0, first / 2 - 1) / 8;
-    end = std::min<int64_t>(chroma_size - 1, (first + count - 1) / 2 + 1) / 8 + 1;
+    begin = std::max<int64_t>(0, first / 2 - 1) / block;
+    end = std::min<int64_t>(chroma_size - 1, (first + count - 1) / 2 + 1) / block + 1;
   }
 }
 
@@ -29,11 +30,11 @@ void mcu_range(int64_t first, int64_t count, int factor, int chroma_size, int& b
 
 const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const Region& stored,
                                    EntropyIndexAccess* access, TableCache& tables, Target target) {
-  if (params.eighths != 8) return "smaller pictures are libjpeg-turbo's alone";
   if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
   if (const char* why = read_scan_header(file, header_)) return why;
   const ScanHeader& h = header_;
-  if (stored.y + stored.height > h.height || stored.x + stored.width > h.width)
+  if (stored.y + stored.height > scaled_extent(h.height, params) ||
+      stored.x + stored.width > scaled_extent(h.width, params))
     return "the headers contradict each other";
   file_ = file;
   params_ = params;
@@ -49,10 +50,10 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
   conversion_.dtype = params.dtype;
   conversion_.channels = params.type == ImageType::gray || (gray && params.type == ImageType::any_data) ? 1 : 3;
   conversion_.type = params.type == ImageType::ycbcr ? ImageType::ycbcr : ImageType::any_data;
-  upsampling_ = upsampling_of(h.h_max, h.v_max, h.component[1].width, params.fancy_upsampling);
-
-  mcu_range(stored.x, stored.width, h.h_max, h.component[1].width, plan_.column_begin, plan_.column_end);
-  mcu_range(stored.y, stored.height, h.v_max, h.component[1].height, plan_.row_begin, plan_.row_end);
+  choose_scale(params);
+  const int luma = planes_[0].block, chroma = planes_[1].block;
+  mcu_range(stored.x, stored.width, h.h_max * luma, chroma, planes_[1].width, plan_.column_begin, plan_.column_end);
+  mcu_range(stored.y, stored.height, h.v_max * luma, chroma, planes_[1].height, plan_.row_begin, plan_.row_end);
   indexed_ = access && access->find(file, index_) && !check_index();
   recording_ = false;
   split_row_ = plan_.row_begin;
@@ -65,6 +66,26 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
     return why;
   }
   return lay_out_planes(tables);
+}
+
+// Sizes of the components after their inverse transforms, and what is left to do for chroma.
+void RegionDecoder::choose_scale(const DecodeParams& params) {
+  const ScanHeader& h = header_;
+  const int scale = std::countr_zero(static_cast<unsigned>(params.eighths));
+  for (int c = 0; c < 3; ++c) {
+    const ScanComponent& component = h.component[c];
+    Plane& p = planes_[c];
+    p = {};
+    p.scale = c ? chroma_scale(h.h_max, h.v_max, scale) : scale;
+    p.block = 1 << p.scale;
+    if (c >= h.components) continue;
+    p.width = (h.width * component.h * p.block + 8 * h.h_max - 1) / (8 * h.h_max);
+    p.height = (h.height * component.v * p.block + 8 * h.v_max - 1) / (8 * h.v_max);
+  }
+  across_ = h.h_max * planes_[0].block / planes_[1].block;
+  down_ = h.v_max * planes_[0].block / planes_[1].block;
+  upsampling_ = upsampling_of(across_, down_, planes_[1].width, params.fancy_upsampling && scale > 0);
+  plan_.dc_only = scale == 0 && planes_[1].scale == 0;
 }
 
 void RegionDecoder::release_large() {
@@ -134,11 +155,11 @@ const char* RegionDecoder::lay_out_planes(TableCache& tables) {
   for (int c = 0; c < h.components; ++c) {
     const ScanComponent& component = h.component[c];
     Plane& p = planes_[c];
-    p.stride = (columns * 8 * component.h + 63) / 64 * 64 + kRowSlack;
+    p.stride = (columns * p.block * component.h + 63) / 64 * 64 + kRowSlack;
     if (p.stride % 4096 == 0) p.stride += 64;  // rows of a block in different lines of the cache
-    p.x = int64_t{plan_.column_begin} * 8 * component.h;
-    p.y = int64_t{plan_.row_begin} * 8 * component.v;
-    if (c == 0 || !luma_only_) bytes += p.stride * rows * 8 * component.v;
+    p.x = int64_t{plan_.column_begin} * p.block * component.h;
+    p.y = int64_t{plan_.row_begin} * p.block * component.v;
+    if (c == 0 || !luma_only_) bytes += p.stride * rows * p.block * component.v;
   }
   if (bytes > kLargestPlanes) return "the region is too large to be held in planes";
   if (samples_.size() < bytes + 128) samples_.resize(bytes + 128);
@@ -150,7 +171,7 @@ const char* RegionDecoder::lay_out_planes(TableCache& tables) {
     Plane& p = planes_[c];
     const bool wanted = c == 0 || !luma_only_;
     p.first = wanted ? first : nullptr;
-    if (wanted) first += p.stride * rows * 8 * component.v;
+    if (wanted) first += p.stride * rows * p.block * component.v;
     const DcTable& dc = tables.dc(h.dc[component.dc]);
     const AcTable& ac = tables.ac(h.ac[component.ac]);
     plan_.fast_tables &= ac.fast();
@@ -159,15 +180,18 @@ const char* RegionDecoder::lay_out_planes(TableCache& tables) {
       to.component = c;
       to.dc = &dc;
       to.ac = &ac;
-      to.to = wanted ? p.first + b % component.h * 8 + b / component.h * 8 * p.stride : nullptr;
+      to.to = wanted ? p.first + b % component.h * p.block + b / component.h * p.block * p.stride : nullptr;
       to.stride = p.stride;
-      to.column_step = 8 * component.h;
-      to.row_step = 8 * component.v * p.stride;
+      to.column_step = p.block * component.h;
+      to.row_step = p.block * component.v * p.stride;
     }
   }
   for (int i = 0; i < kMostBlocks; ++i) {
-    const uint16_t* quant = h.quant[h.component[plan_.block[i % block].component].quant];
-    for (int y = 0; y < 8; ++y) std::memcpy(&plan_.quant[i / 2][16 * y + 8 * (i & 1)], quant + 8 * y, 16);
+    const int c = plan_.block[i % block].component;
+    const uint16_t* quant = h.quant[h.component[c].quant];
+    RegionPlan::Pair& pair = plan_.pair[i / 2];
+    pair.transform = kernels_->inverse_dct[planes_[c].scale];  // the same for both blocks of a pair
+    for (int y = 0; y < 8; ++y) std::memcpy(&pair.quant[16 * y + 8 * (i & 1)], quant + 8 * y, 16);
   }
   return nullptr;
 }
@@ -233,15 +257,13 @@ void RegionDecoder::offer_index() {
 }
 
 void RegionDecoder::make_row(int64_t y, RowOutput output, uint8_t* const* to) {
-  const ScanHeader& h = header_;
   const int64_t row = region_.y + y;
   const uint8_t* const luma = planes_[0].row(row) + (region_.x - planes_[0].x);
   ColorRow r;
   r.luma = luma;
   r.width = static_cast<int32_t>(region_.width);
-  const int64_t column = region_.x / h.h_max, near = row / h.v_max;
-  const int64_t last = h.component[1].height - 1;
-  const int64_t far = std::clamp<int64_t>(row % h.v_max ? near + 1 : near - 1, 0, last);
+  const int64_t column = region_.x / across_, near = row / down_;
+  const int64_t far = std::clamp<int64_t>(row % down_ ? near + 1 : near - 1, 0, planes_[1].height - 1);
   r.cb = planes_[1].row(near) + (column - planes_[1].x);
   r.cr = planes_[2].row(near) + (column - planes_[2].x);
   if (upsampling_ == Upsampling::fancy_h1v2 || upsampling_ == Upsampling::fancy_h2v2) {
@@ -249,8 +271,8 @@ void RegionDecoder::make_row(int64_t y, RowOutput output, uint8_t* const* to) {
     r.cr_far = planes_[2].row(far) + (column - planes_[2].x);
     r.far_below = row % 2;
   }
-  r.chroma_columns = static_cast<int32_t>(h.component[1].width - column);
-  r.odd = h.h_max == 2 && region_.x % 2;
+  r.chroma_columns = static_cast<int32_t>(planes_[1].width - column);
+  r.odd = across_ == 2 && region_.x % 2;
   r.left = column > 0;
   kernels_->color_row[static_cast<int>(upsampling_)][static_cast<int>(output)](r, to);
 }

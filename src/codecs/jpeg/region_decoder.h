@@ -37,11 +37,14 @@ class RegionDecoder final : public RegionRows {
 
  private:
   struct Plane {
+    int scale = 3, block = 8;   // samples that a block leaves a side, and their logarithm
+    int width = 0, height = 0;  // of the whole picture
     uint8_t* first = nullptr;  // sample (x, y) of the component
     ptrdiff_t stride = 0;
     int64_t x = 0, y = 0;
     const uint8_t* row(int64_t of) const { return first + (of - y) * stride; }
   };
+  void choose_scale(const DecodeParams& params);
   const char* check_index();
   const char* load_scan();
   const char* lay_out_planes(TableCache& tables);
@@ -70,6 +73,7 @@ class RegionDecoder final : public RegionRows {
   EntropyStream streams_[2];
   Plane planes_[3];
   std::vector<uint8_t> samples_;
+  int across_ = 1, down_ = 1;  // pixels that a chroma sample covers
   Upsampling upsampling_ = Upsampling::none;
   bool luma_only_ = false;
   RowConversion conversion_;
