@@ -92,8 +92,8 @@ void EntropyIndexStore::give_up(const std::string& why) {
     note_ = why;
   }
   if (why != "the file may only be read")
-    std::fprintf(stderr, "penstock: entropy indexes are not kept in %s: %s. Decoding goes on without.\n", path_.c_str(),
-                 why.c_str());
+    std::fprintf(stderr, "penstock: entropy indexes are not kept in %s: %s. Decoding goes on; "
+                 "PENSTOCK_ENTROPY_INDEX=off makes none.\n", path_.c_str(), why.c_str());
 }
 
 uint64_t EntropyIndexStore::key_of(const std::string& path, int64_t offset, int64_t length, std::string& name) const {
@@ -131,7 +131,12 @@ bool EntropyIndexStore::find(uint64_t key, std::vector<uint8_t>& entry) {
 }
 
 void EntropyIndexStore::add(const IndexRecord& record, const EntropyIndex& index) {
-  if (!takes_more() || table_.find(record.key).memory) return;
+  if (!takes_more()) return;
+  thread_local std::vector<uint8_t> waiting;
+  if (table_.find(record.key, waiting).memory) {  // another thread had the same record
+    const auto head = read_entry_head(waiting, false);
+    if (head && head->record.content == record.content) return;
+  }
   auto bytes = std::make_unique<std::vector<uint8_t>>();
   append_entry(record, index, *bytes);
   // What no reader would take is not kept.

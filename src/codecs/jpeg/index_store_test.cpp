@@ -125,6 +125,30 @@ TEST(IndexStore, OtherBytesUnderTheSameNameAreNotUsed) {
   EXPECT_FALSE(a.has(renamed));
 }
 
+TEST(IndexStore, AChangeIsSeenBeforeAnythingIsWritten) {
+  const TestFolder folder;
+  for (bool unusable : {false, true}) {
+    testing::internal::CaptureStderr();
+    {
+      auto store = open(folder.path(unusable ? "none/x.index" : "x.index"));
+      Access a(store);
+      Record r(1);
+      a.give(r);
+      if (unusable) store->flush();
+      a.give(r);
+      r.bytes[7] ^= 1;
+      r.index = make_index(3, 6, 9, kBytes);
+      EXPECT_FALSE(a.has(r));
+      a.give(r);
+      EXPECT_TRUE(a.has(r));
+      store->flush();
+      EXPECT_TRUE(a.has(r));
+      EXPECT_EQ(store->entries(), 1);
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr().empty(), !unusable);
+  }
+}
+
 TEST(IndexStore, RangesOfOneFileAreRecordsOfTheirOwn) {
   const TestFolder folder;
   const std::string path = "/data/all.tar";
