@@ -19,9 +19,14 @@ using StoreFn = void (*)(const void* const* planes, int n_planes, int64_t n, voi
 using RoundFn = void (*)(void* plane, int64_t n);
 // From one lane to another, as storing and loading would.
 using LaneFn = void (*)(const void* from, void* to, int64_t n);
-// out = in through fma(v, pairs[2k], pairs[2k + 1]) for k = 0 to count - 1; out may be in.
+// v becomes fma(v, a, b), or where `rounds` is set the nearest integer (half to even) from a to b, NaN becoming a.
+struct ChainStep {
+  float a = 0, b = 0;
+  bool rounds = false;
+};
+// out = in through the steps in turn; out may be in.
 // past_caches: the output is too large to be read soon, so that it is written without fetching its lines first.
-using MultiplyAddsFn = void (*)(const float* in, float* out, int64_t n, const float* pairs, int count, bool past_caches);
+using ChainFn = void (*)(const float* in, float* out, int64_t n, const ChainStep* steps, int count, bool past_caches);
 // out[i] = table[in[i]], 256 entries.
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
 
@@ -31,7 +36,7 @@ struct Conversions {
   StoreFn store[12][kLanes];
   RoundFn round[12][kLanes];   // nullptr where every value of the lane fits
   LaneFn lane[kLanes][kLanes];
-  MultiplyAddsFn multiply_adds;
+  ChainFn chain;
   LookupFn lookup[9];          // by size of the table's elements: 1, 2, 4, 8
 };
 const Conversions& conversions(Target t);

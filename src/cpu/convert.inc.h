@@ -182,18 +182,21 @@ void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
   for (; i < n; ++i) o[i] = t[in[i]];
 }
 
-// Eight registers at a time: enough independent chains to hide the latency of fma.
-inline void multiply_adds(const float* in, float* out, int64_t n, const float* pairs, int count, bool past_caches) {
-  int64_t i = 0;
 #if PENSTOCK_VECTOR_FLOATS
-  constexpr int kWide = PENSTOCK_VECTOR_FLOATS, kRegisters = 8;
-  past_caches = past_caches && reinterpret_cast<uintptr_t>(out) % sizeof(Floats) == 0;
+template <int kRegisters>
+inline int64_t chain_registers(const float* in, float* out, int64_t i, int64_t n, const ChainStep* steps, int count,
+                               bool past_caches) {
+  constexpr int kWide = PENSTOCK_VECTOR_FLOATS;
   for (; i + kWide * kRegisters <= n; i += kWide * kRegisters) {
     Floats v[kRegisters];
     for (int r = 0; r < kRegisters; ++r) v[r] = load_floats(in + i + r * kWide);
     for (int k = 0; k < count; ++k) {
-      const Floats m = all_floats(pairs[2 * k]), a = all_floats(pairs[2 * k + 1]);
-      for (int r = 0; r < kRegisters; ++r) v[r] = fma_floats(v[r], m, a);
+      const Floats a = all_floats(steps[k].a), b = all_floats(steps[k].b);
+      if (steps[k].rounds) {
+        for (int r = 0; r < kRegisters; ++r) v[r] = round_floats(v[r], a, b);
+      } else {
+        for (int r = 0; r < kRegisters; ++r) v[r] = fma_floats(v[r], a, b);
+      }
     }
     if (past_caches) {
       for (int r = 0; r < kRegisters; ++r) stream_floats(out + i + r * kWide, v[r]);
@@ -201,11 +204,31 @@ inline void multiply_adds(const float* in, float* out, int64_t n, const float* p
       for (int r = 0; r < kRegisters; ++r) store_floats(out + i + r * kWide, v[r]);
     }
   }
+  return i;
+}
+#endif
+
+// Eight registers at a time: enough independent chains to hide the latency of fma.
+inline void chain(const float* in, float* out, int64_t n, const ChainStep* steps, int count, bool past_caches) {
+  int64_t i = 0;
+#if PENSTOCK_VECTOR_FLOATS
+  past_caches = past_caches && reinterpret_cast<uintptr_t>(out) % sizeof(Floats) == 0;
+  i = chain_registers<8>(in, out, i, n, steps, count, past_caches);
+  i = chain_registers<1>(in, out, i, n, steps, count, past_caches);
 #endif
   (void)past_caches;
   for (; i < n; ++i) {
     float v = in[i];
-    for (int k = 0; k < count; ++k) v = fma(v, pairs[2 * k], pairs[2 * k + 1]);
+    for (int k = 0; k < count; ++k) {
+      const ChainStep& s = steps[k];
+      if (s.rounds) {
+        v = round_even(v);
+        v = v > s.a ? v : s.a;
+        v = v < s.b ? v : s.b;
+      } else {
+        v = fma(v, s.a, s.b);
+      }
+    }
     out[i] = v;
   }
 }
@@ -233,7 +256,7 @@ inline Conversions make() {
   fill_lane<int32_t>(c, Lane::i32);
   fill_lane<int64_t>(c, Lane::i64);
   fill_lane<uint64_t>(c, Lane::u64);
-  c.multiply_adds = &multiply_adds;
+  c.chain = &chain;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
   c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
   return c;

@@ -28,7 +28,7 @@ class Compiler {
     if (!s_.code.empty() && s_.code.back().kind == Instruction::round && s_.code.back().value == s_.result &&
         s_.code.back().dtype == types_[out].dtype)
       s_.code.pop_back();
-    join_multiply_adds();
+    join_chains();
     assign_slots();
     s_.only_copies = s_.source < 0 && types_[out].dtype == input_dtype() &&
                      std::all_of(s_.code.begin(), s_.code.end(),
@@ -168,40 +168,53 @@ class Compiler {
     }
   }
 
-  // Whether the instruction is one fused multiply-add with the same coefficients for all planes. That must not depend
-  // on the coefficients, so zeros are as good as any.
-  bool is_multiply_add(const Instruction& i) const {
+  // Whether the instruction is made of fused multiply-adds. That must not depend on the coefficients, so zeros are as
+  // good as any.
+  bool is_multiply_adds(const Instruction& i) const {
     if (i.kind != Instruction::tile || i.lane != Lane::f32 || i.from[0] < 0 || i.from[1] >= 0) return false;
-    if (s_.traits[i.node].mixes_channels || s_.traits[i.node].per_channel) return false;
+    if (s_.traits[i.node].mixes_channels) return false;
     const std::vector<std::byte> zeros(s_.program.nodes[i.node].op->coef_bytes(Lane::f32));
-    float multiply_add[2];
-    return s_.program.nodes[i.node].op->fused_multiply_add(zeros.data(), multiply_add);
+    float multiply_adds[4];
+    return s_.program.nodes[i.node].op->fused_multiply_adds(zeros.data(), multiply_adds) > 0;
+  }
+  static bool rounds_in_chain(const Instruction& i) {
+    return i.kind == Instruction::round && i.lane == Lane::f32 && (i.dtype == DType::uint8 || i.dtype == DType::uint16);
   }
 
-  void join_multiply_adds() {
+  void join_chains() {
     std::vector<int> uses(s_.values.size());
     for (const auto& i : s_.code)
-      if (i.kind != Instruction::load)
+      if (i.kind != Instruction::load && i.kind != Instruction::round)
         for (int f : i.from)
           if (f >= 0) ++uses[f];
     ++uses[s_.result];
     std::vector<Instruction> code;
     for (size_t k = 0; k < s_.code.size();) {
-      Instruction joined = s_.code[k];
-      std::vector<int> nodes;
+      std::vector<CpuStage::State::Link> links;
       size_t end = k;
-      while (end < s_.code.size() && is_multiply_add(s_.code[end]) &&
-             (end == k || (s_.code[end].from[0] == s_.code[end - 1].value && uses[s_.code[end - 1].value] == 1)))
-        nodes.push_back(s_.code[end++].node);
-      if (nodes.size() < 2) {
-        code.push_back(joined);
-        ++k;
+      int value = -1;  // that the chain has made so far
+      for (; end < s_.code.size(); ++end) {
+        const Instruction& i = s_.code[end];
+        if (rounds_in_chain(i) && (value < 0 || i.value == value)) {
+          links.push_back({-1, i.dtype});
+        } else if (is_multiply_adds(i) && (value < 0 || (i.from[0] == value && uses[value] == 1))) {
+          links.push_back({i.node, DType::none});
+        } else {
+          break;
+        }
+        value = i.value;
+      }
+      if (links.size() < 2) {
+        code.push_back(s_.code[k++]);
         continue;
       }
-      joined.kind = Instruction::multiply_adds;
-      joined.value = s_.code[end - 1].value;
-      joined.node = static_cast<int>(s_.multiply_adds.size());
-      s_.multiply_adds.push_back(std::move(nodes));
+      Instruction joined = s_.code[k];
+      if (joined.kind == Instruction::round) joined.from[0] = joined.value;
+      joined.kind = Instruction::chain;
+      joined.lane = Lane::f32;
+      joined.value = value;
+      joined.node = static_cast<int>(s_.chains.size());
+      s_.chains.push_back(std::move(links));
       code.push_back(joined);
       k = end;
     }
@@ -259,7 +272,11 @@ CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_uniqu
   state_->target = target;
   Compiler(*state_).compile();
   int tiles = 0;
-  for (const auto& i : state_->code) tiles += i.kind == Instruction::tile ? 1 : i.kind == Instruction::multiply_adds ? 2 : 0;
+  for (const auto& i : state_->code) {
+    tiles += i.kind == Instruction::tile;
+    if (i.kind == Instruction::chain)
+      for (const auto& link : state_->chains[i.node]) tiles += link.node >= 0;
+  }
   state_->lookup = tiles > 0 && !state_->filters && !state_->warps && !state_->needs_channels && !state_->positional &&
                    !state_->faults && state_->program.inputs.size() == 1 && !state_->decodes &&
                    state_->program.inputs[0].dtype == DType::uint8 &&

@@ -14,9 +14,9 @@ constexpr int kMaxPlanes = 64;
 constexpr int kMaxRegisters = 24;
 
 struct Instruction {
-  enum Kind : uint8_t { load, tile, multiply_adds, round, convert } kind = tile;
+  enum Kind : uint8_t { load, tile, chain, round, convert } kind = tile;
   int value = 0;        // written; for load also the input
-  int node = -1;        // tile: index into nodes; multiply_adds: into State::multiply_adds
+  int node = -1;        // tile: index into nodes; chain: into State::chains
   int from[kMaxOperands] = {-1, -1, -1};  // values read
   int slot = 0;         // register written
   Lane lane = Lane::f32, from_lane = Lane::f32;
@@ -35,8 +35,13 @@ struct CpuStage::State {
   std::vector<StageTraits> traits;
   std::vector<Instruction> code;
   std::vector<CompiledValue> values;
-  // Runs of nodes that each are one fused multiply-add in float32: done in registers, one pass over the tile.
-  std::vector<std::vector<int>> multiply_adds;
+  // Runs of nodes that each are fused multiply-adds in float32, and of roundings to unsigned integers between them: done
+  // in registers, one pass over the tile.
+  struct Link {
+    int node = -1;               // -1: rounds to the type
+    DType dtype = DType::none;
+  };
+  std::vector<std::vector<Link>> chains;
   int slots = 1;
   int result = -1;           // compiled value that is stored
   int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
@@ -122,7 +127,8 @@ class TileProgram {
   void* source_planes_[kMaxPlanes];
   std::vector<const void* const*> read_;
   bool large_output_ = false;
-  std::vector<std::vector<float>> multiply_adds_;  // factor and addend of each node of each run
+  // Of each chain: the steps, plane after plane.
+  std::vector<std::vector<ChainStep>> chains_;
   std::vector<std::vector<void*>> alias_;
 };
 int64_t tile_length(int planes);

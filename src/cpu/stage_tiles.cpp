@@ -17,8 +17,9 @@ int64_t tile_length(int planes) { return planes == 1 ? 2048 : std::max<int64_t>(
 template <class F> static void for_each_tile_node(const CpuStage::State& st, F&& f) {
   for (const auto& i : st.code) {
     if (i.kind == Instruction::tile) f(i, i.node);
-    if (i.kind == Instruction::multiply_adds)
-      for (int node : st.multiply_adds[i.node]) f(i, node);
+    if (i.kind == Instruction::chain)
+      for (const auto& link : st.chains[i.node])
+        if (link.node >= 0) f(i, link.node);
   }
 }
 
@@ -56,12 +57,22 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
   large_output_ = run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput;
   read_.resize(run.stage.values.size());
   alias_.resize(run.stage.values.size());
-  for (const auto& nodes : run.stage.multiply_adds) {
-    std::vector<float> pairs(2 * nodes.size());
-    for (size_t k = 0; k < nodes.size(); ++k)
-      run.stage.program.nodes[nodes[k]].op->fused_multiply_add(
-          run.scratch.coef.data() + run.scratch.coef_offset[nodes[k]], &pairs[2 * k]);
-    multiply_adds_.push_back(std::move(pairs));
+  for (const auto& links : run.stage.chains) {
+    std::vector<ChainStep> steps;
+    for (int p = 0; p < planes_; ++p)
+      for (const auto& link : links) {
+        if (link.node < 0) {
+          steps.push_back({0.0f, link.dtype == DType::uint8 ? 255.0f : 65535.0f, true});
+          continue;
+        }
+        const auto& op = *run.stage.program.nodes[link.node].op;
+        const size_t plane = run.stage.traits[link.node].per_channel && p < run.in_planes ? p : 0;
+        float pairs[4];
+        const int n = op.fused_multiply_adds(
+            run.scratch.coef.data() + run.scratch.coef_offset[link.node] + plane * op.coef_bytes(Lane::f32), pairs);
+        for (int k = 0; k < n; ++k) steps.push_back({pairs[2 * k], pairs[2 * k + 1], false});
+      }
+    chains_.push_back(std::move(steps));
   }
 }
 
@@ -136,12 +147,13 @@ void TileProgram::execute(const TilePlace& place) {
         read_[i.value] = own;
         break;
       }
-      case Instruction::multiply_adds: {
+      case Instruction::chain: {
         void* const* to = destination(k, i, planes, own);
-        const auto& pairs = multiply_adds_[i.node];
+        const auto& steps = chains_[i.node];
+        const size_t count = steps.size() / planes_;
         for (int p = 0; p < planes; ++p)
-          cv.multiply_adds(static_cast<const float*>(read_[i.from[0]][p]), static_cast<float*>(to[p]), n, pairs.data(),
-                           static_cast<int>(pairs.size() / 2), to == direct && large_output_);
+          cv.chain(static_cast<const float*>(read_[i.from[0]][p]), static_cast<float*>(to[p]), n,
+                   steps.data() + p * count, static_cast<int>(count), to == direct && large_output_);
         read_[i.value] = own;
         break;
       }

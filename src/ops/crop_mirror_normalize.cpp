@@ -88,6 +88,9 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     return {of(mean), scale / of(std), shift};
   }
   template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in - c.mean, c.factor, c.shift); }
+  int fused_multiply_adds(const Coef<float>& c, float* mul_adds) const {  // 1 * in - mean rounds as in - mean does
+    return mul_adds[0] = 1, mul_adds[1] = -c.mean, mul_adds[2] = c.factor, mul_adds[3] = c.shift, 2;
+  }
 };
 PENSTOCK_OPERATOR(CropMirrorNormalize);
 

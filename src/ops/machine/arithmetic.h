@@ -128,10 +128,10 @@ struct Binary : F {
     return c;
   }
   template <class V> PENSTOCK_HD static V pixel(V a, V b, const Coef<V>& c) { return F::apply(a, b, c); }
-  bool fused_multiply_add(const Coef<float>& c, float* mul_add) const {
+  int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     if constexpr (requires { F::fused(c.constant, true, mul_add); })
       return left_type != right_type && F::fused(c.constant, c.constant_left != 0, mul_add);
-    return false;
+    return 0;
   }
   DType comparison_type() const {
     const DType p = promote(a_type, b_type);

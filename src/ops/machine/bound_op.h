@@ -106,8 +106,9 @@ class BoundOp {
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
   virtual TileFn tile(Target, Lane) const { return nullptr; }
   virtual const char* fault() const { return ""; }  // message for TileCall::fault
-  // Whether out = fma(in, mul, add) in lane f32 with the two floats written to mul_add, given a coefficient block.
-  virtual bool fused_multiply_add(const std::byte* /*coef*/, float* /*mul_add*/) const { return false; }
+  // Of an operator that in lane f32 is out = fma(in, mul, add), or two of them in turn: how many, with the two floats of
+  // each written to mul_adds, given the coefficient block of a plane. 0: it is something else.
+  virtual int fused_multiply_adds(const std::byte* /*coef*/, float* /*mul_adds*/) const { return 0; }
 
   // Family whole: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}

@@ -44,8 +44,8 @@ struct BrightnessContrastBase {
     return {b * c, V(brightness_shift[i]) * V(full_range(output_type)) + b * (center - c * center)};
   }
   template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); }
-  bool fused_multiply_add(const Coef<float>& c, float* mul_add) const {
-    return mul_add[0] = c.mul, mul_add[1] = c.add, true;
+  int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
+    return mul_add[0] = c.mul, mul_add[1] = c.add, 1;
   }
 
   DType input_type = DType::none, output_type = DType::none;

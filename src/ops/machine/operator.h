@@ -13,7 +13,7 @@
 //     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c);
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
 //     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty operand
-//     bool fused_multiply_add(const Coef<float>&, float* mul_add) const;  // whether pixel() is just that
+//     int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  // where pixel() is one or two of them
 //
 //     // map part (optional)
 //     static constexpr bool filters = true;            // when map() calls Placement::filter; or bool filters() const
@@ -261,13 +261,13 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { Op::fault; }) return Op::fault;
     return "";
   }
-  bool fused_multiply_add(const std::byte* coef, float* mul_add) const override {
-    if constexpr (requires(const typename Op::template Coef<float>& c) { op.fused_multiply_add(c, mul_add); }) {
+  int fused_multiply_adds(const std::byte* coef, float* mul_adds) const override {
+    if constexpr (requires(const typename Op::template Coef<float>& c) { op.fused_multiply_adds(c, mul_adds); }) {
       typename Op::template Coef<float> c;
       std::memcpy(&c, coef, sizeof c);
-      return op.fused_multiply_add(c, mul_add);
+      return op.fused_multiply_adds(c, mul_adds);
     }
-    return false;
+    return 0;
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const override {
     if constexpr (requires { op.batch_state(in, types); }) return op.batch_state(in, types);
