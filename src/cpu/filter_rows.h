@@ -30,6 +30,8 @@ struct FilterRows {
   // of out, which begins at output `begin`, writable up to a multiple of lanes.
   void (*resample_planes)(const float* const* acc, int planes, const RowPlan& plan, int step, int taps,
                           float* const* out, int64_t begin, int64_t end);
+  // Luma, Cb and Cr (JFIF, ITU-R BT.601: full range, chroma around 128) to red, green and blue from 0 to 255, in place.
+  void (*to_rgb)(float* luma, float* cb, float* cr, int64_t n);
   int lanes;  // of a plan; 0: the target does not gain from one
   // out[i] = sum over k of weight[k] * in[i + k * hop], i in [0, n): outputs that share their weights.
   void (*convolve)(const float* in, int64_t hop, const float* weight, int taps, float* out, int64_t n);

@@ -279,9 +279,19 @@ inline void horizontal(const float* acc, int channels, const int32_t* base, int 
   horizontal_plain<0>(acc, channels, base, step, weight, taps, planes, n);
 }
 
+inline void to_rgb(float* __restrict luma, float* __restrict cb, float* __restrict cr, int64_t n) {
+  auto limited = [](float v) { return v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v; };
+  for (int64_t i = 0; i < n; ++i) {
+    const float y = luma[i], b = cb[i] - 128.0f, r = cr[i] - 128.0f;
+    luma[i] = limited(fma(r, 1.402f, y));
+    cb[i] = limited(fma(r, -0.714136f, fma(b, -0.344136f, y)));
+    cr[i] = limited(fma(b, 1.772f, y));
+  }
+}
+
 #if PENSTOCK_VECTORS
 constexpr int kPlanLanes = kWide;
 #else
 constexpr int kPlanLanes = 0;
 #endif
-constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &resample_planes, kPlanLanes, &convolve};
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &resample_planes, &to_rgb, kPlanLanes, &convolve};

@@ -74,7 +74,7 @@ class CpuStage::Sample {
   Sample(const CpuStage& stage, const SampleContext& context, std::span<const StageInput> in,
          const AllocateOutput& allocate, CpuScratch::State& scratch)
       : stage_(stage), st_(*stage.state_), allocate_(allocate), scratch_(scratch),
-        run_{st_, context, scratch, conversions(st_.target), {}, {}, {}, -1, 1, 1, nullptr, {}, nullptr} {
+        run_{st_, context, scratch, conversions(st_.target), {}, {}, {}, -1, 1, 1, nullptr, {}, nullptr, nullptr, false} {
     prepare(in);
   }
   bool decodes() const { return st_.decodes && decode.region.height > 0 && decode.region.width > 0; }
@@ -228,6 +228,11 @@ bool CpuStage::Sample::fill_outside() {
 void CpuStage::Sample::finish() {
   if (whole_is_output_) return;
   run_.rows = decode.rows;
+  if (run_.rows && decode.params.may_scale) {
+    run_.luma_chroma = dynamic_cast<LumaChromaRows*>(run_.rows);
+    if (run_.luma_chroma && !run_.luma_chroma->has_luma_chroma()) run_.luma_chroma = nullptr;
+    run_.blue_first = decode.params.type == ImageType::bgr;
+  }
   run_.output = allocate_(0, out_type().dtype, out_shape_, out_type().layout);
   if (out_shape_.volume() == 0) return;
   // Which output dimension each iteration dimension goes to.

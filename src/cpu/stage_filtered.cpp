@@ -253,7 +253,8 @@ class Filter {
       uint8_t* bytes[4];
       const int64_t plane = run.inputs[0].shape[1] + RegionRows::kSlack;
       for (int c = 0; c < channels; ++c) bytes[c] = run.scratch.bytes.data() + c * plane;
-      run.rows->read_planes(sy, bytes);
+      if (run.luma_chroma) run.luma_chroma->read_luma_chroma(sy, bytes);
+      else run.rows->read_planes(sy, bytes);
       for (int c = 0; c < channels; ++c) load(bytes[c] + column, 1, 0, planes + c, 1, columns);
       return;
     }
@@ -351,6 +352,11 @@ class Filter {
         const float* acc[4];
         for (int c = 0; c < channels; ++c) acc[c] = run.scratch.acc.data() + c * row_floats;
         rows.resample_planes(acc, channels, run.scratch.plan, static_cast<int>(x.step), taps, planes, i, i + n);
+        if (run.luma_chroma) {
+          rows.to_rgb(planes[0], planes[1], planes[2], n);
+          if (run.blue_first)
+            for (int64_t o = 0; o < n; ++o) std::swap(planes[0][o], planes[2][o]);
+        }
         store_tile(out, i, n);
         continue;
       }

@@ -10,12 +10,13 @@
 #include "codecs/jpeg/entropy_loop.h"
 #include "codecs/jpeg/entropy_stream.h"
 #include "codecs/jpeg/huffman_tables.h"
+#include "codecs/luma_chroma_rows.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock::jpeg {
 
 // One image at a time; keeps its memory for the next one. Use: prepare, run (or run_together), then the rows.
-class RegionDecoder final : public RegionRows {
+class RegionDecoder final : public RegionRows, public LumaChromaRows {
  public:
   // `stored`: the region before orientation, in bounds. nullptr, or why the file is left to libjpeg-turbo. `index`,
   // where given, is asked for an index, and offered one if it wants one.
@@ -29,6 +30,10 @@ class RegionDecoder final : public RegionRows {
 
   void read(int64_t y, void* to) override;
   void read_planes(int64_t y, uint8_t* const* planes) override;
+  bool has_luma_chroma() const override {
+    return !luma_only_ && (params_.type == ImageType::rgb || params_.type == ImageType::bgr);
+  }
+  void read_luma_chroma(int64_t y, uint8_t* const* planes) override { make_row(y, RowOutput::ycc_planar, planes); }
   void read_all(const PixelSink& sink);
   // Points of an index that the last run has made, whether or not it came to the end.
   int64_t recorded() const { return recording_ ? static_cast<int64_t>(index_.points.size()) : 0; }
