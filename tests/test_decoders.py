@@ -240,6 +240,6 @@ def test_fast_decoding_keeps_samples_in_their_places(mirror, window):
     for size in [(150, 160), (37, 41), (11, 300), (400, 500)]:
         exact, fast = (shrunk(decode, size).run()[0].as_array()[0].astype(float) for decode in ("exact", "fast"))
         error, shift = np.abs(exact - fast).mean(), np.abs(np.diff(exact, axis=1)).mean()
-        assert 0 < error < min(0.6, 0.2 * shift), (size, error, shift)
+        assert error < min(0.6, max(0.25, 0.2 * shift)), (size, error, shift)
         if 2 * size[0] > height or 2 * size[1] > width:  # too large to be had from a picture of half the size
             assert np.abs(exact - fast).max() <= 2  # converted to RGB behind the resize: only rounding differs here

@@ -31,6 +31,7 @@ class StageScratch {
  public:
   virtual ~StageScratch() = default;
   StageTimes times;
+  bool cold_output = false;  // the output has left the caches before anybody reads it: a sample of a large batch
 };
 
 // One sample of several that a stage runs in turn.

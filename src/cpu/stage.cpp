@@ -256,6 +256,7 @@ void CpuStage::run_sample(const SampleContext& context, std::span<const StageInp
                           const AllocateOutput& allocate, StageScratch& any_scratch) const {
   auto& scratch = static_cast<CpuScratch&>(any_scratch);
   const int64_t begin = clock_ns();
+  scratch.state[0]->cold_output = scratch.cold_output;
   Sample sample(*this, context, in, allocate, *scratch.state[0]);
   int64_t decoded = begin;
   if (sample.decodes()) {
@@ -278,6 +279,7 @@ void CpuStage::run_together(std::span<StageTask> tasks, StageScratch& any_scratc
   const int64_t begin = clock_ns();
   for (size_t i = 0; i < tasks.size(); ++i)
     tasks[i].guard([&] {
+      scratch.state[i]->cold_output = scratch.cold_output;
       samples[i].emplace(*this, tasks[i].context, tasks[i].in, tasks[i].allocate, *scratch.state[i]);
       if (!samples[i]->decodes()) return;
       decodes[n] = samples[i]->decode;

@@ -52,6 +52,7 @@ struct CpuStage::State {
 };
 
 struct CpuScratch::State {
+  bool cold_output = false;
   std::vector<uint8_t> pixels;        // decoded region
   std::vector<std::byte> coef;        // coefficient blocks of the sample
   std::vector<size_t> coef_offset;    // by node

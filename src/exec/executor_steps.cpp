@@ -8,9 +8,12 @@
 
 namespace penstock {
 
+constexpr size_t kCaches = size_t{8} << 20;
+
 struct Executor::StageState {
   std::shared_ptr<StageRunner> runner;
   bool placed = false;  // the output has its memory
+  bool large = false;   // more than caches hold
   std::vector<ValueRef> sizes;  // the outputs after the first
 };
 struct Executor::WholeState {
@@ -221,6 +224,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
       out.block = slot_memory(it, std::max<size_t>(1, checked_bytes(it.size, bytes)));
       for (int i = 0; i < it.size; ++i) out.sample(i).data = static_cast<char*>(out.block.get()) + i * bytes;
       state->placed = true;
+      state->large = it.size * bytes > kCaches;
     }
   }
   for (int i = 0; i < it.size; ++i) out.sample(i).source = path_of(it, s.inputs[0], i);
@@ -319,6 +323,7 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
     sample_of[t] = i;
     tasks.push_back({*contexts[t], std::span(in[t], s.inputs.size()), allocate[t], std::nullopt});
   }
+  worker.scratch->cold_output = state.large;
   state.runner->run_together(tasks, *worker.scratch);
   for (size_t t = 0; t < tasks.size(); ++t)
     if (tasks[t].error) add_error(it, sample_of[t], std::move(*tasks[t].error));
