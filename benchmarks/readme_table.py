@@ -13,15 +13,22 @@ def rate(result, row):
     return f"{row['rate']:.0f} {result['unit']}" if row["rate"] >= 10 else f"{row['rate']:.2f} {result['unit']}"
 
 
-def line(result):
+def lines_of(result):
+    """One line for Penstock as it runs after the first epoch, and one for each other way of running it."""
     rows = {r["method"]: r for r in result["rows"]}
-    ours, dali = rows.get("Penstock"), rows.get("DALI")
-    if not ours:
-        return None
+    dali = rows.get("DALI")
     others = sorted((r for m, r in rows.items() if not m.startswith(("Penstock", "DALI"))), key=lambda r: -r["rate"])
     best = f"{others[0]['method']}: {rate(result, others[0])}" if others else ""
-    ratio = f"**{ours['rate'] / dali['rate']:.2f} ×**" if dali else ""
-    return (f"| {result['title']} | {rate(result, ours)} | {rate(result, dali) if dali else ''} | {ratio} | {best} |")
+    found = []
+    for method, ours in rows.items():
+        name, _, how = method.partition(", ")
+        if name != "Penstock" or how == "operator by operator":  # the slow twin is there to be compared with
+            continue
+        ratio = f"**{ours['rate'] / dali['rate']:.2f} ×**" if dali else ""
+        title = f"… {how}" if how else result["title"]
+        found.append((bool(how), f"| {title} | {rate(result, ours)} | {rate(result, dali) if dali and not how else ''} | {ratio} "
+                                 f"| {'' if how else best} |"))
+    return [text for _, text in sorted(found, key=lambda f: f[0])]
 
 
 def beside(what, show):
@@ -46,7 +53,7 @@ def table(document):
              f"Medians of {facts['rounds']} interleaved rounds in one run, {facts['threads']} threads, each method in its "
              "own process, photographs like ImageNet's; `make bench`, [all rows](benchmarks/results/cpu.md).", "",
              "| | Penstock | DALI 2.4 on the CPU | ratio | fastest other |", "|---|---|---|---|---|"]
-    lines += [text for result in results.values() if "unit" in result and (text := line(result))]
+    lines += [text for result in results.values() if "unit" in result for text in lines_of(result)]
     lines += [text for name, result in results.items() if (text := FOOTPRINT.get(name.partition("/")[0], lambda _: None)(result))]
     return "\n".join(lines)
 
