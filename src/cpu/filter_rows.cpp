@@ -42,7 +42,7 @@ const FilterRows& filter_rows(Target t) {
   return t == Target::avx512 ? rows_avx512::kRows : t == Target::avx2 ? rows_avx2::kRows : rows_scalar::kRows;
 }
 
-void plan_row(const int32_t* base, int64_t count, const float* weight, int taps, int lanes, RowPlan& plan) {
+void plan_row(const int32_t* base, int64_t count, int step, const float* weight, int taps, int lanes, RowPlan& plan) {
   plan.lanes = lanes;
   plan.parts = 0;
   if (lanes == 0 || count == 0) return;
@@ -52,15 +52,19 @@ void plan_row(const int32_t* base, int64_t count, const float* weight, int taps,
   for (int parts : {1, 2, 4}) {
     const int64_t n = lanes / parts;
     plan.base.resize(groups * parts);
-    bool fits = true;
+    bool fits = true, held = parts == 1;
     for (int64_t p = 0; p < groups * parts && fits; ++p) {
       int32_t low = at(p * n), high = low;
       for (int64_t o = p * n + 1; o < (p + 1) * n; ++o) low = std::min(low, at(o)), high = std::max(high, at(o));
       plan.base[p] = low;
       fits = high - low < 2 * lanes;
+      held &= high - low + taps - 1 < 2 * lanes;
     }
     if (!fits) continue;
     plan.parts = parts;
+    plan.held = held;
+    if (held && step < 0)
+      for (int32_t& b : plan.base) b -= taps - 1;
     plan.index.resize(padded);
     for (int64_t o = 0; o < padded; ++o) plan.index[o] = at(o) - plan.base[o / n];
     plan.weight.resize(padded * taps);

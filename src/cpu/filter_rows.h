@@ -12,7 +12,8 @@ namespace penstock {
 // reads two registers that begin at a base of its own.
 struct RowPlan {
   int lanes = 0, parts = 0;     // parts 0: no plan, outputs read too far from each other
-  std::vector<int32_t> base;    // by group and part: the lowest sample of tap 0
+  bool held = false;            // one part, and all taps of a group lie in the two registers: they are read once
+  std::vector<int32_t> base;    // by group and part: the lowest sample of tap 0; if held, of all taps
   std::vector<int32_t> index;   // by group and lane: the sample of tap 0, less the base
   std::vector<float> weight;    // by group, tap and lane
 };
@@ -37,6 +38,7 @@ struct FilterRows {
   void (*convolve)(const float* in, int64_t hop, const float* weight, int taps, float* out, int64_t n);
 };
 const FilterRows& filter_rows(Target t);
-void plan_row(const int32_t* base, int64_t count, const float* weight, int taps, int lanes, RowPlan& plan);
+// Output o reads base[o] + step * k for tap k; step is 1 or -1.
+void plan_row(const int32_t* base, int64_t count, int step, const float* weight, int taps, int lanes, RowPlan& plan);
 
 }  // namespace penstock

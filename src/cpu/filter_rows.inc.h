@@ -195,26 +195,52 @@ inline void horizontal_gray(const float* acc, const int32_t* base, int step, con
 
 #if PENSTOCK_VECTORS
 #if PENSTOCK_VECTORS == 2
-inline Wide pick(const float* p, __m512i index) {
-  return _mm512_permutex2var_ps(_mm512_loadu_ps(p), index, _mm512_loadu_ps(p + 16));
-}
+using Index = __m512i;
+inline Wide pick(Wide low, Wide high, Index index) { return _mm512_permutex2var_ps(low, index, high); }
+inline Index moved(Index index, int by) { return _mm512_add_epi32(index, _mm512_set1_epi32(by)); }
 template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
   constexpr int n = 16 / kParts;
   return _mm512_mask_blend_ps(static_cast<__mmask16>(((1 << n) - 1) << (n * kPart)), rest, part);
 }
 inline __m512i load_index(const int32_t* p) { return _mm512_loadu_si512(p); }
 #else
-inline Wide pick(const float* p, __m256i index) {
-  const Wide low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(p), index);
-  const Wide high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(p + 8), index);
-  return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
+using Index = __m256i;
+inline Wide pick(Wide low, Wide high, Index index) {
+  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index),
+                          _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
 }
+inline Index moved(Index index, int by) { return _mm256_add_epi32(index, _mm256_set1_epi32(by)); }
 template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
   constexpr int n = 8 / kParts;
   return _mm256_blend_ps(rest, part, ((1 << n) - 1) << (n * kPart));
 }
 inline __m256i load_index(const int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 #endif
+
+inline Wide pick(const float* p, Index index) { return pick(load_wide(p), load_wide(p + kWide), index); }
+
+template <int kPlanes>
+void resample_held(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
+                   int64_t end) {
+  const int64_t groups = (end + kWide - 1) / kWide;
+  for (int64_t g = begin / kWide; g < groups; ++g) {
+    Index index = load_index(&plan.index[g * kWide]);
+    const int64_t base = plan.base[g];
+    const float* weight = &plan.weight[g * taps * kWide];
+    Wide low[kPlanes], high[kPlanes], s[kPlanes];
+    const Wide first = load_wide(weight);
+    for (int c = 0; c < kPlanes; ++c) {
+      low[c] = load_wide(acc[c] + base), high[c] = load_wide(acc[c] + base + kWide);
+      s[c] = multiply(first, pick(low[c], high[c], index));
+    }
+    for (int k = 1; k < taps; ++k) {
+      index = moved(index, step);
+      const Wide w = load_wide(weight + k * kWide);
+      for (int c = 0; c < kPlanes; ++c) s[c] = multiply_add(w, pick(low[c], high[c], index), s[c]);
+    }
+    for (int c = 0; c < kPlanes; ++c) store_wide(out[c] + (g * kWide - begin), s[c]);
+  }
+}
 
 template <int kPlanes, int kParts>
 void resample_groups(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out,
@@ -250,6 +276,7 @@ void resample_groups(const float* const* acc, const RowPlan& plan, int step, int
 template <int kPlanes>
 void resample_parts(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out,
                     int64_t begin, int64_t end) {
+  if (plan.held) return resample_held<kPlanes>(acc, plan, step, taps, out, begin, end);
   switch (plan.parts) {
     case 1: return resample_groups<kPlanes, 1>(acc, plan, step, taps, out, begin, end);
     case 2: return resample_groups<kPlanes, 2>(acc, plan, step, taps, out, begin, end);

@@ -40,7 +40,7 @@ TEST(FilterRows, TargetsAgreeOnExactBuffers) {
 }
 
 TEST(FilterRows, PlannedRowsAreTheSame) {
-  int plans = 0;
+  int plans = 0, held = 0;
   for (Target t : targets()) {
     const FilterRows& rows = filter_rows(t);
     if (rows.lanes == 0) continue;
@@ -60,9 +60,9 @@ TEST(FilterRows, PlannedRowsAreTheSame) {
             if (step < 0) base[i] = static_cast<int32_t>(columns) - 1 - base[i];
           }
           RowPlan plan;
-          plan_row(base.data(), n, weight.data(), taps, rows.lanes, plan);
+          plan_row(base.data(), n, step, weight.data(), taps, rows.lanes, plan);
           if (plan.parts == 0) continue;
-          ++plans;
+          ++plans, held += plan.held;
           std::vector<std::vector<float>> expected(4, std::vector<float>(n)), out(4, std::vector<float>(n + rows.lanes));
           std::vector<float*> to, wanted;
           std::vector<const float*> from;
@@ -78,6 +78,8 @@ TEST(FilterRows, PlannedRowsAreTheSame) {
   }
   if (best_target() != Target::scalar) {
     EXPECT_GT(plans, 40);
+    EXPECT_GT(held, 10);
+    EXPECT_GT(plans - held, 10);
   }
 }
 

@@ -220,7 +220,7 @@ class Filter {
     // their weights needs no plan.
     const bool planes = channels == 1 || !interleaved || run.rows;
     if (rows.lanes && planes && x.dim >= 0 && shared_hi <= shared_lo && channels <= 4 && ring * row_bytes <= kLargestRing) {
-      plan_row(base.data(), x.count, x.taps->weight.data(), x.taps->taps, rows.lanes, s.plan);
+      plan_row(base.data(), x.count, static_cast<int>(x.step), x.taps->weight.data(), x.taps->taps, rows.lanes, s.plan);
       planned = s.plan.parts > 0;
     }
     bytes_direct = !planned && dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
