@@ -125,3 +125,21 @@ def test_against_dali(oracle, options, dtype):
         mean = {} if over is None else {"axes": over}
         for a, b in zip(fn.reductions.mean(batch, **mean), oracle.call("reductions.mean", batch, **mean)):
             np.testing.assert_allclose(np.asarray(a.numpy() if hasattr(a, "numpy") else a), b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("channels", [64, 65, 224, 256])
+def test_many_channels(channels):
+    rng = np.random.default_rng(channels)
+    image = rng.integers(0, 256, (9, 11, channels), np.uint8)
+    mean, std = rng.uniform(90, 160, channels).astype(np.float32), rng.uniform(20, 80, channels).astype(np.float32)
+    out = fn.crop_mirror_normalize(image, mean=mean.tolist(), std=std.tolist(), mirror=1, crop=(5, 7), dtype=types.FLOAT,
+                                   output_layout="CHW")
+    wanted = ((image[2:7, 2:9][:, ::-1] - mean.astype(float)) / std).transpose(2, 0, 1)
+    np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-5)
+    half = fn.resize(image, size=[4, 5])
+    np.testing.assert_array_equal(half[..., :3], fn.resize(np.ascontiguousarray(image[..., :3]), size=[4, 5]))
+
+
+def test_too_many_channels_are_named():
+    with pytest.raises(ValueError, match="at most 256 channels"):
+        fn.crop_mirror_normalize(np.zeros((4, 4, 257), np.uint8), mean=[1.0] * 257, std=[1.0] * 257, dtype=types.FLOAT)

@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-constexpr int kMaxPlanes = 64;
+constexpr int kMaxPlanes = 256;  // hyperspectral cameras have about 220
 constexpr int kMaxRegisters = 24;
 
 struct Instruction {
