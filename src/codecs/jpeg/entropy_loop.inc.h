@@ -99,7 +99,6 @@ struct OneCoefficient {
   using Entry = uint32_t;
   static constexpr int kSteps = 56 / kAcBits;  // without a refill
   static constexpr bool kSkips = false;
-  PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.one.entry; }
   PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
     return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
   }
@@ -126,7 +125,6 @@ struct TwoCoefficients {
   using Entry = uint64_t;
   static constexpr int kSteps = 56 / kAcBits;
   static constexpr bool kSkips = false;
-  PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.two->entry; }
   PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
     return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
   }
@@ -165,7 +163,6 @@ struct SkippedCoefficients {
   using Entry = uint32_t;
   static constexpr int kSteps = 2;  // of at most 21 bits
   static constexpr bool kSkips = true;
-  PENSTOCK_INLINE static const Entry* entries(const AcTable& t) { return t.skip->entry; }
   PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t*, Entry& e) {
     e = t[b.bits >> (64 - kSkipBits)];
     drop(b, e);
@@ -228,6 +225,11 @@ PENSTOCK_INLINE bool next_block(EntropyStream& stream, BitState& b, const BlockS
     case Step::more: break;                                         \
   }
 
+template <class P>
+PENSTOCK_INLINE const typename P::Entry* entries_of(const BlockSlot* s) {
+  return static_cast<const typename P::Entry*>(s->entries);
+}
+
 PENSTOCK_INLINE void save(EntropyStream& stream, const BitState& b, uint64_t place, const BlockSlot* s) {
   stream.bits = b, stream.place = place, stream.slot = s;
 }
@@ -241,7 +243,7 @@ void run_alone(EntropyStream& stream) {
   uint64_t place = stream.place;
   const BlockSlot* s = stream.slot;
   int16_t* block = s->coefficients;
-  const typename P::Entry* t = P::entries(*s->ac);
+  const typename P::Entry* t = entries_of<P>(s);
   typename P::Entry e;
   while (true) {
     refill(b);
@@ -262,7 +264,7 @@ void run_alone(EntropyStream& stream) {
     if (!next_block<P>(stream, b, s)) return save(stream, b, 0, s);
     place = 0;
     block = s->coefficients;
-    t = P::entries(*s->ac);
+    t = entries_of<P>(s);
   }
 }
 
@@ -274,8 +276,8 @@ void run_in_turn(EntropyStream& first, EntropyStream& second) {
   uint64_t pa = first.place, pb = second.place;
   const BlockSlot *sa = first.slot, *sb = second.slot;
   int16_t *ca = sa->coefficients, *cb = sb->coefficients;
-  const typename PA::Entry* ta = PA::entries(*sa->ac);
-  const typename PB::Entry* tb = PB::entries(*sb->ac);
+  const typename PA::Entry* ta = entries_of<PA>(sa);
+  const typename PB::Entry* tb = entries_of<PB>(sb);
   typename PA::Entry ea;
   typename PB::Entry eb;
   while (true) {
@@ -302,7 +304,7 @@ void run_in_turn(EntropyStream& first, EntropyStream& second) {
     pa = 0;
     if (!next_block<PA>(first, ba, sa)) goto leave;
     ca = sa->coefficients;
-    ta = PA::entries(*sa->ac);
+    ta = entries_of<PA>(sa);
     continue;
   exception_b:
     switch (PB::exception(bb, *sb->ac, tb, pb, cb, eb)) {
@@ -319,7 +321,7 @@ void run_in_turn(EntropyStream& first, EntropyStream& second) {
     pb = 0;
     if (!next_block<PB>(second, bb, sb)) goto leave;
     cb = sb->coefficients;
-    tb = PB::entries(*sb->ac);
+    tb = entries_of<PB>(sb);
   }
 leave:
   save(first, ba, pa, sa);

@@ -189,11 +189,14 @@ bool EntropyStream::start_group() {
   }
   group_ = size;
   const int blocks = p.header->blocks_per_mcu, all = size * blocks;
-  if (all != slots_set_) {
+  if (all != slots_set_ || skipping_ != slots_skip_) {
     slots_set_ = all;
+    slots_skip_ = skipping_;
     for (int i = 0; i < all; ++i) {
       const RegionPlan::Block& b = p.block[i % blocks];
-      slots_[i] = {b.dc, b.ac, &predictor_[b.component], coefficients_ + 64 * i};
+      const void* entries = b.ac->one.entry;
+      if (p.fast_tables) entries = skipping_ ? static_cast<const void*>(b.ac->skip->entry) : b.ac->two->entry;
+      slots_[i] = {b.dc, entries, &predictor_[b.component], coefficients_ + 64 * i, b.ac};
     }
     slots_[all] = {};
   }

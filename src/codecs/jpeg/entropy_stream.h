@@ -48,9 +48,10 @@ struct BitState {
 // What the loop needs to know of a block.
 struct BlockSlot {
   const DcTable* dc = nullptr;  // nullptr: the mark behind the last block of a group
-  const AcTable* ac = nullptr;
+  const void* entries = nullptr;  // of `ac`, those that the loop looks at
   int32_t* predictor = nullptr;
   int16_t* coefficients = nullptr;
+  const AcTable* ac = nullptr;
 };
 
 class EntropyStream {
@@ -117,7 +118,8 @@ class EntropyStream {
   ScanBytes own_;
 
   int32_t predictor_[3] = {};
-  int slots_set_ = 0;  // blocks that slots_ is set up for
+  int slots_set_ = 0;  // blocks that slots_ is set up for, and
+  bool slots_skip_ = false;
   BlockSlot slots_[kMostBlocks + 1];
   // One block more than is decoded: the partner of an odd last one, and the slot behind the last block.
   alignas(64) int16_t coefficients_[64 * (kMostBlocks + 1) + 64];
