@@ -95,75 +95,87 @@ PENSTOCK_INLINE Outcome finish_symbol(BitState& b, const LongCodes& codes, uint6
   return place - 64 < 64 ? Outcome::invalid : Outcome::done;
 }
 
-struct OneCoefficient {
-  using Entry = uint32_t;
+// A rotation; where there is BMI2 it is one instruction that keeps its input.
+template <int kBits, class T>
+PENSTOCK_INLINE T rotated(T v) {
+  return v >> kBits | v << (8 * sizeof(T) - kBits);
+}
+
+// Policies of a look-up. `At` says where in the block the last coefficient was: for those that store, as a pointer into
+// the order of coefficients that stands behind the table.
+template <class E>
+struct StoringPolicy {
+  using Entry = E;
+  using At = const uint8_t*;
   static constexpr int kSteps = 56 / kAcBits;  // without a refill
   static constexpr bool kSkips = false;
   PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
     return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
   }
-  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t* block, Entry& e) {
-    e = t[b.bits >> (64 - kAcBits)];
-    drop(b, e);
-    if (__builtin_expect(e & kException, 0)) return Step::exception;
-    place += e >> 24;
-    block[order(t)[place]] = static_cast<int16_t>(e >> 8);
-    return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
-  }
-  // Whether the block ended as it must: with its last coefficient or an end-of-block code.
-  PENSTOCK_INLINE static bool close(BitState&, const AcTable&, uint64_t place, int16_t*, Entry) {
-    return place - 64 >= 64;
-  }
-  PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
-                                           int16_t* block, Entry e) {
+  PENSTOCK_INLINE static At at(const Entry* t, uint64_t place) { return order(t) + place; }
+  PENSTOCK_INLINE static uint8_t place(At at) { return static_cast<uint8_t>(reinterpret_cast<uintptr_t>(at)); }
+  // What a look-up could not finish.
+  PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, At& at, int16_t* block,
+                                           Entry e) {
     recompute(e);
-    return finish_symbol(b, ac.codes, place, block, order(t), e >> 24, e >> 8 & 15);
+    uint64_t p = place(at);
+    const Outcome outcome =
+        finish_symbol(b, ac.codes, p, block, order(t), static_cast<uint8_t>(e >> 24), static_cast<uint32_t>(e >> 8) & 15);
+    at = order(t) + p;
+    return outcome;
   }
 };
 
-struct TwoCoefficients {
-  using Entry = uint64_t;
-  static constexpr int kSteps = 56 / kAcBits;
-  static constexpr bool kSkips = false;
-  PENSTOCK_INLINE static const uint8_t* order(const Entry* t) {
-    return reinterpret_cast<const uint8_t*>(t + (1 << kAcBits));
-  }
-  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t* block, Entry& e) {
+struct OneCoefficient : StoringPolicy<uint32_t> {
+  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, At& at, int16_t* block, Entry& e) {
     e = t[b.bits >> (64 - kAcBits)];
     drop(b, e);
     if (__builtin_expect(e & kException, 0)) return Step::exception;
-    const uint64_t first = place + static_cast<uint8_t>(e >> 24);
-    place += e >> 56;
-    block[order(t)[first]] = static_cast<int16_t>(e >> 8);
-    block[order(t)[place]] = static_cast<int16_t>(e >> 40);
-    return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
+    at += e >> 24;
+    block[*at] = static_cast<int16_t>(rotated<8>(e));
+    return __builtin_expect(place(at) >= 63, 0) ? Step::done : Step::more;
+  }
+  // Whether the block ended as it must: with its last coefficient or an end-of-block code.
+  PENSTOCK_INLINE static bool close(BitState&, const AcTable&, At at, int16_t*, Entry) {
+    return uint64_t{place(at)} - 64 >= 64;
+  }
+};
+
+struct TwoCoefficients : StoringPolicy<uint64_t> {
+  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, At& at, int16_t* block, Entry& e) {
+    e = t[b.bits >> (64 - kAcBits)];
+    drop(b, e);
+    if (__builtin_expect(e & kException, 0)) return Step::exception;
+    const At first = at + static_cast<uint8_t>(rotated<24>(e));
+    at += e >> 56;
+    block[*first] = static_cast<int16_t>(rotated<8>(e));
+    block[*at] = static_cast<int16_t>(rotated<40>(e));
+    return __builtin_expect(place(at) >= 63, 0) ? Step::done : Step::more;
   }
   // The first coefficient may have been the block's last, which has no end-of-block code: then the second belongs to
   // the next block and is given back.
-  PENSTOCK_INLINE static bool close(BitState& b, const AcTable&, uint64_t place, int16_t*, Entry e) {
+  PENSTOCK_INLINE static bool close(BitState& b, const AcTable&, At at, int16_t*, Entry e) {
     recompute(e);
+    const uint64_t last = place(at);
     const uint32_t advance_first = static_cast<uint8_t>(e >> 24), advance_last = e >> 56;
-    const uint64_t first = place - advance_last + advance_first;
+    const uint64_t first = last - advance_last + advance_first;
     if (__builtin_expect(first == 63 && advance_first != advance_last, 0)) {
       give_back(b, static_cast<uint8_t>(e >> 32));
       return true;
     }
-    return place - 64 >= 64 && first - 64 >= 64;
-  }
-  PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, uint64_t& place,
-                                           int16_t* block, Entry e) {
-    recompute(e);
-    return finish_symbol(b, ac.codes, place, block, order(t), static_cast<uint8_t>(e >> 24),
-                         static_cast<uint32_t>(e >> 8) & 15);
+    return last - 64 >= 64 && first - 64 >= 64;
   }
 };
 
 // Blocks whose values nobody wants: no stores, more coefficients at once, and values may be longer than the table.
 struct SkippedCoefficients {
   using Entry = uint32_t;
+  using At = uint64_t;
   static constexpr int kSteps = 2;  // of at most 21 bits
   static constexpr bool kSkips = true;
-  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, uint64_t& place, int16_t*, Entry& e) {
+  PENSTOCK_INLINE static At at(const Entry*, uint64_t place) { return place; }
+  PENSTOCK_INLINE static uint64_t place(At at) { return at; }
+  PENSTOCK_INLINE static Step step(BitState& b, const Entry* t, At& place, int16_t*, Entry& e) {
     e = t[b.bits >> (64 - kSkipBits)];
     drop(b, e);
     if (__builtin_expect(e & kException, 0)) return Step::exception;
@@ -240,31 +252,31 @@ PENSTOCK_INLINE void save(EntropyStream& stream, const BitState& b, uint64_t pla
 template <class P>
 void run_alone(EntropyStream& stream) {
   BitState b = stream.bits;
-  uint64_t place = stream.place;
   const BlockSlot* s = stream.slot;
   int16_t* block = s->coefficients;
   const typename P::Entry* t = entries_of<P>(s);
+  typename P::At at = P::at(t, stream.place);
   typename P::Entry e;
   while (true) {
     refill(b);
 #pragma GCC unroll 8
     for (int i = 0; i < P::kSteps; ++i) {
-      PENSTOCK_STEP(P, b, t, place, block, e, done, exception)
+      PENSTOCK_STEP(P, b, t, at, block, e, done, exception)
     }
     continue;
   exception:
-    switch (P::exception(b, *s->ac, t, place, block, e)) {
+    switch (P::exception(b, *s->ac, t, at, block, e)) {
       case Outcome::more: continue;
       case Outcome::done: goto next;
       case Outcome::invalid: return stream.fail();
     }
   done:
-    if (__builtin_expect(!P::close(b, *s->ac, place, block, e), 0)) return stream.fail();
+    if (__builtin_expect(!P::close(b, *s->ac, at, block, e), 0)) return stream.fail();
   next:
     if (!next_block<P>(stream, b, s)) return save(stream, b, 0, s);
-    place = 0;
     block = s->coefficients;
     t = entries_of<P>(s);
+    at = P::at(t, 0);
   }
 }
 
@@ -273,11 +285,12 @@ template <class PA, class PB>
 void run_in_turn(EntropyStream& first, EntropyStream& second) {
   constexpr int kUnrolled = 5;
   BitState ba = first.bits, bb = second.bits;
-  uint64_t pa = first.place, pb = second.place;
   const BlockSlot *sa = first.slot, *sb = second.slot;
   int16_t *ca = sa->coefficients, *cb = sb->coefficients;
   const typename PA::Entry* ta = entries_of<PA>(sa);
   const typename PB::Entry* tb = entries_of<PB>(sb);
+  typename PA::At pa = PA::at(ta, first.place);
+  typename PB::At pb = PB::at(tb, second.place);
   typename PA::Entry ea;
   typename PB::Entry eb;
   while (true) {
@@ -301,10 +314,11 @@ void run_in_turn(EntropyStream& first, EntropyStream& second) {
       goto leave;
     }
   next_a:
-    pa = 0;
+    pa = PA::at(ta, 0);
     if (!next_block<PA>(first, ba, sa)) goto leave;
     ca = sa->coefficients;
     ta = entries_of<PA>(sa);
+    pa = PA::at(ta, 0);
     continue;
   exception_b:
     switch (PB::exception(bb, *sb->ac, tb, pb, cb, eb)) {
@@ -318,14 +332,15 @@ void run_in_turn(EntropyStream& first, EntropyStream& second) {
       goto leave;
     }
   next_b:
-    pb = 0;
+    pb = PB::at(tb, 0);
     if (!next_block<PB>(second, bb, sb)) goto leave;
     cb = sb->coefficients;
     tb = entries_of<PB>(sb);
+    pb = PB::at(tb, 0);
   }
 leave:
-  save(first, ba, pa, sa);
-  save(second, bb, pb, sb);
+  save(first, ba, PA::place(pa), sa);
+  save(second, bb, PB::place(pb), sb);
 }
 
 PENSTOCK_INLINE bool start(EntropyStream& stream) {

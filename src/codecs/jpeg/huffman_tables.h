@@ -25,8 +25,9 @@ constexpr uint32_t kEndOfBlock = 128, kException = 128;
 
 // Places of coefficients in natural order. What runs past the block lands in slot 64, which is the next block's DC and
 // is written later: so the loop needs no range check, and a block one slot behind it.
-struct PaddedOrder {
-  std::array<uint8_t, 224> at;  // up to 62 + 16 + kEndOfBlock
+// Aligned to its size: the low 8 bits of a pointer into it are the place in the block.
+struct alignas(256) PaddedOrder {
+  std::array<uint8_t, 256> at;  // up to 62 + 16 + kEndOfBlock are needed
   PaddedOrder();
 };
 
