@@ -163,6 +163,12 @@ def race(commands, log_folder, rounds, say=print):
             worker.end()
 
 
+def shown_command(words):
+    """The command without the folder of the photographs, which differs from machine to machine."""
+    at = words.index("--data") if "--data" in words else len(words)
+    return " ".join(words[:at] + words[at + 2:])
+
+
 def machine_facts():
     with open("/proc/cpuinfo") as f:
         models = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
@@ -171,4 +177,4 @@ def machine_facts():
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True)
     return {"cpu": models[0] if models else os.uname().machine, "cores": len(os.sched_getaffinity(0)),
             "memory_gb": round(memory_gb, 1), "kernel": os.uname().release, "commit": commit.stdout.strip(),
-            "date": time.strftime("%Y-%m-%d %H:%M"), "load_before": os.getloadavg()[0], "command": " ".join(sys.argv)}
+            "date": time.strftime("%Y-%m-%d %H:%M"), "load_before": os.getloadavg()[0], "command": shown_command(sys.argv)}
