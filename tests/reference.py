@@ -402,7 +402,8 @@ def brightness_contrast(x, *, brightness=1.0, brightness_shift=0.0, contrast=1.0
     half = 0.5 if kind.kind == "f" else 2.0 ** (8 * kind.itemsize - (2 if kind.kind == "i" else 1))
     center = half if contrast_center is None else contrast_center
     shift = brightness_shift * _range_of(dtype or x.dtype)
-    return shift + brightness * (center + contrast * (x.astype(np.float64) - center))
+    # Not center + contrast * (x - center): of 64-bit integers x - 2^63 keeps multiples of 1024 alone.
+    return shift + brightness * (contrast * x.astype(np.float64) + (center - contrast * center))
 
 
 def brightness(x, *, brightness=1.0, brightness_shift=0.0, dtype=None):
