@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "base/error.h"
+#include "base/error_of.h"
 #include "base/memory.h"
 
 namespace penstock {
@@ -41,17 +41,7 @@ struct StageTask {
   const AllocateOutput& allocate;
   std::optional<Error> error;  // what ended it
 
-  template <class F> void guard(F&& step) {
-    try {
-      step();
-    } catch (const Error& e) {
-      error = e;
-    } catch (const std::bad_alloc&) {
-      error = Error(ErrorKind::out_of_memory, "out of memory");
-    } catch (const std::exception& e) {
-      error = Error(ErrorKind::internal, e.what());
-    }
-  }
+  template <class Step> void guard(Step&& step) { error = error_of(step); }
 };
 
 class StageRunner {

@@ -44,12 +44,11 @@ bool matches(Bytes file, const Signature& s) {
   return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
 }
 
-// The engine that takes the most files of its format: the last one.
 const ImageDecoder& engine_for(Bytes file) {
   if (file.empty()) bad_data("the file is empty");
   if (const char* format = sniff_format(file))
-    for (size_t i = image_decoders().size(); i-- > 0;)
-      if (const ImageDecoder& engine = *image_decoders()[i]; !std::strcmp(engine.format(), format)) return engine;
+    for (const ImageDecoder* engine : image_decoders())
+      if (!std::strcmp(engine->format(), format)) return *engine;
   for (const Signature& s : kSignatures)
     if (matches(file, s)) bad_data("not a JPEG or PNG image; it looks like {}", s.format);
   bool text = true;
@@ -142,8 +141,7 @@ void decode_images(std::span<DecodeTask> tasks) {
 }
 
 const std::vector<const ImageDecoder*>& image_decoders() {
-  static const std::vector<const ImageDecoder*> engines{&penstock_jpeg_decoder(), &libjpeg_turbo_decoder(),
-                                                         &libpng_decoder()};
+  static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder(), &libpng_decoder()};
   return engines;
 }
 

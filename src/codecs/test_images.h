@@ -126,13 +126,22 @@ struct Plain {
   int height = 0, width = 0, channels = 0;
   std::vector<uint8_t> pixels;
 };
-inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = true, int eighths = 8) {
+// A decoder of libjpeg-turbo with its header read.
+struct LibjpegDecoder {
   jpeg_decompress_struct d;
   jpeg_error_mgr errors;
-  d.err = jpeg_std_error(&errors);
-  jpeg_create_decompress(&d);
-  jpeg_mem_src(&d, file.data(), file.size());
-  jpeg_read_header(&d, TRUE);
+  explicit LibjpegDecoder(const File& file) {
+    d.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, file.data(), file.size());
+    jpeg_read_header(&d, TRUE);
+  }
+  LibjpegDecoder(const LibjpegDecoder&) = delete;
+  ~LibjpegDecoder() { jpeg_destroy_decompress(&d); }
+};
+inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = true, int eighths = 8) {
+  LibjpegDecoder decoder(file);
+  jpeg_decompress_struct& d = decoder.d;
   d.out_color_space = space;
   d.do_fancy_upsampling = fancy;
   d.scale_num = static_cast<unsigned>(eighths);
@@ -145,7 +154,6 @@ inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = 
     jpeg_read_scanlines(&d, &row, 1);
   }
   jpeg_finish_decompress(&d);
-  jpeg_destroy_decompress(&d);
   return p;
 }
 

@@ -72,9 +72,9 @@ void source_range(const Placement& p, int d, CpuScratch::State& scratch, int64_t
 class CpuStage::Sample {
  public:
   Sample(const CpuStage& stage, const SampleContext& context, std::span<const StageInput> in,
-         const AllocateOutput& allocate, CpuScratch::State& scratch)
-      : stage_(stage), st_(*stage.state_), allocate_(allocate), scratch_(scratch),
-        run_{st_, context, scratch, conversions(st_.target), {}, {}, {}, -1, 1, 1, nullptr, {}, nullptr, nullptr, false} {
+         const AllocateOutput& allocate, CpuScratch& scratch, size_t turn)
+      : stage_(stage), st_(*stage.state_), allocate_(allocate), scratch_(*scratch.state[turn]),
+        run_{st_, context, scratch_, conversions(st_.target), scratch.cold_output} {
     prepare(in);
   }
   bool decodes() const { return st_.decodes && decode.region.height > 0 && decode.region.width > 0; }
@@ -256,8 +256,7 @@ void CpuStage::run_sample(const SampleContext& context, std::span<const StageInp
                           const AllocateOutput& allocate, StageScratch& any_scratch) const {
   auto& scratch = static_cast<CpuScratch&>(any_scratch);
   const int64_t begin = clock_ns();
-  scratch.state[0]->cold_output = scratch.cold_output;
-  Sample sample(*this, context, in, allocate, *scratch.state[0]);
+  Sample sample(*this, context, in, allocate, scratch, 0);
   int64_t decoded = begin;
   if (sample.decodes()) {
     decode_images(std::span(&sample.decode, 1));
@@ -279,8 +278,7 @@ void CpuStage::run_together(std::span<StageTask> tasks, StageScratch& any_scratc
   const int64_t begin = clock_ns();
   for (size_t i = 0; i < tasks.size(); ++i)
     tasks[i].guard([&] {
-      scratch.state[i]->cold_output = scratch.cold_output;
-      samples[i].emplace(*this, tasks[i].context, tasks[i].in, tasks[i].allocate, *scratch.state[i]);
+      samples[i].emplace(*this, tasks[i].context, tasks[i].in, tasks[i].allocate, scratch, i);
       if (!samples[i]->decodes()) return;
       decodes[n] = samples[i]->decode;
       of_decode[n++] = i;

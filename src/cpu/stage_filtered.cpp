@@ -354,8 +354,7 @@ class Filter {
         rows.resample_planes(acc, channels, run.scratch.plan, static_cast<int>(x.step), taps, planes, i, i + n);
         if (run.luma_chroma) {
           rows.to_rgb(planes[0], planes[1], planes[2], n);
-          if (run.blue_first)
-            for (int64_t o = 0; o < n; ++o) std::swap(planes[0][o], planes[2][o]);
+          if (run.blue_first) std::swap_ranges(planes[0], planes[0] + n, planes[2]);
         }
         store_tile(out, i, n);
         continue;

@@ -52,7 +52,6 @@ struct CpuStage::State {
 };
 
 struct CpuScratch::State {
-  bool cold_output = false;
   std::vector<uint8_t> pixels;        // decoded region
   std::vector<std::byte> coef;        // coefficient blocks of the sample
   std::vector<size_t> coef_offset;    // by node
@@ -88,9 +87,10 @@ struct SampleRun {
   const SampleContext& context;
   CpuScratch::State& scratch;
   const Conversions& convert;
-  View inputs[4];
-  View output;
-  std::vector<int> out_dim;    // iteration dimension -> dimension of the output
+  bool cold_output;            // see StageScratch
+  View inputs[4] = {};
+  View output = {};
+  std::vector<int> out_dim = {};  // iteration dimension -> dimension of the output
   int plane_dim = -1;          // iteration dimension with the channels
   int in_planes = 1, out_planes = 1;
   Placement* placement = nullptr;

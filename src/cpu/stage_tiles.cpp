@@ -55,7 +55,7 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
   if (run.stage.source >= 0)
     for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
   large_output_ = run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput ||
-                  run.scratch.cold_output;
+                  run.cold_output;
   read_.resize(run.stage.values.size());
   alias_.resize(run.stage.values.size());
   for (const auto& links : run.stage.chains) {

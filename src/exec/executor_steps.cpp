@@ -336,20 +336,15 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
   const int64_t begin = clock_ns();
   int64_t read_ns = 0;
   w.scratch->times = {};
-  try {
+  const auto run = [&] {
     switch (s.kind) {
       case Step::Kind::source: break;
       case Step::Kind::read: read_item(it, i); break;
       case Step::Kind::whole: run_whole_item(it, i); break;
       case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
     }
-  } catch (Error& e) {
-    add_error(it, i, std::move(e));
-  } catch (const std::bad_alloc&) {
-    add_error(it, i, Error(ErrorKind::out_of_memory, "out of memory"));
-  } catch (const std::exception& e) {
-    add_error(it, i, Error(ErrorKind::internal, e.what()));
-  }
+  };
+  if (auto error = error_of(run)) add_error(it, i, std::move(*error));
   statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), count, read_ns,
                  w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
 }

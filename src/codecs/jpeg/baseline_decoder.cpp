@@ -41,28 +41,6 @@ void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
   decoder.release_large();
 }
 
-class PenstockJpeg final : public ImageDecoder {
- public:
-  const char* name() const override { return "jpeg/penstock"; }
-  const char* format() const override { return "jpeg"; }
-  ImageInfo probe(Bytes file) const override { return libjpeg_turbo_decoder().probe(file); }
-  std::string cannot_decode(Bytes file, const ImageInfo&, const DecodeParams& params) const override {
-    jpeg::ScanHeader header;
-    if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
-    const char* why = jpeg::read_scan_header(file, header);
-    return why ? why : "";
-  }
-  void decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    ThreadState& state = thread_state();
-    jpeg::RegionDecoder& decoder = state.decoders[0];
-    const char* why = decoder.prepare(file, params, region, nullptr, state.tables, jpeg_choice().target);
-    if (why || !decoder.run()) bad_data("{}: {}", name(), why ? why : "the entropy-coded data are damaged");
-    static_cast<void>(info);
-    decoder.read_all(sink);
-  }
-};
-
 }  // namespace
 
 JpegChoice& jpeg_choice() {
@@ -108,11 +86,6 @@ void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done) {
       done[i] = true;
     }
   }
-}
-
-const ImageDecoder& penstock_jpeg_decoder() {
-  static const PenstockJpeg decoder;
-  return decoder;
 }
 
 }  // namespace penstock

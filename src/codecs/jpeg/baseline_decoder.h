@@ -26,6 +26,4 @@ JpegChoice& jpeg_choice();
 // has its rows, its sink or, with JpegEngine::own, its error.
 void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done);
 
-const ImageDecoder& penstock_jpeg_decoder();
-
 }  // namespace penstock

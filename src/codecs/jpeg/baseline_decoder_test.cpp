@@ -233,19 +233,14 @@ TEST(BaselineDecoder, CodesOf16Bits) {
 
 // The scan's blocks whose last coefficient is there, so that no end-of-block code follows.
 int full_blocks(const File& file) {
-  jpeg_decompress_struct d;
-  jpeg_error_mgr errors;
-  d.err = jpeg_std_error(&errors);
-  jpeg_create_decompress(&d);
-  jpeg_mem_src(&d, file.data(), file.size());
-  jpeg_read_header(&d, TRUE);
+  LibjpegDecoder decoder(file);
+  jpeg_decompress_struct& d = decoder.d;
   jvirt_barray_ptr* const blocks = jpeg_read_coefficients(&d);
   int found = 0;
   for (JDIMENSION y = 0; y < d.comp_info[0].height_in_blocks; ++y) {
     const auto row = d.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&d), blocks[0], y, 1, FALSE);
     for (JDIMENSION x = 0; x < d.comp_info[0].width_in_blocks; ++x) found += row[0][x][63] != 0;
   }
-  jpeg_destroy_decompress(&d);
   return found;
 }
 

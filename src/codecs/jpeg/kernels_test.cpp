@@ -65,18 +65,8 @@ std::vector<uint8_t> encode(const Blocks& blocks) {
   return file;
 }
 
-// A decoder of libjpeg-turbo with its header read.
-struct Decoder {
-  jpeg_decompress_struct d;
-  jpeg_error_mgr errors;
-  explicit Decoder(const std::vector<uint8_t>& file) {
-    d.err = jpeg_std_error(&errors);
-    jpeg_create_decompress(&d);
-    jpeg_mem_src(&d, file.data(), file.size());
-    jpeg_read_header(&d, TRUE);
-    d.dct_method = JDCT_ISLOW;
-  }
-  ~Decoder() { jpeg_destroy_decompress(&d); }
+struct Decoder : test::LibjpegDecoder {
+  explicit Decoder(const std::vector<uint8_t>& file) : LibjpegDecoder(file) { d.dct_method = JDCT_ISLOW; }
   std::vector<uint8_t> pixels() {
     jpeg_start_decompress(&d);
     const size_t row_bytes = static_cast<size_t>(d.output_width) * d.output_components;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "base/error.h"
+
+namespace penstock {
+
+// What ended `step`, as an Error: running out of memory and other exceptions become one. Nothing where it went well.
+template <class Step>
+std::optional<Error> error_of(Step&& step) {
+  try {
+    step();
+    return std::nullopt;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::out_of_memory, "out of memory");
+  } catch (const std::exception& e) {
+    return Error(ErrorKind::internal, e.what());
+  }
+}
+
+}  // namespace penstock
