@@ -171,9 +171,10 @@ void set_default_memory(std::shared_ptr<MemoryResource> resource) {
   default_slot() = resource ? std::move(resource) : std::make_shared<HostPool>();
 }
 
-std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes) {
-  void* p = resource->allocate(bytes);
-  return std::shared_ptr<void>(p, [resource, bytes](void* q) { resource->deallocate(q, bytes); });
+std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes,
+                                      StreamHandle stream) {
+  void* p = resource->allocate(bytes, stream);
+  return std::shared_ptr<void>(p, [resource, bytes, stream](void* q) { resource->deallocate(q, bytes, stream); });
 }
 
 size_t checked_bytes(int64_t count, size_t size) {

@@ -48,8 +48,10 @@ class HostPool final : public MemoryResource {
 std::shared_ptr<MemoryResource> default_memory();
 void set_default_memory(std::shared_ptr<MemoryResource> resource);
 
-// Memory that is freed when the last copy of the pointer goes. Keeps its resource alive.
-std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes);
+// Memory that is freed, on the stream that it was taken on, when the last copy of the pointer goes. Keeps its resource
+// alive.
+std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes,
+                                      StreamHandle stream = nullptr);
 
 // Throws ErrorKind::out_of_memory; count * size is checked.
 size_t checked_bytes(int64_t count, size_t size);

@@ -71,7 +71,7 @@ Tensor Batch::tensor(int i) const {
   return {s.owner ? s.owner : block, view(i), device_, s.source};
 }
 
-void Batch::allocate(const std::shared_ptr<MemoryResource>& memory) {
+void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
   device_ = memory->device();
   const bool packed = has_uniform_shapes();
   size_t total = 0;
@@ -82,7 +82,7 @@ void Batch::allocate(const std::shared_ptr<MemoryResource>& memory) {
     total += packed ? bytes : (bytes + 63) / 64 * 64;
   }
   checked_bytes(static_cast<int64_t>(total), 1);
-  block = allocate_shared(memory, total ? total : 1);
+  block = allocate_shared(memory, total ? total : 1, stream);
   for (size_t i = 0; i < samples_.size(); ++i) {
     samples_[i].data = static_cast<char*>(block.get()) + offset[i];
     samples_[i].strides = {};

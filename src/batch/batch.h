@@ -14,6 +14,8 @@
 
 namespace penstock {
 
+class DeviceEvent;
+
 // A view of elements in memory; owns nothing. Strides count elements and may be zero or negative.
 struct View {
   void* data = nullptr;
@@ -59,6 +61,7 @@ class Batch {
   const Layout& layout() const { return layout_; }
   void set_layout(Layout l);
   Device device() const { return device_; }
+  void set_device(Device d) { device_ = d; }  // where memory that others gave to the samples lies
 
   const Shape& shape(int i) const { return samples_[i].shape; }
   Sample& sample(int i) { return samples_[i]; }
@@ -68,7 +71,8 @@ class Batch {
 
   // One block for all samples, one after the other; a uniform batch is then one dense (N, ...) array.
   // Samples in a ragged batch start at multiples of 64 bytes.
-  void allocate(const std::shared_ptr<MemoryResource>& memory = default_memory());
+  // On the device of `memory`; on a GPU for work on `stream`.
+  void allocate(const std::shared_ptr<MemoryResource>& memory = default_memory(), StreamHandle stream = nullptr);
   bool has_uniform_shapes() const;
   bool is_dense_tensor() const;  // uniform and laid out one after the other
   // A dense (N, ...) tensor of the batch without a copy; throws ErrorKind::type where the samples' shapes differ.
@@ -76,6 +80,8 @@ class Batch {
   size_t bytes() const;
 
   std::shared_ptr<void> block;  // owner of the common memory
+  // On a GPU: what everybody who is not on the writer's stream must wait for; null where all is written.
+  std::shared_ptr<DeviceEvent> ready;
 
  private:
   DType dtype_ = DType::none;

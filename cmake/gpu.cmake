@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# The GPU part: a library that is loaded at run time. Where the CUDA toolkit is, it is built against CUDA's runtime (linked
+# statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
+file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp)
+list(FILTER gpu_sources EXCLUDE REGEX "_test\\.cpp$")
+add_library(penstock_gpu_room OBJECT ${gpu_sources})
+target_link_libraries(penstock_gpu_room PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
+
+function(penstock_gpu_library name)
+  add_library(${name} SHARED $<TARGET_OBJECTS:penstock_gpu_room> ${ARGN})
+  target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+endfunction()
+
+find_program(PENSTOCK_NVCC nvcc HINTS /usr/local/cuda/bin)
+if(PENSTOCK_NVCC AND NOT PENSTOCK_SANITIZE)
+  file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
+  find_package(CUDAToolkit 12)
+  if(CUDAToolkit_FOUND AND cudart_sources)
+    penstock_gpu_library(penstock_cuda ${cudart_sources})
+    target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
+  endif()
+endif()
+
+if(PENSTOCK_TESTS)
+  file(GLOB emulated_sources CONFIGURE_DEPENDS tests/emulated_gpu/*.cpp)
+  if(emulated_sources)
+    penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
+  endif()
+  file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp)
+  if(gpu_tests)
+    add_executable(cuda_test ${gpu_tests} ${gpu_sources} ${emulated_sources} ${PENSTOCK_OBJECTS})
+    target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG Threads::Threads
+                          GTest::gtest_main ${CMAKE_DL_LIBS})
+    add_test(NAME cuda COMMAND cuda_test)
+  endif()
+endif()

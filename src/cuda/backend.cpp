@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry of the library that is loaded at run time.
+#include "base/error_of.h"
+#include "cuda/driver.h"
+#include "cuda/stage.h"
+
+namespace penstock {
+namespace {
+
+class CudaBackend final : public GpuBackend {
+ public:
+  CudaBackend() {
+    if (const auto error = error_of([&] { driver_ = make_driver(); })) why_not_ = error->what();
+    else if (driver_->device_count() == 0) why_not_ = "no GPU is visible";
+  }
+  std::string why_not() const override { return why_not_; }
+  DeviceRuntime& runtime() override { return *driver_; }
+  std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) override {
+    return make_gpu_stage(program, *driver_);
+  }
+  bool runs_whole(const std::string&) const override { return false; }
+  std::unique_ptr<BatchDecoder> make_decoder(int, std::string& why) override {
+    why = "no decoder engine is built in";
+    return nullptr;
+  }
+
+ private:
+  std::unique_ptr<Driver> driver_;
+  std::string why_not_;
+};
+
+}  // namespace
+}  // namespace penstock
+
+extern "C" __attribute__((visibility("default"))) penstock::GpuBackend* penstock_gpu_backend() {
+  static auto* backend = new penstock::CudaBackend;  // streams and memory outlive static destruction
+  return backend;
+}

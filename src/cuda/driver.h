@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the stages of this room need beyond base/gpu.h: kernels made from text. Two implementations: cudart_driver.cpp, and
+// in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without a GPU test them.
+#pragma once
+#include "base/gpu.h"
+
+namespace penstock {
+
+class DeviceKernel {
+ public:
+  virtual ~DeviceKernel() = default;
+};
+
+// Threads of a launch. All kernels have one parameter, a pointer to a table in device memory.
+struct Launch {
+  int64_t blocks = 1;
+  int threads = 256;
+  size_t shared_bytes = 0;  // dynamic
+};
+
+class Driver : public DeviceRuntime {
+ public:
+  // The kernel `extern "C" __global__ void entry(const char* table)` of a self-contained text (CUDA C++17, no includes).
+  // Compiled once for each kind of device and kept in memory and on disk. Thread-safe. Null where texts cannot be compiled
+  // here (no NVRTC), then `why` says so; throws ErrorKind::internal with the compiler's log for a text that is wrong.
+  virtual std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
+                                                     std::string& why) = 0;
+  virtual void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) = 0;
+  virtual int multiprocessors(int device) const = 0;
+  virtual size_t most_shared_bytes(int device) const = 0;  // of one block, opted in
+};
+
+// Defined once in each library that is loaded: the real one, the emulated one. Throws Error with the reason where there is
+// no device.
+std::unique_ptr<Driver> make_driver();
+
+}  // namespace penstock
