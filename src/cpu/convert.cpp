@@ -94,13 +94,4 @@ const Conversions& conversions(Target t) {
   return c;
 }
 
-Lane natural_lane(DType t) {
-  switch (t) {
-    case DType::float64: return Lane::f64;
-    case DType::uint64: return Lane::u64;
-    case DType::int32: case DType::uint32: case DType::int64: return Lane::i64;
-    default: return Lane::f32;
-  }
-}
-
 }  // namespace penstock

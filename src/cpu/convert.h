@@ -41,7 +41,4 @@ struct Conversions {
 };
 const Conversions& conversions(Target t);
 
-// A lane that holds every value of the type exactly.
-Lane natural_lane(DType t);
-
 }  // namespace penstock

@@ -18,21 +18,7 @@ const StageProgram& CpuStage::program() const { return state_->program; }
 int CpuStage::together() const { return state_->decodes && !state_->has_frames ? kDecodeTogether : 1; }
 
 std::vector<Shape> CpuStage::value_shapes(const SampleContext& s, std::span<const Shape> in) const {
-  const auto& p = state_->program;
-  std::vector<Shape> shapes(in.begin(), in.end());
-  std::vector<ValueType> types(p.inputs.begin(), p.inputs.end());
-  for (const auto& node : p.nodes) {
-    std::vector<Shape> operand_shapes;
-    std::vector<ValueType> operand_types;
-    for (int o : node.operands) operand_shapes.push_back(shapes[o]), operand_types.push_back(types[o]);
-    SampleContext c = s;
-    c.node = node.id;
-    Shape result;
-    node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1));
-    shapes.push_back(result);
-    types.push_back(node.type);
-  }
-  return shapes;
+  return penstock::value_shapes(state_->program, s, in);
 }
 
 void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const {

@@ -8,34 +8,15 @@
 #include "cpu/convert.h"
 #include "cpu/filter_rows.h"
 #include "cpu/stage.h"
+#include "ops/machine/stage_code.h"
 
 namespace penstock {
 
 constexpr int kMaxPlanes = 256;  // hyperspectral cameras have about 220
 constexpr int kMaxRegisters = 24;
 
-struct Instruction {
-  enum Kind : uint8_t { load, tile, chain, round, convert } kind = tile;
-  int value = 0;        // written; for load also the input
-  int node = -1;        // tile: index into nodes; chain: into State::chains
-  int from[kMaxOperands] = {-1, -1, -1};  // values read
-  int slot = 0;         // register written
-  Lane lane = Lane::f32, from_lane = Lane::f32;
-  DType dtype = DType::none;  // load, round
-};
-
-// A value of the compiled program: an edge in one lane.
-struct CompiledValue {
-  Lane lane = Lane::f32;
-  int slot = -1;
-};
-
-struct CpuStage::State {
-  StageProgram program;
+struct CpuStage::State : StageCode {
   Target target = Target::scalar;
-  std::vector<StageTraits> traits;
-  std::vector<Instruction> code;
-  std::vector<CompiledValue> values;
   // Runs of nodes that each are fused multiply-adds in float32, and of roundings to unsigned integers between them: done
   // in registers, one pass over the tile.
   struct Link {
@@ -44,11 +25,7 @@ struct CpuStage::State {
   };
   std::vector<std::vector<Link>> chains;
   int slots = 1;
-  int result = -1;           // compiled value that is stored
-  int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
-  bool decodes = false, maps = false, filters = false, warps = false;
-  bool needs_channels = false, positional = false, faults = false, only_copies = false, lookup = false;
-  bool has_frames = false;   // an argument has one value for each frame
+  bool lookup = false;
 };
 
 struct CpuScratch::State {
