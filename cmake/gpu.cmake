@@ -4,10 +4,12 @@
 file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp)
 list(FILTER gpu_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(penstock_gpu_room OBJECT ${gpu_sources})
+target_include_directories(penstock_gpu_room PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(penstock_gpu_room PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
 
 function(penstock_gpu_library name)
   add_library(${name} SHARED $<TARGET_OBJECTS:penstock_gpu_room> ${ARGN})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 endfunction()

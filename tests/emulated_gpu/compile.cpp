@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulated_gpu/compile.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What nvcc gives to device code. One thread a block: loops over threads then do all the work, and barriers are nothing.
+constexpr const char* kHostPrelude = R"(
+#define PENSTOCK_EMULATED 1
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __shared__ static thread_local
+#define __launch_bounds__(...)
+struct EmulatedDim { unsigned x = 0, y = 0, z = 0; };
+static thread_local EmulatedDim threadIdx, blockIdx;
+static EmulatedDim blockDim{1, 1, 1}, gridDim{1, 1, 1};
+static thread_local char* penstock_shared;
+inline void __syncthreads() {}
+inline void __syncwarp(unsigned = ~0u) {}
+)";
+
+uint64_t hash_of(const std::string& text) {  // FNV-1a
+  uint64_t h = 0xcbf29ce484222325u;
+  for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3u;
+  return h;
+}
+
+}  // namespace
+
+void HostKernel::run(const Launch& how, const char* table) const {
+  std::vector<char> shared(how.shared_bytes + 64);
+  char* aligned = shared.data() + (64 - reinterpret_cast<uintptr_t>(shared.data()) % 64) % 64;
+  std::memset(aligned, 0xA5, how.shared_bytes);  // nothing may rely on what a block before it left
+  run_blocks_(table, how.blocks, aligned);
+}
+
+std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry) {
+  const std::string whole = std::string(kHostPrelude) + text + R"(
+extern "C" void penstock_run_blocks(const char* table, int64_t blocks, char* shared) {
+  penstock_shared = shared;
+  gridDim.x = static_cast<unsigned>(blocks);
+  for (int64_t b = 0; b < blocks; ++b) {
+    blockIdx.x = static_cast<unsigned>(b);
+    )" + entry + R"((table);
+  }
+}
+)";
+  const fs::path folder = fs::temp_directory_path() / fmt::format("penstock-emulated-{}", getuid());
+  fs::create_directories(folder);
+  const fs::path library = folder / fmt::format("{:016x}.so", hash_of(whole));
+  if (!fs::exists(library)) {
+    const std::string own = (folder / fmt::format("{:016x}.{}", hash_of(whole), getpid())).string();
+    std::ofstream(own + ".cpp") << whole;
+    const std::string command = fmt::format(
+        "g++ -std=c++20 -O1 -fPIC -shared -w -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math -o {0}.so {0}.cpp "
+        "> {0}.log 2>&1", own);
+    if (std::system(command.c_str()) != 0) {
+      std::ostringstream log;
+      log << std::ifstream(own + ".log").rdbuf();
+      fail(ErrorKind::internal, "a kernel text does not compile ({}.cpp):\n{}", own, log.str().substr(0, 4000));
+    }
+    fs::rename(own + ".so", library);
+    fs::remove(own + ".cpp"), fs::remove(own + ".log");
+  }
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) fail(ErrorKind::internal, "{}", dlerror());
+  return std::make_shared<HostKernel>(reinterpret_cast<HostKernel::RunBlocks>(dlsym(handle, "penstock_run_blocks")));
+}
+
+}  // namespace penstock

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel texts as code of the host.
+#pragma once
+#include "cuda/driver.h"
+
+namespace penstock {
+
+class HostKernel final : public DeviceKernel {
+ public:
+  using RunBlocks = void (*)(const char* table, int64_t blocks, char* shared);
+  explicit HostKernel(RunBlocks run_blocks) : run_blocks_(run_blocks) {}
+  void run(const Launch& how, const char* table) const;
+
+ private:
+  RunBlocks run_blocks_;
+};
+
+// Compiled with g++, kept in a folder of this machine's temporary files. Throws with the compiler's words.
+std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry);
+
+}  // namespace penstock
