@@ -75,6 +75,9 @@ class BatchStageRunner {
  public:
   virtual ~BatchStageRunner() = default;
   virtual const StageProgram& program() const = 0;
+  // The same stage with other arguments bound, sharing what was compiled: a pipeline makes one for each iteration, several
+  // at once. Null where `program` has another structure (operators, types, layouts); the caller then makes a new stage.
+  virtual std::unique_ptr<BatchStageRunner> rebound(const StageProgram&) const { return nullptr; }
   // Enqueues the stage. outputs[k]: first StageProgram::outputs, on the device; then StageProgram::sizes, on the host.
   // What is wrong with one sample goes to `errors`, and its output is left unwritten.
   virtual void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) = 0;
@@ -105,7 +108,8 @@ class GpuBackend {
   virtual std::string why_not() const = 0;  // empty if there is a GPU that can be used, else the reason
   virtual DeviceRuntime& runtime() = 0;     // only where why_not() is empty, as is all below
   virtual std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) = 0;
-  // Whether the whole operator runs on the device; else the caller moves its inputs to the host and back.
+  // Whether the whole operator runs on the device, as a stage of that one node; else the caller moves its inputs to the host
+  // and its outputs back.
   virtual bool runs_whole(const std::string& op) const = 0;
   // Null where the machine has no such engine; then `why` says so.
   virtual std::unique_ptr<BatchDecoder> make_decoder(int device, std::string& why) = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/gpu.h"
 #include "data/replacement.h"
 #include "data/storage.h"
 #include "graph/plan.h"
@@ -22,11 +23,6 @@ struct SampleOrigin {
   int64_t index = -1;     // in the data set
   std::string path;       // file that a reader hands out
   FileStamp stamp{};      // of that file, where a step of its own has read it
-};
-
-struct SampleError {
-  int sample = 0;
-  Error error;
 };
 
 struct Iteration {
