@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the library that is loaded at run time.
 #include "base/error_of.h"
+#include "cuda/decode/batch_decoder.h"
 #include "cuda/driver.h"
 #include "cuda/stage.h"
 
@@ -19,9 +20,8 @@ class CudaBackend final : public GpuBackend {
     return make_gpu_stage(program, *driver_);
   }
   bool runs_whole(const std::string&) const override { return false; }
-  std::unique_ptr<BatchDecoder> make_decoder(int, std::string& why) override {
-    why = "no decoder engine is built in";
-    return nullptr;
+  std::unique_ptr<BatchDecoder> make_decoder(int device, std::string& why) override {
+    return make_batch_decoder(*driver_, device, why);
   }
 
  private:

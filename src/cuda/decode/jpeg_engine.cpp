@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/decode/jpeg_engine.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "codecs/jpeg/scan_header.h"
+#include "codecs/jpeg_header.h"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t kSmallestSide = 16, kLargestSide = 8192;
+
+// The end marker is looked for where writers put it: at the end, perhaps with a few bytes behind. An engine does not say
+// which row was the last, so what is cut off is left to the CPU.
+bool has_end_marker(Bytes file) {
+  constexpr size_t kLooked = 64;
+  for (size_t i = file.size(); i >= 2 && i + kLooked > file.size(); --i)
+    if (file[i - 2] == 0xFF && file[i - 1] == 0xD9) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
+  std::string reasons;
+  auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
+  if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
+  if (params.type == ImageType::gray || params.type == ImageType::ycbcr) add("it gives RGB or BGR alone");
+  if (params.eighths != 8) add("it does not scale");
+  if (params.apply_orientation && info.orientation != 1)
+    add(fmt::format("the picture has the EXIF orientation {}", info.orientation));
+  if (std::max(info.height, info.width) > kLargestSide || std::min(info.height, info.width) < kSmallestSide)
+    add(fmt::format("{} x {} pixels are not {} to {} on a side", info.height, info.width, kSmallestSide, kLargestSide));
+  if (std::strcmp(info.format, "jpeg") != 0) {
+    add(fmt::format("the format is {}", info.format));
+    return reasons;
+  }
+  jpeg::ScanHeader scan;
+  if (const char* unusual = jpeg::read_scan_header(file, scan)) {
+    add(unusual);
+  } else {
+    if (scan.components != 3) add("the picture is gray");
+    if (read_jpeg_header(file).frame != 0xC0) add("the coding is not baseline");
+  }
+  if (!has_end_marker(file)) add("the end marker is missing");
+  return reasons;
+}
+
+}  // namespace penstock

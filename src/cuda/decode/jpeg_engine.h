@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "codecs/image_decoder.h"
+
+namespace penstock {
+
+// What the decoder engines of GPUs cannot do, all reasons at once; empty where they take the file: baseline JPEG, YCbCr in
+// one scan, upright, whole, to RGB or BGR in uint8.
+std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const DecodeParams& params);
+
+}  // namespace penstock
