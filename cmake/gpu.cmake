@@ -3,6 +3,19 @@
 # statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
 file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp)
 list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder)\\.cpp$")
+
+# The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
+set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
+    pixel/transcendental.h)
+list(TRANSFORM vocabulary PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE vocabulary_files)
+string(REPLACE ";" "," vocabulary "${vocabulary}")
+set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp)
+add_custom_command(OUTPUT ${vocabulary_source}
+                   COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${CMAKE_SOURCE_DIR}/src -DHEADERS=${vocabulary}
+                           -DOUTPUT=${vocabulary_source} -P ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake
+                   DEPENDS ${vocabulary_files} ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake VERBATIM)
+list(APPEND gpu_sources ${vocabulary_source})
+
 add_library(penstock_gpu_room OBJECT ${gpu_sources})
 target_include_directories(penstock_gpu_room PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(penstock_gpu_room PUBLIC fmt::fmt nlohmann_json::nlohmann_json)

@@ -6,7 +6,25 @@
 
 namespace penstock {
 
+#ifdef __CUDACC__
+#define PENSTOCK_HALF_HD __host__ __device__
+#else
+#define PENSTOCK_HALF_HD
+#endif
+
 // Round to nearest even, overflow to infinity, NaN kept quiet.
+#ifdef __CUDA_ARCH__
+__device__ inline uint16_t half_bits(float value) {
+  uint16_t h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
+  return value == value ? h : static_cast<uint16_t>(((std::bit_cast<uint32_t>(value) >> 16) & 0x8000u) | 0x7e00u);
+}
+__device__ inline float half_value(uint16_t h) {
+  float v;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(h));
+  return v;
+}
+#else
 constexpr uint16_t half_bits(float value) {
   const uint32_t x = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (x >> 16) & 0x8000u;
@@ -30,12 +48,13 @@ constexpr float half_value(uint16_t h) {
   }
   return std::bit_cast<float>(sign | ((a << 13) + 0x38000000u));
 }
+#endif
 
 struct Half {
   uint16_t bits = 0;
   constexpr Half() = default;
-  constexpr explicit Half(float v) : bits(half_bits(v)) {}
-  constexpr operator float() const { return half_value(bits); }
+  PENSTOCK_HALF_HD constexpr explicit Half(float v) : bits(half_bits(v)) {}
+  PENSTOCK_HALF_HD constexpr operator float() const { return half_value(bits); }
 };
 static_assert(sizeof(Half) == 2);
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/convert.h"
 
-#include <limits>
-#include <type_traits>
-#include <utility>
 #if defined(__x86_64__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own AVX-512 header
 #include <immintrin.h>
 #endif
 
-#include "pixel/math.h"
+#include "pixel/convert.h"
 
 namespace penstock {
 

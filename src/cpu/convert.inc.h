@@ -5,54 +5,6 @@
 #include "cpu/convert_bytes.inc.h"
 #endif
 
-template <class T, class V> inline V to_lane(T v) {
-  if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(v));
-  else return static_cast<V>(v);
-}
-
-// Saturates; floating point rounds half to even; NaN becomes 0.
-template <class V, class T> inline T from_lane(V v) {
-  if constexpr (std::is_same_v<T, V>) {
-    return v;
-  } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, double>) {
-    // By way of a float rounded to odd, so that rounding twice gives what rounding once would.
-    const float f = static_cast<float>(v);
-    uint32_t bits = std::bit_cast<uint32_t>(f);
-    if (static_cast<double>(f) != v && v == v && !__builtin_isinf(f)) {
-      bits -= __builtin_fabs(static_cast<double>(f)) > __builtin_fabs(v);
-      bits |= 1;
-    }
-    return Half(std::bit_cast<float>(bits));
-  } else if constexpr (std::is_same_v<T, Half>) {
-    return Half(static_cast<float>(v));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(v);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return v != V(0);
-  } else if constexpr (std::is_floating_point_v<V>) {
-    constexpr V lo = static_cast<V>(std::numeric_limits<T>::lowest());
-    constexpr V hi = static_cast<V>(std::numeric_limits<T>::max());
-    if constexpr (sizeof(T) <= 2 || (sizeof(T) == 4 && sizeof(V) == 8)) {
-      V r = round_even(v);
-      r = r >= lo ? r : lo;  // in this order NaN becomes lo, then 0 below
-      r = r <= hi ? r : hi;
-      r = v == v ? r : V(0);
-      if constexpr (sizeof(T) <= 2) return static_cast<T>(static_cast<int32_t>(r));
-      else return static_cast<T>(static_cast<int64_t>(r));
-    } else {  // the bounds are not representable: hi rounds up to 2^k
-      if (!(v == v)) return T(0);
-      const V r = round_even(v);
-      if (r <= lo) return std::numeric_limits<T>::lowest();
-      if (r >= hi) return std::numeric_limits<T>::max();
-      return static_cast<T>(r);
-    }
-  } else {
-    if (std::cmp_less(v, std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
-    if (std::cmp_greater(v, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(v);
-  }
-}
-
 #if PENSTOCK_HALF_VECTORS
 inline void load_half(const Half* in, float* out, int64_t n) {
   int64_t i = 0;
@@ -141,32 +93,16 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
 }
 
 template <class V, class T>
-void round_to(void* plane, int64_t n) {
+void round_plane(void* plane, int64_t n) {
   V* p = static_cast<V*>(plane);
-  if constexpr (std::is_same_v<V, float> && std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>) {
-    constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
-    for (int64_t i = 0; i < n; ++i) {
-      float r = round_even(p[i]);
-      r = r > lo ? r : lo;  // in this order NaN becomes lo, which is 0 for unsigned types
-      r = r < hi ? r : hi;
-      // No integer is -0: the sum makes it 0.
-      if constexpr (std::is_signed_v<T>) r = p[i] == p[i] ? r + 0.0f : 0.0f;
-      p[i] = r;
-    }
-  } else {
-    for (int64_t i = 0; i < n; ++i) p[i] = to_lane<T, V>(from_lane<V, T>(p[i]));
-  }
+  for (int64_t i = 0; i < n; ++i) p[i] = round_to<T>(p[i]);
 }
 
 template <class A, class B>
 void convert_lane(const void* from, void* to, int64_t n) {
   const A* __restrict a = static_cast<const A*>(from);
   B* __restrict b = static_cast<B*>(to);
-  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
-    for (int64_t i = 0; i < n; ++i) b[i] = static_cast<B>(a[i]);  // as to_lane does: wraps
-  } else {
-    for (int64_t i = 0; i < n; ++i) b[i] = from_lane<A, B>(a[i]);
-  }
+  for (int64_t i = 0; i < n; ++i) b[i] = change_lane<A, B>(a[i]);
 }
 
 template <class T>
@@ -239,7 +175,7 @@ void fill_type(Conversions& c, DType t, Lane l) {
   c.load[i][j] = &load<T, V>;
   c.load_indexed[i][j] = &load_indexed<T, V>;
   c.store[i][j] = &store<V, T>;
-  c.round[i][j] = std::is_same_v<T, V> ? nullptr : &round_to<V, T>;
+  c.round[i][j] = std::is_same_v<T, V> ? nullptr : &round_plane<V, T>;
 }
 template <class V>
 void fill_lane(Conversions& c, Lane l) {

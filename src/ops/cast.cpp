@@ -25,9 +25,9 @@ struct Cast {
       default: return Lane::f32;
     }
   }
-  template <class V> struct Coef {};
+  PENSTOCK_PIXEL(template <class V> struct Coef {};
+                 template <class V> PENSTOCK_HD static V pixel(V in, Coef<V>) { return in; });
   template <class V> Coef<V> coef(int) const { return {}; }
-  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V>) { return in; }
 };
 PENSTOCK_OPERATOR(Cast);
 

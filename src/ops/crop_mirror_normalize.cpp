@@ -78,7 +78,9 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
       bad_argument("{} must have 1 or {} values, got {}", name, channels, count);
   }
 
-  template <class V> struct Coef { V mean, factor, shift; };
+  PENSTOCK_PIXEL(
+      template <class V> struct Coef { V mean, factor, shift; };
+      template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in - c.mean, c.factor, c.shift); });
   Coef<float> coef(int sample, int channel) const {
     auto of = [&](const PerSample<std::vector<float>>& v) {
       if (v.constant()) return v.one()[v.one().size() == 1 ? 0 : channel];
@@ -87,7 +89,6 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     };
     return {of(mean), scale / of(std), shift};
   }
-  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in - c.mean, c.factor, c.shift); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_adds) const {  // 1 * in - mean rounds as in - mean does
     return mul_adds[0] = 1, mul_adds[1] = -c.mean, mul_adds[2] = c.factor, mul_adds[3] = c.shift, 2;
   }

@@ -14,9 +14,10 @@ struct RealRules {
 #define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                      \
   struct Name : RealRules {                                                            \
     static constexpr const char *name = "_math." op_name, *doc = op_doc;               \
-    template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) {     \
-      return expression;                                                               \
-    }                                                                                  \
+    PENSTOCK_TEXT(apply_text,                                                          \
+      template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) {   \
+        return expression;                                                             \
+      });                                                                              \
   };                                                                                   \
   PENSTOCK_UNARY(Name)
 
@@ -46,41 +47,45 @@ PENSTOCK_MATH_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
 struct Abs {
   static constexpr const char *name = "_math.abs", *doc = "Absolute value, in the type of x.";
   static constexpr ResultType result = ResultType::promoted;
-  template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>& c) {
-    if constexpr (std::is_integral_v<V>) return x < V(0) ? wrap<V>(Unsigned<V>(0) - Unsigned<V>(x), c) : x;
-    else return abs(x);
-  }
+  PENSTOCK_TEXT(apply_text,
+    template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>& c) {
+      if constexpr (std::is_integral_v<V>) return x < V(0) ? wrap<V>(Unsigned<V>(0) - Unsigned<V>(x), c) : x;
+      else return abs(x);
+    });
 };
 PENSTOCK_UNARY(Abs);
 
 struct Min {
   static constexpr const char *name = "_math.min", *doc = "The smaller operand, in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
-  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); }
+  PENSTOCK_TEXT(apply_text,
+    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); });
 };
 PENSTOCK_BINARY(Min);
 
 struct Max {
   static constexpr const char *name = "_math.max", *doc = "The larger operand, in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
-  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); }
+  PENSTOCK_TEXT(apply_text,
+    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); });
 };
 PENSTOCK_BINARY(Max);
 
 // ** and math.pow.
 struct PowerRules {
   static constexpr ResultType result = ResultType::promoted;
-  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-    if constexpr (std::is_integral_v<V>) {
-      if (b < V(0)) return V(0);
-      Unsigned<V> product = 1, square = static_cast<Unsigned<V>>(a);
-      for (Unsigned<V> n = static_cast<Unsigned<V>>(b); n; n >>= 1, square *= square)
-        if (n & 1) product *= square;
-      return wrap<V>(product, c);
-    } else {
-      return pow(a, b);
-    }
-  }
+  PENSTOCK_TEXT(apply_text,
+    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      if constexpr (std::is_integral_v<V>) {
+        if (b < V(0)) return V(0);
+        Unsigned<V> product = 1, square = static_cast<Unsigned<V>>(a);
+        for (Unsigned<V> n = static_cast<Unsigned<V>>(b); n; n >>= 1, square *= square)
+          if (n & 1) product *= square;
+        return wrap<V>(product, c);
+      } else {
+        return pow(a, b);
+      }
+    });
 };
 struct Pow : PowerRules {
   static constexpr const char *name = "_pow", *doc = "a ** b; integers wrap, a negative exponent gives 0.";
@@ -96,13 +101,15 @@ PENSTOCK_BINARY(MathPow);
 
 struct Fpow : RealRules {
   static constexpr const char *name = "_math.fpow", *doc = "a to the power of b in floating point.";
-  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); }
+  PENSTOCK_TEXT(apply_text,
+    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); });
 };
 PENSTOCK_BINARY(Fpow);
 
 struct Atan2 : RealRules {
   static constexpr const char *name = "_math.atan2", *doc = "Angle of the point (b, a), in radians.";
-  template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); }
+  PENSTOCK_TEXT(apply_text,
+    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); });
 };
 PENSTOCK_BINARY(Atan2);
 

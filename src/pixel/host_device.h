@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks a function that the CPU compiler and the GPU compiler both build.
+// Marks a function that the CPU compiler and the GPU compiler both build, and keeps code as text for the latter.
 #pragma once
 
 #ifdef __CUDACC__
@@ -7,3 +7,20 @@
 #else
 #define PENSTOCK_HD
 #endif
+// Small functions that belong into the loop around them, whatever the compiler thinks of their size.
+#define PENSTOCK_INLINE PENSTOCK_HD inline __attribute__((always_inline))
+
+// The compiler's name of a function that is exact by IEEE 754.
+#ifdef __CUDA_ARCH__
+#define PENSTOCK_EXACT(device, host) device
+#else
+#define PENSTOCK_EXACT(device, host) host
+#endif
+
+// Members of a struct, and the same as text: kernels for the GPU are compiled from it when they are needed.
+#define PENSTOCK_TEXT(name, ...) \
+  __VA_ARGS__                    \
+  static constexpr const char* name = #__VA_ARGS__
+#define PENSTOCK_PIXEL(...) \
+  __VA_ARGS__               \
+  static constexpr const char* pixel_text = #__VA_ARGS__

@@ -12,11 +12,12 @@
 namespace penstock {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr double kInfinity = __builtin_inf();
+constexpr double kInfinity = std::bit_cast<double>(uint64_t{0x7FF0000000000000});
+constexpr double kNan = std::bit_cast<double>(uint64_t{0x7FF8000000000000});
 
 namespace series {
 // Sum of c[i] x^i by Horner's rule; recursive, because a loop inside of a loop over elements would not be vectorized.
-template <int i = 0, int n> PENSTOCK_HD inline __attribute__((always_inline)) double polynomial(double x, const double (&c)[n]) {
+template <int i = 0, int n> PENSTOCK_INLINE double polynomial(double x, const double (&c)[n]) {
   if constexpr (i == n - 1) return c[i];
   else return fma(polynomial<i + 1>(x, c), x, c[i]);
 }
@@ -59,7 +60,7 @@ PENSTOCK_HD inline double log_rest(double f) {
 PENSTOCK_HD inline double log_limits(double x, double y) {
   y = x == 0.0 ? -kInfinity : y;
   y = x == kInfinity ? x : y;
-  return x >= 0.0 ? y : __builtin_nan("");
+  return x >= 0.0 ? y : kNan;
 }
 }  // namespace series
 
@@ -127,14 +128,14 @@ PENSTOCK_HD inline double atan(double x) {
                                  -1.0 / 31, 1.0 / 33,  -1.0 / 35, 1.0 / 37,  -1.0 / 39, 1.0 / 41,  -1.0 / 43};
   const double z = t * t;
   const double y = base + fma(t * z, series::polynomial(z, c), t);
-  return __builtin_copysign(y, x);
+  return copysign(y, x);
 }
 PENSTOCK_HD inline double atan2(double y, double x) {
   const double ax = abs(x), ay = abs(y);
   const double ratio = ax == ay ? (ax == 0.0 ? 0.0 : ax == ax ? 1.0 : ax) : ay / ax;
   double v = atan(ratio);
-  v = __builtin_signbit(x) ? kPi - v : v;
-  return __builtin_copysign(v, y);
+  v = is_negative(x) ? kPi - v : v;
+  return copysign(v, y);
 }
 PENSTOCK_HD inline double asin(double x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
 PENSTOCK_HD inline double acos(double x) { return 2.0 * atan2(sqrt(1.0 - x), sqrt(1.0 + x)); }
@@ -144,7 +145,7 @@ PENSTOCK_HD inline double sinh(double x) {
   static constexpr double c[] = {1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800.0,
                                  1.0 / 1307674368000.0};
   const double a = abs(x), z = x * x, e = exp(0.5 * a);
-  const double far = __builtin_copysign((0.5 * e) * e - 0.5 / e / e, x);
+  const double far = copysign((0.5 * e) * e - 0.5 / e / e, x);
   return a < 0.75 ? fma(x * z, series::polynomial(z, c), x) : far;
 }
 PENSTOCK_HD inline double cosh(double x) {
@@ -153,12 +154,12 @@ PENSTOCK_HD inline double cosh(double x) {
 }
 PENSTOCK_HD inline double tanh(double x) {
   const double a = abs(x) > 20.0 ? 20.0 : abs(x);
-  return x == x ? __builtin_copysign(sinh(a) / cosh(a), x) : x;
+  return x == x ? copysign(sinh(a) / cosh(a), x) : x;
 }
 PENSTOCK_HD inline double asinh(double x) {
   const double a = abs(x);
   const double near = log1p(a + a * a / (1.0 + sqrt(a * a + 1.0)));
-  return __builtin_copysign(a > 0x1p28 ? log(a) + 0.69314718055994531 : near, x);
+  return copysign(a > 0x1p28 ? log(a) + 0.69314718055994531 : near, x);
 }
 PENSTOCK_HD inline double acosh(double x) {
   const double t = x - 1.0;
@@ -166,7 +167,7 @@ PENSTOCK_HD inline double acosh(double x) {
 }
 PENSTOCK_HD inline double atanh(double x) {
   const double a = abs(x);
-  return __builtin_copysign(0.5 * log1p(2.0 * a / (1.0 - a)), x);
+  return copysign(0.5 * log1p(2.0 * a / (1.0 - a)), x);
 }
 
 // 1 unit in the last place: Newton's method from an estimate by the exponent.
@@ -177,7 +178,7 @@ PENSTOCK_HD inline double cbrt(double x) {
   double y = exp(log(v) * (1.0 / 3));
   y = y - (y * y * y - v) / (3.0 * y * y);
   y = tiny ? y * 0x1p-300 : a > 0x1p1000 ? y * 0x1p300 : y;
-  return __builtin_copysign(a == 0.0 || a == kInfinity ? a : y, x);
+  return copysign(a == 0.0 || a == kInfinity ? a : y, x);
 }
 
 namespace series {
@@ -191,7 +192,7 @@ PENSTOCK_HD inline Pair log_pair(double x) {
   return {high, (sum - high) + rest};
 }
 // x^n, n of `bits` bits, by squaring.
-template <int bits> PENSTOCK_HD inline __attribute__((always_inline)) double whole_power(double x, int32_t n) {
+template <int bits> PENSTOCK_INLINE double whole_power(double x, int32_t n) {
   if constexpr (bits == 0) return 1.0;
   else return ((n & 1) ? x : 1.0) * whole_power<bits - 1>(x * x, n >> 1);
 }
@@ -210,10 +211,10 @@ PENSTOCK_HD inline double pow(double x, double y) {
   double v = exp(t);
   v = v > 0.0 && v < kInfinity ? fma(v, carry, v) : v;
   v = a == 0.0 ? (y < 0.0 ? kInfinity : 0.0) : a == kInfinity ? (y < 0.0 ? 0.0 : kInfinity) : v;
-  v = a == a && y == y ? v : __builtin_nan("");
+  v = a == a && y == y ? v : kNan;
   v = a == 1.0 ? 1.0 : v;
-  v = x < 0.0 && a != kInfinity && !whole ? __builtin_nan("") : v;
-  v = odd ? __builtin_copysign(v, x) : v;
+  v = x < 0.0 && a != kInfinity && !whole ? kNan : v;
+  v = odd ? copysign(v, x) : v;
   v = small ? (y < 0.0 ? 1.0 / product : product) : v;
   v = x == 1.0 ? 1.0 : v;
   return y == 0.0 ? 1.0 : v;

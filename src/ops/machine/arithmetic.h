@@ -2,6 +2,7 @@
 // What the operators of Python's expressions and of `math` share: types, shapes, layouts, constants.
 #pragma once
 #include "ops/machine/operator.h"
+#include "pixel/wrap.h"
 
 namespace penstock {
 
@@ -26,20 +27,6 @@ template <class V> V constant_in(double value, DType t) {
   });
 }
 
-// Integers are computed without undefined overflow and then reduced to their type.
-template <class V> struct UnsignedOf { using type = V; };
-template <> struct UnsignedOf<int32_t> { using type = uint32_t; };
-template <> struct UnsignedOf<int64_t> { using type = uint64_t; };
-template <class V> using Unsigned = typename UnsignedOf<V>::type;
-
-// Coefficients of every arithmetic operator: a constant operand, and what reduces an integer to its type:
-// the low bits (mask) are kept and extended by the sign bit (sign; 0 where the type is unsigned).
-template <class V> struct ArithmeticCoef {
-  V constant;
-  Unsigned<V> mask, sign;
-  int32_t constant_left;
-  int32_t bits;
-};
 template <class V> ArithmeticCoef<V> arithmetic_coef(DType result) {
   ArithmeticCoef<V> c{};
   if constexpr (std::is_integral_v<V>) {
@@ -51,11 +38,6 @@ template <class V> ArithmeticCoef<V> arithmetic_coef(DType result) {
   }
   return c;
 }
-template <class V> PENSTOCK_HD inline V wrap(Unsigned<V> v, const ArithmeticCoef<V>& c) {
-  if constexpr (std::is_integral_v<V>) return static_cast<V>(((v & c.mask) ^ c.sign) - c.sign);
-  else return v;
-}
-
 enum class ResultType : uint8_t {
   promoted,        // of the operands
   real,            // floating point: float32 for integers
@@ -68,7 +50,7 @@ template <class F> requires requires { typename F::Only; } struct LanesOfArithme
 template <class F> using ArithmeticLanes = typename LanesOfArithmetic<F>::type;
 
 // An operator of two operands: two inputs, or one input and a constant. F gives name, doc, the type of the result,
-// `V apply(V a, V b, c)` and, optionally, `check(a, b)` of the operands' types.
+// `V apply(V a, V b, c)` in PENSTOCK_TEXT(apply_text, ...) and, optionally, `check(a, b)` of the operands' types.
 template <class F>
 struct Binary : F {
   PerSample<double> left = 0.0, right = 0.0;
@@ -76,7 +58,9 @@ struct Binary : F {
 
   static constexpr int operands = 2;
   using Lanes = ArithmeticLanes<F>;
-  template <class V> using Coef = ArithmeticCoef<V>;
+  using F::apply;
+  PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
+                 template <class V> PENSTOCK_HD static V pixel(V a, V b, const Coef<V>& c) { return apply(a, b, c); });
 
   static Schema<Binary> schema() {
     auto s = Schema<Binary>(F::name, std::string(F::doc) + "\n\nShapes: broadcast as NumPy's. Types: docs/explanation/"
@@ -127,7 +111,6 @@ struct Binary : F {
     else if (right_type != DType::none) c.constant = constant_in<V>(right[i], right_type);
     return c;
   }
-  template <class V> PENSTOCK_HD static V pixel(V a, V b, const Coef<V>& c) { return F::apply(a, b, c); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     if constexpr (requires { F::fused(c.constant, true, mul_add); })
       return left_type != right_type && F::fused(c.constant, c.constant_left != 0, mul_add);
@@ -145,7 +128,9 @@ struct Binary : F {
 template <class F>
 struct Unary : F {
   using Lanes = ArithmeticLanes<F>;
-  template <class V> using Coef = ArithmeticCoef<V>;
+  using F::apply;
+  PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
+                 template <class V> PENSTOCK_HD static V pixel(V a, const Coef<V>& c) { return apply(a, c); });
   static Schema<Unary> schema() {
     return Schema<Unary>(F::name, std::string(F::doc) + "\n\nShapes, layout: any, kept.").hidden().oracle("dali");
   }
@@ -159,7 +144,6 @@ struct Unary : F {
   }
   Lane lane(std::span<const DType>, DType out) const { return arithmetic_lane(out); }
   template <class V> Coef<V> coef(int) const { return arithmetic_coef<V>(result); }
-  template <class V> PENSTOCK_HD static V pixel(V a, const Coef<V>& c) { return F::apply(a, c); }
   DType result = DType::none;
 };
 

@@ -105,6 +105,9 @@ class BoundOp {
   // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
   virtual TileFn tile(Target, Lane) const { return nullptr; }
+  // Members of a struct that holds Coef<V> and pixel(), and refuses() where traits().faults, as CUDA C++ over the
+  // vocabulary of cuda/vocabulary.h: the operator's own source. "" without a pixel part.
+  virtual std::string device_text() const { return ""; }
   virtual const char* fault() const { return ""; }  // message for TileCall::fault
   // Of an operator that in lane f32 is out = fma(in, mul, add), or two of them in turn: how many, with the two floats of
   // each written to mul_adds, given the coefficient block of a plane. 0: it is something else.

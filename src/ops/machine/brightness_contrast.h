@@ -37,13 +37,13 @@ struct BrightnessContrastBase {
     return frames && in.layout.empty() ? image_layout(in) : in.layout;
   }
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
-  template <class V> struct Coef { V mul, add; };
+  PENSTOCK_PIXEL(template <class V> struct Coef { V mul, add; };
+                 template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); });
   template <class V> Coef<V> coef(SampleFrame i) const {
     const V center = contrast_center.given() ? V(contrast_center[i]) : V(half_range(input_type));
     const V b = brightness[i], c = contrast[i];
     return {b * c, V(brightness_shift[i]) * V(full_range(output_type)) + b * (center - c * center)};
   }
-  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     return mul_add[0] = c.mul, mul_add[1] = c.add, 1;
   }

@@ -23,25 +23,24 @@ ColorMatrix color_twist_matrix(double hue, double saturation, double value, doub
 // An empty layout is channels last, by rank.
 Layout color_layout(const ValueType& in);
 
-template <class V> struct ColorCoef { V m[9], offset[3]; };
-
 // The pixel part of an operator that has `ColorMatrix matrix(SampleFrame) const`.
 template <class Op> struct ColorMap {
   using Lanes = LaneList<float, double>;
   Layout input_layout(const ValueType& in) const { return color_layout(in); }
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
-  template <class V> using Coef = ColorCoef<V>;
+  PENSTOCK_PIXEL(
+      template <class V> struct Coef { V m[9], offset[3]; };
+      template <class V> PENSTOCK_HD static Rgb<V> pixel(Rgb<V> p, const Coef<V>& c) {
+        return {fma(p.b, c.m[2], fma(p.g, c.m[1], fma(p.r, c.m[0], c.offset[0]))),
+                fma(p.b, c.m[5], fma(p.g, c.m[4], fma(p.r, c.m[3], c.offset[1]))),
+                fma(p.b, c.m[8], fma(p.g, c.m[7], fma(p.r, c.m[6], c.offset[2])))};
+      });
   template <class V> Coef<V> coef(SampleFrame at) const {
     const ColorMatrix t = static_cast<const Op*>(this)->matrix(at);
     Coef<V> c;
     for (int i = 0; i < 9; ++i) c.m[i] = static_cast<V>(t.m[i / 3][i % 3]);
     for (int i = 0; i < 3; ++i) c.offset[i] = static_cast<V>(t.offset[i]);
     return c;
-  }
-  template <class V> PENSTOCK_HD static Rgb<V> pixel(Rgb<V> p, const ColorCoef<V>& c) {
-    return {fma(p.b, c.m[2], fma(p.g, c.m[1], fma(p.r, c.m[0], c.offset[0]))),
-            fma(p.b, c.m[5], fma(p.g, c.m[4], fma(p.r, c.m[3], c.offset[1]))),
-            fma(p.b, c.m[8], fma(p.g, c.m[7], fma(p.r, c.m[6], c.offset[2])))};
   }
 };
 

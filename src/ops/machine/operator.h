@@ -7,10 +7,11 @@
 //     static Schema<Name> schema() { return Schema<Name>("name", "doc").arg("brightness", &Name::brightness, "doc"); }
 //
 //     // pixel part (optional): one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in
+//     PENSTOCK_PIXEL(                                  // what is inside is compiled here, and kept as text for the GPU
 //     template <class V> struct Coef { V mul, add; };
+//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });
 //     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
 //                                                      // coef(SampleFrame) where arguments are PerFrame
-//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c);
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
 //     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty operand
 //     int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  // where pixel() is one or two of them
@@ -256,6 +257,17 @@ class OpAdaptor final : public BoundOp {
   TileFn tile(Target t, Lane lane) const override {
     if constexpr (HasPixel<Op>) return tile_of<Op>(t, lane);
     return nullptr;
+  }
+  std::string device_text() const override {
+    std::string text;
+    if constexpr (HasPixel<Op>) {
+      for (const char* part : {[] { if constexpr (requires { Op::rules_text; }) return Op::rules_text; else return ""; }(),
+                               [] { if constexpr (requires { Op::refuses_text; }) return Op::refuses_text; else return ""; }(),
+                               [] { if constexpr (requires { Op::apply_text; }) return Op::apply_text; else return ""; }(),
+                               Op::pixel_text})
+        if (*part) text += std::string(part) + "\n";
+    }
+    return text;
   }
   const char* fault() const override {
     if constexpr (requires { Op::fault; }) return Op::fault;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the text of a kernel begins with: the headers that operators' pixel functions, loads, stores and sources are
+// written with, as text. Compiled by NVRTC (C++20, no includes) and, in the tests, by the host's compiler.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+struct VocabularyPart {
+  const char* header;  // its path under src/
+  const char* text;
+};
+// In the order in which a compiler wants them. Generated at build time.
+const std::vector<VocabularyPart>& vocabulary_parts();
+
+// All of them, or only what kernels without transcendental functions, filters and warps need.
+const std::string& vocabulary(bool transcendental = true);
+
+}  // namespace penstock

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic of integers in a lane that is as wide as their type or wider.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "pixel/host_device.h"
+
+namespace penstock {
+
+// Integers are computed without undefined overflow and then reduced to their type.
+template <class V> struct UnsignedOf { using type = V; };
+template <> struct UnsignedOf<int32_t> { using type = uint32_t; };
+template <> struct UnsignedOf<int64_t> { using type = uint64_t; };
+template <class V> using Unsigned = typename UnsignedOf<V>::type;
+
+// Coefficients of every arithmetic operator: a constant operand, and what reduces an integer to its type:
+// the low bits (mask) are kept and extended by the sign bit (sign; 0 where the type is unsigned).
+template <class V> struct ArithmeticCoef {
+  V constant;
+  Unsigned<V> mask, sign;
+  int32_t constant_left;
+  int32_t bits;
+};
+template <class V> PENSTOCK_HD inline V wrap(Unsigned<V> v, const ArithmeticCoef<V>& c) {
+  if constexpr (std::is_integral_v<V>) return static_cast<V>(((v & c.mask) ^ c.sign) - c.sign);
+  else return v;
+}
+
+}  // namespace penstock
