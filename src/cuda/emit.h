@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a stage's code to the text of one kernel.
+#pragma once
+#include <string>
+
+#include "ops/machine/stage_code.h"
+
+namespace penstock {
+
+// What a text is specialized on beside the stage's code. The numbers of a call (extents, strides, taps, coefficients) are
+// in the table: ragged and uniform batches run the same kernel.
+struct StageVariant {
+  enum class Kind : uint8_t {
+    elements,   // one dense row: many elements a thread
+    positions,  // loops over dimensions, one position (all its planes) a thread
+    filtered,   // the same behind taps
+    warped,     // the same behind an affine map
+  };
+  Kind kind = Kind::positions;
+  int dims = 1;
+  uint32_t filtered = 0;      // bit d: dimension d has taps
+  int vertical = -1;          // the filtered dimension whose outer taps of weight zero are left out, as the CPU does
+  int planes = 1, out_planes = 1;
+  bool has_plane = false;     // the channels are a dimension of their own
+  bool fills = false;
+  bool picks_planes = false;
+  bool wide = false;          // positions or offsets of 2^31 and more
+  bool table = false;         // kind elements: through a table of 256 results
+  auto operator<=>(const StageVariant&) const = default;
+};
+
+// Words of 8 bytes of one entry in the table.
+struct EntryLayout {
+  EntryLayout(const StageCode& code, const StageVariant& v);
+  int in, out, positions, coefs, fill, fault, indexed, plane_pick;
+  int plane;                  // extent, lo, hi, out_stride, in_stride[inputs]
+  int dim(int d) const { return dims + d * dim_words; }  // the same
+  int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
+  int affine;                 // m[12], extents x y z, border fill
+  int words;
+  int inputs, dim_words, dims, axes, n_axes;
+};
+
+// A table begins with this; offsets are bytes from its beginning.
+struct TableHeader {
+  int64_t entries, starts, words;
+};
+
+constexpr const char* kStageEntry = "stage";
+constexpr int kStageThreads = 256;
+int64_t block_positions(const StageCode& code, const StageVariant& v);  // positions or elements that a block takes
+std::string emit_stage(const StageCode& code, const StageVariant& v);
+size_t shared_bytes(const StageCode& code, const StageVariant& v);
+
+}  // namespace penstock

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/stage_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace penstock {
+namespace {
+
+constexpr int64_t kNarrow = int64_t{1} << 31;
+
+bool is_one_row(const StageCode& code, const SampleGeometry& g) {
+  if (g.has_plane || g.fills || g.affine || g.dims.size() > 1) return false;
+  if (g.dims.empty()) return true;
+  const LoopDim& d = g.dims[0];
+  if (d.taps >= 0 || d.out_stride != 1) return false;
+  for (size_t k = 0; k < code.program.inputs.size(); ++k)
+    if (d.in_stride[k] != 1) return false;
+  return true;
+}
+
+// Whether an offset may pass 2^31.
+bool is_wide(const SampleGeometry& g, int inputs) {
+  int64_t out = g.plane.extent * std::abs(g.plane.out_stride), in[kMaxStageInputs] = {};
+  for (int k = 0; k < inputs; ++k) in[k] = g.plane.extent * std::abs(g.plane.in_stride[k]);
+  for (const auto& d : g.dims) {
+    out += d.extent * std::abs(d.out_stride);
+    // A filter reads anywhere in its input.
+    for (int k = 0; k < inputs; ++k) {
+      int64_t reach = d.extent;
+      if (d.taps >= 0) reach = std::max<int64_t>(reach, g.taps[d.taps].highest);
+      if (d.axis >= 0) reach = std::max(reach, g.source_extent[d.axis]);
+      in[k] += reach * std::abs(d.in_stride[k]);
+    }
+  }
+  return out >= kNarrow || *std::max_element(in, in + kMaxStageInputs) >= kNarrow || g.positions() >= kNarrow;
+}
+
+// The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost.
+int vertical_dim(const SampleGeometry& g) {
+  std::vector<int> dims;
+  const int n = static_cast<int>(g.dims.size());
+  for (int d = n - 1; d >= 0; --d)
+    if (g.dims[d].taps >= 0 && dims.size() < 3) dims.push_back(d);
+  for (int d = n - 1; d >= 0 && dims.size() < 3; --d)
+    if (g.dims[d].taps < 0) {
+      dims.push_back(d);
+      break;
+    }
+  std::sort(dims.begin(), dims.end(), std::greater<>());
+  return dims.size() > 1 && g.dims[dims[1]].taps >= 0 ? dims[1] : -1;
+}
+
+class Packer {
+ public:
+  explicit Packer(size_t reserve) { bytes.reserve(reserve); }
+  int64_t append(const void* data, size_t n) {
+    const size_t at = (bytes.size() + 15) / 16 * 16;
+    bytes.resize(at + n);
+    if (n) std::memcpy(bytes.data() + at, data, n);
+    return static_cast<int64_t>(at);
+  }
+  std::byte* at(int64_t offset) { return bytes.data() + offset; }
+  std::vector<std::byte> bytes;
+};
+
+size_t coefficient_bytes(const StageCode& code, const StageVariant& v) {
+  size_t n = 0;
+  for (const auto& i : code.code)
+    if (i.kind == Instruction::tile)
+      n += (code.program.nodes[i.node].op->coef_bytes(i.lane) * (code.traits[i.node].per_channel ? std::max(1, v.planes) : 1) + 15) / 16 * 16;
+  return n;
+}
+
+void put_dim(int64_t* w, const LoopDim& d, int inputs) {
+  w[0] = d.extent, w[1] = d.lo, w[2] = d.hi, w[3] = d.out_stride;
+  for (int k = 0; k < inputs; ++k) w[4 + k] = d.in_stride[k];
+}
+
+// The taps of a dimension that has none of its own, where others have some.
+TapTable plain_taps(const LoopDim& d) {
+  TapTable t;
+  t.taps = 1, t.copies = true;
+  t.first.resize(std::max<int64_t>(0, d.hi - d.lo));
+  for (size_t i = 0; i < t.first.size(); ++i) t.first[i] = static_cast<int32_t>(d.lo + static_cast<int64_t>(i));
+  t.weight.assign(t.first.size(), 1.0f);
+  return t;
+}
+
+}  // namespace
+
+StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
+  StageVariant v;
+  const int inputs = static_cast<int>(code.program.inputs.size());
+  v.wide = is_wide(g, inputs);
+  v.planes = g.has_plane || code.needs_channels ? g.in_planes : 1;
+  v.out_planes = g.has_plane || code.needs_channels ? g.out_planes : 1;
+  v.has_plane = g.has_plane;
+  v.fills = g.fills;
+  v.dims = static_cast<int>(g.dims.size());
+  v.picks_planes = g.plane_pick >= 0;
+  for (int d = 0; d < v.dims; ++d)
+    if (g.dims[d].taps >= 0) v.filtered |= 1u << d;
+  if (g.affine) v.kind = StageVariant::Kind::warped;
+  else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
+  else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
+  if (v.kind == StageVariant::Kind::elements && inputs == 1 && !code.faults && !code.decodes &&
+      code.program.inputs[0].dtype == DType::uint8) {
+    int tiles = 0;
+    for (const auto& i : code.code) tiles += i.kind == Instruction::tile;
+    v.table = tiles >= 3;
+  }
+  return v;
+}
+
+bool unite(StageVariant& v, const StageVariant& other) {
+  using Kind = StageVariant::Kind;
+  if (v.planes != other.planes || v.out_planes != other.out_planes || v.has_plane != other.has_plane) return false;
+  const bool plain = v.kind <= Kind::positions && other.kind <= Kind::positions;
+  if (v.kind != other.kind && !plain) return false;
+  if (!plain && v.dims != other.dims) return false;
+  if (v.kind != other.kind) v.kind = Kind::positions, v.table = false;
+  v.dims = std::max(v.dims, other.dims);
+  v.filtered |= other.filtered;
+  v.vertical = std::max(v.vertical, other.vertical);
+  v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
+  return true;
+}
+
+PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<const SampleGeometry* const> samples,
+                       int32_t* faults) {
+  const EntryLayout at(code, v);
+  const int inputs = at.inputs, n = static_cast<int>(samples.size());
+  const size_t coef_bytes = coefficient_bytes(code, v);
+  const DType out_type = type_of(code.program, code.program.outputs[0]).dtype;
+  Packer p(sizeof(TableHeader) + n * (at.words * 8 + coef_bytes + 64) + 4096);
+  const int64_t head = p.append(nullptr, 0);
+  p.bytes.resize(sizeof(TableHeader));
+  std::vector<int32_t> starts(n + 1);
+  const int64_t starts_at = p.append(starts.data(), starts.size() * 4);
+  const std::vector<int64_t> words(static_cast<size_t>(n) * at.words);
+  const int64_t words_at = p.append(words.data(), words.size() * 8);
+  PackedTable result;
+  const int64_t block = block_positions(code, v);
+  for (int e = 0; e < n; ++e) {
+    const SampleGeometry& g = *samples[e];
+    starts[e] = static_cast<int32_t>(result.blocks);
+    const int64_t positions = g.positions();
+    result.blocks += (positions + block - 1) / block;
+    if (result.blocks >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
+    int64_t coefs = p.append(nullptr, 0);
+    p.bytes.resize(coefs + coef_bytes);
+    size_t offset = 0;
+    for (const auto& i : code.code) {
+      if (i.kind != Instruction::tile) continue;
+      const StageNode& node = code.program.nodes[i.node];
+      const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;
+      SampleContext c = g.context;
+      c.node = node.id;
+      node.op->coef(c, i.lane, copies, p.at(coefs) + offset);
+      offset += (node.op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
+    }
+    int64_t fill = 0;
+    if (v.fills) {
+      const int64_t values = v.has_plane ? std::max<int64_t>(g.plane.extent, 1) : 1;
+      std::vector<std::byte> held(values * size_of(out_type));
+      const Shape s{values};
+      fill_strided({held.data(), out_type, {}, s, dense_strides(s)}, g.fill_values, v.has_plane ? 0 : -1);
+      fill = p.append(held.data(), held.size());
+    }
+    // Dimensions that this sample lacks are in front, with one position.
+    const int missing = v.kind == StageVariant::Kind::elements ? 0 : v.dims - static_cast<int>(g.dims.size());
+    std::vector<LoopDim> dims(missing);
+    for (const auto& d : g.dims) dims.push_back(d);
+    int64_t tap_words[Shape::kMaxDims][4] = {};
+    int axis = 0;
+    for (int d = v.dims - 1; d >= 0 && v.filtered; --d) {
+      if (!(v.filtered >> d & 1)) continue;
+      const LoopDim& dim = dims[d];
+      const TapTable plain = dim.taps < 0 ? plain_taps(dim) : TapTable();
+      const TapTable& t = dim.taps < 0 ? plain : g.taps[dim.taps];
+      tap_words[axis][0] = t.taps;
+      tap_words[axis][1] = p.append(t.first.data(), t.first.size() * 4);
+      tap_words[axis][2] = p.append(t.weight.data(), t.weight.size() * 4);
+      tap_words[axis][3] = dim.taps < 0 ? 1 : g.tap_step[dim.taps];
+      ++axis;
+    }
+    int64_t pick = 0;
+    if (v.picks_planes) {
+      std::vector<int32_t> planes(v.planes);
+      for (int k = 0; k < v.planes; ++k)
+        planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(g.taps[g.plane_pick].first[k] * g.tap_step[g.plane_pick]);
+      pick = p.append(planes.data(), planes.size() * 4);
+    }
+    auto* w = reinterpret_cast<int64_t*>(p.at(words_at)) + static_cast<int64_t>(e) * at.words;
+    const auto in_bytes = [&](int k) {
+      return static_cast<int64_t>(size_of(k == 0 && code.decodes ? code.program.nodes[0].op->decode_params().dtype
+                                                                 : code.program.inputs[k].dtype));
+    };
+    for (int k = 0; k < inputs; ++k) {
+      const char* base = g.in[k];
+      // Planes that are read begin at the first valid one; the kernel counts them from 0.
+      if (k == 0 && g.has_plane && g.plane_pick < 0) base += g.plane.lo * g.plane.in_stride[0] * in_bytes(0);
+      w[at.in + k] = reinterpret_cast<int64_t>(base);
+    }
+    w[at.out] = reinterpret_cast<int64_t>(g.out);
+    w[at.positions] = positions;
+    w[at.coefs] = coefs;
+    if (v.fills) w[at.fill] = fill;
+    if (code.faults) w[at.fault] = reinterpret_cast<int64_t>(faults + g.entry);
+    if (v.filtered) w[at.indexed] = g.indexed;
+    if (v.picks_planes) w[at.plane_pick] = pick;
+    if (v.has_plane) {
+      put_dim(w + at.plane, g.plane, inputs);
+      if (g.plane.extent == g.plane.hi - g.plane.lo) w[at.plane] = v.out_planes;  // an operator may change their number
+    }
+    if (v.kind != StageVariant::Kind::elements)
+      for (int d = 0; d < v.dims; ++d) put_dim(w + at.dim(d), dims[d], inputs);
+    for (int k = 0; k < at.n_axes; ++k) std::memcpy(w + at.axis(k), tap_words[k], sizeof tap_words[k]);
+    if (g.affine) {
+      for (int k = 0; k < 12; ++k) w[at.affine + k] = std::bit_cast<int64_t>(g.affine->m[k]);
+      for (int k = 0; k < 3; ++k) w[at.affine + 12 + k] = g.source_extent[k];
+      float fills[1] = {g.fill_values.empty() ? 0.0f : g.fill_values[0]};
+      w[at.affine + 15] = p.append(fills, sizeof fills);
+    }
+  }
+  starts[n] = static_cast<int32_t>(result.blocks);
+  std::memcpy(p.at(starts_at), starts.data(), starts.size() * 4);
+  const TableHeader header{n, starts_at, words_at};
+  std::memcpy(p.at(head), &header, sizeof header);
+  result.bytes = std::move(p.bytes);
+  return result;
+}
+
+}  // namespace penstock
