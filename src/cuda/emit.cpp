@@ -40,12 +40,25 @@ DType input_dtype(const StageCode& code, int input) {
 
 constexpr int kElements = 16;  // of a thread, kind elements
 
+// What host and device compilers spell differently; `penstock_shared` is the emulation's.
+constexpr const char* kSpellings = R"(
+#ifdef PENSTOCK_EMULATED
+#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
+#define PENSTOCK_UNROLL
+#else
+extern __shared__ __align__(16) char penstock_shared[];
+#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
+#define PENSTOCK_UNROLL _Pragma("unroll")
+#endif
+)";
+
 class Emitter {
  public:
   Emitter(const StageCode& code, const StageVariant& v) : code_(code), v_(v), at_(code, v) {}
 
   std::string text() {
     out_ = vocabulary();
+    out_ += kSpellings;
     line("namespace penstock {{");
     line("typedef {} Index;", v_.wide ? "int64_t" : "int32_t");
     operators();
@@ -70,7 +83,7 @@ class Emitter {
       if (i.kind == Instruction::tile && i.node == node) return &i;
     return nullptr;
   }
-  const DType out_type() const { return type_of(code_.program, code_.program.outputs[0]).dtype; }
+  DType out_type() const { return type_of(code_.program, code_.program.outputs[0]).dtype; }
   int inputs() const { return static_cast<int>(code_.program.inputs.size()); }
 
   void operators() {

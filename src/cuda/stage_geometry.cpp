@@ -193,8 +193,8 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
       if (d.axis >= 0) d.hi = 0;  // all is fill
     g.fills = true;
   }
-  constexpr int64_t kMostPlanes = 256;
-  auto check = [](int64_t planes) {
+  static constexpr int64_t kMostPlanes = 256;
+  const auto check = [](int64_t planes) {
     if (planes > kMostPlanes) bad_argument("at most {} channels are supported here, got {}", kMostPlanes, planes);
   };
   if (g.has_plane && code_.needs_channels) {

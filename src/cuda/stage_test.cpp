@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages on the emulated GPU give the bytes that the CPU gives.
+#include "cuda/stage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/backend.h"
+#include "cuda/emit.h"
+
+namespace penstock {
+namespace {
+
+struct Step {
+  std::string op;
+  std::vector<std::pair<std::string, Value>> args;
+};
+
+StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueType>& inputs) {
+  StageProgram p;
+  p.inputs = inputs;
+  int value = 0;
+  uint32_t id = 1;
+  for (const auto& step : steps) {
+    const OpInfo& info = get_op(step.op);
+    std::vector<Argument> args(info.args.size());
+    for (const auto& [name, v] : step.args) {
+      bool found = false;
+      for (size_t i = 0; i < info.args.size(); ++i)
+        if (info.args[i].name == name) args[i].value = v, found = true;
+      EXPECT_TRUE(found) << name;
+    }
+    std::vector<int> operands{value};
+    if (p.nodes.empty())
+      for (size_t k = 1; k < inputs.size(); ++k) operands.push_back(static_cast<int>(k));
+    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), operands, id++);
+  }
+  p.outputs = {value};
+  return p;
+}
+
+// Random elements; floating point within -300 to 300.
+Batch random_batch(DType t, const std::vector<Shape>& shapes, const Layout& layout, unsigned seed) {
+  Batch b(t, shapes[0].size(), layout, static_cast<int>(shapes.size()));
+  for (size_t i = 0; i < shapes.size(); ++i) b.sample(static_cast<int>(i)).shape = shapes[i];
+  b.allocate();
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < b.size(); ++i)
+    dispatch(t, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const View v = b.view(i);
+      for (int64_t k = 0; k < v.volume(); ++k) {
+        const double r = std::uniform_real_distribution<double>(-300, 300)(random);
+        if constexpr (std::is_same_v<T, bool>) v.as<T>()[k] = r > 0;
+        else if constexpr (std::is_same_v<T, Half>) v.as<T>()[k] = Half(static_cast<float>(r));
+        else if constexpr (std::is_floating_point_v<T>) v.as<T>()[k] = static_cast<T>(r);
+        else v.as<T>()[k] = static_cast<T>(random());
+      }
+    });
+  return b;
+}
+
+Batch on_device(Driver& driver, const Batch& b) {
+  Batch d(b.dtype(), b.ndim(), b.layout(), b.size());
+  for (int i = 0; i < b.size(); ++i) d.sample(i).shape = b.shape(i);
+  d.allocate(driver.memory(0));
+  for (int i = 0; i < b.size(); ++i)
+    driver.copy(0, d.sample(i).data, b.sample(i).data, b.shape(i).volume() * size_of(b.dtype()), nullptr);
+  return d;
+}
+
+void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
+  std::string name;
+  for (const auto& s : steps) name += s.op + " ";
+  SCOPED_TRACE(name);
+  std::vector<ValueType> types;
+  for (const auto& b : inputs) types.push_back({b.dtype(), b.ndim(), b.layout()});
+  const StageProgram program = program_of(steps, types);
+  const int n = inputs[0].size();
+  auto context = [](int i) {
+    SampleContext c;
+    c.index = i, c.sample = static_cast<uint64_t>(i);
+    return c;
+  };
+  const auto driver = make_driver();
+  std::vector<Batch> there;
+  for (const auto& b : inputs) there.push_back(on_device(*driver, b));
+  BatchStageCall call;
+  call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0);
+  Batch out[1];
+  std::vector<SampleError> errors;
+  make_gpu_stage(program, *driver)->run(call, out, errors);
+  const auto cpu = backend(DeviceKind::cpu).make_stage(program);
+  const auto scratch = backend(DeviceKind::cpu).make_scratch();
+  for (int i = 0; i < n; ++i) {
+    std::vector<StageInput> in(inputs.size());
+    for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
+    Tensor t;
+    const auto error = error_of([&] {
+      cpu->run(context(i), in,
+               [&](int, DType type, const Shape& s, const Layout& l) { return (t = Tensor::empty(type, s, l)).view; }, *scratch);
+    });
+    const SampleError* ours = nullptr;
+    for (const auto& e : errors)
+      if (e.sample == i) ours = &e;
+    ASSERT_EQ(error.has_value(), ours != nullptr) << i << ": " << (error ? error->what() : ours ? ours->error.what() : "");
+    if (error) {
+      EXPECT_STREQ(error->what(), ours->error.what());
+      continue;
+    }
+    ASSERT_EQ(t.view.shape, out[0].shape(i)) << i;
+    ASSERT_EQ(t.view.dtype, out[0].dtype());
+    const size_t bytes = t.view.volume() * size_of(t.view.dtype);
+    std::vector<char> back(bytes + 1);
+    driver->copy(0, back.data(), out[0].sample(i).data, bytes, nullptr);
+    if (std::memcmp(back.data(), t.view.data, bytes) == 0) continue;
+    View host = t.view;
+    host.data = back.data();
+    int shown = 0;
+    for (int64_t k = 0; k < host.volume() && shown < 5; ++k) {
+      const double a = element_as_double(t.view, k), b = element_as_double(host, k);
+      if (a != b && !(a != a && b != b)) ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
+    }
+  }
+}
+
+const std::vector<Shape> kShapes{{7, 5, 3}, {1, 1, 3}, {33, 64, 3}, {48, 31, 3}, {0, 4, 3}, {120, 97, 3}};
+
+TEST(GpuStage, PixelOperators) {
+  for (DType t : {DType::uint8, DType::int16, DType::float16, DType::float32, DType::int32, DType::float64}) {
+    const Batch in = random_batch(t, kShapes, "HWC", 1);
+    SCOPED_TRACE(name_of(t));
+    expect_equal({{"brightness_contrast", {{"brightness", 1.3}, {"contrast", 0.7}}}}, {in});
+    expect_equal({{"hsv", {{"hue", 40.0}, {"saturation", 1.4}}}}, {in});
+    expect_equal({{"color_twist", {{"hue", 20.0}, {"brightness", 0.7}}}, {"brightness", {{"brightness", 1.2}}}}, {in});
+    expect_equal({{"cast", {{"dtype", int64_t(DType::int8)}}}}, {in});
+    expect_equal({{"color_space_conversion", {{"image_type", int64_t(0)}, {"output_type", int64_t(2)}}}}, {in});
+  }
+}
+
+TEST(GpuStage, TypedChainsThroughATable) {
+  const Batch in = random_batch(DType::uint8, {{64, 65, 3}, {40, 3, 3}, {100, 100, 3}}, "HWC", 2);
+  expect_equal({{"brightness", {{"brightness", 1.3}}}, {"contrast", {{"contrast", 0.7}}}, {"brightness", {{"brightness", 0.9}}},
+                {"contrast", {{"contrast", 1.7}}}}, {in});
+  expect_equal({{"brightness", {{"brightness", 1.3}}}, {"contrast", {{"contrast", 0.7}}},
+                {"brightness", {{"brightness", 0.01}, {"dtype", int64_t(DType::float16)}}}}, {in});
+}
+
+TEST(GpuStage, IntegerMaps) {
+  for (DType t : {DType::uint8, DType::float64, DType::int32}) {
+    const Batch in = random_batch(t, kShapes, "HWC", 3);
+    expect_equal({{"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(1)}}}}, {in});
+    expect_equal({{"crop", {{"crop", std::vector<double>{8, 9}}, {"out_of_bounds_policy", std::string("pad")},
+                            {"fill_values", std::vector<double>{1, 2, 3}}}}}, {in});
+    expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"crop", {{"crop", std::vector<double>{5, 4}},
+                  {"out_of_bounds_policy", std::string("trim_to_shape")}}}, {"flip", {{"vertical", int64_t(1)}, {"horizontal", int64_t(0)}}}}, {in});
+    expect_equal({{"crop_mirror_normalize", {{"crop", std::vector<double>{20, 24}}, {"mirror", int64_t(1)},
+                  {"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}},
+                  {"out_of_bounds_policy", std::string("pad")}, {"pad_output", true}, {"dtype", int64_t(DType::float16)}}}}, {in});
+    expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}}}}, {in});
+  }
+}
+
+TEST(GpuStage, Resampling) {
+  for (DType t : {DType::uint8, DType::float32, DType::uint16, DType::float64}) {
+    SCOPED_TRACE(name_of(t));
+    const Batch in = random_batch(t, kShapes, "HWC", 4);
+    for (const char* kind : {"linear", "cubic", "lanczos", "nearest", "gaussian"}) {
+      const int64_t number = std::string(kind) == "nearest" ? 0 : std::string(kind) == "linear" ? 1 : std::string(kind) == "cubic" ? 2
+                             : std::string(kind) == "lanczos" ? 3 : 5;
+      for (bool antialias : {false, true})
+        expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}}, {in});
+    }
+    expect_equal({{"resize", {{"size", std::vector<double>{9, 70}}, {"dtype", int64_t(DType::float32)}}},
+                  {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}}, {"mirror", int64_t(1)}}}}, {in});
+    expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}}, {in});
+    expect_equal({{"gaussian_blur", {{"sigma", std::vector<double>{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+  }
+}
+
+TEST(GpuStage, Warps) {
+  for (DType t : {DType::uint8, DType::float32, DType::int32}) {
+    SCOPED_TRACE(name_of(t));
+    const Batch in = random_batch(t, {{7, 5, 3}, {33, 64, 3}, {48, 31, 3}, {120, 97, 3}}, "HWC", 5);
+    for (int64_t kind : {0, 1})
+      for (bool fill : {false, true}) {
+        Step s{"rotate", {{"angle", 33.0}, {"interp_type", kind}}};
+        if (fill) s.args.push_back({"fill_value", 7.0});
+        expect_equal({s}, {in});
+      }
+  }
+}
+
+}  // namespace
+}  // namespace penstock
