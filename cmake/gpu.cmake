@@ -30,10 +30,19 @@ endfunction()
 find_program(PENSTOCK_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(PENSTOCK_NVCC AND NOT PENSTOCK_SANITIZE)
   file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
-  find_package(CUDAToolkit 12)
+  list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
+  find_package(CUDAToolkit 12.8)
   if(CUDAToolkit_FOUND AND cudart_sources)
     penstock_gpu_library(penstock_cuda ${cudart_sources} src/cuda/decode/batch_decoder.cpp)
     target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
+    # Runs on a machine with a GPU: what no machine without one can test.
+    if(EXISTS ${CMAKE_SOURCE_DIR}/src/cuda/cudart/driver_check.cpp)
+      add_executable(gpu_driver_check EXCLUDE_FROM_ALL src/cuda/cudart/driver_check.cpp ${cudart_sources}
+                     src/cuda/kernel_cache.cpp src/cuda/nvidia_library.cpp src/cuda/nvrtc.cpp)
+      target_link_libraries(gpu_driver_check PRIVATE penstock fmt::fmt CUDA::cudart_static Threads::Threads
+                            ${CMAKE_DL_LIBS})
+      set_target_properties(gpu_driver_check PROPERTIES BUILD_RPATH "$ORIGIN")
+    endif()
   endif()
 endif()
 

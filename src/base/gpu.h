@@ -44,6 +44,8 @@ class DeviceRuntime {
   // Stream-ordered: allocate(bytes, s) may be used by work enqueued on s from now on; deallocate(p, bytes, s) happens
   // after what is on s by then. Other streams are ordered by events.
   virtual std::shared_ptr<MemoryResource> memory(int device) = 0;
+  // A user's allocator in its place; null: the own pool again. What was taken goes back to where it came from.
+  virtual void set_memory(int device, std::shared_ptr<MemoryResource> memory) = 0;
   // Host memory that copies to and from the device read and write directly. deallocate(p, bytes, s) with a stream: used
   // again once what is on s by then is done; without one at once.
   virtual std::shared_ptr<MemoryResource> pinned_memory() = 0;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/index_setting.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -27,16 +24,6 @@ void check_index_option(const std::string& option) {
   if (option.find_first_of("/.") == std::string::npos)
     bad_argument("entropy_index must be \"off\", \"read\", \"auto\" or the path of a file, got \"{}\"{}", option,
                  did_you_mean(option, words));
-}
-
-std::string cache_folder() {
-  if (const std::string own = environment("PENSTOCK_CACHE"); !own.empty()) return fs::absolute(own).lexically_normal();
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty() && cache[0] == '/')
-    return cache + "/penstock";
-  std::string home = environment("HOME");
-  if (home.empty())
-    if (const passwd* user = ::getpwuid(::geteuid()); user && user->pw_dir) home = user->pw_dir;
-  return home.empty() || home[0] != '/' ? "" : home + "/.cache/penstock";
 }
 
 std::string index_path(const std::string& cache, const std::string& data_set) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cache_folder.h"
 #include "codecs/jpeg/index_store_access.h"
 
 namespace penstock {
@@ -20,8 +21,6 @@ struct IndexSetting {
 // option: see PipelineOptions::entropy_index; "": what PENSTOCK_ENTROPY_INDEX says, else "auto". data_set: its folder.
 IndexSetting open_indexes(const std::string& option, const std::string& data_set);
 
-// $PENSTOCK_CACHE, else $XDG_CACHE_HOME/penstock, else ~/.cache/penstock; "" where there is no home.
-std::string cache_folder();
 // The file for a data set: that of the folder or, where a folder above it has one already, that one.
 std::string index_path(const std::string& cache, const std::string& data_set);
 // $PENSTOCK_ENTROPY_INDEX_LIMIT in bytes, with k, M or G behind the number for powers of 1024; default 2 GiB.

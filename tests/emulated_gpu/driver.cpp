@@ -55,7 +55,8 @@ class EmulatedDriver final : public Driver {
   EmulatedDriver() {
     const char* n = std::getenv("PENSTOCK_EMULATED_GPUS");
     for (int i = 0, count = n ? std::atoi(n) : 2; i < count; ++i)
-      memory_.push_back(std::make_shared<EmulatedMemory>(Device{DeviceKind::gpu, static_cast<int16_t>(i)}));
+      own_memory_.push_back(std::make_shared<EmulatedMemory>(Device{DeviceKind::gpu, static_cast<int16_t>(i)}));
+    memory_ = own_memory_;
   }
   int device_count() const override { return static_cast<int>(memory_.size()); }
   std::string device_name(int device) const override { return fmt::format("emulated GPU {}", check(device)); }
@@ -65,7 +66,16 @@ class EmulatedDriver final : public Driver {
     return reinterpret_cast<StreamHandle>(static_cast<uintptr_t>(0x1000 + 16 * ++streams_));
   }
   void give_back_stream(int, StreamHandle) noexcept override {}
-  std::shared_ptr<MemoryResource> memory(int device) override { return memory_[check(device)]; }
+  std::shared_ptr<MemoryResource> memory(int device) override {
+    check(device);
+    std::lock_guard lock(mutex_);
+    return memory_[device];
+  }
+  void set_memory(int device, std::shared_ptr<MemoryResource> memory) override {
+    check(device);
+    std::lock_guard lock(mutex_);
+    memory_[device] = memory ? std::move(memory) : own_memory_[device];
+  }
   std::shared_ptr<MemoryResource> pinned_memory() override { return pinned_; }
   void copy(int device, void* to, const void* from, size_t bytes, StreamHandle) override {
     check(device);
@@ -108,7 +118,7 @@ class EmulatedDriver final : public Driver {
       bad_argument("there is no GPU {}: the machine has {}", device, device_count());
     return device;
   }
-  std::vector<std::shared_ptr<EmulatedMemory>> memory_;
+  std::vector<std::shared_ptr<MemoryResource>> own_memory_, memory_;
   std::shared_ptr<MemoryResource> pinned_ = std::make_shared<EmulatedMemory>(Device{});
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const DeviceKernel>> kernels_;

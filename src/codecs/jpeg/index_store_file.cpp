@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/cache_folder.h"
+
 namespace penstock {
 namespace {
 
@@ -34,28 +36,7 @@ int64_t read_some(int descriptor, int64_t at, int64_t bytes, uint8_t* to) {
   return done;
 }
 
-std::string not_private(const struct stat& info) {
-  if (info.st_uid != ::geteuid()) return "it belongs to another user";
-  if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write it";
-  return {};
-}
-
 }  // namespace
-
-std::string make_private_folder(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno != ENOENT) return reason(errno);
-    const std::string parent = std::filesystem::path(path).parent_path();
-    std::error_code failed;
-    if (!parent.empty() && parent != path) std::filesystem::create_directories(parent, failed);
-    if (failed) return failed.message();
-    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return reason(errno);
-    if (::stat(path.c_str(), &info) != 0) return reason(errno);
-  }
-  if (!S_ISDIR(info.st_mode)) return "it is no folder";
-  return not_private(info);
-}
 
 IndexFile::IndexFile(std::string path, bool private_file, WriteCall write)
     : path_(std::move(path)), private_(private_file), write_(write ? write : system_write) {}

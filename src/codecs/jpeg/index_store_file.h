@@ -53,7 +53,4 @@ class IndexFile {
   int64_t end_ = 0;  // of the segments that were read
 };
 
-// Why a folder cannot hold a user's private files; "" if it can. It is made, closed to others, where it is missing.
-std::string make_private_folder(const std::string& path);
-
 }  // namespace penstock

@@ -1,10 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
+// The driver on CUDA's runtime.
 #include "cuda/driver.h"
 
 #include "base/error.h"
+#include "cuda/cudart/device_memory.h"
+#include "cuda/cudart/kernels.h"
 
 namespace penstock {
+namespace {
 
-std::unique_ptr<Driver> make_driver() { fail(ErrorKind::argument, "the CUDA driver is not written yet"); }
+class CudaEvent final : public DeviceEvent {
+ public:
+  CudaEvent(std::shared_ptr<Gpus> gpus, GpuContext& gpu)
+      : gpus_(std::move(gpus)), gpu_(gpu), event_(gpu.take_event()) {}
+  ~CudaEvent() override { gpu_.give_back(event_); }
+  cudaEvent_t handle() const { return event_; }
+  bool done() const override {
+    OnDevice scope(gpu_);
+    const cudaError_t code = cudaEventQuery(event_);
+    if (code == cudaErrorNotReady) return false;
+    check_cuda(code, "asking for an event", gpu_.index());
+    return true;
+  }
+  void synchronize() const override {
+    OnDevice scope(gpu_);
+    check_cuda(cudaEventSynchronize(event_), "waiting for an event", gpu_.index());
+  }
+
+ private:
+  std::shared_ptr<Gpus> gpus_;
+  GpuContext& gpu_;
+  cudaEvent_t event_;
+};
+
+class CudaDriver final : public Driver {
+ public:
+  CudaDriver()
+      : gpus_(std::make_shared<Gpus>()), kernels_(gpus_->count()), pinned_(make_pinned_memory(gpus_)),
+        own_memory_(static_cast<size_t>(gpus_->count())), users_memory_(static_cast<size_t>(gpus_->count())) {}
+
+  int device_count() const override { return gpus_->count(); }
+  std::string device_name(int device) const override {
+    gpus_->at(device);
+    cudaDeviceProp properties{};
+    check_cuda(cudaGetDeviceProperties(&properties, device), "asking for its name", device);
+    return properties.name;
+  }
+
+  StreamHandle take_stream(int device) override { return gpus_->at(device).take_stream(); }
+  void give_back_stream(int device, StreamHandle stream) noexcept override {
+    if (stream && device >= 0 && device < gpus_->count()) gpus_->at(device).give_back(on(stream));
+  }
+
+  std::shared_ptr<MemoryResource> memory(int device) override {
+    gpus_->at(device);
+    std::lock_guard lock(mutex_);
+    if (const auto& users = users_memory_[static_cast<size_t>(device)]) return users;
+    auto& own = own_memory_[static_cast<size_t>(device)];
+    if (!own) own = make_device_memory(gpus_, device);
+    return own;
+  }
+  void set_memory(int device, std::shared_ptr<MemoryResource> memory) override {
+    gpus_->at(device);
+    std::lock_guard lock(mutex_);
+    users_memory_[static_cast<size_t>(device)].swap(memory);
+  }
+  std::shared_ptr<MemoryResource> pinned_memory() override { return pinned_; }
+
+  void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    GpuContext& gpu = gpus_->at(device);
+    if (bytes == 0) return;
+    OnDevice scope(gpu);
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on(stream)), "copying", device);
+  }
+  void set_zero(int device, void* to, size_t bytes, StreamHandle stream) override {
+    GpuContext& gpu = gpus_->at(device);
+    if (bytes == 0) return;
+    OnDevice scope(gpu);
+    check_cuda(cudaMemsetAsync(to, 0, bytes, on(stream)), "setting memory to zero", device);
+  }
+
+  std::shared_ptr<DeviceEvent> record(int device, StreamHandle stream) override {
+    GpuContext& gpu = gpus_->at(device);
+    OnDevice scope(gpu);
+    auto event = std::make_shared<CudaEvent>(gpus_, gpu);
+    check_cuda(cudaEventRecord(event->handle(), on(stream)), "recording an event", device);
+    return event;
+  }
+  void wait(int device, StreamHandle stream, const DeviceEvent& event) override {
+    OnDevice scope(gpus_->at(device));
+    const cudaEvent_t handle = static_cast<const CudaEvent&>(event).handle();  // there is no other kind
+    check_cuda(cudaStreamWaitEvent(on(stream), handle, 0), "waiting for an event in a stream", device);
+  }
+  void notify(int device, StreamHandle stream, std::function<void()> f) override {
+    OnDevice scope(gpus_->at(device));
+    auto call = std::make_unique<std::function<void()>>(std::move(f));
+    // cudaLaunchHostFunc never calls once the GPU has failed: whoever waits would wait for ever.
+    check_cuda(cudaStreamAddCallback(on(stream), &CudaDriver::call_back, call.get(), 0), "asking for a call", device);
+    call.release();
+  }
+  void synchronize(int device, StreamHandle stream) override {
+    OnDevice scope(gpus_->at(device));
+    check_cuda(cudaStreamSynchronize(on(stream)), "waiting for a stream", device);
+  }
+
+  std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
+                                             std::string& why) override {
+    return kernels_.get(gpus_->at(device), text, entry, why);
+  }
+  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) override {
+    static_cast<const CudaKernel&>(kernel).launch(gpus_->at(device), how, table, on(stream));
+  }
+  int multiprocessors(int device) const override {
+    return gpus_->at(device).attribute(cudaDevAttrMultiProcessorCount);
+  }
+  size_t most_shared_bytes(int device) const override {
+    return static_cast<size_t>(gpus_->at(device).attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  }
+
+ private:
+  static cudaStream_t on(StreamHandle stream) { return static_cast<cudaStream_t>(stream); }
+  static void CUDART_CB call_back(cudaStream_t, cudaError_t, void* call) {
+    const std::unique_ptr<std::function<void()>> f(static_cast<std::function<void()>*>(call));
+    try {
+      (*f)();
+    } catch (...) {  // nothing may leave a callback; what f does must not fail
+    }
+  }
+
+  std::shared_ptr<Gpus> gpus_;
+  KernelStore kernels_;
+  std::shared_ptr<MemoryResource> pinned_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<MemoryResource>> own_memory_, users_memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_driver() { return std::make_unique<CudaDriver>(); }
 
 }  // namespace penstock

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/cudart/context.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+// Code for older GPUs is not made: the toolkit has dropped them.
+constexpr int kOldestArchitecture = 75;
+
+// The few calls of the driver that the runtime has no form of. Found by name, so that the library loads without a driver.
+struct DriverCalls {
+  decltype(&cuInit) init = nullptr;
+  decltype(&cuDeviceGet) device_get = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) retain = nullptr;
+  decltype(&cuCtxGetCurrent) current = nullptr;
+  decltype(&cuCtxPushCurrent) push = nullptr;
+  decltype(&cuCtxPopCurrent) pop = nullptr;
+  decltype(&cuGetErrorString) error_string = nullptr;
+
+  DriverCalls() {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) bad_argument("no NVIDIA driver is installed here (libcuda.so.1 cannot be loaded)");
+    const auto find = [&](auto& call, const char* name) {
+      call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(library, name));
+      if (!call) bad_argument("the NVIDIA driver is too old: it has no {}", name);
+    };
+    find(init, "cuInit");
+    find(device_get, "cuDeviceGet");
+    find(retain, "cuDevicePrimaryCtxRetain");
+    find(current, "cuCtxGetCurrent");
+    find(push, "cuCtxPushCurrent_v2");
+    find(pop, "cuCtxPopCurrent_v2");
+    find(error_string, "cuGetErrorString");
+  }
+};
+const DriverCalls& driver_calls() {
+  static const DriverCalls calls;
+  return calls;
+}
+
+[[noreturn]] void fail_driver(CUresult code, const char* what, int device) {
+  const char* text = nullptr;
+  if (driver_calls().error_string(code, &text) != CUDA_SUCCESS || !text) text = "an unknown error";
+  const ErrorKind kind = code == CUDA_ERROR_OUT_OF_MEMORY ? ErrorKind::out_of_memory : ErrorKind::internal;
+  fail(kind, "GPU {}: {} failed: {} (CUDA error {})", device, what, text, static_cast<int>(code));
+}
+
+// Behind one of these the context gives errors alone, whatever is asked of it.
+bool is_final(cudaError_t code) {
+  switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
+}
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+}  // namespace
+
+void fail_cuda(cudaError_t code, const char* what, int device) {
+  static_cast<void>(cudaGetLastError());  // reported here, and not again at a later call
+  const ErrorKind kind = code == cudaErrorMemoryAllocation ? ErrorKind::out_of_memory : ErrorKind::internal;
+  const char* hint = "";
+  if (is_final(code)) hint = "; work that was enqueued earlier went wrong, and this process cannot use the GPU any more";
+  else if (code == cudaErrorInitializationError) hint = "; after a fork CUDA cannot be used, start processes by spawning";
+  fail(kind, "GPU {}: {} failed: {} ({}){}", device, what, cudaGetErrorString(code), cudaGetErrorName(code), hint);
+}
+
+int GpuContext::attribute(cudaDeviceAttr which) const {
+  int value = 0;
+  check_cuda(cudaDeviceGetAttribute(&value, which, index_), "reading an attribute", index_);
+  return value;
+}
+
+int GpuContext::architecture() const {
+  return 10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+}
+
+CUcontext GpuContext::handle() {
+  if (const CUcontext made = handle_.load(std::memory_order_acquire)) return made;
+  std::lock_guard lock(making_);
+  if (const CUcontext made = handle_.load(std::memory_order_acquire)) return made;
+  if (const int found = architecture(); found < kOldestArchitecture)
+    bad_argument("GPU {} has compute capability {}.{}; {}.{} is the oldest that can be used", index_, found / 10, found % 10,
+                 kOldestArchitecture / 10, kOldestArchitecture % 10);
+  const auto& calls = driver_calls();
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUresult code = calls.init(0);
+  if (code == CUDA_SUCCESS) code = calls.device_get(&device, index_);
+  if (code == CUDA_SUCCESS) code = calls.retain(&context, device);
+  if (code != CUDA_SUCCESS) fail_driver(code, "making its context", index_);
+  handle_.store(context, std::memory_order_release);
+  return context;
+}
+
+cudaStream_t GpuContext::take_stream() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!streams_.empty()) {
+      const cudaStream_t idle = streams_.back();
+      streams_.pop_back();
+      return idle;
+    }
+  }
+  OnDevice scope(*this);
+  cudaStream_t made = nullptr;
+  check_cuda(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "making a stream", index_);
+  return made;
+}
+
+void GpuContext::give_back(cudaStream_t stream) noexcept {
+  try {
+    std::lock_guard lock(mutex_);
+    streams_.push_back(stream);
+  } catch (...) {  // no memory: the stream is forgotten, not destroyed, as memory may still be freed on it
+  }
+}
+
+cudaEvent_t GpuContext::take_event() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!events_.empty()) {
+      const cudaEvent_t idle = events_.back();
+      events_.pop_back();
+      return idle;
+    }
+  }
+  OnDevice scope(*this);
+  cudaEvent_t made = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event", index_);
+  return made;
+}
+
+void GpuContext::give_back(cudaEvent_t event) noexcept {
+  try {
+    std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  } catch (...) {
+    static_cast<void>(cudaEventDestroy(event));
+  }
+}
+
+OnDevice::OnDevice(GpuContext& gpu) {
+  const CUcontext wanted = gpu.handle();
+  const auto& calls = driver_calls();
+  CUcontext now = nullptr;
+  if (const CUresult code = calls.current(&now); code != CUDA_SUCCESS)
+    fail_driver(code, "asking for the current context", gpu.index());
+  if (now == wanted) return;
+  if (const CUresult code = calls.push(wanted); code != CUDA_SUCCESS)
+    fail_driver(code, "changing to its context", gpu.index());
+  pushed_ = true;
+}
+
+OnDevice::~OnDevice() {
+  CUcontext left = nullptr;
+  if (pushed_) static_cast<void>(driver_calls().pop(&left));
+}
+
+Gpus::Gpus() {
+  driver_calls();
+  int version = 0, count = 0;
+  static_cast<void>(cudaDriverGetVersion(&version));
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+  if (code == cudaErrorInsufficientDriver || code == cudaErrorStubLibrary) {
+    if (version == 0) bad_argument("no NVIDIA driver works here: {}", cudaGetErrorString(code));
+    bad_argument("the NVIDIA driver is for CUDA {}, and one for CUDA {} or newer is needed", version_text(version),
+                 version_text(CUDART_VERSION / 1000 * 1000));
+  }
+  if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (visible) bad_argument("no GPU is visible (CUDA_VISIBLE_DEVICES is \"{}\")", visible);
+    bad_argument("no GPU is visible");
+  }
+  if (code != cudaSuccess)
+    bad_argument("the GPUs cannot be used: {} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
+  for (int i = 0; i < count; ++i) gpus_.push_back(std::make_unique<GpuContext>(i));
+}
+
+GpuContext& Gpus::at(int device) const {
+  if (device < 0 || device >= count()) bad_argument("there is no GPU {}: the machine has {}", device, count());
+  return *gpus_[static_cast<size_t>(device)];
+}
+
+GpuContext& Gpus::any() const {
+  for (const auto& gpu : gpus_)
+    if (gpu->is_made()) return *gpu;
+  return *gpus_.front();
+}
+
+GpuContext& Gpus::of(cudaStream_t stream) const {
+  GpuContext& some = any();
+  OnDevice scope(some);
+  int device = 0;
+  check_cuda(cudaStreamGetDevice(stream, &device), "asking a stream for its GPU", some.index());
+  return at(device);
+}
+
+}  // namespace penstock

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GPU of the process: its context, and the streams and events that nobody uses just now; errors of CUDA's calls.
+#pragma once
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/memory.h"
+
+namespace penstock {
+
+// "GPU 0: `what` failed: …"; running out of memory keeps its kind, all else is ErrorKind::internal.
+[[noreturn]] void fail_cuda(cudaError_t code, const char* what, int device);
+inline void check_cuda(cudaError_t code, const char* what, int device) {
+  if (code != cudaSuccess) [[unlikely]] fail_cuda(code, what, device);
+}
+
+class GpuContext {
+ public:
+  explicit GpuContext(int index) : index_(index) {}
+  int index() const { return index_; }
+  int attribute(cudaDeviceAttr which) const;
+  int architecture() const;  // 90 for compute capability 9.0
+  // The primary context, which frameworks use too; made at the first call, so that a process with one GPU of many takes no
+  // memory of the others.
+  CUcontext handle();
+  bool is_made() const { return handle_.load(std::memory_order_acquire) != nullptr; }
+
+  cudaStream_t take_stream();
+  void give_back(cudaStream_t stream) noexcept;
+  cudaEvent_t take_event();
+  void give_back(cudaEvent_t event) noexcept;
+
+ private:
+  const int index_;
+  std::atomic<CUcontext> handle_{nullptr};
+  std::mutex making_, mutex_;
+  std::vector<cudaStream_t> streams_;
+  std::vector<cudaEvent_t> events_;
+};
+
+// The calling thread's calls go to this GPU until the end of the scope; then to the one, or to none, from before. Unlike
+// cudaSetDevice it makes no context on the GPU that it returns to.
+class OnDevice {
+ public:
+  explicit OnDevice(GpuContext& gpu);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+class Gpus {
+ public:
+  Gpus();  // throws ErrorKind::argument with the reason where there is none
+  int count() const { return static_cast<int>(gpus_.size()); }
+  GpuContext& at(int device) const;  // throws ErrorKind::argument where there is no such one
+  // One that is used already, for calls that any GPU's context serves.
+  GpuContext& any() const;
+  // That of a stream; `any()` for the default stream of no GPU in particular.
+  GpuContext& of(cudaStream_t stream) const;
+
+ private:
+  std::vector<std::unique_ptr<GpuContext>> gpus_;
+};
+
+}  // namespace penstock

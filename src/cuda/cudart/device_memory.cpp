@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/cudart/device_memory.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+[[noreturn]] void no_room(int device, size_t bytes) {
+  size_t idle = 0, total = 0;
+  if (cudaMemGetInfo(&idle, &total) != cudaSuccess)
+    fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes", device, bytes);
+  fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes; {} of its {} bytes are free", device, bytes, idle, total);
+}
+
+class StreamOrderedMemory final : public MemoryResource {
+ public:
+  StreamOrderedMemory(std::shared_ptr<Gpus> gpus, int device) : gpus_(std::move(gpus)), gpu_(gpus_->at(device)) {
+    OnDevice scope(gpu_);
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.handleTypes = cudaMemHandleTypeNone;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device;
+    check_cuda(cudaMemPoolCreate(&pool_, &properties), "making a memory pool", device);
+    uint64_t everything = UINT64_MAX;
+    check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &everything), "setting up a memory pool",
+               device);
+    // Else a stream may be made to wait for another one whose memory it gets, and iterations would no longer overlap.
+    wait_for_other_streams(false);
+  }
+  // The pool is not destroyed: memory of it may be in use to the end of the process.
+
+  void* allocate(size_t bytes, StreamHandle stream) override {
+    OnDevice scope(gpu_);
+    const auto on = static_cast<cudaStream_t>(stream);
+    void* p = nullptr;
+    cudaError_t code = cudaMallocFromPoolAsync(&p, std::max<size_t>(bytes, 1), pool_, on);
+    if (code == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      wait_for_other_streams(true);  // from now on: what they give back is worth more than overlap
+      code = cudaMallocFromPoolAsync(&p, std::max<size_t>(bytes, 1), pool_, on);
+    }
+    if (code == cudaErrorMemoryAllocation) {  // what is free but in pieces too small goes back to the system
+      static_cast<void>(cudaGetLastError());
+      check_cuda(cudaDeviceSynchronize(), "waiting for memory", gpu_.index());
+      check_cuda(cudaMemPoolTrimTo(pool_, 0), "trimming a memory pool", gpu_.index());
+      code = cudaMallocFromPoolAsync(&p, std::max<size_t>(bytes, 1), pool_, on);
+    }
+    if (code == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      no_room(gpu_.index(), bytes);
+    }
+    check_cuda(code, "allocating memory", gpu_.index());
+    return p;
+  }
+
+  void deallocate(void* p, size_t, StreamHandle stream) noexcept override {
+    try {
+      OnDevice scope(gpu_);
+      static_cast<void>(cudaFreeAsync(p, static_cast<cudaStream_t>(stream)));
+    } catch (...) {  // the process ends, and the driver with it
+    }
+  }
+  Device device() const override { return {DeviceKind::gpu, static_cast<int16_t>(gpu_.index())}; }
+
+ private:
+  void wait_for_other_streams(bool allowed) {
+    int value = allowed;
+    check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolReuseAllowInternalDependencies, &value),
+               "setting up a memory pool", gpu_.index());
+  }
+  std::shared_ptr<Gpus> gpus_;
+  GpuContext& gpu_;
+  cudaMemPool_t pool_ = nullptr;
+};
+
+// For GPUs without memory pools (some virtual ones). A block goes to its own stream again at once, to another one when the
+// stream that freed it has passed.
+class CachedMemory final : public MemoryResource {
+ public:
+  CachedMemory(std::shared_ptr<Gpus> gpus, int device) : gpus_(std::move(gpus)), gpu_(gpus_->at(device)) {}
+
+  void* allocate(size_t bytes, StreamHandle stream) override {
+    const size_t n = coarse_class(bytes);
+    if (n < bytes) fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes", gpu_.index(), bytes);
+    OnDevice scope(gpu_);
+    if (void* kept = take(n, stream)) return kept;
+    void* p = nullptr;
+    cudaError_t code = cudaMalloc(&p, n);
+    if (code == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      check_cuda(cudaDeviceSynchronize(), "waiting for memory", gpu_.index());
+      free_idle();
+      code = cudaMalloc(&p, n);
+    }
+    if (code == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      no_room(gpu_.index(), bytes);
+    }
+    check_cuda(code, "allocating memory", gpu_.index());
+    return p;
+  }
+
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
+    try {
+      OnDevice scope(gpu_);
+      const cudaEvent_t passed = gpu_.take_event();
+      if (cudaEventRecord(passed, static_cast<cudaStream_t>(stream)) != cudaSuccess) {
+        gpu_.give_back(passed);
+        return;
+      }
+      std::lock_guard lock(mutex_);
+      idle_[coarse_class(bytes)].push_back({p, stream, passed});
+    } catch (...) {  // no memory, or the process ends: the block is lost
+    }
+  }
+  Device device() const override { return {DeviceKind::gpu, static_cast<int16_t>(gpu_.index())}; }
+
+ private:
+  struct Block {
+    void* p;
+    StreamHandle stream;
+    cudaEvent_t passed;
+  };
+  void* take(size_t bytes, StreamHandle stream) {
+    std::lock_guard lock(mutex_);
+    const auto blocks = idle_.find(bytes);
+    if (blocks == idle_.end()) return nullptr;
+    for (auto b = blocks->second.begin(); b != blocks->second.end(); ++b) {
+      if (b->stream != stream && cudaEventQuery(b->passed) != cudaSuccess) continue;
+      void* p = b->p;
+      gpu_.give_back(b->passed);
+      blocks->second.erase(b);
+      return p;
+    }
+    return nullptr;
+  }
+  void free_idle() {
+    std::lock_guard lock(mutex_);
+    for (auto& [bytes, blocks] : idle_)
+      for (const Block& b : blocks) {
+        static_cast<void>(cudaFree(b.p));
+        gpu_.give_back(b.passed);
+      }
+    idle_.clear();
+  }
+  std::shared_ptr<Gpus> gpus_;
+  GpuContext& gpu_;
+  std::mutex mutex_;
+  std::map<size_t, std::list<Block>> idle_;
+};
+
+}  // namespace
+
+std::shared_ptr<MemoryResource> make_device_memory(std::shared_ptr<Gpus> gpus, int device) {
+  if (gpus->at(device).attribute(cudaDevAttrMemoryPoolsSupported))
+    return std::make_shared<StreamOrderedMemory>(std::move(gpus), device);
+  return std::make_shared<CachedMemory>(std::move(gpus), device);
+}
+
+}  // namespace penstock

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/cudart/kernels.h"
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace penstock {
+
+CudaKernel::CudaKernel(cudaKernel_t handle, std::string entry, int devices)
+    : handle_(handle), entry_(std::move(entry)), on_(std::make_unique<OnGpu[]>(static_cast<size_t>(devices))) {}
+
+void CudaKernel::load_on(GpuContext& gpu) const {
+  OnGpu& on = on_[static_cast<size_t>(gpu.index())];
+  if (on.loaded.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(mutex_);
+  if (on.loaded.load(std::memory_order_acquire)) return;
+  OnDevice scope(gpu);
+  cudaFuncAttributes found{};
+  check_cuda(cudaFuncGetAttributes(&found, reinterpret_cast<const void*>(handle_)), "loading a kernel", gpu.index());
+  on.own_shared = found.sharedSizeBytes;
+  on.loaded.store(true, std::memory_order_release);
+}
+
+// More than 48 KB of a block's shared memory has to be asked for, once.
+void CudaKernel::allow_shared(GpuContext& gpu, size_t bytes) const {
+  OnGpu& on = on_[static_cast<size_t>(gpu.index())];
+  if (bytes <= on.allowed_shared.load(std::memory_order_acquire)) return;
+  load_on(gpu);
+  std::lock_guard lock(mutex_);
+  if (bytes <= on.allowed_shared.load(std::memory_order_acquire)) return;
+  const auto most = static_cast<size_t>(gpu.attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  if (on.own_shared > most || bytes > most - on.own_shared)
+    fail(ErrorKind::internal, "kernel {} asks for {} + {} bytes of shared memory, and a block on GPU {} has {}", entry_,
+         on.own_shared, bytes, gpu.index(), most);
+  check_cuda(cudaKernelSetAttributeForDevice(handle_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(bytes), gpu.index()),
+             "asking for shared memory", gpu.index());
+  on.allowed_shared.store(bytes, std::memory_order_release);
+}
+
+void CudaKernel::launch(GpuContext& gpu, const Launch& how, const void* table, cudaStream_t stream) const {
+  if (how.blocks == 0) return;
+  if (how.blocks < 0 || how.blocks > std::numeric_limits<int32_t>::max() || how.threads < 1 || how.threads > 1024)
+    fail(ErrorKind::internal, "kernel {}: {} blocks of {} threads cannot be launched", entry_, how.blocks, how.threads);
+  OnDevice scope(gpu);
+  if (how.shared_bytes > 0) allow_shared(gpu, how.shared_bytes);
+  void* parameters[] = {&table};
+  const cudaError_t code =
+      cudaLaunchKernel(reinterpret_cast<const void*>(handle_), dim3(static_cast<unsigned>(how.blocks)),
+                       dim3(static_cast<unsigned>(how.threads)), parameters, how.shared_bytes, stream);
+  if (code != cudaSuccess) [[unlikely]] fail_cuda(code, ("launching the kernel " + entry_).c_str(), gpu.index());
+}
+
+std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::string& text, const std::string& entry,
+                                                   std::string& why) {
+  const int architecture = gpu.architecture();
+  const std::string key = fmt::format("{} {}\n{}", architecture, entry, text);
+  std::promise<Made> promise;
+  std::shared_future<Made> known;
+  bool mine = false;
+  {
+    std::lock_guard lock(mutex_);
+    auto& slot = known_[key];
+    if (!slot.valid()) {
+      slot = promise.get_future().share();
+      mine = true;
+    }
+    known = slot;
+  }
+  if (mine) {
+    bool good = false;
+    try {
+      Made made = make(gpu, architecture, text, entry);
+      good = made.kernel != nullptr;
+      promise.set_value(std::move(made));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+    if (!good) {  // not for ever: memory may have run out
+      std::lock_guard lock(mutex_);
+      known_.erase(key);
+    }
+  }
+  const Made& made = known.get();
+  if (!made.kernel) {
+    why = made.why;
+    return nullptr;
+  }
+  made.kernel->load_on(gpu);
+  return made.kernel;
+}
+
+KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std::string& text,
+                                    const std::string& entry) const {
+  Made made;
+  const Nvrtc* nvrtc = Nvrtc::find(made.why);
+  if (!nvrtc) return made;
+  const auto options = nvrtc->options(architecture, made.why);
+  if (options.empty()) return made;
+  OnDevice scope(gpu);
+  for (const bool anew : {false, true}) {
+    const KernelImage image = kernel_image(*nvrtc, disk_, text, entry, options, anew);
+    cudaLibrary_t library = nullptr;
+    cudaError_t code = cudaLibraryLoadData(&library, image.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    cudaKernel_t handle = nullptr;
+    if (code == cudaSuccess) {
+      code = cudaLibraryGetKernel(&handle, library, entry.c_str());
+      if (code != cudaSuccess) static_cast<void>(cudaLibraryUnload(library));
+    }
+    if (code == cudaSuccess) {
+      made.kernel = std::make_shared<CudaKernel>(handle, entry, devices_);
+      return made;
+    }
+    if (image.ptx && code == cudaErrorUnsupportedPtxVersion) {
+      static_cast<void>(cudaGetLastError());
+      made.why = fmt::format("NVRTC {} is newer than what the NVIDIA driver understands, and does not know compute "
+                             "capability {}.{}", nvrtc->version(), architecture / 10, architecture % 10);
+      return made;
+    }
+    // What was kept on disk may be of no use to this driver; what was compiled just now must load.
+    if (anew) fail_cuda(code, ("loading the kernel " + entry).c_str(), gpu.index());
+    static_cast<void>(cudaGetLastError());
+  }
+  return made;
+}
+
+}  // namespace penstock

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels made from text, once for each architecture.
+#pragma once
+#include <future>
+#include <unordered_map>
+
+#include "cuda/cudart/context.h"
+#include "cuda/driver.h"
+#include "cuda/kernel_cache.h"
+
+namespace penstock {
+
+// Lives as long as the process: code on a GPU is not unloaded.
+class CudaKernel final : public DeviceKernel {
+ public:
+  CudaKernel(cudaKernel_t handle, std::string entry, int devices);
+  void launch(GpuContext& gpu, const Launch& how, const void* table, cudaStream_t stream) const;
+  // Brings the code to the GPU, which the first launch would do else, in the midst of the work.
+  void load_on(GpuContext& gpu) const;
+
+ private:
+  void allow_shared(GpuContext& gpu, size_t bytes) const;
+  struct OnGpu {
+    std::atomic<bool> loaded{false};
+    std::atomic<size_t> allowed_shared{0};  // dynamic
+    size_t own_shared = 0;
+  };
+  cudaKernel_t handle_;
+  std::string entry_;
+  std::unique_ptr<OnGpu[]> on_;
+  mutable std::mutex mutex_;
+};
+
+class KernelStore {
+ public:
+  explicit KernelStore(int devices) : devices_(devices) {}
+  // See Driver::kernel(). Of requests for one kernel that come at the same time, one compiles and the others wait.
+  std::shared_ptr<const CudaKernel> get(GpuContext& gpu, const std::string& text, const std::string& entry,
+                                        std::string& why);
+
+ private:
+  struct Made {
+    std::shared_ptr<const CudaKernel> kernel;
+    std::string why;
+  };
+  Made make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry) const;
+  const int devices_;
+  const KernelCache disk_ = KernelCache::of_user();
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_future<Made>> known_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+#include "cuda/cudart/device_memory.h"
+
+namespace penstock {
+
+size_t coarse_class(size_t bytes) {
+  constexpr size_t kLeast = 4096;
+  if (bytes <= kLeast) return kLeast;
+  if (bytes > size_t{1} << 62) return 0;
+  const size_t octave = std::bit_floor(bytes - 1);  // bytes is in (octave, 2 * octave]
+  return bytes <= octave + octave / 2 ? octave + octave / 2 : 2 * octave;
+}
+
+namespace {
+
+class LockedPages final : public MemoryResource {
+ public:
+  explicit LockedPages(const Gpus& gpus) : gpus_(gpus) {}
+  void* allocate(size_t bytes, StreamHandle) override {
+    GpuContext& some = gpus_.any();
+    OnDevice scope(some);
+    void* p = nullptr;
+    const cudaError_t code = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+    if (code == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      fail(ErrorKind::out_of_memory, "{} bytes of page-locked host memory cannot be allocated", bytes);
+    }
+    check_cuda(code, "allocating page-locked host memory", some.index());
+    return p;
+  }
+  void deallocate(void* p, size_t, StreamHandle) noexcept override {
+    try {
+      OnDevice scope(gpus_.any());
+      static_cast<void>(cudaFreeHost(p));
+    } catch (...) {
+    }
+  }
+
+ private:
+  const Gpus& gpus_;
+};
+
+class PinnedMemory final : public MemoryResource {
+ public:
+  explicit PinnedMemory(std::shared_ptr<Gpus> gpus) : gpus_(std::move(gpus)), pages_(*gpus_), pool_(pages_) {}
+
+  void* allocate(size_t bytes, StreamHandle) override {
+    const size_t n = coarse_class(bytes);
+    if (n < bytes) fail(ErrorKind::out_of_memory, "{} bytes of page-locked host memory cannot be allocated", bytes);
+    {
+      std::lock_guard lock(mutex_);
+      collect();
+    }
+    try {
+      return pool_.allocate(n);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::out_of_memory) throw;
+    }
+    pool_.trim();
+    return pool_.allocate(n);
+  }
+
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
+    const size_t n = coarse_class(bytes);
+    if (!stream) return pool_.deallocate(p, n);
+    try {
+      const auto on = static_cast<cudaStream_t>(stream);
+      std::lock_guard lock(mutex_);
+      collect();
+      Waiting& waiting = waiting_[stream];
+      if (!waiting.gpu) waiting.gpu = &gpus_->of(on);
+      OnDevice scope(*waiting.gpu);
+      const cudaEvent_t passed = waiting.gpu->take_event();
+      if (cudaEventRecord(passed, on) != cudaSuccess) {  // the context is broken or gone: the block is lost
+        waiting.gpu->give_back(passed);
+        return;
+      }
+      waiting.blocks.push_back({p, n, passed});
+    } catch (...) {
+    }
+  }
+
+ private:
+  struct Block {
+    void* p;
+    size_t bytes;
+    cudaEvent_t passed;
+  };
+  struct Waiting {
+    GpuContext* gpu = nullptr;
+    std::deque<Block> blocks;  // in the order of the stream
+  };
+  // What streams have passed goes back to the pool.
+  void collect() {
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      Waiting& waiting = it->second;
+      if (!waiting.blocks.empty()) {
+        OnDevice scope(*waiting.gpu);
+        while (!waiting.blocks.empty() && cudaEventQuery(waiting.blocks.front().passed) == cudaSuccess) {
+          const Block b = waiting.blocks.front();
+          waiting.blocks.pop_front();
+          waiting.gpu->give_back(b.passed);
+          pool_.deallocate(b.p, b.bytes);
+        }
+      }
+      // A handle may come to mean another stream, on another GPU, once its owner has destroyed it.
+      it = waiting.blocks.empty() ? waiting_.erase(it) : std::next(it);
+    }
+  }
+
+  std::shared_ptr<Gpus> gpus_;
+  LockedPages pages_;
+  HostPool pool_;
+  std::mutex mutex_;
+  std::map<StreamHandle, Waiting> waiting_;
+};
+
+}  // namespace
+
+std::shared_ptr<MemoryResource> make_pinned_memory(std::shared_ptr<Gpus> gpus) {
+  return std::make_shared<PinnedMemory>(std::move(gpus));
+}
+
+}  // namespace penstock

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVIDIA's compiler of kernel texts, a library that is loaded where it is there. It needs no GPU.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+struct KernelImage {
+  std::string bytes;  // a cubin; or text in PTX, which the driver translates
+  bool ptx = false;
+};
+
+class Nvrtc {
+ public:
+  // The one of this process; null where there is none, then `why` says so.
+  static const Nvrtc* find(std::string& why);
+
+  const std::string& path() const { return path_; }
+  std::string version() const;  // "13.0"
+  // What compile() passes for a GPU of compute capability architecture / 10: exactly its code, else PTX for the newest
+  // architecture before it that this compiler knows. `why` and nothing where it knows none.
+  std::vector<std::string> options(int architecture, std::string& why) const;
+  static bool makes_ptx(const std::vector<std::string>& options);
+  // Throws ErrorKind::internal with the compiler's words. Thread-safe.
+  KernelImage compile(const std::string& text, const std::string& entry, const std::vector<std::string>& options) const;
+
+ private:
+  struct Calls;
+  Nvrtc() = default;
+  static const Nvrtc* load(std::string& why);
+  std::shared_ptr<const Calls> calls_;
+  std::string path_;
+  int major_ = 0, minor_ = 0;
+  std::vector<int> architectures_;  // ascending
+};
+
+}  // namespace penstock
