@@ -6,7 +6,7 @@ list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder)\\.cpp$")
 
 # The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
 set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
-    pixel/transcendental.h)
+    pixel/affine.h pixel/transcendental.h pixel/taps.h)
 list(TRANSFORM vocabulary PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE vocabulary_files)
 string(REPLACE ";" "," vocabulary "${vocabulary}")
 set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp)

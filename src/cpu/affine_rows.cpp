@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#include "pixel/math.h"
+#include "pixel/affine.h"
 
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false alarms inside GCC 12's own AVX-512 header
 

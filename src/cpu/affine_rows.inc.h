@@ -9,29 +9,21 @@ struct Positions {
   int axes = 2;
 };
 
-// Coordinates are cut to a little outside of the source, where all taps are outside anyway; NaN goes there too.
 inline void find_positions(const AffineMap& map, const int64_t* extent, int64_t x, int64_t y, int64_t z, int n,
                            bool nearest, Positions& p) {
-  const int columns = map.dims + 1;
   p.axes = map.dims;
   for (int a = 0; a < map.dims; ++a) {
-    const double* m = map.m + a * columns;
-    double base = m[1] * (static_cast<double>(y) + 0.5);
-    if (map.dims == 3) base += m[2] * (static_cast<double>(z) + 0.5);
-    base += m[map.dims];
-    const double shift = nearest ? 0.0 : 0.5, high = static_cast<double>(extent[a]) + 1, scale = m[0];
-    const double first = static_cast<double>(x) + 0.5;
+    const double base = affine_base(map.m, map.dims, a, y, z), scale = map.m[a * (map.dims + 1)];
+    const double shift = nearest ? 0.0 : 0.5, first = static_cast<double>(x) + 0.5;
+    const int64_t size = extent[a];
     int32_t* __restrict at = p.at[a];
     float* __restrict weight = p.weight[a];
     double* __restrict exact = p.exact[a];
     for (int i = 0; i < n; ++i) {
-      double v = scale * (first + i) + base - shift;
-      v = v > -2.0 ? v : -2.0;
-      v = v < high ? v : high;
-      const double low = floor(v);
-      at[i] = static_cast<int32_t>(low);
-      exact[i] = v - low;
-      weight[i] = static_cast<float>(v - low);
+      const AffineNeighbor v = affine_neighbor(scale, first + i, base, shift, size);
+      at[i] = v.at;
+      exact[i] = v.weight;
+      weight[i] = static_cast<float>(v.weight);
     }
   }
 }
@@ -57,19 +49,6 @@ inline bool tap_offsets(const AffineSource& s, const int64_t* extent, const Posi
     }
   }
   return any != 0;
-}
-
-// The fill in the lane; integers saturate.
-template <class V>
-V fill_in_lane(float fill) {
-  if constexpr (std::is_integral_v<V>) {
-    const double v = fill;
-    if (v <= static_cast<double>(std::numeric_limits<V>::lowest())) return std::numeric_limits<V>::lowest();
-    if (v >= static_cast<double>(std::numeric_limits<V>::max())) return std::numeric_limits<V>::max();
-    return static_cast<V>(v);
-  } else {
-    return static_cast<V>(fill);
-  }
 }
 
 template <class V>
@@ -101,7 +80,7 @@ template <class V> const V* weights(const Positions& p, int axis) {
 
 template <class V>
 void blend(V* __restrict a, const V* __restrict b, const V* __restrict w, int n) {
-  for (int i = 0; i < n; ++i) a[i] = a[i] + (b[i] - a[i]) * w[i];
+  for (int i = 0; i < n; ++i) a[i] = lerp(a[i], b[i], w[i]);
 }
 
 // Any type, any number of channels, two or three axes: taps are paired axis by axis, x first. Channels go one by one.

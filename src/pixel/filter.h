@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-namespace penstock {
+#include "pixel/taps.h"
 
-enum class FilterKind : int8_t { nearest, linear, cubic, triangular, gaussian, lanczos3, window };
+namespace penstock {
 
 // How one axis is filtered: output o reads around lo + (o + 0.5) * (hi - lo) / out, in input samples
 // (sample i covers [i, i + 1)); lo > hi mirrors. Taps outside of [0, in) read the border.
 struct AxisFilter {
-  enum class Border : int8_t { clamp, reflect_101, reflect_1001, wrap };
+  using Border = FilterBorder;
   FilterKind kind = FilterKind::linear;
   bool antialias = true;        // widen the support when shrinking
   double lo = 0, hi = 0;
@@ -31,6 +31,8 @@ struct TapTable {
   std::vector<float> weight;
 };
 
+// The filter on an axis with `in` samples, for the taps of one output at a time; f.window must live as long.
+AxisTaps axis_taps(const AxisFilter& f, int64_t in);
 // Taps of the outputs begin, begin + step, ... (count of them) of the filter on an axis with `in` samples.
 // Weights are computed in double, normalized to sum 1 (except kind window) and rounded to float once.
 void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int64_t count, TapTable& table);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The taps of one output of a one-dimensional filter: make_taps fills its tables with them, and kernels compute the same
+// bits where they need them. Weights are summed in float64, in the order of the samples, and rounded to float32 once.
+#pragma once
+#include <cstdint>
+
+#include "pixel/transcendental.h"
+
+namespace penstock {
+
+enum class FilterKind : int8_t { nearest, linear, cubic, triangular, gaussian, lanczos3, window };
+enum class FilterBorder : int8_t { clamp, reflect_101, reflect_1001, wrap };
+
+// A filter on an axis of `in` samples. Output o has `taps` taps around the position lo + (o + 0.5) * scale.
+struct AxisTaps {
+  FilterKind kind;
+  FilterBorder border;
+  int32_t taps;         // of each output, at most `in`
+  int64_t full;         // taps of the kernel; those outside of the axis are folded onto samples that the border names
+  int64_t in;
+  double lo, scale, radius;
+  const float* window;  // kind window: `full` weights of a convolution
+};
+
+PENSTOCK_HD inline AxisTaps axis_taps(FilterKind kind, bool antialias, double lo, double hi, int64_t out, FilterBorder border,
+                                      const float* window, int64_t window_size, int64_t in) {
+  AxisTaps a{kind, border, 1, 1, in, lo, out ? (hi - lo) / static_cast<double>(out) : 1.0, 0.0, window};
+  if (kind == FilterKind::nearest) return a;
+  a.radius = kind == FilterKind::cubic ? 2 : kind == FilterKind::lanczos3 ? 3 : 1;
+  if (antialias && abs(a.scale) > 1) a.radius *= abs(a.scale);
+  a.full = kind == FilterKind::window ? window_size : static_cast<int64_t>(ceil(2 * a.radius));
+  a.taps = static_cast<int32_t>(max<int64_t>(1, min(a.full, in)));
+  return a;
+}
+
+PENSTOCK_HD inline double sinc(double x) {
+  if (abs(x) < 1e-9) return 1;
+  x *= kPi;
+  return sin(x) / x;
+}
+
+// The kernel at distance t from its center, for a filter of radius r (both in input samples).
+PENSTOCK_HD inline double filter_kernel(FilterKind kind, double t, double r) {
+  switch (kind) {
+    case FilterKind::gaussian: {
+      const double x = 2 * t / r;
+      return x * x < 4 ? exp(-x * x) : 0;
+    }
+    case FilterKind::cubic: {  // Keys 1981, a = -0.5
+      const double x = abs(2 * t / r);
+      if (x <= 1) return (1.5 * x - 2.5) * x * x + 1;
+      if (x < 2) return ((-0.5 * x + 2.5) * x - 4) * x + 2;
+      return 0;
+    }
+    case FilterKind::lanczos3: {
+      const double x = 3 * t / r;
+      return abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
+    }
+    default: return max(0.0, 1 - abs(t) / r);
+  }
+}
+
+PENSTOCK_HD inline int64_t border_index(FilterBorder border, int64_t i, int64_t n) {
+  if (i >= 0 && i < n) return i;
+  if (border == FilterBorder::clamp || n == 1) return clamp<int64_t>(i, 0, n - 1);
+  const int64_t period = border == FilterBorder::wrap ? n : border == FilterBorder::reflect_1001 ? 2 * n : 2 * n - 2;
+  i %= period;
+  if (i < 0) i += period;
+  return i < n ? i : period - i - (border == FilterBorder::reflect_1001);
+}
+
+// Where output o reads: its kernel begins at sample `begin`, its taps at `first`. No tap is folded where they agree and
+// the axis has room for all.
+struct OutputTaps {
+  int64_t begin, first;
+  double center;
+  bool folded;
+};
+PENSTOCK_HD inline OutputTaps output_taps(const AxisTaps& a, int64_t o) {
+  OutputTaps t;
+  t.center = a.lo + (static_cast<double>(o) + 0.5) * a.scale;
+  t.folded = false;
+  if (a.kind == FilterKind::nearest) {
+    t.begin = t.first = border_index(a.border, static_cast<int64_t>(floor(t.center)), a.in);
+    return t;
+  }
+  t.begin = a.kind == FilterKind::window ? static_cast<int64_t>(floor(t.center)) - a.full / 2
+                                         : static_cast<int64_t>(ceil(t.center - 0.5 - a.radius));
+  t.first = clamp<int64_t>(t.begin, 0, a.in - a.taps);
+  t.folded = t.begin < 0 || t.begin + a.full > a.in;
+  return t;
+}
+// Sample k of the kernel, 0 <= k < full.
+PENSTOCK_HD inline double kernel_weight(const AxisTaps& a, const OutputTaps& t, int64_t k) {
+  if (a.kind == FilterKind::window) return a.window[k];
+  return filter_kernel(a.kind, static_cast<double>(t.begin + k) - (t.center - 0.5), a.radius);
+}
+// What the weights of an output are divided by.
+PENSTOCK_HD inline double kernel_sum(const AxisTaps& a, const OutputTaps& t) {
+  if (a.kind == FilterKind::window || a.kind == FilterKind::nearest) return 1;
+  double sum = 0;
+  for (int64_t k = 0; k < a.full; ++k) sum += kernel_weight(a, t, k);
+  return sum == 0 ? 1 : sum;
+}
+
+// All weights of output o, to weight[0, taps); w is room for `taps` numbers.
+PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, double* w, float* weight) {
+  const OutputTaps t = output_taps(a, o);
+  if (a.kind == FilterKind::nearest) {
+    weight[0] = 1;
+    return t;
+  }
+  double sum = 0;
+  if (t.folded)
+    for (int k = 0; k < a.taps; ++k) w[k] = 0;
+  for (int64_t k = 0; k < a.full; ++k) {
+    const double v = kernel_weight(a, t, k);
+    sum += v;
+    if (!t.folded) {
+      w[k] = 0.0 + v;
+    } else {
+      const int64_t at = border_index(a.border, t.begin + k, a.in) - t.first;
+      if (at >= 0 && at < a.taps) w[at] += v;
+    }
+  }
+  if (a.kind == FilterKind::window || sum == 0) sum = 1;
+  for (int k = 0; k < a.taps; ++k) weight[k] = static_cast<float>(w[k] / sum);
+  return t;
+}
+
+// Weight k of the same, alone and without room; sum = kernel_sum. Folded outputs cost `full` steps each.
+PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double sum, int k) {
+  if (a.kind == FilterKind::nearest) return 1;
+  double w = 0;
+  if (!t.folded) {
+    w += kernel_weight(a, t, k);
+  } else {
+    for (int64_t j = 0; j < a.full; ++j)
+      if (border_index(a.border, t.begin + j, a.in) == t.first + k) w += kernel_weight(a, t, j);
+  }
+  return static_cast<float>(w / sum);
+}
+
+}  // namespace penstock
