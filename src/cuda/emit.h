@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ops/machine/stage_code.h"
+#include "pixel/taps.h"
 
 namespace penstock {
 
@@ -15,12 +16,14 @@ struct StageVariant {
     positions,  // loops over dimensions, one position (all its planes) a thread
     filtered,   // the same behind taps
     warped,     // the same behind an affine map
+    tiled,      // height and width behind taps: a block makes a tile, taps and filtered rows in shared memory
   };
   Kind kind = Kind::positions;
   int dims = 1;
   uint32_t filtered = 0;      // bit d: dimension d has taps
   int vertical = -1;          // the filtered dimension whose outer taps of weight zero are left out, as the CPU does
   int planes = 1, out_planes = 1;
+  int warp_x = -1, warp_y = -1, warp_z = -1;  // dimensions that an affine map gives
   bool has_plane = false;     // the channels are a dimension of their own
   bool fills = false;
   bool picks_planes = false;
@@ -36,9 +39,14 @@ struct EntryLayout {
   int plane;                  // extent, lo, hi, out_stride, in_stride[inputs]
   int dim(int d) const { return dims + d * dim_words; }  // the same
   int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
-  int affine;                 // m[12], extents x y z, border fill
+  int affine;                 // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside
+  // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output of the
+  // first output that reads the input and the step to the next, the tile's extent, source elements from tap to tap.
+  static constexpr int kTapWords = (sizeof(AxisTaps) + 7) / 8;
+  int tile_x() const { return tiles; }
+  int tile_y() const { return tiles + kTapWords + 4; }
   int words;
-  int inputs, dim_words, dims, axes, n_axes;
+  int inputs, dim_words, dims, axes, n_axes, tiles;
 };
 
 // A table begins with this; offsets are bytes from its beginning.
@@ -50,6 +58,6 @@ constexpr const char* kStageEntry = "stage";
 constexpr int kStageThreads = 256;
 int64_t block_positions(const StageCode& code, const StageVariant& v);  // positions or elements that a block takes
 std::string emit_stage(const StageCode& code, const StageVariant& v);
-size_t shared_bytes(const StageCode& code, const StageVariant& v);
+size_t shared_bytes(const StageCode& code, const StageVariant& v);  // but for tiled kernels: those depend on the samples
 
 }  // namespace penstock

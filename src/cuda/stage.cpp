@@ -177,7 +177,7 @@ class GpuStage final : public BatchStageRunner {
       std::memcpy(staged.get(), table.bytes.data(), table.bytes.size());
       const auto on_device = allocate_shared(driver_.memory(call.device), table.bytes.size(), call.stream);
       driver_.copy(call.device, on_device.get(), staged.get(), table.bytes.size(), call.stream);
-      driver_.launch(call.device, *kernel, {table.blocks, kStageThreads, shared_bytes(code_, variants[g])}, on_device.get(),
+      driver_.launch(call.device, *kernel, {table.blocks, kStageThreads, table.shared_bytes}, on_device.get(),
                      call.stream);
     }
     if (faults) find_faults(call, faults.get(), errors);

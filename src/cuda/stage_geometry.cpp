@@ -127,13 +127,17 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
     plane = layout.find('C');
     if (plane < 0 && code_.needs_channels && layout.empty() && n > 0) plane = n - 1;
   }
+  // So that one thread finds a pixel's taps for all its channels.
+  constexpr int64_t kFewPlanes = 4;
+  if (plane < 0 && (code_.filters || code_.warps))
+    if (const int c = layout.find('C'); c >= 0 && in[0].shape[c] <= kFewPlanes) plane = c;
   const auto in_bytes = static_cast<int64_t>(size_of(in[0].dtype));
   bool warped = false;
   if (maps && placement->warps()) {
     warped = true;
     g.affine = placement->affine_map();
   }
-  int most_taps = 0;
+  int filtered = 0;
   for (int d = 0; d < n; ++d) {
     LoopDim dim;
     dim.out_stride = out.strides[at[d]];
@@ -150,15 +154,13 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
       } else {
         m.valid(dim.lo, dim.hi);
         if (m.filter) {
-          dim.taps = static_cast<int>(g.taps.size());
+          dim.filter = static_cast<int>(g.filters.size());
           dim.in_stride[0] = stride;
-          g.taps.emplace_back();
-          g.tap_step.push_back(m.step);
-          if (dim.hi > dim.lo)
-            make_taps(*m.filter, m.extent, m.after_start + m.after_step * dim.lo, m.after_step, dim.hi - dim.lo, g.taps.back());
+          g.filters.push_back({*m.filter, m.extent, m.after_start + m.after_step * dim.lo, m.after_step, m.step});
           g.in[0] += m.start * stride * in_bytes;
-          if (!g.taps.back().copies && d == plane) bad_argument("at most three dimensions can be resampled, and not the channels");
-          most_taps += !g.taps.back().copies;
+          if (!g.filters.back().picks() && d == plane)
+            bad_argument("at most three dimensions can be resampled, and not the channels");
+          filtered += !g.filters.back().picks();
         } else {
           dim.in_stride[0] = stride * m.step;
           g.in[0] += m.start * stride * in_bytes;
@@ -180,13 +182,13 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
     }
     if (d == plane) {
       g.plane = dim, g.has_plane = true;
-      g.plane_pick = dim.taps;
+      g.plane_pick = dim.filter;
     } else {
       g.dims.push_back(dim);
     }
   }
-  if (most_taps > 3) bad_argument("at most three dimensions can be resampled, and not the channels");
-  g.indexed = most_taps == 0;
+  if (filtered > 3) bad_argument("at most three dimensions can be resampled, and not the channels");
+  g.indexed = filtered == 0;
   if (warped && (g.source_extent[0] == 0 || g.source_extent[1] == 0 || g.source_extent[2] == 0)) {
     if (!g.affine->border_fill) bad_argument("an empty image cannot be warped without a fill_value");
     for (auto& d : g.dims)
@@ -207,6 +209,11 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
     g.in_planes = g.out_planes = static_cast<int>(g.plane.hi - g.plane.lo);
   } else if (code_.needs_channels) {
     for (const auto& node : p.nodes) g.out_planes = node.op->channels(g.out_planes);
+  }
+  if (g.in_planes == 0) {  // a window outside of the channels
+    g.in_planes = 1, g.out_planes = std::max(g.out_planes, 1), g.fills = true;
+    if (g.dims.empty()) g.dims.emplace_back();
+    g.dims[0].lo = g.dims[0].hi = 0;
   }
   to.push_back(std::move(g));
 }

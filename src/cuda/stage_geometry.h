@@ -13,8 +13,21 @@ struct LoopDim {
   int64_t lo = 0, hi = 1;        // outputs [lo, hi) read the input; the others are fill
   int64_t out_stride = 0;        // elements
   int64_t in_stride[kMaxStageInputs] = {};
-  int taps = -1;                 // of a filtered dimension: index into SampleGeometry::taps
+  int filter = -1;               // of a filtered dimension: index into SampleGeometry::filters
   int axis = -1;                 // of a warped dimension: 0 x, 1 y, 2 z
+};
+
+// A filtered dimension: output i, counted from the first that reads the input, is output begin + step * i of the filter,
+// whose position k is sample k * tap_step of the source.
+struct DimFilter {
+  AxisFilter filter;
+  int64_t in = 0, begin = 0, step = 1, tap_step = 1;
+  bool picks() const { return filter.kind == FilterKind::nearest; }
+  TapTable table(int64_t count) const {
+    TapTable t;
+    make_taps(filter, in, begin, step, count, t);
+    return t;
+  }
 };
 
 struct SampleGeometry {
@@ -25,12 +38,11 @@ struct SampleGeometry {
   std::vector<LoopDim> dims;     // outermost first
   LoopDim plane;                 // the channels, where they are kept in registers
   bool has_plane = false;
-  int plane_pick = -1;           // index into taps: which plane of the input is read
+  int plane_pick = -1;           // index into filters: which plane of the input is read
   int in_planes = 1, out_planes = 1;
   bool fills = false;            // some output is fill
   bool indexed = false;          // every filter picks single samples
-  std::vector<TapTable> taps;
-  std::vector<int64_t> tap_step;     // of each table: source positions step by this
+  std::vector<DimFilter> filters;
   std::vector<float> fill_values;
   std::optional<AffineMap> affine;
   int64_t source_extent[3] = {1, 1, 1};  // x, y, z of a warp

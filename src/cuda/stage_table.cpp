@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace penstock {
@@ -14,7 +15,7 @@ bool is_one_row(const StageCode& code, const SampleGeometry& g) {
   if (g.has_plane || g.fills || g.affine || g.dims.size() > 1) return false;
   if (g.dims.empty()) return true;
   const LoopDim& d = g.dims[0];
-  if (d.taps >= 0 || d.out_stride != 1) return false;
+  if (d.filter >= 0 || d.out_stride != 1) return false;
   for (size_t k = 0; k < code.program.inputs.size(); ++k)
     if (d.in_stride[k] != 1) return false;
   return true;
@@ -29,7 +30,7 @@ bool is_wide(const SampleGeometry& g, int inputs) {
     // A filter reads anywhere in its input.
     for (int k = 0; k < inputs; ++k) {
       int64_t reach = d.extent;
-      if (d.taps >= 0) reach = std::max<int64_t>(reach, g.taps[d.taps].highest);
+      if (d.filter >= 0) reach = std::max<int64_t>(reach, g.filters[d.filter].in);
       if (d.axis >= 0) reach = std::max(reach, g.source_extent[d.axis]);
       in[k] += reach * std::abs(d.in_stride[k]);
     }
@@ -37,19 +38,67 @@ bool is_wide(const SampleGeometry& g, int inputs) {
   return out >= kNarrow || *std::max_element(in, in + kMaxStageInputs) >= kNarrow || g.positions() >= kNarrow;
 }
 
+AxisTaps taps_of(const SampleGeometry& g, const LoopDim& d) {
+  if (d.filter < 0)  // a window: output o is sample o of it
+    return axis_taps(FilterKind::nearest, false, 0, static_cast<double>(d.hi), d.hi, FilterBorder::clamp, nullptr, 0, d.hi);
+  const DimFilter& f = g.filters[d.filter];
+  return axis_taps(f.filter.kind, f.filter.antialias, f.filter.lo, f.filter.hi, f.filter.out, f.filter.border,
+                   f.filter.window.data(), static_cast<int64_t>(f.filter.window.size()), f.in);
+}
+
+struct Tile {
+  int width = 0, height = 0;
+  size_t bytes = 0;  // of shared memory
+};
+constexpr size_t kTileBytes = 40 * 1024;  // so that several blocks share a multiprocessor
+
+size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, int width, int height) {
+  size_t floats = width * (1 + static_cast<size_t>(x.taps)) + height * (1 + static_cast<size_t>(y.taps));
+  if (x.taps > 2 || y.taps > 2) {
+    const double columns = std::fabs(x.scale * step_x) * (width - 1) + x.taps + 2;
+    floats += static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes * height;
+  }
+  return floats * 4;
+}
+
+// The largest tile that fits; width 0: none does.
+Tile choose_tile(const SampleGeometry& g) {
+  const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
+  const AxisTaps x = taps_of(g, dx), y = taps_of(g, dy);
+  const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
+  Tile t{64, 16, 0};
+  while (t.width > 1 && t.width / 2 >= dx.extent) t.width /= 2;
+  while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
+  for (;;) {
+    t.bytes = tile_bytes(x, y, step_x, g.in_planes, t.width, t.height);
+    if (t.bytes <= kTileBytes) return t;
+    if (t.width == 1 && t.height == 1) return {};
+    if (t.height > 4 || t.width == 1) t.height /= 2;
+    else t.width /= 2;
+  }
+}
+
+bool can_tile(const StageCode& code, const SampleGeometry& g) {
+  const size_t n = g.dims.size();
+  if (code.source < 0 || g.affine || n < 2 || g.in_planes > 4) return false;
+  for (size_t d = 0; d + 2 < n; ++d)
+    if (g.dims[d].filter >= 0) return false;
+  return choose_tile(g).width > 0;
+}
+
 // The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost.
 int vertical_dim(const SampleGeometry& g) {
   std::vector<int> dims;
   const int n = static_cast<int>(g.dims.size());
   for (int d = n - 1; d >= 0; --d)
-    if (g.dims[d].taps >= 0 && dims.size() < 3) dims.push_back(d);
+    if (g.dims[d].filter >= 0 && dims.size() < 3) dims.push_back(d);
   for (int d = n - 1; d >= 0 && dims.size() < 3; --d)
-    if (g.dims[d].taps < 0) {
+    if (g.dims[d].filter < 0) {
       dims.push_back(d);
       break;
     }
   std::sort(dims.begin(), dims.end(), std::greater<>());
-  return dims.size() > 1 && g.dims[dims[1]].taps >= 0 ? dims[1] : -1;
+  return dims.size() > 1 && g.dims[dims[1]].filter >= 0 ? dims[1] : -1;
 }
 
 class Packer {
@@ -101,8 +150,14 @@ StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
   v.dims = static_cast<int>(g.dims.size());
   v.picks_planes = g.plane_pick >= 0;
   for (int d = 0; d < v.dims; ++d)
-    if (g.dims[d].taps >= 0) v.filtered |= 1u << d;
+    if (g.dims[d].filter >= 0) v.filtered |= 1u << d;
+  for (int d = 0; d < v.dims; ++d) {
+    if (g.dims[d].axis == 0) v.warp_x = d;
+    if (g.dims[d].axis == 1) v.warp_y = d;
+    if (g.dims[d].axis == 2) v.warp_z = d;
+  }
   if (g.affine) v.kind = StageVariant::Kind::warped;
+  else if (can_tile(code, g)) v.kind = StageVariant::Kind::tiled, v.filtered = 0;
   else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
   else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
   if (v.kind == StageVariant::Kind::elements && inputs == 1 && !code.faults && !code.decodes &&
@@ -120,6 +175,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   const bool plain = v.kind <= Kind::positions && other.kind <= Kind::positions;
   if (v.kind != other.kind && !plain) return false;
   if (!plain && v.dims != other.dims) return false;
+  if (v.warp_x != other.warp_x || v.warp_y != other.warp_y || v.warp_z != other.warp_z) return false;
   if (v.kind != other.kind) v.kind = Kind::positions, v.table = false;
   v.dims = std::max(v.dims, other.dims);
   v.filtered |= other.filtered;
@@ -147,7 +203,15 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
     const SampleGeometry& g = *samples[e];
     starts[e] = static_cast<int32_t>(result.blocks);
     const int64_t positions = g.positions();
-    result.blocks += (positions + block - 1) / block;
+    const bool tiled = v.kind == StageVariant::Kind::tiled;
+    const Tile tile = tiled ? choose_tile(g) : Tile();
+    if (tiled) {
+      const int64_t w = g.dims.back().extent, h = g.dims[g.dims.size() - 2].extent;
+      result.blocks += w && h ? positions / (w * h) * ((w + tile.width - 1) / tile.width) * ((h + tile.height - 1) / tile.height) : 0;
+      result.shared_bytes = std::max(result.shared_bytes, tile.bytes);
+    } else {
+      result.blocks += (positions + block - 1) / block;
+    }
     if (result.blocks >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
     int64_t coefs = p.append(nullptr, 0);
     p.bytes.resize(coefs + coef_bytes);
@@ -178,21 +242,28 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
     for (int d = v.dims - 1; d >= 0 && v.filtered; --d) {
       if (!(v.filtered >> d & 1)) continue;
       const LoopDim& dim = dims[d];
-      const TapTable plain = dim.taps < 0 ? plain_taps(dim) : TapTable();
-      const TapTable& t = dim.taps < 0 ? plain : g.taps[dim.taps];
+      const TapTable t = dim.filter < 0 ? plain_taps(dim) : g.filters[dim.filter].table(std::max<int64_t>(0, dim.hi - dim.lo));
       tap_words[axis][0] = t.taps;
       tap_words[axis][1] = p.append(t.first.data(), t.first.size() * 4);
       tap_words[axis][2] = p.append(t.weight.data(), t.weight.size() * 4);
-      tap_words[axis][3] = dim.taps < 0 ? 1 : g.tap_step[dim.taps];
+      tap_words[axis][3] = dim.filter < 0 ? 1 : g.filters[dim.filter].tap_step;
       ++axis;
     }
     int64_t pick = 0;
     if (v.picks_planes) {
       std::vector<int32_t> planes(v.planes);
+      const TapTable t = g.plane_pick < 0 ? TapTable() : g.filters[g.plane_pick].table(v.planes);
       for (int k = 0; k < v.planes; ++k)
-        planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(g.taps[g.plane_pick].first[k] * g.tap_step[g.plane_pick]);
+        planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(t.first[k] * g.filters[g.plane_pick].tap_step);
       pick = p.append(planes.data(), planes.size() * 4);
     }
+    AxisTaps tap_axes[2];
+    if (tiled)
+      for (int k = 0; k < 2; ++k) {
+        tap_axes[k] = taps_of(g, g.dims[g.dims.size() - 1 - k]);
+        if (tap_axes[k].window)
+          tap_axes[k].window = reinterpret_cast<const float*>(p.append(tap_axes[k].window, tap_axes[k].full * sizeof(float)));
+      }
     auto* w = reinterpret_cast<int64_t*>(p.at(words_at)) + static_cast<int64_t>(e) * at.words;
     const auto in_bytes = [&](int k) {
       return static_cast<int64_t>(size_of(k == 0 && code.decodes ? code.program.nodes[0].op->decode_params().dtype
@@ -209,7 +280,17 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
     w[at.coefs] = coefs;
     if (v.fills) w[at.fill] = fill;
     if (code.faults) w[at.fault] = reinterpret_cast<int64_t>(faults + g.entry);
-    if (v.filtered) w[at.indexed] = g.indexed;
+    if (v.filtered || tiled) w[at.indexed] = g.indexed;
+    for (int k = 0; k < 2 && tiled; ++k) {
+      int64_t* to = w + (k == 0 ? at.tile_x() : at.tile_y());
+      std::memcpy(to, &tap_axes[k], sizeof tap_axes[k]);
+      to += EntryLayout::kTapWords;
+      const LoopDim& d = g.dims[g.dims.size() - 1 - k];
+      const DimFilter* f = d.filter < 0 ? nullptr : &g.filters[d.filter];
+      to[0] = f ? f->begin : d.lo, to[1] = f ? f->step : 1;
+      to[2] = k == 0 ? tile.width : tile.height;
+      to[3] = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
+    }
     if (v.picks_planes) w[at.plane_pick] = pick;
     if (v.has_plane) {
       put_dim(w + at.plane, g.plane, inputs);
@@ -222,13 +303,19 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
       for (int k = 0; k < 12; ++k) w[at.affine + k] = std::bit_cast<int64_t>(g.affine->m[k]);
       for (int k = 0; k < 3; ++k) w[at.affine + 12 + k] = g.source_extent[k];
       float fills[1] = {g.fill_values.empty() ? 0.0f : g.fill_values[0]};
-      w[at.affine + 15] = p.append(fills, sizeof fills);
+      // append() moves the block that w points into.
+      const int64_t outside = p.append(fills, sizeof fills);
+      w = reinterpret_cast<int64_t*>(p.at(words_at)) + static_cast<int64_t>(e) * at.words;
+      w[at.affine + 15] = outside;
+      w[at.affine + 16] = g.affine->kind == FilterKind::nearest;
+      w[at.affine + 17] = g.affine->border_fill;
     }
   }
   starts[n] = static_cast<int32_t>(result.blocks);
   std::memcpy(p.at(starts_at), starts.data(), starts.size() * 4);
   const TableHeader header{n, starts_at, words_at};
   std::memcpy(p.at(head), &header, sizeof header);
+  if (v.kind != StageVariant::Kind::tiled) result.shared_bytes = shared_bytes(code, v);
   result.bytes = std::move(p.bytes);
   return result;
 }

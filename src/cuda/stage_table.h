@@ -16,6 +16,7 @@ bool unite(StageVariant& v, const StageVariant& other);
 struct PackedTable {
   std::vector<std::byte> bytes;
   int64_t blocks = 0;
+  size_t shared_bytes = 0;
 };
 // `faults`: the device's flags, one int32 for each entry's sample; null where the stage has none.
 PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<const SampleGeometry* const> samples,
