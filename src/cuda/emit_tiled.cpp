@@ -36,7 +36,6 @@ class TiledKernel {
   const EntryLayout& at;
 
   static constexpr const char* kTapFunctions = R"(
-namespace penstock {
 __device__ inline AxisTaps tile_axis(const char* table, const int64_t* words) {
   AxisTaps a = *reinterpret_cast<const AxisTaps*>(words);
   if (a.window) a.window = reinterpret_cast<const float*>(table + reinterpret_cast<int64_t>(a.window));
@@ -51,7 +50,6 @@ __device__ inline void tile_taps(const AxisTaps& a, int64_t begin, int64_t step,
     for (int k = 0; k < a.taps; ++k) weight[k * pitch + i] = tap_weight(a, t, sum, k);
   }
 }
-}  // namespace penstock
 )";
   int planes() const { return v.planes; }
 

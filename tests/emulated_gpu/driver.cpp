@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cuda/driver.h"
+#include "cuda/nvrtc.h"
 #include "emulated_gpu/compile.h"
 
 namespace penstock {
@@ -101,7 +102,10 @@ class EmulatedDriver final : public Driver {
     check(device);
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
-    if (!kept) kept = compile_for_host(text, entry);
+    if (!kept) {
+      kept = compile_for_host(text, entry);
+      if (std::getenv("PENSTOCK_CHECK_NVRTC")) check_with_nvrtc(text, entry);
+    }
     return kept;
   }
   void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle) override {
@@ -113,6 +117,13 @@ class EmulatedDriver final : public Driver {
   size_t most_shared_bytes(int) const override { return 99 * 1024; }
 
  private:
+  // The text as a GPU's compiler sees it, for the oldest and a new architecture.
+  static void check_with_nvrtc(const std::string& text, const std::string& entry) {
+    std::string why;
+    const Nvrtc* nvrtc = Nvrtc::find(why);
+    if (!nvrtc) fail(ErrorKind::internal, "NVRTC is to check the kernels: {}", why);
+    for (const int architecture : {75, 90}) nvrtc->compile(text, entry, nvrtc->options(architecture, why));
+  }
   int check(int device) const {
     if (device < 0 || device >= device_count())
       bad_argument("there is no GPU {}: the machine has {}", device, device_count());
