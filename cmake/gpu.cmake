@@ -32,9 +32,10 @@ if(PENSTOCK_NVCC AND NOT PENSTOCK_SANITIZE)
   file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
   list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
   find_package(CUDAToolkit 12.8)
-  if(CUDAToolkit_FOUND AND cudart_sources)
+  if(TARGET CUDA::cudart_static)
     penstock_gpu_library(penstock_cuda ${cudart_sources} src/cuda/decode/batch_decoder.cpp)
     target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
+    install(TARGETS penstock_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})  # as in install.cmake
     # Runs on a machine with a GPU: what no machine without one can test.
     if(EXISTS ${CMAKE_SOURCE_DIR}/src/cuda/cudart/driver_check.cpp)
       add_executable(gpu_driver_check EXCLUDE_FROM_ALL src/cuda/cudart/driver_check.cpp ${cudart_sources}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock index, verify and transcode, as a user runs them."""
+"""penstock index, verify, transcode and info, as a user runs them."""
 import os
 import stat
 import subprocess
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from penstock import commands, fn, pipeline_def
+from penstock import _core, commands, fn, pipeline_def
 from test_entropy_index import write_jpeg
 
 
@@ -161,3 +161,19 @@ def test_python_m_penstock(photographs):
     assert done.returncode == 2 and "invalid choice" in done.stderr
     with pytest.raises(SystemExit):
         commands.main(["transcode", "a", "b"])  # --baseline must be said
+
+
+def test_info_says_what_is_there(capfd):
+    code, out, _ = run(capfd, "info")
+    lines = out.splitlines()
+    assert code == 0 and lines[0].startswith("penstock ") and lines[-1].startswith("compiler of kernels: ")
+    gpus = [line for line in lines if line.startswith("GPU ")]
+    assert len(gpus) == _core.gpu_count()
+    assert bool(gpus) != any(line.startswith("no GPU: ") and len(line) > 10 for line in lines)
+
+
+def test_info_says_why_there_is_no_gpu(tmp_path):
+    library = str(tmp_path / "missing.so")
+    out = subprocess.run([sys.executable, "-m", "penstock", "info"], capture_output=True, text=True, check=True,
+                         env={**os.environ, "PENSTOCK_GPU_LIBRARY": library}).stdout
+    assert "no GPU: the CUDA part of Penstock is not there: " in out and library in out

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads, decodes and augments data for training: pipelines, or one operator at a time."""
+import os as _os
+
 from . import _core, fn, types
 from . import graph as _graph
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, tensor
@@ -37,3 +39,22 @@ Batch.show = Tensor.show = _show
 
 def __dir__():
     return sorted({*globals(), *__all__})
+
+
+def _tell_nvidia_folders():
+    """Where Python packages keep NVIDIA's libraries. The GPU part looks there when it first needs one."""
+    if "PENSTOCK_NVIDIA_LIBS" in _os.environ:
+        return
+    from importlib.util import find_spec
+    try:
+        found = find_spec("nvidia")
+    except (ImportError, ValueError):
+        return
+    folders = [_os.path.join(root, name, "lib") for root in (found and found.submodule_search_locations) or ()
+               for name in ("cu13", "cuda_nvrtc", "nvjpeg")]
+    folders = [f for f in folders if _os.path.isdir(f)]
+    if folders:
+        _os.environ["PENSTOCK_NVIDIA_LIBS"] = _os.pathsep.join(folders)
+
+
+_tell_nvidia_folders()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them."""
+"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock info."""
 import argparse
 import contextlib
 import os
@@ -134,14 +134,29 @@ def transcode(args):
     return 1 if failed else 0
 
 
+def info(args):
+    """Prints what this installation and this machine have."""
+    from . import __version__
+    print(f"penstock {__version__}, {os.path.dirname(os.path.abspath(_core.__file__))}")
+    why = _core.gpu_why_not()
+    if why:
+        print(f"no GPU: {why}")
+    for device in range(_core.gpu_count()):
+        print(f"GPU {device}: {_core.gpu_name(device)}")
+    print(f"compiler of kernels: {_core.gpu_kernel_compiler()}")
+    return 0
+
+
 def parser():
     p = argparse.ArgumentParser(prog="penstock", description="Tools for image files that pipelines read.")
     commands = p.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(run, **options):
+    def command(run, threads=True, **options):
         c = commands.add_parser(run.__name__, description=run.__doc__, help=run.__doc__, **options)
         c.set_defaults(run=run)
-        c.add_argument("--threads", type=int, default=0, help="default: as many as the process may use")
+        c.set_defaults(threads=0)
+        if threads:
+            c.add_argument("--threads", type=int, default=0, help="default: as many as the process may use")
         return c
     c = command(index)
     c.add_argument("dataset", help="a folder, with all folders in it, or a file")
@@ -155,6 +170,7 @@ def parser():
     c.add_argument("--baseline", action="store_true", required=True, help="to baseline JPEG, the only form there is")
     c.add_argument("source", help="a file or folder")
     c.add_argument("destination", help="may be the source: each file is replaced in one step")
+    command(info, threads=False)
     return p
 
 

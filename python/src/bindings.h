@@ -9,6 +9,7 @@ namespace nb = nanobind;
 namespace penstock::python {
 
 void bind_file_tools(nb::module_& m);
+void bind_gpu(nb::module_& m);
 void bind_containers(nb::module_& m);
 void bind_operators(nb::module_& m);
 void bind_pipeline(nb::module_& m);

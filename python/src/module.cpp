@@ -26,4 +26,5 @@ NB_MODULE(_core, m) {
   bind_operators(m);
   bind_pipeline(m);
   bind_file_tools(m);
+  bind_gpu(m);
 }

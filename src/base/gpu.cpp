@@ -12,6 +12,7 @@ class NoGpu final : public GpuBackend {
  public:
   explicit NoGpu(std::string why) : why_(std::move(why)) {}
   std::string why_not() const override { return why_; }
+  std::string kernel_compiler() const override { return why_; }
   DeviceRuntime& runtime() override { refuse(); }
   std::unique_ptr<BatchStageRunner> make_stage(const StageProgram&) override { refuse(); }
   bool runs_whole(const std::string&) const override { return false; }

@@ -108,6 +108,8 @@ class GpuBackend {
  public:
   virtual ~GpuBackend() = default;
   virtual std::string why_not() const = 0;  // empty if there is a GPU that can be used, else the reason
+  // What compiles kernels here ("NVRTC 13.0, /…/libnvrtc.so.13"), or why nothing does.
+  virtual std::string kernel_compiler() const = 0;
   virtual DeviceRuntime& runtime() = 0;     // only where why_not() is empty, as is all below
   virtual std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) = 0;
   // Whether the whole operator runs on the device, as a stage of that one node; else the caller moves its inputs to the host

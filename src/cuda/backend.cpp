@@ -3,6 +3,7 @@
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
 #include "cuda/driver.h"
+#include "cuda/nvrtc.h"
 #include "cuda/stage.h"
 
 namespace penstock {
@@ -15,6 +16,11 @@ class CudaBackend final : public GpuBackend {
     else if (driver_->device_count() == 0) why_not_ = "no GPU is visible";
   }
   std::string why_not() const override { return why_not_; }
+  std::string kernel_compiler() const override {
+    std::string why;
+    const Nvrtc* found = Nvrtc::find(why);
+    return found ? "NVRTC " + found->version() + ", " + found->path() : why;
+  }
   DeviceRuntime& runtime() override { return *driver_; }
   std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) override {
     return make_gpu_stage(program, *driver_);
