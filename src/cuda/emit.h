@@ -29,6 +29,7 @@ struct StageVariant {
   bool picks_planes = false;
   bool wide = false;          // positions or offsets of 2^31 and more
   bool table = false;         // kind elements: through a table of 256 results
+  int filter_x = -1, filter_y = -1;  // kind tiled: the FilterKind of all samples; -1: they differ
   auto operator<=>(const StageVariant&) const = default;
 };
 

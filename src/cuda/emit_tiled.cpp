@@ -41,8 +41,11 @@ __device__ inline AxisTaps tile_axis(const char* table, const int64_t* words) {
   if (a.window) a.window = reinterpret_cast<const float*>(table + reinterpret_cast<int64_t>(a.window));
   return a;
 }
-// Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i].
-__device__ inline void tile_taps(const AxisTaps& a, int64_t begin, int64_t step, int n, int pitch, int32_t* first, float* weight) {
+// Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i]. A kind that is known leaves the others'
+// functions out of the kernel.
+template <int kind>
+__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first, float* weight) {
+  if (kind >= 0) a.kind = static_cast<FilterKind>(kind);
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
     const OutputTaps t = output_taps(a, begin + step * i);
     first[i] = static_cast<int32_t>(t.first);
@@ -114,8 +117,8 @@ __device__ inline void tile_taps(const AxisTaps& a, int64_t begin, int64_t step,
     w.line("  float* weight_x = reinterpret_cast<float*>(first_y + tile_h);");
     w.line("  float* weight_y = weight_x + tile_w * ax.taps;");
     w.line("  float* rows = weight_y + tile_h * ay.taps;");
-    w.line("  tile_taps(ax, tx[0] + tx[1] * (x0 + bx - lo_x), tx[1], mx, tile_w, first_x, weight_x);");
-    w.line("  tile_taps(ay, ty[0] + ty[1] * (y0 + by - lo_y), ty[1], my, tile_h, first_y, weight_y);");
+    w.line("  tile_taps<{}>(ax, tx[0] + tx[1] * (x0 + bx - lo_x), tx[1], mx, tile_w, first_x, weight_x);", v.filter_x);
+    w.line("  tile_taps<{}>(ay, ty[0] + ty[1] * (y0 + by - lo_y), ty[1], my, tile_h, first_y, weight_y);", v.filter_y);
     w.line("  __syncthreads();");
   }
 

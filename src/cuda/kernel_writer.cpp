@@ -42,10 +42,12 @@ constexpr const char* kSpellings = R"(
 #ifdef PENSTOCK_EMULATED
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL
+#define PENSTOCK_NOINLINE
 #else
 extern __shared__ __align__(16) char penstock_shared[];
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL _Pragma("unroll")
+#define PENSTOCK_NOINLINE __noinline__
 #endif
 namespace penstock {
 // to_lane, without the conversion unit for small unsigned integers: it takes a quarter of the arithmetic's rate.

@@ -157,7 +157,11 @@ StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
     if (g.dims[d].axis == 2) v.warp_z = d;
   }
   if (g.affine) v.kind = StageVariant::Kind::warped;
-  else if (can_tile(code, g)) v.kind = StageVariant::Kind::tiled, v.filtered = 0;
+  else if (can_tile(code, g)) {
+    v.kind = StageVariant::Kind::tiled, v.filtered = 0;
+    v.filter_x = static_cast<int>(taps_of(g, g.dims.back()).kind);
+    v.filter_y = static_cast<int>(taps_of(g, g.dims[g.dims.size() - 2]).kind);
+  }
   else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
   else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
   if (v.kind == StageVariant::Kind::elements && inputs == 1 && !code.faults && !code.decodes &&
@@ -167,6 +171,13 @@ StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
     v.table = tiles >= 3;
   }
   return v;
+}
+
+// One kind for both: linear and triangular are the same kernel with radii of their own.
+static int common_filter(int a, int b) {
+  constexpr auto linear = static_cast<int>(FilterKind::linear), triangular = static_cast<int>(FilterKind::triangular);
+  if (a == b) return a;
+  return (a == linear || a == triangular) && (b == linear || b == triangular) ? triangular : -1;
 }
 
 bool unite(StageVariant& v, const StageVariant& other) {
@@ -180,6 +191,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.dims = std::max(v.dims, other.dims);
   v.filtered |= other.filtered;
   v.vertical = std::max(v.vertical, other.vertical);
+  v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
   return true;
 }

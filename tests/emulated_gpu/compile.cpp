@@ -83,7 +83,8 @@ extern "C" void penstock_run_blocks(const char* table, int64_t blocks, char* sha
       fail(ErrorKind::internal, "a kernel text does not compile ({}.cpp):\n{}", own, log.str().substr(0, 4000));
     }
     fs::rename(own + ".so", library);
-    fs::remove(own + ".cpp"), fs::remove(own + ".log");
+    if (!std::getenv("PENSTOCK_KEEP_KERNELS")) fs::remove(own + ".cpp");
+    fs::remove(own + ".log");
   }
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail(ErrorKind::internal, "{}", dlerror());
