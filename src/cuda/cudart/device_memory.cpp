@@ -161,6 +161,9 @@ class CachedMemory final : public MemoryResource {
 std::shared_ptr<MemoryResource> make_device_memory(std::shared_ptr<Gpus> gpus, int device) {
   if (gpus->at(device).attribute(cudaDevAttrMemoryPoolsSupported))
     return std::make_shared<StreamOrderedMemory>(std::move(gpus), device);
+  return make_cached_memory(std::move(gpus), device);
+}
+std::shared_ptr<MemoryResource> make_cached_memory(std::shared_ptr<Gpus> gpus, int device) {
   return std::make_shared<CachedMemory>(std::move(gpus), device);
 }
 

@@ -10,6 +10,7 @@ namespace penstock {
 // Of the GPU's own pool of stream-ordered memory, which keeps what it has: a steady loop asks the system for nothing. Where
 // the GPU has no such pools: blocks by size class, kept.
 std::shared_ptr<MemoryResource> make_device_memory(std::shared_ptr<Gpus> gpus, int device);
+std::shared_ptr<MemoryResource> make_cached_memory(std::shared_ptr<Gpus> gpus, int device);  // the second kind
 
 // Page-locked host memory by size class. deallocate() with a stream gives the block back once the stream has passed.
 std::shared_ptr<MemoryResource> make_pinned_memory(std::shared_ptr<Gpus> gpus);
