@@ -28,8 +28,8 @@ class Driver : public DeviceRuntime {
   virtual void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) = 0;
   virtual int multiprocessors(int device) const = 0;
   virtual size_t most_shared_bytes(int device) const = 0;  // of one block, opted in
-  // Makes it the calling thread's device, for libraries that ask CUDA which one is meant.
-  virtual void make_current(int) {}
+  // Calls f with this device as the calling thread's, for libraries that ask CUDA which one is meant.
+  virtual void on_device(int, const std::function<void()>& f) { f(); }
 };
 
 // Defined once in each library that is loaded: the real one, the emulated one. Throws Error with the reason where there is

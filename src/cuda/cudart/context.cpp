@@ -144,7 +144,8 @@ cudaEvent_t GpuContext::take_event() {
   }
   OnDevice scope(*this);
   cudaEvent_t made = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event", index_);
+  // Waiting threads sleep: no core is busy for nothing.
+  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming | cudaEventBlockingSync), "making an event", index_);
   return made;
 }
 

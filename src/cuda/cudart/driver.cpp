@@ -111,6 +111,10 @@ class CudaDriver final : public Driver {
   void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) override {
     static_cast<const CudaKernel&>(kernel).launch(gpus_->at(device), how, table, on(stream));
   }
+  void on_device(int device, const std::function<void()>& f) override {
+    OnDevice scope(gpus_->at(device));
+    f();
+  }
   int multiprocessors(int device) const override {
     return gpus_->at(device).attribute(cudaDevAttrMultiProcessorCount);
   }

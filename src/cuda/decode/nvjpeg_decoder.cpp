@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/error_of.h"
 #include "codecs/image_decoder.h"
 #include "cuda/decode/jpeg_engine.h"
 
@@ -37,11 +38,15 @@ class NvjpegDecoder final : public BatchDecoder {
     waits_after_ = wait && *wait && std::strcmp(wait, "0") != 0;
   }
   ~NvjpegDecoder() override {
-    for (Slot& slot : slots_) {
-      if (slot.done) slot.done->synchronize();
-      if (slot.state) library_.state_destroy(slot.state);
-    }
-    library_.destroy(handle_);
+    (void)error_of([&] {  // a GPU that has failed refuses to be waited for
+      driver_.on_device(device_, [&] {
+        for (Slot& slot : slots_) {
+          if (slot.done) slot.done->synchronize();
+          if (slot.state) library_.state_destroy(slot.state);
+        }
+        library_.destroy(handle_);
+      });
+    });
   }
   const char* name() const override { return "jpeg/nvjpeg-hardware"; }
   int best_group() const override { return kBestGroup; }
@@ -102,29 +107,28 @@ Status NvjpegDecoder::decode_together(std::span<DeviceDecode*> images, OutputFor
 
 void NvjpegDecoder::decode_by_halves(std::span<DeviceDecode*> images, OutputFormat format, StreamHandle stream,
                                      Status failed) {
+  if (failed == Status::allocator_failure)
+    fail(ErrorKind::out_of_memory, "nvJPEG: GPU {} has no memory for {} images", device_, images.size());
   if (images.size() == 1) {
     images[0]->error = Error(ErrorKind::data, fmt::format("nvJPEG: {}", words_of(failed)));
     return;
   }
   const size_t half = images.size() / 2;
   for (auto part : {images.first(half), images.subspan(half)})
-    if (const Status status = decode_together(part, format, stream); status == Status::allocator_failure)
-      fail(ErrorKind::out_of_memory, "nvJPEG: GPU {} has no memory for {} images", device_, part.size());
-    else if (status != Status::success)
+    if (const Status status = decode_together(part, format, stream); status != Status::success)
       decode_by_halves(part, format, stream, status);
 }
 
 void NvjpegDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) {
   if (images.empty()) return;
-  driver_.make_current(device_);
   driver_.record(device_, stream)->synchronize();  // see the top of nvjpeg_decoder.h
   std::vector<DeviceDecode*> all;
   for (DeviceDecode& image : images) all.push_back(&image);
-  const OutputFormat format = format_of(params);
-  const Status status = decode_together(all, format, stream);
-  if (status == Status::allocator_failure)
-    fail(ErrorKind::out_of_memory, "nvJPEG: GPU {} has no memory for {} images", device_, images.size());
-  if (status != Status::success) decode_by_halves(all, format, stream, status);
+  driver_.on_device(device_, [&] {
+    const OutputFormat format = format_of(params);
+    if (const Status status = decode_together(all, format, stream); status != Status::success)
+      decode_by_halves(all, format, stream, status);
+  });
   if (waits_after_) driver_.synchronize(device_, stream);
 }
 
@@ -132,10 +136,10 @@ void NvjpegDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& p
 
 std::unique_ptr<BatchDecoder> make_nvjpeg_decoder(const nvjpeg::Library& library, Driver& driver, int device,
                                                   std::string& why) {
-  driver.make_current(device);
   nvjpeg::Handle* handle = nullptr;
-  if (const Status status = library.create(nvjpeg::kBackendHardware, nullptr, nullptr, 0, &handle);
-      status != Status::success) {
+  Status status{};
+  driver.on_device(device, [&] { status = library.create(nvjpeg::kBackendHardware, nullptr, nullptr, 0, &handle); });
+  if (status != Status::success) {
     why = fmt::format("nvJPEG finds no decoder engine on GPU {} ({}): {}", device, driver.device_name(device),
                       words_of(status));
     return nullptr;
