@@ -22,20 +22,12 @@ install() {  # once for each wheel
       "$here"/wheels/*.whl || exit 3
     echo "$wheel" >"$stamp"
   fi
-  export PYTHONPATH=$site${PENSTOCK_PEERS:+:$PENSTOCK_PEERS}
-  # NVRTC and nvJPEG of this Python's wheels; they are found without help where Penstock is installed beside them.
-  PENSTOCK_NVIDIA_LIBS=$site/nvidia/cu13/lib:$("$python" - <<'P'
-import importlib.util, pathlib
-spec = importlib.util.find_spec("nvidia")
-print(":".join(sorted(str(p) for root in (spec.submodule_search_locations if spec else []) for p in pathlib.Path(root).glob("*/lib"))))
-P
-)
-  export PENSTOCK_NVIDIA_LIBS PENSTOCK_REQUIRE_GPU=1
+  # NVRTC and nvJPEG of this Python's wheels; asked for before the peers' packages hide them.
+  PENSTOCK_NVIDIA_LIBS=$(PYTHONPATH=$site "$python" -c \
+    'import os, penstock; print(os.environ.get("PENSTOCK_NVIDIA_LIBS", ""))') || exit 4
+  export PENSTOCK_NVIDIA_LIBS PYTHONPATH=$site${PENSTOCK_PEERS:+:$PENSTOCK_PEERS} PENSTOCK_REQUIRE_GPU=1
   export PENSTOCK_CACHE=${PENSTOCK_CACHE:-/tmp/penstock-device/cache}
-  "$python" - <<'P' || exit 4
-import penstock
-print("penstock", penstock.__version__ if hasattr(penstock, "__version__") else "", penstock.__file__)
-P
+  "$python" -m penstock info | tee -a "$OUT/machine.txt"
 }
 
 photographs() {  # many files from few photographs
