@@ -59,5 +59,7 @@ if(PENSTOCK_TESTS)
     target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG Threads::Threads
                           GTest::gtest_main ${CMAKE_DL_LIBS})
     add_test(NAME cuda COMMAND cuda_test)
+    file(GLOB nvrtc_folder ${CMAKE_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/cu13/lib)
+    set_tests_properties(cuda PROPERTIES ENVIRONMENT_MODIFICATION "PENSTOCK_NVIDIA_LIBS=path_list_append:${nvrtc_folder}")
   endif()
 endif()
