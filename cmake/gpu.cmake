@@ -44,6 +44,18 @@ if(PENSTOCK_NVCC AND NOT PENSTOCK_SANITIZE)
                             ${CMAKE_DL_LIBS})
       set_target_properties(gpu_driver_check PROPERTIES BUILD_RPATH "$ORIGIN")
     endif()
+    if(PENSTOCK_TESTS)  # the stages' tests on a real GPU, and what their kernels take
+      foreach(name stage_check stage_bench)
+        add_executable(gpu_${name} EXCLUDE_FROM_ALL ${gpu_sources} ${cudart_sources} src/cuda/decode/batch_decoder.cpp
+                       ${PENSTOCK_OBJECTS})
+        target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+        target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG
+                              Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
+      endforeach()
+      target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp)
+      target_link_libraries(gpu_stage_check PRIVATE GTest::gtest_main)
+      target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
+    endif()
   endif()
 endif()
 

@@ -84,7 +84,7 @@ void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inpu
     c.index = i, c.sample = static_cast<uint64_t>(i);
     return c;
   };
-  const auto driver = make_driver();
+  static const std::unique_ptr<Driver> driver = make_driver();  // of the emulated GPU, or of a real one (gpu_stage_check)
   std::vector<Batch> there;
   for (const auto& b : inputs) there.push_back(on_device(*driver, b));
   BatchStageCall call;
@@ -115,6 +115,7 @@ void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inpu
     const size_t bytes = t.view.volume() * size_of(t.view.dtype);
     std::vector<char> back(bytes + 1);
     driver->copy(0, back.data(), out[0].sample(i).data, bytes, nullptr);
+    driver->synchronize(0, nullptr);
     if (std::memcmp(back.data(), t.view.data, bytes) == 0) continue;
     View host = t.view;
     host.data = back.data();
