@@ -3,6 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
 #include "base/error.h"
 #include "cuda/nvidia_library.h"
 
@@ -14,6 +18,11 @@ struct Loaded {
   std::string why;
 
   Loaded() {
+    const char* wanted = std::getenv("PENSTOCK_NVJPEG");  // "off": the decoder engine is not used
+    if (wanted && !std::strcmp(wanted, "off")) {
+      why = "PENSTOCK_NVJPEG switches nvJPEG off";
+      return;
+    }
     void* file = open_nvidia_library({"libnvjpeg.so.13", "libnvjpeg.so.12"}, why);
     if (!file) {
       why = fmt::format("nvJPEG was not found (pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS): {}",
