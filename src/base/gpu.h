@@ -49,6 +49,9 @@ class DeviceRuntime {
   // Host memory that copies to and from the device read and write directly. deallocate(p, bytes, s) with a stream: used
   // again once what is on s by then is done; without one at once.
   virtual std::shared_ptr<MemoryResource> pinned_memory() = 0;
+  // Where memory that others made lies: the GPU's number, -1 for the host.
+  virtual int device_of(const void*) const { return -1; }
+  virtual bool is_pinned(const void*) const { return false; }  // of host memory
 
   // Between any two of device and host memory; the addresses say which. Pageable host memory makes it wait.
   virtual void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) = 0;

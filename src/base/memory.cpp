@@ -174,7 +174,7 @@ void set_default_memory(std::shared_ptr<MemoryResource> resource) {
 std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes,
                                       StreamHandle stream) {
   void* p = resource->allocate(bytes, stream);
-  return std::shared_ptr<void>(p, [resource, bytes, stream](void* q) { resource->deallocate(q, bytes, stream); });
+  return std::shared_ptr<void>(p, FreeOnStream{resource, bytes, stream});
 }
 
 size_t checked_bytes(int64_t count, size_t size) {

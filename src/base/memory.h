@@ -48,6 +48,13 @@ class HostPool final : public MemoryResource {
 std::shared_ptr<MemoryResource> default_memory();
 void set_default_memory(std::shared_ptr<MemoryResource> resource);
 
+// What the pointers of allocate_shared free themselves with; std::get_deleter finds it.
+struct FreeOnStream {
+  std::shared_ptr<MemoryResource> resource;
+  size_t bytes;
+  StreamHandle stream;
+  void operator()(void* p) const noexcept { resource->deallocate(p, bytes, stream); }
+};
 // Memory that is freed, on the stream that it was taken on, when the last copy of the pointer goes. Keeps its resource
 // alive.
 std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes,

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "batch/transfer.h"
+
 namespace penstock {
 
 bool View::dense() const {
@@ -48,11 +50,33 @@ Batch Batch::from_tensors(std::vector<Tensor> tensors) {
     if (t.view.shape.size() != b.ndim_)
       bad_type("the samples of a batch have one number of dimensions: sample 0 has {}, sample {} has {}", b.ndim_, i,
                t.view.shape.size());
-    if (t.device != b.device_) bad_type("the samples of a batch live on one device");
+    if (t.device != b.device_)
+      bad_type("the samples of a batch live on one device: sample 0 on {}, sample {} on {}", name_of(b.device_), i,
+               name_of(t.device));
     b.samples_[i] = {t.view.data, t.view.shape, t.view.dense() ? Shape{} : t.view.strides, std::move(t.owner),
                      std::move(t.source)};
   }
+  b.join_streams(tensors);
   return b;
+}
+
+// One stream stands for all samples: it waits for the others, and their memory is freed after what is done on it.
+void Batch::join_streams(std::span<const Tensor> tensors) {
+  stream = tensors[0].stream, ready = tensors[0].ready;
+  if (device_.kind == DeviceKind::cpu) {
+    for (const auto& t : tensors)
+      if (t.ready && t.ready != ready) wait_on_host(t);
+    return;
+  }
+  const auto alike = [&](const Tensor& t) { return t.stream == stream && t.ready == ready; };
+  if (std::all_of(tensors.begin(), tensors.end(), alike)) return;
+  if (!stream) stream = thread_stream(device_.id);
+  for (int i = 0; i < size(); ++i) {
+    order_before(tensors[i], stream);
+    if (tensors[i].stream != stream)
+      samples_[i].owner = owner_used_on(std::move(samples_[i].owner), device_.id, tensors[i].stream, stream);
+  }
+  ready = runtime_of(device_.id).record(device_.id, stream);
 }
 
 void Batch::set_layout(Layout l) {
@@ -68,11 +92,13 @@ View Batch::view(int i) const {
 
 Tensor Batch::tensor(int i) const {
   const Sample& s = samples_[i];
-  return {s.owner ? s.owner : block, view(i), device_, s.source};
+  return {s.owner ? s.owner : block, view(i), device_, s.source, stream, ready};
 }
 
-void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
+void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle on) {
   device_ = memory->device();
+  stream = on;
+  ready = nullptr;
   const bool packed = has_uniform_shapes();
   size_t total = 0;
   std::vector<size_t> offset(samples_.size());
@@ -82,7 +108,7 @@ void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle
     total += packed ? bytes : (bytes + 63) / 64 * 64;
   }
   checked_bytes(static_cast<int64_t>(total), 1);
-  block = allocate_shared(memory, total ? total : 1, stream);
+  block = allocate_shared(memory, total ? total : 1, on);
   for (size_t i = 0; i < samples_.size(); ++i) {
     samples_[i].data = static_cast<char*>(block.get()) + offset[i];
     samples_[i].strides = {};
@@ -120,9 +146,16 @@ Tensor Batch::as_tensor() const {
     Tensor t;
     t.owner = block ? block : samples_[0].owner;
     t.view = {samples_[0].data, dtype_, l, s, dense_strides(s)};
-    t.device = device_;
+    t.device = device_, t.stream = stream, t.ready = ready;
     return t;
   }
+  if (device_.kind == DeviceKind::gpu) {
+    Batch together(dtype_, s.size(), l, 1);
+    together.sample(0).shape = s;
+    gather_on_gpu(*this, together);
+    return together.tensor(0);
+  }
+  wait_on_host(*this);
   Tensor t = Tensor::empty(dtype_, s, l);
   const int64_t step = shape(0).volume() * static_cast<int64_t>(size_of(dtype_));
   for (int i = 0; i < size(); ++i) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Tensor {
   View view;
   Device device;
   std::string source;  // file or record it came from, where known
+  StreamHandle stream = nullptr;       // as of a Batch
+  std::shared_ptr<DeviceEvent> ready;  // as of a Batch
 
   static Tensor empty(DType dtype, const Shape& shape, Layout layout = {},
                       const std::shared_ptr<MemoryResource>& memory = default_memory());
@@ -75,15 +78,20 @@ class Batch {
   void allocate(const std::shared_ptr<MemoryResource>& memory = default_memory(), StreamHandle stream = nullptr);
   bool has_uniform_shapes() const;
   bool is_dense_tensor() const;  // uniform and laid out one after the other
-  // A dense (N, ...) tensor of the batch without a copy; throws ErrorKind::type where the samples' shapes differ.
+  // A dense (N, ...) tensor of the batch, without a copy where the samples lie one after the other; throws
+  // ErrorKind::type where their shapes differ.
   Tensor as_tensor() const;
   size_t bytes() const;
 
   std::shared_ptr<void> block;  // owner of the common memory
-  // On a GPU: what everybody who is not on the writer's stream must wait for; null where all is written.
+  // On a GPU: the stream that the memory was written on and is freed on; null where nobody need wait for one.
+  StreamHandle stream = nullptr;
+  // What everybody who is not on that stream must wait for, the host above all; null where all is written, or where work
+  // on `stream` has just been enqueued. batch/transfer.h does the waiting.
   std::shared_ptr<DeviceEvent> ready;
 
  private:
+  void join_streams(std::span<const Tensor> tensors);
   DType dtype_ = DType::none;
   int ndim_ = 0;
   Layout layout_;

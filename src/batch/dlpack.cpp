@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/dlpack.h"
 
+#include "batch/transfer.h"
+
 namespace penstock {
 
 void check_extents(const Shape& shape, DType dtype) {
@@ -28,10 +30,35 @@ DLDataType dl_dtype(DType t) {
   return {code, bits, 1};
 }
 
+Device device_of(const DLTensor& d) {
+  switch (d.device.device_type) {
+    case kDLCPU:
+    case kDLCUDAHost: return {};
+    case kDLCUDA:
+    case kDLCUDAManaged:
+      if (d.device.device_id < 0 || d.device.device_id > INT16_MAX)
+        bad_type("a DLPack tensor on the device number {}", d.device.device_id);
+      return {DeviceKind::gpu, static_cast<int16_t>(d.device.device_id)};
+    default:
+      bad_type("the tensor lives on another device (DLPack device type {}) than the CPU and CUDA's: copy it there first",
+               static_cast<int>(d.device.device_type));
+  }
+}
+
+DLDevice dl_device(Device d) { return {d.kind == DeviceKind::gpu ? kDLCUDA : kDLCPU, d.id}; }
+
+Tensor for_stream(Tensor t, StreamHandle stream) {
+  if (t.device.kind == DeviceKind::cpu) {
+    wait_on_host(t);
+  } else if (stream) {
+    order_before(t, stream);
+    t.owner = owner_used_on(std::move(t.owner), t.device.id, t.stream, stream);
+  }
+  return t;
+}
+
 View view_of(const DLTensor& d) {
-  if (d.device.device_type != kDLCPU && d.device.device_type != kDLCUDAHost)
-    bad_type("the tensor lives on another device (DLPack device type {}); this build runs on the CPU: copy it there first",
-             static_cast<int>(d.device.device_type));
+  device_of(d);
   View v;
   v.dtype = dtype_from_dl(d.dtype);
   v.data = static_cast<char*>(d.data) + d.byte_offset;

@@ -7,9 +7,15 @@
 namespace penstock {
 
 void check_extents(const Shape& shape, DType dtype);  // of another library's array; throws where they cannot be
-// Refuses memory of other devices and element types that Penstock does not have.
+// Refuses element types that Penstock does not have, and memory that is neither the host's nor a CUDA device's.
 View view_of(const DLTensor& tensor);
+Device device_of(const DLTensor& tensor);
 DLDataType dl_dtype(DType t);
+DLDevice dl_device(Device device);
+
+// For another library that works on `stream`: what it enqueues there from now on may read the memory, and the memory is
+// not freed before what is there when the library gives it back. Null: for one that has waited, and waits, itself.
+Tensor for_stream(Tensor tensor, StreamHandle stream);
 
 template <class Managed> struct Exported {
   Managed managed{};
@@ -23,7 +29,7 @@ template <class Managed> Managed* managed_tensor(Tensor tensor) {
   View& v = e->tensor.view;
   DLTensor& d = e->managed.dl_tensor;
   d.data = v.data;
-  d.device = {kDLCPU, 0};
+  d.device = dl_device(e->tensor.device);
   d.ndim = v.shape.size();
   d.dtype = dl_dtype(v.dtype);
   d.shape = &v.shape[0];

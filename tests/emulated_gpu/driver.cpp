@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU that is not there: device memory is host memory, streams run at once, and kernel texts are compiled by g++ and run
 // block after block with one thread each. It shows whether the stages, the transfers and the executor do the right thing;
-// of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2).
+// of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2). PENSTOCK_EMULATED_LOG names a
+// file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -17,10 +20,22 @@
 namespace penstock {
 namespace {
 
+template <class... A> void log(fmt::format_string<A...> text, A&&... args) {
+  static FILE* const file = [] {
+    const char* path = std::getenv("PENSTOCK_EMULATED_LOG");
+    return path ? std::fopen(path, "a") : nullptr;
+  }();
+  if (!file) return;
+  std::fputs((fmt::format(text, std::forward<A>(args)...) + '\n').c_str(), file);
+  std::fflush(file);
+}
+
 class EmulatedEvent final : public DeviceEvent {
  public:
+  explicit EmulatedEvent(int number) : number(number) {}
   bool done() const override { return true; }
-  void synchronize() const override {}
+  void synchronize() const override { log("host waits for event {}", number); }
+  const int number;
 };
 
 // Counts what it gave; PENSTOCK_EMULATED_MEMORY limits the bytes of a device, so that running out can be tested.
@@ -30,24 +45,37 @@ class EmulatedMemory final : public MemoryResource {
     if (const char* limit = std::getenv("PENSTOCK_EMULATED_MEMORY"); limit && device.kind == DeviceKind::gpu)
       limit_ = std::strtoull(limit, nullptr, 10);
   }
-  void* allocate(size_t bytes, StreamHandle) override {
+  void* allocate(size_t bytes, StreamHandle stream) override {
     std::lock_guard lock(mutex_);
     if (held_ + bytes > limit_) fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes", device_.id, bytes);
     void* p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
     if (!p) throw std::bad_alloc();
     held_ += bytes;
+    blocks_[static_cast<char*>(p)] = bytes;
+    log("{} {}: allocate {} bytes on {}", name(), device_.id, bytes, stream);
     return p;
   }
-  void deallocate(void* p, size_t bytes, StreamHandle) noexcept override {
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
     std::lock_guard lock(mutex_);
     held_ -= bytes;
+    blocks_.erase(static_cast<char*>(p));
     std::free(p);
+    log("{} {}: free {} bytes on {}", name(), device_.id, bytes, stream);
+  }
+  bool holds(const void* p) {
+    std::lock_guard lock(mutex_);
+    auto it = blocks_.upper_bound(const_cast<char*>(static_cast<const char*>(p)));
+    if (it == blocks_.begin()) return false;
+    --it;
+    return p < it->first + std::max<size_t>(it->second, 1);
   }
   Device device() const override { return device_; }
 
  private:
+  const char* name() const { return device_.kind == DeviceKind::gpu ? "gpu" : "pinned"; }
   Device device_;
   std::mutex mutex_;
+  std::map<char*, size_t> blocks_;
   size_t held_ = 0, limit_ = ~size_t{0};
 };
 
@@ -57,7 +85,7 @@ class EmulatedDriver final : public Driver {
     const char* n = std::getenv("PENSTOCK_EMULATED_GPUS");
     for (int i = 0, count = n ? std::atoi(n) : 2; i < count; ++i)
       own_memory_.push_back(std::make_shared<EmulatedMemory>(Device{DeviceKind::gpu, static_cast<int16_t>(i)}));
-    memory_ = own_memory_;
+    memory_.assign(own_memory_.begin(), own_memory_.end());
   }
   int device_count() const override { return static_cast<int>(memory_.size()); }
   std::string device_name(int device) const override { return fmt::format("emulated GPU {}", check(device)); }
@@ -77,25 +105,37 @@ class EmulatedDriver final : public Driver {
     std::lock_guard lock(mutex_);
     memory_[device] = memory ? std::move(memory) : own_memory_[device];
   }
+  int device_of(const void* p) const override {
+    for (int i = 0; i < device_count(); ++i)
+      if (own_memory_[i]->holds(p)) return i;
+    return -1;
+  }
+  bool is_pinned(const void* p) const override { return pinned_->holds(p); }
   std::shared_ptr<MemoryResource> pinned_memory() override { return pinned_; }
-  void copy(int device, void* to, const void* from, size_t bytes, StreamHandle) override {
+  void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) override {
     check(device);
+    log("gpu {}: copy {} bytes on {}", device, bytes, stream);
     std::memcpy(to, from, bytes);
   }
   void set_zero(int device, void* to, size_t bytes, StreamHandle) override {
     check(device);
     std::memset(to, 0, bytes);
   }
-  std::shared_ptr<DeviceEvent> record(int device, StreamHandle) override {
-    check(device);
-    return std::make_shared<EmulatedEvent>();
+  std::shared_ptr<DeviceEvent> record(int device, StreamHandle stream) override {
+    auto event = std::make_shared<EmulatedEvent>(++events_);
+    log("gpu {}: record event {} on {}", check(device), event->number, stream);
+    return event;
   }
-  void wait(int device, StreamHandle, const DeviceEvent&) override { check(device); }
-  void notify(int device, StreamHandle, std::function<void()> f) override {
-    check(device);
+  void wait(int device, StreamHandle stream, const DeviceEvent& event) override {
+    log("gpu {}: {} waits for event {}", check(device), stream, static_cast<const EmulatedEvent&>(event).number);
+  }
+  void notify(int device, StreamHandle stream, std::function<void()> f) override {
+    log("gpu {}: notify on {}", check(device), stream);
     f();
   }
-  void synchronize(int device, StreamHandle) override { check(device); }
+  void synchronize(int device, StreamHandle stream) override {
+    log("gpu {}: host waits for {}", check(device), stream);
+  }
 
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                              std::string&) override {
@@ -108,8 +148,9 @@ class EmulatedDriver final : public Driver {
     }
     return kept;
   }
-  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle) override {
+  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) override {
     check(device);
+    log("gpu {}: launch on {}", device, stream);
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);
     static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
   }
@@ -129,11 +170,13 @@ class EmulatedDriver final : public Driver {
       bad_argument("there is no GPU {}: the machine has {}", device, device_count());
     return device;
   }
-  std::vector<std::shared_ptr<MemoryResource>> own_memory_, memory_;
-  std::shared_ptr<MemoryResource> pinned_ = std::make_shared<EmulatedMemory>(Device{});
+  std::vector<std::shared_ptr<EmulatedMemory>> own_memory_;
+  std::vector<std::shared_ptr<MemoryResource>> memory_;  // the program's own, or the same
+  std::shared_ptr<EmulatedMemory> pinned_ = std::make_shared<EmulatedMemory>(Device{});
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const DeviceKernel>> kernels_;
   uintptr_t streams_ = 0;
+  std::atomic<int> events_{0};
 };
 
 }  // namespace

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch/transfer.h"
+
+#include <atomic>
+#include <cstring>
+#include <map>
+
+#include "base/thread_pool.h"
+
+namespace penstock {
+namespace {
+
+bool on_gpu(Device d) { return d.kind == DeviceKind::gpu; }
+
+// Where a sample begins in the memory that Batch::allocate would give it.
+struct Placing {
+  std::vector<size_t> offset;
+  size_t bytes = 0;
+};
+Placing placing_of(const Batch& b) {
+  Placing p;
+  const bool packed = b.has_uniform_shapes();
+  for (int i = 0; i < b.size(); ++i) {
+    p.offset.push_back(p.bytes);
+    const size_t n = static_cast<size_t>(b.shape(i).volume()) * size_of(b.dtype());
+    p.bytes += packed || i + 1 == b.size() ? n : (n + 63) / 64 * 64;
+  }
+  return p;
+}
+
+// Whether the samples are row-major and lie as in `p`, from the first one on.
+bool lies_as(const Batch& b, const Placing& p) {
+  const auto* base = static_cast<const char*>(b.sample(0).data);
+  for (int i = 0; i < b.size(); ++i) {
+    const Batch::Sample& s = b.sample(i);
+    if (!s.strides.empty() || static_cast<const char*>(s.data) != base + p.offset[i]) return false;
+    // Samples of several owners may follow each other by chance: then the gaps are nobody's.
+    if (i > 0 && s.owner != b.sample(0).owner) return false;
+  }
+  return true;
+}
+
+Batch like(const Batch& from) {
+  Batch b(from.dtype(), from.ndim(), from.layout(), from.size());
+  for (int i = 0; i < from.size(); ++i) b.sample(i).shape = from.shape(i), b.sample(i).source = from.sample(i).source;
+  return b;
+}
+
+// Samples into one block of host memory. Large ones are copied by several threads.
+constexpr size_t kParallelBytes = size_t{1} << 20;
+void gather(const Batch& from, const Placing& p, char* to) {
+  const auto one = [&](int64_t i, int) {
+    const View v = from.view(static_cast<int>(i));
+    if (v.volume() == 0) return;
+    if (v.dense()) std::memcpy(to + p.offset[i], v.data, static_cast<size_t>(v.volume()) * size_of(v.dtype));
+    else copy_strided(v, {to + p.offset[i], v.dtype, v.layout, v.shape, dense_strides(v.shape)});
+  };
+  if (from.size() > 1 && p.bytes >= kParallelBytes) shared_pool()->parallel_for(from.size(), one);
+  else
+    for (int i = 0; i < from.size(); ++i) one(i, 0);
+}
+
+// Pinned memory of ours may be read until `stream` is done with it: it is then freed on that stream.
+bool hold_pinned(const std::shared_ptr<void>& owner, const MemoryResource* pinned, StreamHandle stream) {
+  auto* freed = std::get_deleter<FreeOnStream>(owner);
+  if (!freed || freed->resource.get() != pinned) return false;
+  StreamHandle expected = nullptr;
+  return std::atomic_ref(freed->stream).compare_exchange_strong(expected, stream) || expected == stream;
+}
+
+Batch host_to_gpu(const Batch& from, int gpu, StreamHandle stream) {
+  DeviceRuntime& rt = runtime_of(gpu);
+  wait_on_host(from);
+  Batch to = like(from);
+  to.allocate(rt.memory(gpu), stream);
+  const Placing p = placing_of(from);
+  if (p.bytes > 0) {
+    const auto pinned = rt.pinned_memory();
+    const Batch::Sample& first = from.sample(0);
+    const auto& owner = first.owner ? first.owner : from.block;
+    const void* source = first.data;
+    std::shared_ptr<void> staged;
+    if (!lies_as(from, p) || !owner) source = nullptr;
+    else if (!hold_pinned(owner, pinned.get(), stream)) {
+      if (!std::get_deleter<FreeOnStream>(owner) && rt.is_pinned(source)) {
+        staged = owner_until_done(owner, gpu, stream);
+      } else {
+        source = nullptr;
+      }
+    }
+    if (!source) {
+      staged = allocate_shared(pinned, p.bytes, stream);
+      gather(from, p, static_cast<char*>(staged.get()));
+      source = staged.get();
+    }
+    rt.copy(gpu, to.sample(0).data, source, p.bytes, stream);
+  }
+  to.ready = rt.record(gpu, stream);
+  return to;
+}
+
+void check_row_major(const Batch& b) {
+  for (int i = 0; i < b.size(); ++i)
+    if (!b.view(i).dense())
+      bad_type("sample {} on {} is not row-major (shape {}, strides {}): make it contiguous before it is copied", i,
+               name_of(b.device()), b.shape(i).text(), b.view(i).strides.text());
+}
+
+// From a GPU to anywhere; `stream` belongs to `gpu`.
+Batch from_gpu(const Batch& from, Device target, int gpu, StreamHandle stream) {
+  DeviceRuntime& rt = runtime_of(gpu);
+  check_row_major(from);
+  Batch to = like(from);
+  to.allocate(on_gpu(target) ? rt.memory(gpu) : rt.pinned_memory(), stream);
+  order_before(from, stream);
+  const Placing p = placing_of(from);
+  if (lies_as(from, p)) {
+    if (p.bytes > 0) rt.copy(gpu, to.sample(0).data, from.sample(0).data, p.bytes, stream);
+  } else {
+    for (int i = 0; i < from.size(); ++i)
+      if (const size_t n = static_cast<size_t>(from.shape(i).volume()) * size_of(from.dtype()); n > 0)
+        rt.copy(gpu, to.sample(i).data, from.sample(i).data, n, stream);
+  }
+  to.ready = rt.record(gpu, stream);
+  used_on(from, stream, *to.ready);
+  return to;
+}
+
+Batch batch_of(const Tensor& t) {
+  Batch b(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
+  b.sample(0) = {t.view.data, t.view.shape, t.view.dense() ? Shape{} : t.view.strides, t.owner, t.source};
+  b.set_device(t.device);
+  b.stream = t.stream, b.ready = t.ready;
+  return b;
+}
+
+struct ThreadStreams {
+  std::map<int, StreamHandle> of_gpu;
+  ~ThreadStreams() {
+    for (const auto& [gpu, stream] : of_gpu) gpu_backend().runtime().give_back_stream(gpu, stream);
+  }
+};
+
+}  // namespace
+
+std::string name_of(Device d) { return on_gpu(d) ? fmt::format("gpu:{}", d.id) : "cpu"; }
+
+DeviceRuntime& runtime_of(int gpu) {
+  GpuBackend& backend = gpu_backend();
+  if (const std::string why = backend.why_not(); !why.empty()) bad_argument("no GPU can be used: {}", why);
+  DeviceRuntime& rt = backend.runtime();
+  if (gpu < 0 || gpu >= rt.device_count()) bad_argument("there is no GPU {}: the machine has {}", gpu, rt.device_count());
+  return rt;
+}
+
+StreamHandle thread_stream(int gpu) {
+  thread_local ThreadStreams streams;
+  auto& s = streams.of_gpu[gpu];
+  if (!s) s = runtime_of(gpu).take_stream(gpu);
+  return s;
+}
+
+Batch copy_to(const Batch& from, Device to, StreamHandle stream) {
+  if (from.device() == to || from.size() == 0) return from;
+  const int gpu = on_gpu(to) ? to.id : from.device().id;
+  if (!stream) stream = thread_stream(gpu);
+  return on_gpu(from.device()) ? from_gpu(from, to, gpu, stream) : host_to_gpu(from, gpu, stream);
+}
+
+Tensor copy_to(const Tensor& from, Device to, StreamHandle stream) {
+  return from.device == to ? from : copy_to(batch_of(from), to, stream).tensor(0);
+}
+
+void gather_on_gpu(const Batch& from, Batch& to) {
+  check_row_major(from);
+  const int gpu = from.device().id;
+  DeviceRuntime& rt = runtime_of(gpu);
+  const StreamHandle stream = from.stream ? from.stream : thread_stream(gpu);
+  to.allocate(rt.memory(gpu), stream);
+  order_before(from, stream);
+  auto* p = static_cast<char*>(to.sample(0).data);
+  for (int i = 0; i < from.size(); ++i) {
+    const size_t n = static_cast<size_t>(from.shape(i).volume()) * size_of(from.dtype());
+    if (n > 0) rt.copy(gpu, p, from.sample(i).data, n, stream);
+    p += n;
+  }
+  to.ready = rt.record(gpu, stream);
+  used_on(from, stream, *to.ready);
+}
+
+Batch on_host(const Batch& batch) {
+  Batch b = copy_to(batch, {});
+  wait_on_host(b);
+  b.ready = nullptr;
+  return b;
+}
+
+Tensor on_host(const Tensor& tensor) {
+  Tensor t = copy_to(tensor, {});
+  wait_on_host(t);
+  t.ready = nullptr;
+  return t;
+}
+
+static void wait_on_host(Device device, StreamHandle stream, const DeviceEvent* ready) {
+  if (ready) ready->synchronize();
+  else if (on_gpu(device) && stream) runtime_of(device.id).synchronize(device.id, stream);
+}
+void wait_on_host(const Batch& b) { wait_on_host(b.device(), b.stream, b.ready.get()); }
+void wait_on_host(const Tensor& t) { wait_on_host(t.device, t.stream, t.ready.get()); }
+
+static void order_before(Device device, StreamHandle from, const DeviceEvent* ready, StreamHandle stream) {
+  if (!on_gpu(device) || from == stream || (!from && !ready)) return;
+  DeviceRuntime& rt = runtime_of(device.id);
+  if (ready) rt.wait(device.id, stream, *ready);
+  else rt.wait(device.id, stream, *rt.record(device.id, from));
+}
+void order_before(const Batch& b, StreamHandle stream) { order_before(b.device(), b.stream, b.ready.get(), stream); }
+void order_before(const Tensor& t, StreamHandle stream) { order_before(t.device, t.stream, t.ready.get(), stream); }
+
+void used_on(const Batch& b, StreamHandle stream, const DeviceEvent& done) {
+  if (on_gpu(b.device()) && b.stream && b.stream != stream) runtime_of(b.device().id).wait(b.device().id, b.stream, done);
+}
+
+std::shared_ptr<void> owner_used_on(std::shared_ptr<void> owner, int gpu, StreamHandle freed_on, StreamHandle used_on) {
+  if (!owner || !freed_on || freed_on == used_on) return owner;
+  void* p = owner.get();
+  return std::shared_ptr<void>(p, [owner = std::move(owner), gpu, freed_on, used_on](void*) mutable {
+    // Without the order the memory could be written while it is read: then it is rather not freed.
+    if (error_of([&] {
+          DeviceRuntime& rt = runtime_of(gpu);
+          rt.wait(gpu, freed_on, *rt.record(gpu, used_on));
+        }))
+      new std::shared_ptr<void>(std::move(owner));
+  });
+}
+
+std::shared_ptr<void> owner_until_done(std::shared_ptr<void> owner, int gpu, StreamHandle stream) {
+  void* p = owner.get();
+  return std::shared_ptr<void>(p, [owner = std::move(owner), gpu, stream](void*) mutable {
+    if (error_of([&] { runtime_of(gpu).notify(gpu, stream, [owner] {}); })) new std::shared_ptr<void>(std::move(owner));
+  });
+}
+
+}  // namespace penstock
