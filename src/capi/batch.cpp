@@ -13,15 +13,6 @@ DType checked_dtype(int t) {
   return static_cast<DType>(t);
 }
 
-// Calls the program's function when the last reference goes, once the batch has been handed out.
-struct Release {
-  void (*function)(void*) = nullptr;
-  void* user = nullptr;
-  ~Release() {
-    if (function) function(user);
-  }
-};
-
 void check_strides(const Shape& shape, const Shape& strides) {
   int64_t farthest = 0;
   for (int d = 0; d < shape.size(); ++d) {
@@ -40,6 +31,9 @@ Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& 
   if (!d.shapes && d.ndim > 0) bad_argument("shapes is NULL");
   if (d.strides && !d.data) bad_argument("strides are only for memory that the caller gives");
   if (d.release && !d.data) bad_argument("release is only for memory that the caller gives");
+  const Device device = device_of(d.device_kind, d.device_id);
+  const bool on_gpu = device.kind == DeviceKind::gpu;
+  if (on_gpu && d.allocator) bad_argument("memory on a GPU comes from penstock_set_device_allocator's functions");
   Batch b(dtype, d.ndim, {}, d.num_samples);
   if (d.layout) b.set_layout(Layout(d.layout));
   for (int i = 0; i < d.num_samples; ++i) {
@@ -58,11 +52,14 @@ Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& 
     check_strides(s.shape, s.strides);
     if (s.strides == dense_strides(s.shape)) s.strides = {};
   }
-  if (!d.data) {
+  if (!d.data && on_gpu) {
+    b.allocate(runtime_of(device.id).memory(device.id), stream_of(d.stream));
+  } else if (!d.data) {
     b.allocate(memory_of(d.allocator));
-  } else if (d.release) {
-    release = std::make_shared<Release>();
-    b.block = release;
+  } else {
+    b.set_device(device);
+    if (on_gpu) b.stream = stream_of(d.stream);
+    if (d.release) release = std::make_shared<Release>(), b.block = release;
   }
   return b;
 }
@@ -113,6 +110,8 @@ penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_ba
     i.ndim = b.ndim();
     i.num_samples = b.size();
     i.is_dense = b.is_dense_tensor();
+    i.device_kind = static_cast<penstock_device_kind>(b.device().kind);
+    i.device_id = b.device().id;
     std::memcpy(i.layout, b.layout().view().data(), static_cast<size_t>(b.layout().size()));
     write_struct(info, i, "info");
   });

@@ -133,7 +133,10 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
       if (const int gives = outputs_of(info, args); num_outputs != static_cast<size_t>(gives))
         bad_argument("gives {} outputs, the caller has room for {}", gives, num_outputs);
       const SampleContext context{0, o.seed, o.epoch, o.first_sample, o.node};
-      give_batches(call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into),
+      CallPlace place;
+      if (device_of(o.device_kind, o.device_id).kind == DeviceKind::gpu) place.gpu = o.device_id;
+      place.stream = stream_of(o.stream);
+      give_batches(call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into, &place),
                    outputs);
     } catch (Error& e) {
       if (e.op.empty()) e.op = info.name;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "batch/transfer.h"
 #include "exec/pipeline.h"
 #include "penstock/penstock.h"
 
@@ -78,6 +79,18 @@ template <class T> void write_struct(T* p, T t, const char* what) {
   t.struct_size = given;
   std::memcpy(p, &t, std::min(given, sizeof(T)));
 }
+
+Device device_of(penstock_device_kind kind, int id);  // throws where it cannot be used
+inline StreamHandle stream_of(void* stream) { return stream ? stream : kLegacyStream; }
+
+// Calls the program's function when the last reference goes, once `function` is set: what failed was not handed over.
+struct Release {
+  void (*function)(void*) = nullptr;
+  void* user = nullptr;
+  ~Release() {
+    if (function) function(user);
+  }
+};
 
 std::shared_ptr<MemoryResource> memory_of(const penstock_allocator* allocator);  // NULL: the default
 char* copy_text(const std::string& text);                                        // for penstock_free_text

@@ -3,6 +3,8 @@
 
 #include "base/backend.h"
 #include "base/thread_pool.h"
+#include "batch/transfer.h"
+#include "exec/call_gpu.h"
 #include "exec/call_into.h"
 
 namespace penstock {
@@ -16,11 +18,6 @@ StageScratch& thread_scratch() {
 
 // Below this many elements a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
-
-SampleContext of_sample(SampleContext c, int i) {
-  c.index = i, c.sample += i;
-  return c;
-}
 
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
   if (n > 1 && elements >= kParallelElements) shared_pool()->parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
@@ -133,6 +130,11 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 
 }  // namespace
 
+SampleContext of_sample(SampleContext c, int i) {
+  c.index = i, c.sample += i;
+  return c;
+}
+
 Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory) {
   const Layout& layout = type_of(program, program.sizes[k]).layout;
   const Shape shape{spatial_extents(layout, Shape::filled(layout.size(), 1)).size()};
@@ -189,7 +191,7 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
 
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                           int batch_size, std::span<const Batch* const> into) {
+                           int batch_size, std::span<const Batch* const> into, CallPlace* place) {
   try {
     const int n = static_cast<int>(inputs.size());
     const std::vector<int> places = argument_inputs(info, n, args);
@@ -211,6 +213,24 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
       if (a.batch && a.batch->size() != batch_size)
         bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), batch_size);
     if (!into.empty()) check_overlap(inputs, args, into);
+    std::vector<Batch> on_host_now;
+    on_host_now.reserve(args.size());
+    for (size_t k = 0; k < args.size(); ++k)
+      if (args[k].batch && args[k].batch->device().kind == DeviceKind::gpu) {
+        on_host_now.push_back(on_host(*args[k].batch));
+        if (all.empty()) all.assign(args.begin(), args.end());
+        all[k].batch = &on_host_now.back();
+        args = all;
+      }
+    CallPlace found = place ? *place : CallPlace{};
+    for (const auto& b : inputs)
+      if (found.gpu < 0 && b.device().kind == DeviceKind::gpu) found.gpu = b.device().id;
+    if (found.gpu >= 0) {
+      auto results = call_on_gpu(info, inputs, args, context, batch_size, into, found);
+      if (place) *place = found;
+      return results;
+    }
+    for (const auto& b : inputs) wait_on_host(b);
     std::shared_ptr<BoundOp> op = bind_op(info, args);
     if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size, into);
     return run_stage_op(std::move(op), inputs, outputs_of(info, args) > info.outputs, context, memory, into);

@@ -7,13 +7,24 @@
 
 namespace penstock {
 
+// Where a call runs.
+struct CallPlace {
+  int gpu = -1;                   // -1: on the GPU of the first input that lies on one, else on the CPU
+  StreamHandle stream = nullptr;  // of that GPU; null: one of the calling thread's own
+  bool on_host = false;           // set by the call: the CPU did the work, and its results were copied to the GPU
+};
+
 // args[i] belongs to info.args[i]. `node` numbers calls for random operators (SampleContext). The inputs' layouts are
 // those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives the
 // memory of output k (exec/call_into.h).
+// On a GPU, `memory` is not used. Values of arguments that lie on a GPU are copied to the host, which waits for them.
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
-                           std::span<const Batch* const> into = {});
+                           std::span<const Batch* const> into = {}, CallPlace* place = nullptr);
+
+// The sample of a call that has the number i.
+SampleContext of_sample(SampleContext call, int i);
 
 // The bytes of an encoded file that a sample holds; throws where the sample is something else.
 std::span<const uint8_t> encoded_bytes(const View& v);

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/call_gpu.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "batch/transfer.h"
+#include "exec/call_into.h"
+
+namespace penstock {
+namespace {
+
+// What stages are kept by: everything that their code depends on. Values of constants come last.
+class Key {
+ public:
+  Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, uint32_t node, int gpu) {
+    add(&info), add(node), add(gpu), add(inputs.size());
+    for (const Batch& b : inputs) add(b);
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (!args[i].given()) continue;
+      add(i);
+      if (args[i].batch) add(*args[i].batch), per_sample = true;
+    }
+    structure = text.size();
+    for (const Argument& a : args)
+      if (!a.batch && a.given()) add(a.value);
+  }
+  std::string text;
+  size_t structure = 0;  // the length of the part without values
+  bool per_sample = false;
+
+ private:
+  template <class T> void add(const T& t) {
+    static_assert(std::is_scalar_v<T>);
+    text.append(reinterpret_cast<const char*>(&t), sizeof t);
+  }
+  void add(const Batch& b) {
+    add(b.dtype()), add(b.ndim());
+    text.append(b.layout().view()).push_back('\0');
+  }
+  void add(const Value& value) {
+    add(value.index());
+    std::visit([&](const auto& v) { add_value(v); }, value);
+  }
+  void add_value(std::monostate) {}
+  void add_value(const std::string& s) {
+    add(s.size());
+    text.append(s);
+  }
+  template <class T> void add_value(const std::vector<T>& v) {
+    add(v.size());
+    for (const auto& e : v) add_value(e);
+  }
+  template <class T> requires std::is_scalar_v<T> void add_value(T v) { add(v); }
+};
+
+StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                        const SampleContext& context) {
+  StageProgram program;
+  std::vector<int> operands;
+  for (const auto& b : inputs) {
+    program.inputs.push_back({b.dtype(), b.ndim(), b.layout()});
+    operands.push_back(static_cast<int>(operands.size()));
+  }
+  program.outputs = {append_node(program, bind_op(info, args), operands, context.node)};
+  if (outputs_of(info, args) > info.outputs) program.sizes = {0};
+  return program;
+}
+
+// Stages of earlier calls. One with the same constants runs again as it is; one of the same structure is rebound.
+class StageCache {
+ public:
+  using Stage = std::unique_ptr<BatchStageRunner>;
+
+  Stage take(const Key& key, const std::function<StageProgram()>& program) {
+    std::shared_ptr<BatchStageRunner> alike;
+    {
+      std::lock_guard lock(mutex_);
+      if (auto it = idle_.find(key.text); !key.per_sample && it != idle_.end() && !it->second.empty()) {
+        Stage stage = std::move(it->second.back());
+        it->second.pop_back();
+        --count_;
+        return stage;
+      }
+      if (auto it = structures_.find(key.text.substr(0, key.structure)); it != structures_.end()) alike = it->second;
+    }
+    const StageProgram p = program();
+    if (alike)
+      if (Stage stage = alike->rebound(p)) return stage;
+    return gpu_backend().make_stage(p);
+  }
+
+  // A stage with one value a sample refers to the caller's batches: it is not run again, only rebound.
+  void give_back(const Key& key, Stage stage) {
+    std::lock_guard lock(mutex_);
+    if (count_ + structures_.size() >= kMost) idle_.clear(), structures_.clear(), count_ = 0;
+    auto& first = structures_[key.text.substr(0, key.structure)];
+    if (key.per_sample) {
+      if (!first) first = std::move(stage);
+      return;
+    }
+    if (!first) first = stage->rebound(stage->program());
+    idle_[key.text].push_back(std::move(stage));
+    ++count_;
+  }
+
+ private:
+  static constexpr size_t kMost = 512;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::vector<Stage>> idle_;
+  std::unordered_map<std::string, std::shared_ptr<BatchStageRunner>> structures_;
+  size_t count_ = 0;
+};
+
+// Never destroyed: the library that made the stages is not unloaded either.
+StageCache& stage_cache() {
+  static auto* cache = new StageCache;
+  return *cache;
+}
+
+bool has_kernel(const OpInfo& info) {
+  static std::mutex mutex;
+  static auto* known = new std::unordered_map<const OpInfo*, bool>;
+  std::lock_guard lock(mutex);
+  if (auto it = known->find(&info); it != known->end()) return it->second;
+  const bool has = info.family == Family::stage ? !info.make()->traits().decodes : gpu_backend().runs_whole(info.name);
+  return (*known)[&info] = has;
+}
+
+std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                             const SampleContext& context, int batch_size, const CallPlace& place) {
+  const Key key(info, inputs, args, context.node, place.gpu);
+  auto stage = stage_cache().take(key, [&] { return program_of(info, inputs, args, context); });
+  const StageProgram& program = stage->program();
+  std::vector<Batch> outputs(program.outputs.size() + program.sizes.size());
+  std::vector<SampleError> errors;
+  const BatchStageCall call{place.gpu, place.stream, batch_size, [&](int i) { return of_sample(context, i); }, inputs,
+                            runtime_of(place.gpu).memory(place.gpu)};
+  stage->run(call, outputs, errors);
+  for (size_t k = 0; k < program.outputs.size(); ++k) {
+    const Layout& layout = type_of(program, program.outputs[k]).layout;
+    if (layout.size() == outputs[k].ndim()) outputs[k].set_layout(layout);
+  }
+  stage_cache().give_back(key, std::move(stage));
+  if (!errors.empty()) {
+    const auto first = std::min_element(errors.begin(), errors.end(),
+                                        [](const auto& a, const auto& b) { return a.sample < b.sample; });
+    if (first->error.source.empty() && !inputs.empty()) first->error.source = inputs[0].sample(first->sample).source;
+    throw first->error;
+  }
+  return outputs;
+}
+
+std::vector<Batch> run_on_host(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                               const SampleContext& context, int batch_size, CallPlace& place) {
+  std::vector<Batch> here;
+  for (const Batch& b : inputs) here.push_back(copy_to(b, {}, b.device().id == place.gpu ? place.stream : nullptr));
+  for (Batch& b : here) wait_on_host(b), b.ready = nullptr;
+  place.on_host = true;
+  return call_op(info, here, args, context, default_memory(), batch_size);
+}
+
+// The memory for a result that the caller gave, filled from where the result lies.
+Batch fill(const Batch& result, const Batch& target, StreamHandle stream) {
+  check_target(result, target);
+  Batch filled = result;
+  use_memory(filled, target);
+  if (result.device().kind == DeviceKind::cpu) {
+    for (int i = 0; i < filled.size(); ++i) copy_strided(result.view(i), filled.view(i));
+    return filled;
+  }
+  DeviceRuntime& rt = runtime_of(result.device().id);
+  order_before(target, stream);
+  for (int i = 0; i < filled.size(); ++i)
+    if (const size_t bytes = static_cast<size_t>(filled.shape(i).volume()) * size_of(filled.dtype()); bytes > 0)
+      rt.copy(result.device().id, filled.sample(i).data, result.sample(i).data, bytes, stream);
+  filled.block = target.block;
+  filled.stream = target.stream;
+  return filled;
+}
+
+}  // namespace
+
+std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                               const SampleContext& context, int batch_size, std::span<const Batch* const> into,
+                               CallPlace& place) {
+  DeviceRuntime& rt = runtime_of(place.gpu);
+  if (!place.stream) place.stream = thread_stream(place.gpu);
+  const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
+  for (size_t k = 0; k < into.size(); ++k)
+    if (into[k] && into[k]->device() != (k < static_cast<size_t>(info.outputs) ? device : Device{}))
+      bad_argument("the memory for result {} lies on {}, the call runs on {}", k, name_of(into[k]->device()), name_of(device));
+
+  std::vector<Batch> results;
+  if (!inputs.empty() && has_kernel(info)) {
+    std::vector<Batch> moved;
+    bool all_here = true;
+    for (const Batch& b : inputs) all_here = all_here && b.device() == device;
+    if (!all_here) {
+      for (const Batch& b : inputs) moved.push_back(copy_to(b, device, place.stream));
+      inputs = moved;
+    }
+    for (const Batch& b : inputs) order_before(b, place.stream);
+    results = run_stage(info, inputs, args, context, batch_size, place);
+    const auto done = rt.record(place.gpu, place.stream);
+    for (const Batch& b : inputs) used_on(b, place.stream, *done);
+    for (Batch& b : results)
+      if (b.device() == device) b.stream = place.stream, b.ready = done;
+  } else {
+    results = run_on_host(info, inputs, args, context, batch_size, place);
+    for (size_t k = 0; k < results.size() && k < static_cast<size_t>(info.outputs); ++k)
+      results[k] = copy_to(results[k], device, place.stream);
+  }
+  for (size_t k = 0; k < into.size() && k < results.size(); ++k)
+    if (into[k]) {
+      Batch filled = fill(results[k], *into[k], place.stream);
+      if (filled.device() == device) {
+        filled.ready = rt.record(place.gpu, place.stream);
+        used_on(filled, place.stream, *filled.ready);
+      }
+      results[k] = std::move(filled);
+    }
+  return results;
+}
+
+}  // namespace penstock
