@@ -2,8 +2,11 @@
 #include "batch/transfer.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "base/thread_pool.h"
 
@@ -134,6 +137,40 @@ Batch batch_of(const Tensor& t) {
   return b;
 }
 
+// Lets go of what it is given, on a thread of its own: notify's function may not call a GPU's library or wait for Python's
+// lock, and what is let go of may do both.
+class LetGo {
+ public:
+  void operator()(std::shared_ptr<void> owner) {
+    std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(owner));
+    wake_.notify_one();
+  }
+  LetGo() {
+    std::thread([this] {
+      std::unique_lock lock(mutex_);
+      while (true) {
+        wake_.wait(lock, [this] { return !waiting_.empty(); });
+        std::vector<std::shared_ptr<void>> now;
+        now.swap(waiting_);
+        lock.unlock();
+        now.clear();
+        lock.lock();
+      }
+    }).detach();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::shared_ptr<void>> waiting_;
+};
+
+LetGo& let_go() {
+  static auto* forever = new LetGo;
+  return *forever;
+}
+
 struct ThreadStreams {
   std::map<int, StreamHandle> of_gpu;
   ~ThreadStreams() {
@@ -237,8 +274,9 @@ std::shared_ptr<void> owner_used_on(std::shared_ptr<void> owner, int gpu, Stream
 
 std::shared_ptr<void> owner_until_done(std::shared_ptr<void> owner, int gpu, StreamHandle stream) {
   void* p = owner.get();
+  let_go();  // its thread is made here rather than in a callback
   return std::shared_ptr<void>(p, [owner = std::move(owner), gpu, stream](void*) mutable {
-    if (error_of([&] { runtime_of(gpu).notify(gpu, stream, [owner] {}); })) new std::shared_ptr<void>(std::move(owner));
+    if (error_of([&] { runtime_of(gpu).notify(gpu, stream, [owner] { let_go()(owner); }); })) new std::shared_ptr<void>(std::move(owner));
   });
 }
 

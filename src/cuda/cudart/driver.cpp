@@ -67,6 +67,12 @@ class CudaDriver final : public Driver {
   }
   std::shared_ptr<MemoryResource> pinned_memory() override { return pinned_; }
 
+  int device_of(const void* p) const override {
+    const cudaPointerAttributes a = attributes(p);
+    return a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged ? a.device : -1;
+  }
+  bool is_pinned(const void* p) const override { return attributes(p).type == cudaMemoryTypeHost; }
+
   void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) override {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0) return;
@@ -124,6 +130,11 @@ class CudaDriver final : public Driver {
 
  private:
   static cudaStream_t on(StreamHandle stream) { return static_cast<cudaStream_t>(stream); }
+  static cudaPointerAttributes attributes(const void* p) {
+    cudaPointerAttributes a{};
+    if (cudaPointerGetAttributes(&a, p) != cudaSuccess) cudaGetLastError(), a = {};
+    return a;
+  }
   static void CUDART_CB call_back(cudaStream_t, cudaError_t, void* call) {
     const std::unique_ptr<std::function<void()>> f(static_cast<std::function<void()>*>(call));
     try {
