@@ -8,14 +8,80 @@
 namespace penstock {
 namespace {
 
-constexpr int kElements = 16;  // of a thread, kind elements
+constexpr int kInFlight = 4;  // vectors of a thread at once, kind elements
+
+// Vectors of neighbors: T in[positions][planes] from and to memory.
+constexpr const char* kGroups = R"(
+namespace penstock {
+constexpr int vector_alignment(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
+template <class T, int n> struct alignas(vector_alignment(n * sizeof(T))) Vector { T v[n]; };
+
+// The n bytes at `from`, which may lie anywhere, by aligned words; no word without a byte of them is read.
+template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t (&to)[n]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  uint32_t low = words[0];
+  for (int k = 0; k < n / 4; ++k) {
+    const uint32_t high = shift || k + 1 < n / 4 ? words[k + 1] : 0;
+    const uint32_t w = static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> shift);
+    for (int b = 0; b < 4; ++b) to[4 * k + b] = static_cast<uint8_t>(w >> 8 * b);
+    low = high;
+  }
+}
+// Positions one after the other, forward or backward, their planes side by side.
+template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
+  const T* low = forward ? from : from - (q - 1) * p;
+  T all[q * p];
+  if ((reinterpret_cast<uint64_t>(low) & (sizeof(Vector<T, q * p>) > 16 ? 15 : alignof(Vector<T, q * p>) - 1)) == 0) {
+    const Vector<T, q * p> v = *reinterpret_cast<const Vector<T, q * p>*>(low);
+    for (int k = 0; k < q * p; ++k) all[k] = v.v[k];
+  } else if constexpr (sizeof(T) == 1 && q * p % 4 == 0) {
+    uint8_t bytes[q * p];
+    load_bytes(reinterpret_cast<const uint8_t*>(low), bytes);
+    for (int k = 0; k < q * p; ++k) all[k] = static_cast<T>(bytes[k]);
+  } else {
+    for (int k = 0; k < q * p; ++k) all[k] = low[k];
+  }
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) to[j][k] = forward ? all[j * p + k] : all[(q - 1 - j) * p + k];
+}
+template <class T, int n> PENSTOCK_HD inline void store_vector(T* to, const Vector<T, n>& v) {
+  if ((reinterpret_cast<uint64_t>(to) & (alignof(Vector<T, n>) - 1)) == 0) *reinterpret_cast<Vector<T, n>*>(to) = v;
+  else
+    for (int k = 0; k < n; ++k) to[k] = v.v[k];
+}
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_planes(T* to, I plane, const T (&from)[q][p]) {
+  for (int k = 0; k < p; ++k) {
+    Vector<T, q> v;
+    for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
+    store_vector<T, q>(to + k * plane, v);
+  }
+}
+template <class T, int q, int p> PENSTOCK_HD inline void store_pixels(T* to, const T (&from)[q][p]) {
+  Vector<T, q * p> v;
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
+  store_vector<T, q * p>(to, v);
+}
+}  // namespace penstock
+)";
+
+size_t largest_element(const StageCode& code) {
+  size_t n = size_of(type_of(code.program, code.program.outputs[0]).dtype);
+  for (size_t k = 0; k < code.program.inputs.size(); ++k) n = std::max(n, size_of(input_dtype(code, static_cast<int>(k))));
+  return n;
+}
+int vector_elements(const StageCode& code) { return static_cast<int>(16 / largest_element(code)); }
+int vector_bytes(DType t, int count) { return static_cast<int>(std::min<size_t>(16, size_of(t) * count)); }
 
 class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    begin_text();
+    begin_text(variant.kind == StageVariant::Kind::positions || variant.kind == StageVariant::Kind::tiled ? kGroups : "");
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
+    else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);
     else positions_kernel();
     end_text();
@@ -23,12 +89,13 @@ class Emitter : KernelWriter {
   }
 
  private:
-  // One dense row: threads take 16 neighbors, as vectors where addresses allow it.
+  // One dense row: a thread takes neighbors as vectors where addresses allow it, several vectors in flight.
   void elements_kernel() {
-    const int n = inputs();
-    line("template <class T> struct alignas(sizeof(T) * {0} > 16 ? 16 : sizeof(T) * {0}) Pack {{ T v[{0}]; }};", kElements);
-    if (variant.table) line("__device__ inline {0} one({1} x0, const char* table, const int64_t* s) {{", element(out_type()), element(input_dtype(code, 0)));
+    const int n = inputs(), count = vector_elements(code);
+    line("template <class T> struct alignas(sizeof(T) * {0} > 16 ? 16 : sizeof(T) * {0}) Pack {{ T v[{0}]; }};", count);
     if (variant.table) {
+      line("__device__ inline {0} one({1} x0, const char* table, const int64_t* s) {{", element(out_type()),
+           element(input_dtype(code, 0)));
       coefficients();
       instructions([](int) { return std::string("x0"); }, "  ");
       line("  return {};", stored("0"));
@@ -40,49 +107,129 @@ class Emitter : KernelWriter {
       line("  for (int i = threadIdx.x; i < 256; i += blockDim.x) result[i] = one(static_cast<uint8_t>(i), table, s);");
       line("  __syncthreads();");
     }
-    line("  const bool aligned = {} 0;", [&] {
-      std::string all = fmt::format("((reinterpret_cast<uint64_t>(out) & {}) |", align(out_type()));
-      for (int k = 0; k < n; ++k)
-        all += fmt::format(" (reinterpret_cast<uint64_t>(in{}) & {}) |", k, align(input_dtype(code, k)));
-      return all.substr(0, all.size() - 2) + ") ==";
-    }());
-    line("  for (Index i = begin + {0} * threadIdx.x; i < end; i += {0} * blockDim.x) {{", kElements);
-    line("    if (aligned && i + {} <= end) {{", kElements);
-    for (int k = 0; k < n; ++k) line("      const auto x{0} = *reinterpret_cast<const Pack<{1}>*>(in{0} + i);", k, element(input_dtype(code, k)));
-    line("      Pack<{}> y;", element(out_type()));
-    line("      PENSTOCK_UNROLL");
-    line("      for (int e = 0; e < {}; ++e) {{", kElements);
-    if (variant.table) {
-      line("        y.v[e] = result[x0.v[e]];");
-    } else {
-      instructions([](int k) { return fmt::format("x{}.v[e]", k); }, "        ");
-      line("        y.v[e] = {};", stored("0"));
+    std::string aligned = fmt::format("((reinterpret_cast<uint64_t>(out) & {})", vector_bytes(out_type(), count) - 1);
+    for (int k = 0; k < n; ++k)
+      aligned += fmt::format(" | (reinterpret_cast<uint64_t>(in{}) & {})", k, vector_bytes(input_dtype(code, k), count) - 1);
+    line("  const bool aligned = {}) == 0;", aligned);
+    line("  const Index hop = {} * static_cast<Index>(blockDim.x);", count);
+    line("  for (Index i = begin + {} * static_cast<Index>(threadIdx.x); i < end; i += {} * hop) {{", count, kInFlight);
+    line("    if (aligned && i + {} * hop + {} <= end) {{", kInFlight - 1, count);
+    for (int k = 0; k < n; ++k) {
+      line("      Pack<{}> x{}[{}];", element(input_dtype(code, k)), k, kInFlight);
+      line("      PENSTOCK_UNROLL");
+      line("      for (int u = 0; u < {0}; ++u) x{1}[u] = *reinterpret_cast<const Pack<{2}>*>(in{1} + i + u * hop);", kInFlight, k,
+           element(input_dtype(code, k)));
     }
+    line("      PENSTOCK_UNROLL");
+    line("      for (int u = 0; u < {}; ++u) {{", kInFlight);
+    line("        Pack<{}> y;", element(out_type()));
+    line("        PENSTOCK_UNROLL");
+    line("        for (int e = 0; e < {}; ++e) {{", count);
+    one_element([](int k) { return fmt::format("x{}[u].v[e]", k); }, "y.v[e]", "          ");
+    line("        }}");
+    line("        *reinterpret_cast<Pack<{}>*>(out + i + u * hop) = y;", element(out_type()));
     line("      }}");
-    line("      *reinterpret_cast<Pack<{}>*>(out + i) = y;", element(out_type()));
     line("    }} else {{");
-    line("      for (Index e = i; e < i + {} && e < end; ++e) {{", kElements);
+    line("      for (int u = 0; u < {}; ++u)", kInFlight);
+    line("        for (Index e = i + u * hop; e < i + u * hop + {} && e < end; ++e) {{", count);
+    one_element([](int k) { return fmt::format("in{}[e]", k); }, "out[e]", "          ");
+    line("        }}");
+    line("    }}");
+    line("  }}");
+    line("}}");
+  }
+  template <class Load> void one_element(Load&& load, const char* to, const std::string& indent) {
     if (variant.table) {
-      line("        out[e] = result[in0[e]];");
+      line("{}{} = result[{}];", indent, to, load(0));
     } else {
-      instructions([](int k) { return fmt::format("in{}[e]", k); }, "        ");
-      line("        out[e] = {};", stored("0"));
+      instructions(load, indent);
+      line("{}{} = {};", indent, to, stored("0"));
+    }
+  }
+
+  // A few positions of the innermost dimension a thread: their elements come and go as vectors where they lie side by side.
+  void groups_kernel() {
+    begin_kernel();
+    const int n = inputs(), last = variant.dims - 1, q = group_positions(code, variant), planes = variant.planes;
+    const int out_planes = std::max(1, variant.out_planes);
+    dim_words();
+    line("  const Index groups = (e{0} + {1}) / {2};", last, q - 1, q);
+    for (int k = 0; k < n; ++k)
+      line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k, planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last,
+           planes);
+    line("  const bool planar = os{} == 1, interleaved = os{} == {}{};", last, last, out_planes, out_planes > 1 ? " && pos == 1" : "");
+    if (variant.fills && variant.has_plane) line("  const bool all_planes = plo == 0 && pn == {};", out_planes);
+    else line("  const bool all_planes = true;");
+    line("  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += static_cast<Index>(blockDim.x)) {{");
+    line("    Index rest = i;");
+    line("    const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
+    for (int d = last - 1; d >= 0; --d) {
+      if (d > 0) line("    const Index x{0} = rest % e{0}; rest /= e{0};", d);
+      else line("    const Index x0 = rest;");
+    }
+    std::string to = "0";
+    for (int d = 0; d <= last; ++d) to += fmt::format(" + x{0} * os{0}", d);
+    line("    const Index o = {};", to);
+    line("    const int count = e{0} - x{0} < {1} ? static_cast<int>(e{0} - x{0}) : {1};", last, q);
+    if (variant.fills) {
+      std::string inside = "true";
+      for (int d = 0; d < last; ++d) inside += fmt::format(" && x{0} >= lo{0} && x{0} < hi{0}", d);
+      line("    const bool row = {};", inside);
+      line("    const bool full = row && count == {1} && x{0} >= lo{0} && x{0} + {1} <= hi{0};", last, q);
+    } else {
+      line("    const bool full = count == {};", q);
+    }
+    for (int k = 0; k < n; ++k) {
+      const char* T = element(input_dtype(code, k));
+      std::string from = "0";
+      for (int d = 0; d <= last; ++d) from += fmt::format(" + x{1} * is{0}_{1}", k, d);
+      line("    {} g{}[{}][{}];", T, k, q, planes);
+      line("    {{ const {}* from = in{} + ({});", T, k, from);
+      line("      if (full && together{}) load_group(from, is{}_{} > 0, g{});", k, k, last, k);
+      line("      else {{");
+      line("        PENSTOCK_UNROLL");
+      line("        for (int j = 0; j < {}; ++j)", q);
+      line("          for (int p = 0; p < {}; ++p) g{}[j][p] = {} ? from[j * is{}_{} + p * ps{}] : {}(0);", planes, k,
+           variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", last) : "j < count", k, last, k, T);
+      line("      }} }}");
+    }
+    line("    {} y[{}][{}];", element(out_type()), q, out_planes);
+    line("    PENSTOCK_UNROLL");
+    line("    for (int j = 0; j < {}; ++j) {{", q);
+    instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
+    line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes, stored("p"));
+    line("    }}");
+    line("    if (full && all_planes && planar) store_planes(out + o, pos, y);");
+    line("    else if (full && all_planes && interleaved) store_pixels(out + o, y);");
+    line("    else {{");
+    line("      PENSTOCK_UNROLL");
+    line("      for (int j = 0; j < {}; ++j) {{", q);
+    line("        if (j >= count) break;");
+    if (variant.fills) {
+      line("        if (!row || x{0} + j < lo{0} || x{0} + j >= hi{0}) {{", last);
+      if (variant.has_plane) line("          for (Index p = 0; p < pn; ++p) out[o + j * os{} + p * pos] = fill[p];", last);
+      else line("          out[o + j * os{}] = fill[0];", last);
+      line("          continue;");
+      line("        }}");
+    }
+    line("        for (int p = 0; p < {}; ++p) out[o + j * os{} + (plo + p) * pos] = y[j][p];", out_planes, last);
+    if (variant.fills && variant.has_plane) {
+      line("        for (Index p = 0; p < plo; ++p) out[o + j * os{} + p * pos] = fill[p];", last);
+      line("        for (Index p = plo + {}; p < pn; ++p) out[o + j * os{} + p * pos] = fill[p];", out_planes, last);
     }
     line("      }}");
     line("    }}");
     line("  }}");
     line("}}");
   }
-  static int align(DType t) { return static_cast<int>(std::min<size_t>(16, size_of(t) * kElements)) - 1; }
 
-  void positions_kernel() {
-    begin_kernel();
+  // The words of dimensions, planes and fills.
+  void dim_words() {
     const int n = inputs();
-    const bool filtered = variant.kind == StageVariant::Kind::filtered, warped = variant.kind == StageVariant::Kind::warped;
     for (int d = 0; d < variant.dims; ++d) {
       line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d, at.dim(d) + 3);
       if (variant.fills) line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1, at.dim(d) + 2);
-      else if (filtered || warped) line("  const Index lo{} = 0;", d);
+      else line("  const Index lo{} = 0;", d);
       for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
     }
     if (variant.has_plane) {
@@ -95,6 +242,13 @@ class Emitter : KernelWriter {
     }
     if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
     if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
+  }
+
+  void positions_kernel() {
+    begin_kernel();
+    const int n = inputs();
+    const bool filtered = variant.kind == StageVariant::Kind::filtered, warped = variant.kind == StageVariant::Kind::warped;
+    dim_words();
     for (int k = 0; k < at.n_axes; ++k) {
       line("  const int taps{} = static_cast<int>(s[{}]);", k, at.axis(k));
       line("  const int32_t* first{} = reinterpret_cast<const int32_t*>(table + s[{}]);", k, at.axis(k) + 1);
@@ -257,8 +411,12 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
   words = at;
 }
 
-int64_t block_positions(const StageCode&, const StageVariant& v) {
-  return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * kElements * 2 : kStageThreads * 4;
+int group_positions(const StageCode& code, const StageVariant& v) {
+  if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
+  return v.planes == 1 ? static_cast<int>(std::min<size_t>(8, 16 / largest_element(code))) : 4;
+}
+int64_t work_granule(const StageCode& code, const StageVariant& v) {
+  return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight : kStageThreads;
 }
 size_t shared_bytes(const StageCode& code, const StageVariant& v) {
   return v.table ? 256 * size_of(type_of(code.program, code.program.outputs[0]).dtype) : 0;

@@ -50,14 +50,17 @@ struct EntryLayout {
   int inputs, dim_words, dims, axes, n_axes, tiles;
 };
 
-// A table begins with this; offsets are bytes from its beginning.
+// A table begins with this; offsets are bytes from its beginning. `block`: what a block takes, but for tiled kernels.
 struct TableHeader {
-  int64_t entries, starts, words;
+  int64_t entries, starts, words, block;
 };
 
 constexpr const char* kStageEntry = "stage";
 constexpr int kStageThreads = 256;
-int64_t block_positions(const StageCode& code, const StageVariant& v);  // positions or elements that a block takes
+// Positions of the innermost dimension that a thread takes at once: work is counted in them.
+int group_positions(const StageCode& code, const StageVariant& v);
+// What a block takes is a multiple of this: elements, or groups of positions.
+int64_t work_granule(const StageCode& code, const StageVariant& v);
 std::string emit_stage(const StageCode& code, const StageVariant& v);
 size_t shared_bytes(const StageCode& code, const StageVariant& v);  // but for tiled kernels: those depend on the samples
 

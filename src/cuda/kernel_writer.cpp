@@ -56,6 +56,26 @@ template <class T, class V> PENSTOCK_INLINE V number_of(T v) {
     return std::bit_cast<float>(0x4B000000u | v) - 8388608.0f;
   else return to_lane<T, V>(v);
 }
+
+// The entry whose blocks begin at or before this one; the lanes of a warp look at 32 places at once.
+__device__ inline int find_entry(const int32_t* starts, int n, int block) {
+#ifdef PENSTOCK_EMULATED
+  int lo = 0, hi = n;
+  while (hi - lo > 1) { const int mid = (lo + hi) / 2; if (starts[mid] <= block) lo = mid; else hi = mid; }
+  return lo;
+#else
+  int lo = 0;
+  const int lane = threadIdx.x & 31;
+  while (n > 1) {
+    const int step = (n + 31) / 32, place = lane * step;
+    const unsigned before = __ballot_sync(~0u, place < n && starts[lo + place] <= block);
+    const int k = 31 - __clz(before);
+    lo += k * step;
+    n = n - k * step < step ? n - k * step : step;
+  }
+  return lo;
+#endif
+}
 }  // namespace penstock
 )";
 
@@ -67,9 +87,10 @@ const Instruction* KernelWriter::tile_of(int node) const {
   return nullptr;
 }
 
-void KernelWriter::begin_text() {
+void KernelWriter::begin_text(const char* more) {
   text += vocabulary();
   text += kSpellings;
+  text += more;
   line("namespace penstock {{");
   line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
   operators();
@@ -86,16 +107,7 @@ void KernelWriter::operators() {
       line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
 }
 
-static void find_entry(KernelWriter& w) {
-  w.line("__device__ inline int find_entry(const int32_t* starts, int n, int block) {{");
-  w.line("  int lo = 0, hi = n;");
-  w.line("  while (hi - lo > 1) {{ const int mid = (lo + hi) / 2; if (starts[mid] <= block) lo = mid; else hi = mid; }}");
-  w.line("  return lo;");
-  w.line("}}");
-}
-
 void KernelWriter::begin_kernel() {
-  find_entry(*this);
   line("__device__ inline void run(const char* table) {{");
   line("  const int64_t* head = reinterpret_cast<const int64_t*>(table);");
   line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);");
@@ -105,9 +117,9 @@ void KernelWriter::begin_kernel() {
     line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]);", element(input_dtype(code, k)), k, at.in + k);
   line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]);", element(out_type()), at.out);
   line("  const Index total = static_cast<Index>(s[{}]);", at.positions);
-  line("  const Index begin = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]) * {};",
-       block_positions(code, variant));
-  line("  const Index end = begin + {0} < total ? begin + {0} : total;", block_positions(code, variant));
+  line("  const Index block = static_cast<Index>(head[3]);");
+  line("  const Index begin = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]) * block;");
+  line("  const Index end = total - begin < block ? total : begin + block;");
   if (code.faults) line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]);", at.fault);
   coefficients();
 }

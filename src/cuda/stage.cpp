@@ -170,7 +170,8 @@ class GpuStage final : public BatchStageRunner {
       driver_.set_zero(call.device, faults.get(), call.size * sizeof(int32_t), call.stream);
     }
     for (size_t g = 0; g < variants.size(); ++g) {
-      const PackedTable table = pack_table(code_, variants[g], groups[g], static_cast<int32_t*>(faults.get()));
+      const PackedTable table = pack_table(code_, variants[g], groups[g], static_cast<int32_t*>(faults.get()),
+                                           driver_.multiprocessors(call.device));
       if (table.blocks == 0) continue;
       const auto kernel = kernel_of(call.device, variants[g]);
       const auto staged = allocate_shared(driver_.pinned_memory(), table.bytes.size(), call.stream);

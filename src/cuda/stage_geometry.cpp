@@ -47,6 +47,13 @@ void merge_dims(SampleGeometry& g, int inputs) {
     }
   }
   g.dims = std::move(merged);
+  // A few channels that stay the innermost dimension go through together, as planes.
+  if (g.has_plane || g.dims.size() < 2) return;
+  const LoopDim& last = g.dims.back();
+  if (last.extent > 4 || last.lo != 0 || last.hi != last.extent) return;
+  g.plane = last, g.has_plane = true;
+  g.in_planes = g.out_planes = static_cast<int>(last.extent);
+  g.dims.pop_back();
 }
 
 bool StageGeometry::needs_single_nodes(const SampleContext& context, std::span<const Shape> shapes) const {

@@ -64,7 +64,8 @@ class StageGeometry {
   const StageCode& code_;
 };
 
-// Joins neighbors that are one run in memory for everybody; drops extents of 1. Only without filters and warps.
+// Joins neighbors that are one run in memory for everybody; drops extents of 1; makes planes of a few channels that are
+// left innermost. Only without filters and warps.
 void merge_dims(SampleGeometry& g, int inputs);
 
 }  // namespace penstock

@@ -139,6 +139,20 @@ TapTable plain_taps(const LoopDim& d) {
 
 }  // namespace
 
+// What the threads of a sample count: positions, or groups of them.
+static int64_t work_of(const StageCode& code, const StageVariant& v, const SampleGeometry& g) {
+  const int64_t positions = g.positions(), q = group_positions(code, v);
+  if (q == 1 || g.dims.empty() || positions == 0) return positions;
+  const int64_t row = g.dims.back().extent;
+  return positions / row * ((row + q - 1) / q);
+}
+
+// Large blocks hide what each spends on finding its entry; there must be enough of them for all multiprocessors.
+static int64_t block_of(int64_t work, int64_t granule, int multiprocessors) {
+  const int64_t blocks = int64_t{32} * multiprocessors;
+  return std::clamp<int64_t>((work / blocks + granule - 1) / granule, 1, 16) * granule;
+}
+
 StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
   StageVariant v;
   const int inputs = static_cast<int>(code.program.inputs.size());
@@ -197,7 +211,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
 }
 
 PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<const SampleGeometry* const> samples,
-                       int32_t* faults) {
+                       int32_t* faults, int multiprocessors) {
   const EntryLayout at(code, v);
   const int inputs = at.inputs, n = static_cast<int>(samples.size());
   const size_t coef_bytes = coefficient_bytes(code, v);
@@ -210,7 +224,10 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
   const std::vector<int64_t> words(static_cast<size_t>(n) * at.words);
   const int64_t words_at = p.append(words.data(), words.size() * 8);
   PackedTable result;
-  const int64_t block = block_positions(code, v);
+  std::vector<int64_t> work(n);
+  int64_t total = 0;
+  for (int e = 0; e < n; ++e) total += work[e] = work_of(code, v, *samples[e]);
+  const int64_t block = block_of(total, work_granule(code, v), multiprocessors);
   for (int e = 0; e < n; ++e) {
     const SampleGeometry& g = *samples[e];
     starts[e] = static_cast<int32_t>(result.blocks);
@@ -222,7 +239,7 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
       result.blocks += w && h ? positions / (w * h) * ((w + tile.width - 1) / tile.width) * ((h + tile.height - 1) / tile.height) : 0;
       result.shared_bytes = std::max(result.shared_bytes, tile.bytes);
     } else {
-      result.blocks += (positions + block - 1) / block;
+      result.blocks += (work[e] + block - 1) / block;
     }
     if (result.blocks >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
     int64_t coefs = p.append(nullptr, 0);
@@ -288,7 +305,7 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
       w[at.in + k] = reinterpret_cast<int64_t>(base);
     }
     w[at.out] = reinterpret_cast<int64_t>(g.out);
-    w[at.positions] = positions;
+    w[at.positions] = work[e];
     w[at.coefs] = coefs;
     if (v.fills) w[at.fill] = fill;
     if (code.faults) w[at.fault] = reinterpret_cast<int64_t>(faults + g.entry);
@@ -325,7 +342,7 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
   }
   starts[n] = static_cast<int32_t>(result.blocks);
   std::memcpy(p.at(starts_at), starts.data(), starts.size() * 4);
-  const TableHeader header{n, starts_at, words_at};
+  const TableHeader header{n, starts_at, words_at, block};
   std::memcpy(p.at(head), &header, sizeof header);
   if (v.kind != StageVariant::Kind::tiled) result.shared_bytes = shared_bytes(code, v);
   result.bytes = std::move(p.bytes);

@@ -20,6 +20,6 @@ struct PackedTable {
 };
 // `faults`: the device's flags, one int32 for each entry's sample; null where the stage has none.
 PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<const SampleGeometry* const> samples,
-                       int32_t* faults);
+                       int32_t* faults, int multiprocessors);
 
 }  // namespace penstock
