@@ -161,6 +161,14 @@ PASSES = {
         %4: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3
         return %4, %0.1
         """,
+    "place": """
+        %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER' random_shuffle=True
+        %1: uint8 HWC = decoders.image(%0.0)
+        %2: uint8 HWC = random_resized_crop(%1) size=[24, 24]
+        %3: int32 0-d = random.coin_flip()
+        %4: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3
+        return %4, %0.1
+        """,
     "push_down": """
         %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER' random_shuffle=True
         %1: uint8 HWC = decoders.image(%0.0)
@@ -170,6 +178,11 @@ PASSES = {
         return %4, %0.1
         """,
     "group": """
+        source: %0 readers.file
+        whole: %3 random.coin_flip
+        stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize
+        """,
+    "add_transfers": """
         source: %0 readers.file
         whole: %3 random.coin_flip
         stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize

@@ -49,14 +49,17 @@ def user_line():
 
 
 def warn_device(device):
-    """Work for a GPU is done on the CPU, said once; an error where PENSTOCK_REQUIRE_GPU=1."""
+    """Where no GPU can be used, its work is done on the CPU: said once, an error where PENSTOCK_REQUIRE_GPU=1."""
     if device not in ("gpu", "mixed"):
         raise ValueError(f"device must be 'cpu', 'gpu' or 'mixed', got {device!r}")
+    why_not = _core.gpu_why_not()
+    if not why_not:
+        return
     if os.environ.get("PENSTOCK_REQUIRE_GPU", "") not in ("", "0"):
-        raise RuntimeError(f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but this build has no GPU backend")
+        raise RuntimeError(f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}")
     if "device" not in _warned:
         _warned.add("device")
-        warnings.warn(f"device='{device}' runs on the CPU: this build has no GPU backend", _core.DeviceWarning, stacklevel=3)
+        warnings.warn(f"device='{device}' runs on the CPU: {why_not}", _core.DeviceWarning, stacklevel=3)
 
 
 class DataNode(_core.NodeRef):
@@ -65,8 +68,8 @@ class DataNode(_core.NodeRef):
     Arithmetic, comparisons, bitwise operators and square brackets make new nodes; they apply to each sample.
     """
 
-    def __init__(self, pipeline, node, output):
-        super().__init__(node, output)
+    def __init__(self, pipeline, node, output, device=""):
+        super().__init__(node, output, device)
         self.pipeline = pipeline
 
     def _type(self):
@@ -78,7 +81,8 @@ class DataNode(_core.NodeRef):
 
     @property
     def device(self):
-        return "cpu"
+        """Where the value is wanted, "cpu" or "gpu", whether or not this machine has a GPU."""
+        return "gpu" if self.pipeline._graph.on_gpu(self) else "cpu"
 
     @property
     def source(self):
@@ -101,16 +105,22 @@ class DataNode(_core.NodeRef):
 
     def cpu(self):
         """The value on the CPU."""
-        return self
+        return self._on("cpu")
 
     def gpu(self):
-        """The value on the GPU; where there is none, a DeviceWarning and the value itself."""
+        """The value on the GPU; where there is none, a DeviceWarning, and it stays on the CPU."""
         warn_device("gpu")
-        return self
+        return self._on("gpu")
+
+    def _on(self, device):
+        return self if self.device == device else DataNode(self.pipeline, self.node, self.output, device)
 
     def shape(self, *, dtype=None, device="cpu"):
         """The shape of each sample, as a 1-D tensor."""
-        return add_node("_shape", (self,), {} if dtype is None else {"dtype": dtype})
+        given = {} if dtype is None else {"dtype": dtype}
+        if device != self.device:
+            given["device"] = device
+        return add_node("_shape", (self,), given)
 
     def __repr__(self):
         return f"DataNode({self.name!r}, output {self.output})"
@@ -413,7 +423,7 @@ def add_node(op, inputs, arguments):
              for k, v in given.items()}
     graph = pipeline._graph
     index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
-                      -1 if seed is None else int(seed), user_line())
+                      -1 if seed is None else int(seed), user_line(), device=device or "")
     count = graph.outputs_of(index)
     outputs = [DataNode(pipeline, index, k) for k in range(count)]
     return outputs[0] if count == 1 else outputs

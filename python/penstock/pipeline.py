@@ -22,8 +22,8 @@ def _close_all():
 class Pipeline:
     """Sources and operators that run in threads of their own and hand out batches.
 
-    batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: ignored, this
-    build has no GPU backend. seed: of all random numbers and shuffles; None or negative: another one each time.
+    batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: the GPU of
+    operators that run on one; None: the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: another one each time.
     prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
     ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
     of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take.
@@ -159,7 +159,8 @@ class Pipeline:
         self._pipeline = _core.Pipeline(
             self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
             int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
-            -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"])
+            -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
+            -1 if given["device_id"] is None else int(given["device_id"]))
         self._built = True
         _alive.add(self)
         for node, source in self._sources.items():

@@ -22,7 +22,8 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     argument) runs in the pipeline's py_num_workers processes, an iterable or a generator function (batch=True) in one
     of its own, prefetch_queue_depth batches ahead; results come back through pipes.
     An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a
-    checkpoint. device, cuda_stream, use_copy_kernel, blocking, no_copy, bytes_per_sample_hint: accepted without effect.
+    checkpoint. device: "gpu" brings the batches there. cuda_stream, use_copy_kernel, blocking, no_copy,
+    bytes_per_sample_hint: accepted without effect.
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
     """
     pipeline = graph.required("fn.external_source(...)")
@@ -49,7 +50,7 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     if num_outputs is not None:
         arguments["num_outputs"] = count
     index = pipeline._graph.add("external_source", [], arguments, "" if name is None else str(name), -1,
-                                graph.user_line(), count, types)
+                                graph.user_line(), count, types, "" if device in (None, "cpu") else device)
     per_batch = True if batch is None else bool(batch)
     if source is None:
         pipeline._fed[pipeline._graph.name_of(index)] = FedNode(index, count, repeat_last)

@@ -8,36 +8,35 @@
 #include <deque>
 #include <thread>
 
+#include "base/gpu.h"
 #include "bindings.h"
 #include "interop.h"
 
 namespace penstock::python {
 namespace {
 
-// Base of Python's DataNode: which output of which node.
+// Base of Python's DataNode: which output of which node, and on which device where .cpu() or .gpu() said so.
 struct NodeRef {
   int node = 0, output = 0;
+  Place place = Place::made;
+  ValueRef value() const { return {node, output, place}; }
 };
 
 void add_argument(Node& to, const std::string& name, nb::handle value) {
   const ArgInfo* info = get_op(to.op).arg(name);
   if (info && kind_of(value.ptr()) == Kind::node) {
-    const NodeRef& r = nb::cast<const NodeRef&>(value);
-    to.per_sample.emplace_back(name, ValueRef{r.node, r.output});
+    to.per_sample.emplace_back(name, nb::cast<const NodeRef&>(value).value());
   } else {
     to.constants.emplace_back(name, info ? value_from(value.ptr(), *info) : Value{});  // unknown: add() says so
   }
 }
 
 int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict arguments, const std::string& name, int64_t seed,
-             const std::string& user_line, int outputs, nb::list types) {
+             const std::string& user_line, int outputs, nb::list types, const std::string& device) {
   Node n;
-  n.op = op, n.name = name, n.seed = seed, n.user_line = user_line, n.outputs = outputs;
+  n.op = op, n.name = name, n.seed = seed, n.user_line = user_line, n.outputs = outputs, n.device = device;
   try {
-    for (nb::handle i : inputs) {
-      const NodeRef& r = nb::cast<const NodeRef&>(i);
-      n.inputs.push_back({r.node, r.output});
-    }
+    for (nb::handle i : inputs) n.inputs.push_back(nb::cast<const NodeRef&>(i).value());
     for (auto [key, value] : arguments)
       if (!value.is_none()) add_argument(n, nb::cast<std::string>(key), value);
     for (nb::handle t : types) {
@@ -182,7 +181,8 @@ nb::dict dict_of(const PipelineStatistics& s) {
   d["iterations"] = s.iterations, d["samples"] = s.samples, d["threads"] = s.threads;
   d["seconds"] = s.wall_ns * 1e-9, d["loop_waits"] = s.consumer_wait_ns * 1e-9;
   d["threads_idle"] = s.worker_idle_ns * 1e-9, d["threads_blocked"] = s.blocked_ns * 1e-9;
-  d["bytes_held"] = s.bytes_held, d["bytes_in_use"] = s.bytes_in_use, d["verdict"] = s.verdict();
+  d["bytes_held"] = s.bytes_held, d["bytes_in_use"] = s.bytes_in_use;
+  d["device_bytes_in_use"] = s.device_bytes_in_use, d["verdict"] = s.verdict();
   nb::list stages;
   for (const auto& step : s.steps) {
     nb::dict x;
@@ -222,14 +222,22 @@ nb::object meta_of(const std::optional<ReaderMeta>& m) {
 }  // namespace
 
 void bind_pipeline(nb::module_& m) {
+  m.def("gpu_why_not", [] {  // "" where there is a GPU that can be used
+    nb::gil_scoped_release release;
+    return gpu_backend().why_not();
+  });
   nb::class_<NodeRef>(m, "NodeRef", nb::dynamic_attr())
-      .def("__init__", [](NodeRef* self, int node, int output) { new (self) NodeRef{node, output}; })
+      .def("__init__", [](NodeRef* self, int node, int output, const std::string& device) {
+             new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};
+           }, nb::arg("node"), nb::arg("output"), nb::arg("device") = "")
       .def_ro("node", &NodeRef::node)
       .def_ro("output", &NodeRef::output);
   nb::class_<Graph>(m, "Graph")
       .def(nb::init<>())
       .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
-           nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list())
+           nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list(),
+           nb::arg("device") = "")
+      .def("on_gpu", [](const Graph& g, const NodeRef& r) { return g.on_gpu(r.value()); })
       .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
       .def("type_of", [](const Graph& g, const NodeRef& r) {
              const ValueType& t = g.type({r.node, r.output});
@@ -243,10 +251,7 @@ void bind_pipeline(nb::module_& m) {
       .def("set_seed", &Graph::set_seed)
       .def("set_outputs", [](Graph& g, nb::list outputs) {
              std::vector<ValueRef> refs;
-             for (nb::handle o : outputs) {
-               const NodeRef& r = nb::cast<const NodeRef&>(o);
-               refs.push_back({r.node, r.output});
-             }
+             for (nb::handle o : outputs) refs.push_back(nb::cast<const NodeRef&>(o).value());
              g.set_outputs(std::move(refs));
            })
       .def("text", &Graph::text)
@@ -257,13 +262,14 @@ void bind_pipeline(nb::module_& m) {
   nb::class_<P>(m, "Pipeline")
       .def("__init__", [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
                           const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
-                          const std::string& entropy_index) {
+                          const std::string& entropy_index, int device) {
              PipelineOptions o;
              o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
              o.epoch_mode = epoch_mode(mode);
              o.on_error = one_of<OnError>("on_error", on_error, {"raise", "skip", "replace"});
              o.error_budget = error_budget, o.uneven = uneven;
              o.entropy_index = entropy_index;
+             o.device = device;
              auto pipeline = std::make_unique<Pipeline>(g, std::move(o));
              new (self) P{std::move(pipeline), {}};
            })
@@ -315,6 +321,7 @@ void bind_pipeline(nb::module_& m) {
              d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
              d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
              d["entropy_index"] = o.entropy_index;
+             d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
              d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
              d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
                                : o.epoch_mode == EpochMode::partial ? "partial"

@@ -11,13 +11,40 @@
 namespace penstock {
 
 namespace {
+
+PlanOptions plan_options(const Graph& g, const PipelineOptions& o) {
+  PlanOptions p = plan_options_from_environment();
+  const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
+  const auto wants = [&](const Node& n) {
+    return n.on_gpu || std::any_of(n.inputs.begin(), n.inputs.end(), asks);
+  };
+  const auto node = std::find_if(g.nodes().begin(), g.nodes().end(), wants);
+  const auto output = std::find_if(g.outputs().begin(), g.outputs().end(), asks);
+  if (node == g.nodes().end() && output == g.outputs().end()) return p;
+  const Node& first = node == g.nodes().end() ? g.node(output->node) : *node;
+  const auto refuse = [&](std::string why) {
+    Error e(ErrorKind::argument, std::move(why));
+    e.op = first.op, e.user_line = first.user_line;
+    throw e;
+  };
+  if (o.device == kNoGpu)
+    refuse("runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's device "
+           "away");
+  const std::string why_not = gpu_backend().why_not();
+  const char* required = std::getenv("PENSTOCK_REQUIRE_GPU");
+  if (!why_not.empty() && required && *required && std::string(required) != "0")
+    refuse(fmt::format("is asked for on a GPU and PENSTOCK_REQUIRE_GPU is set, but there is none to use: {}", why_not));
+  p.gpu = why_not.empty();
+  return p;
+}
+
 // A batch that the user still holds delays the next one's memory at most this long.
 constexpr auto kHoldTime = std::chrono::milliseconds(20);
 }  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
-    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options_from_environment())),
-      statistics(graph, plan, options.threads > 0 ? options.threads : usable_cores()),
+    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options(graph, options))),
+      statistics(plan, options.threads > 0 ? options.threads : usable_cores()),
       budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
       slots_(std::make_shared<OutputSlots>()), process_(getpid()) {
   if (options.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", options.batch_size);
@@ -38,6 +65,8 @@ Executor::Executor(Graph g, PipelineOptions o)
       bad_argument("on_error=\"skip\" with several shards gives the ranks different numbers of samples; "
                    "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
   cached_.resize(plan.steps.size());
+  compiled_.resize(plan.steps.size());
+  open_gpu();
   slots_->wake = &work_;
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
@@ -49,6 +78,10 @@ Executor::Executor(Graph g, PipelineOptions o)
     stop();
     throw;
   }
+}
+
+void Executor::open_gpu() {
+  if (plan.uses_gpu()) gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), std::max(1, options.prefetch) + 1);
 }
 
 Executor::~Executor() {
@@ -71,13 +104,13 @@ void Executor::stop() {
 }
 
 bool Executor::has_record(ValueRef v) const {
-  return v.output == 0 && get_op(graph.node(v.node).op).lazy_files;
+  return v.output == 0 && v.place == Place::made && get_op(graph.node(v.node).op).lazy_files;
 }
 
 void Executor::open_index() {
   check_index_option(options.entropy_index);
   const bool wanted = std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
-    return s.kind == Step::Kind::stage && has_record(s.inputs[0]);
+    return s.kind == Step::Kind::stage && !s.gpu && has_record(s.inputs[0]);
   });
   if (!wanted) return;
   indexes_ = open_indexes(options.entropy_index, sources_.at(primary)->data_set());
@@ -114,9 +147,12 @@ void Executor::schedule() {
   auto it = std::make_shared<Iteration>();
   for (const auto& n : graph.nodes())
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
+  for (const auto& s : plan.steps)
+    if (s.output.place != Place::made) it->values[s.output];
   {
     std::lock_guard lock(mutex_);
     it->number = next_number_++;
+    if (gpu_) it->stream = gpu_->stream(it->number);
     queue_.push_back(std::move(it));
   }
   work_.notify_all();
@@ -168,7 +204,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
   for (auto& sample : it->left_out) budget.add(std::move(sample));  // what is read ahead does not count yet
   PipelineOutput out;
-  for (const auto& v : graph.outputs()) out.batches.push_back(it->values.at(v));
+  for (const auto& v : plan.graph.outputs()) out.batches.push_back(it->values.at(v));
   out.origin = std::move(it->origin);
   statistics.delivered(it->size);
   return out;
@@ -189,8 +225,14 @@ void Executor::reset() {
 }
 
 bool Executor::makes_output(const Step& s) const {
-  return s.kind == Step::Kind::stage &&
-         std::find(graph.outputs().begin(), graph.outputs().end(), s.output) != graph.outputs().end();
+  const auto& outputs = plan.graph.outputs();
+  return (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer) &&
+         std::find(outputs.begin(), outputs.end(), s.output) != outputs.end();
+}
+
+// Enough is enqueued: the device says when it has done more. Its own iterations go on, so it never waits for itself.
+bool Executor::gpu_is_full(const Iteration& it) const {
+  return plan.steps[it.step].gpu && !it.on_gpu && on_gpu_ >= std::max(1, options.prefetch);
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
@@ -198,8 +240,10 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   if (s.kind == Step::Kind::source)  // sources are asked in order
     for (size_t i = 0; i < position; ++i)
       if (!queue_[i]->finished && queue_[i]->step <= it.step) return false;
-  if (s.kind != Step::Kind::stage || (position == 0 && consumer_waits_)) return true;
-  if (options.memory_limit && pool && position > 0 && pool->bytes_in_use() >= options.memory_limit) return false;
+  if ((s.kind != Step::Kind::stage && s.kind != Step::Kind::transfer) || (position == 0 && consumer_waits_)) return true;
+  if (options.memory_limit && position > 0 &&
+      (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) >= options.memory_limit)
+    return false;
   if (!makes_output(s)) return true;
   std::lock_guard lock(slots_->mutex);
   return slots_->alive < std::max(1, options.prefetch) + 1;
@@ -210,7 +254,7 @@ bool Executor::find_task(Task& task) {
     auto& it = *queue_[i];
     if (it.finished) continue;
     if (!it.prepared) {
-      if (it.preparing) continue;
+      if (it.preparing || it.waits || gpu_is_full(it)) continue;
       if (!may_prepare(it, i)) {
         const auto now = std::chrono::steady_clock::now();
         if (!it.blocked) it.blocked = true, it.blocked_since = now;
@@ -220,6 +264,7 @@ bool Executor::find_task(Task& task) {
       }
       it.blocked = false;
       it.preparing = true;
+      if (plan.steps[it.step].gpu && !it.on_gpu) it.on_gpu = true, ++on_gpu_;
       task = {queue_[i], true, 0};
       return true;
     }
@@ -272,20 +317,61 @@ void Executor::serve(int thread) {
       } catch (...) {
         it.no_memory = true;
       }
+      complete(task.iteration);
       lock.lock();
-      if (it.failure || it.no_memory || it.end_of_data || it.step + 1 == plan.steps.size()) {
-        it.finished = true;
-        it.step_state = nullptr;
-        ready_.notify_all();
-      } else {
-        ++it.step;
-        it.prepared = false;
-        it.items = it.next_item = it.done_items = 0;
-      }
-      work_.notify_all();
     } else if (task.prepare) {
       work_.notify_all();
     }
+  }
+}
+
+bool Executor::ends(const Iteration& it) const {
+  return it.failure || it.no_memory || it.end_of_data || it.step + 1 == plan.steps.size();
+}
+
+void Executor::go_on(Iteration& it) {
+  if (ends(it)) {
+    it.finished = true;
+    ready_.notify_all();
+  } else {
+    ++it.step;
+    it.prepared = false;
+    it.items = it.next_item = it.done_items = 0;
+  }
+  work_.notify_all();
+}
+
+void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
+  Iteration& it = *iteration;
+  const uint64_t number = it.number;
+  const bool land = it.must_land && !it.failure && !it.no_memory;
+  it.must_land = false;
+  bool left = false;  // the device tells when it is done with all of the iteration
+  if (ends(it) && it.on_gpu) {
+    if (auto error = error_of([&] { leave_gpu(it); })) fail_iteration(it, std::move(*error), nullptr);
+    left = true;
+  }
+  if (!land && !left) {
+    std::lock_guard lock(mutex_);
+    go_on(it);
+    return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    it.waits = land;
+    if (left) it.on_gpu = false;
+    if (!land) go_on(it);
+  }
+  const auto passed = [this, number, land, left] {
+    std::lock_guard lock(mutex_);
+    if (left) --on_gpu_, work_.notify_all();
+    if (!land) return;
+    for (auto& other : queue_)
+      if (other->number == number) other->waits = false, go_on(*other);
+  };
+  if (auto error = error_of([&] { gpu_->notify(it.stream, passed); })) {
+    if (land) fail_iteration(it, std::move(*error), nullptr);
+    passed();
   }
 }
 
@@ -300,7 +386,8 @@ void Executor::prepare_or_fail(Iteration& it, int thread) {
   } catch (const std::exception& e) {
     fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
   }
-  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), 0, 0, 0, 0);
+  const int enqueued = plan.steps[it.step].gpu && it.items == 0 ? it.size : 0;
+  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), enqueued, 0, 0, 0);
 }
 
 void Executor::fail_iteration(Iteration& it, Error e, const Node* n) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/backend.h"
+#include "exec/gpu_work.h"
 #include "exec/index_setting.h"
 #include "exec/pipeline.h"
 
@@ -29,6 +30,7 @@ class Executor {
   void add_index_statistics(PipelineStatistics& s) const;
   bool forked() const;  // this is a child of the process that made the executor
   void reset();
+  int64_t device_bytes_in_use() const { return gpu_ ? static_cast<int64_t>(gpu_->bytes_in_use()) : 0; }
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
   std::string checkpoint() const;
@@ -45,6 +47,7 @@ class Executor {
  private:
   struct StageState;
   struct WholeState;
+  struct TransferState;
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -58,10 +61,12 @@ class Executor {
     int count = 1;
   };
 
+  void open_gpu();
   void stop();
   void check_process() const;
   void serve(int thread);
   bool find_task(Task& task);                 // under mutex_
+  bool gpu_is_full(const Iteration& it) const;
   bool may_prepare(const Iteration& it, size_t position);
   void prepare(Iteration& it);                // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
@@ -74,13 +79,25 @@ class Executor {
   void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
   void add_error(Iteration& it, int i, Error e);
   void finish_step(Iteration& it, int thread);  // errors, then the next step
+  void complete(const std::shared_ptr<Iteration>& it);  // the step: goes on, at once or when the device is there
+  bool ends(const Iteration& it) const;         // with the current step
+  void go_on(Iteration& it);                    // under mutex_: to the next step
+  void leave_gpu(Iteration& it);                // behind its last step
   void settle_errors(Iteration& it, int thread);
   void drop_samples(Iteration& it, const std::vector<int>& gone);
   void prepare_source(Iteration& it, const Step& s);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
+  StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs, const std::vector<ValueRef>& sizes);
+  std::vector<ValueRef> size_outputs(const Step& s) const;
+  void prepare_gpu_stage(Iteration& it, const Step& s);
+  void prepare_transfer(Iteration& it, const Step& s);
+  void finish_transfer(Iteration& it);
+  Batch to_gpu(Iteration& it, const Batch& from, bool output);
+  void run_transfer_item(Iteration& it, int i);
   std::shared_ptr<BoundOp> bind(Iteration& it, const Node& n);
   SampleContext context(const Iteration& it, int sample, const Node& n) const;
+  std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
   std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
   bool makes_output(const Step& s) const;
   void fail_iteration(Iteration& it, Error e, const Node* n);
@@ -88,6 +105,7 @@ class Executor {
   std::map<int, std::unique_ptr<Source>> sources_;
   IndexSetting indexes_;
   std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
+  std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
   std::vector<Worker> workers_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
@@ -98,6 +116,8 @@ class Executor {
   bool stop_ = false, consumer_waits_ = false, ended_ = false;
   std::map<int, std::string> delivered_states_;
   int process_ = 0;
+  int on_gpu_ = 0;                 // iterations whose device work is not known to be done
+  std::unique_ptr<GpuWork> gpu_;   // where a step needs one
 };
 
 }  // namespace penstock

@@ -33,7 +33,7 @@ SampleContext Executor::context(const Iteration& it, int sample, const Node& n) 
 }
 
 std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
-  const auto args = graph.arguments(n, [&](ValueRef v) { return &it.values.at(v); });
+  const auto args = plan.graph.arguments(n, [&](ValueRef v) { return &it.values.at(v); });
   for (const auto& a : args)
     if (a.batch && a.batch->size() != it.size)
       bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), it.size);
@@ -49,7 +49,9 @@ void Executor::prepare(Iteration& it) {
     case Step::Kind::source: prepare_source(it, s); break;
     case Step::Kind::read: it.items = it.size; break;
     case Step::Kind::whole: prepare_whole(it, s); break;
-    case Step::Kind::stage: prepare_stage(it, s); break;
+    case Step::Kind::stage: s.gpu ? prepare_gpu_stage(it, s) : prepare_stage(it, s); break;
+    case Step::Kind::transfer: prepare_transfer(it, s); break;
+    case Step::Kind::decode: fail(ErrorKind::internal, "no decoder"); break;
   }
 }
 
@@ -71,10 +73,17 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   it.size = n;
   if (static_cast<int>(it.origin.size()) < n) it.origin.resize(n);
   it.states[node] = sources_.at(node)->state();
+  const Node& source = plan.graph.node(node);
+  for (int k = 0; k < source.outputs; ++k) {
+    Batch& b = it.values.at({node, k});
+    if (s.gpu) b = to_gpu(it, b, false);
+    else if (b.device().kind == DeviceKind::gpu)
+      bad_argument("gives batches on a GPU: say device='gpu' where the source is made");
+  }
 }
 
 void Executor::prepare_whole(Iteration& it, const Step& s) {
-  const Node& n = graph.node(s.nodes[0]);
+  const Node& n = plan.graph.node(s.nodes[0]);
   // A pipeline without sources makes full batches.
   if (it.size == 0) {
     it.size = options.batch_size;
@@ -120,8 +129,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   }
 }
 
-std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
-  // All output memory of an iteration shares one token, counted while any of it lives.
+std::shared_ptr<void> Executor::slot_token(Iteration& it) {
   struct Token {
     std::shared_ptr<OutputSlots> slots;
     explicit Token(std::shared_ptr<OutputSlots> s) : slots(std::move(s)) {
@@ -134,12 +142,15 @@ std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
       if (slots->wake) slots->wake->notify_all();
     }
   };
-  std::shared_ptr<void> token;
-  {
-    std::lock_guard lock(it.error_mutex);
-    token = it.slot.lock();
-    if (!token) it.slot = token = std::make_shared<Token>(slots_);
-  }
+  std::lock_guard lock(it.error_mutex);
+  std::shared_ptr<void> token = it.slot.lock();
+  if (!token) it.slot = token = std::make_shared<Token>(slots_);
+  return token;
+}
+
+std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
+  if (plan.steps[it.step].pinned) return allocate_shared(gpu_->pinned(), bytes, it.stream);
+  auto token = slot_token(it);
   auto memory = allocate_shared(options.memory, bytes);
   void* p = memory.get();
   return std::shared_ptr<void>(p, [memory, token](void*) mutable {
@@ -148,10 +159,47 @@ std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
   });
 }
 
+std::vector<ValueRef> Executor::size_outputs(const Step& s) const {
+  std::vector<ValueRef> sizes;
+  for (int id : s.nodes)
+    if (const Node& n = plan.graph.node(id); gives_size(n)) sizes.push_back({id, n.outputs - 1});
+  return sizes;
+}
+
+StageProgram Executor::program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs,
+                                  const std::vector<ValueRef>& sizes) {
+  StageProgram program;
+  program.inputs = std::move(inputs);
+  std::map<ValueRef, int> number;
+  for (size_t i = 0; i < s.inputs.size(); ++i) number.emplace(s.inputs[i], static_cast<int>(i));
+  const auto operand = [&](const Node& n, ValueRef v) {
+    const auto known = number.find(v);
+    return known == number.end() ? number.at({n.id, 0, Place::pixels}) : known->second;
+  };
+  for (int id : s.nodes) {
+    const Node& n = plan.graph.node(id);
+    std::vector<int> operands;
+    for (const auto& in : n.inputs) operands.push_back(operand(n, in));
+    try {
+      number[{id, 0}] = append_node(program, bind(it, n), std::move(operands), static_cast<uint32_t>(id));
+    } catch (Error& e) {
+      e.op = n.op;
+      e.user_line = n.user_line;
+      throw;
+    }
+  }
+  program.outputs = {number.at(s.output)};
+  for (const ValueRef& v : sizes) {
+    const Node& n = plan.graph.node(v.node);
+    program.sizes.push_back(operand(n, n.inputs[0]));
+  }
+  return program;
+}
+
 void Executor::prepare_stage(Iteration& it, const Step& s) {
   auto state = std::make_shared<StageState>();
   const bool cacheable = std::all_of(s.nodes.begin(), s.nodes.end(),
-                                     [&](int id) { return graph.node(id).per_sample.empty(); });
+                                     [&](int id) { return plan.graph.node(id).per_sample.empty(); });
   std::vector<ValueType> types;
   for (const auto& in : s.inputs) {
     const Batch& b = it.values.at(in);
@@ -166,8 +214,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
     }
     return true;
   };
-  for (int id : s.nodes)
-    if (gives_size(graph.node(id))) state->sizes.push_back({id, graph.node(id).outputs - 1});
+  state->sizes = size_outputs(s);
   std::shared_ptr<StageRunner> cached;
   if (cacheable) {
     std::lock_guard lock(mutex_);
@@ -176,25 +223,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
   if (cached && fits(*cached)) {
     state->runner = cached;
   } else {
-    StageProgram program;
-    program.inputs = types;
-    std::map<ValueRef, int> number;
-    for (size_t i = 0; i < s.inputs.size(); ++i) number.emplace(s.inputs[i], static_cast<int>(i));
-    for (int id : s.nodes) {
-      const Node& n = graph.node(id);
-      std::vector<int> operands;
-      for (const auto& in : n.inputs) operands.push_back(number.at(in));
-      try {
-        number[{id, 0}] = append_node(program, bind(it, n), std::move(operands), static_cast<uint32_t>(id));
-      } catch (Error& e) {
-        e.op = n.op;
-        e.user_line = n.user_line;
-        throw;
-      }
-    }
-    program.outputs = {number.at(s.output)};
-    for (const ValueRef& v : state->sizes) program.sizes.push_back(number.at(graph.node(v.node).inputs[0]));
-    state->runner = backend(DeviceKind::cpu).make_stage(std::move(program));
+    state->runner = backend(DeviceKind::cpu).make_stage(program_of(it, s, types, state->sizes));
     if (cacheable) {
       std::lock_guard lock(mutex_);
       cached_[it.step] = state->runner;
@@ -212,7 +241,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
       const auto params = state->runner->program().nodes[0].op->decode_params();
       in[0] = Shape{-1, -1, params.type == ImageType::any_data ? -1 : params.type == ImageType::gray ? 1 : 3};
     }
-    state->runner->shapes(context(it, i, graph.node(s.nodes[0])), in, std::span(&shapes[i], 1));
+    state->runner->shapes(context(it, i, plan.graph.node(s.nodes[0])), in, std::span(&shapes[i], 1));
     known = shapes[i].known();
   }
   const int ndim = known && it.size ? shapes[0].size() : type.ndim;
@@ -267,7 +296,7 @@ void Executor::read_item(Iteration& it, int i) {
 
 void Executor::run_whole_item(Iteration& it, int i) {
   auto& state = *static_cast<WholeState*>(it.step_state.get());
-  SampleContext c = context(it, i, graph.node(plan.steps[it.step].nodes.front()));
+  SampleContext c = context(it, i, plan.graph.node(plan.steps[it.step].nodes.front()));
   c.batch_state = state.batch_state.get();
   run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
 }
@@ -319,7 +348,7 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
       }
       return {sample.data, type, {}, shape, dense_strides(shape)};
     };
-    contexts[t] = context(it, i, graph.node(s.nodes.front()));
+    contexts[t] = context(it, i, plan.graph.node(s.nodes.front()));
     sample_of[t] = i;
     tasks.push_back({*contexts[t], std::span(in[t], s.inputs.size()), allocate[t], std::nullopt});
   }
@@ -342,6 +371,8 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
       case Step::Kind::read: read_item(it, i); break;
       case Step::Kind::whole: run_whole_item(it, i); break;
       case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
+      case Step::Kind::transfer: run_transfer_item(it, i); break;
+      case Step::Kind::decode: break;
     }
   };
   if (auto error = error_of(run)) add_error(it, i, std::move(*error));
@@ -350,6 +381,9 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
 }
 
 void Executor::finish_step(Iteration& it, int thread) {
+  if (plan.steps[it.step].kind == Step::Kind::transfer && it.step_state && !it.failure)
+    if (auto error = error_of([&] { finish_transfer(it); }))
+      fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));
   if (!it.errors.empty() && !it.failure) {
     try {
       settle_errors(it, thread);
@@ -377,7 +411,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
       continue;
     }
     for (uint32_t attempt = 0;; ++attempt) {
-      if (attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+      if (plan.steps[it.step].gpu || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
       run_items(it, bad.sample, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();
@@ -393,6 +427,8 @@ void Executor::drop_samples(Iteration& it, const std::vector<int>& gone) {
     if (b.size() != old) continue;
     Batch kept(b.dtype(), b.ndim(), b.layout(), old - static_cast<int>(gone.size()));
     kept.block = b.block;
+    kept.ready = b.ready;
+    kept.set_device(b.device());
     int to = 0;
     for (int i = 0; i < old; ++i)
       if (!std::binary_search(gone.begin(), gone.end(), i)) kept.sample(to++) = b.sample(i);

@@ -42,6 +42,11 @@ struct Iteration {
   bool finished = false;
   std::chrono::steady_clock::time_point blocked_since{};
   bool blocked = false;
+  bool on_gpu = false;                // counted among those whose device work is not known to be done
+  bool waits = false;                 // for what its last step has enqueued
+
+  StreamHandle stream = nullptr;      // of its work on the GPU
+  bool must_land = false;             // the current step's result is there once the stream has passed
 
   std::mutex error_mutex;
   std::vector<SampleError> errors;    // of the current step

@@ -31,7 +31,7 @@ Pipeline::~Pipeline() {
 
 const Graph& Pipeline::graph() const { return state_->executor.graph; }
 const PipelineOptions& Pipeline::options() const { return state_->executor.options; }
-std::string Pipeline::plan_text() const { return state_->executor.plan.text(graph()); }
+std::string Pipeline::plan_text() const { return state_->executor.plan.text(); }
 std::vector<PassText> Pipeline::pass_texts() const {
   std::vector<PassText> texts;
   make_plan(graph(), state_->executor.plan.options, &texts);
@@ -92,6 +92,7 @@ PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;
   PipelineStatistics s = e.statistics.summary();
   e.add_index_statistics(s);
+  s.device_bytes_in_use = e.device_bytes_in_use();
   if (e.pool) s.bytes_held = e.pool->bytes_held(), s.bytes_in_use = e.pool->bytes_in_use();
   return s;
 }
@@ -111,6 +112,7 @@ std::string Pipeline::to_json() const {
                         {"error_budget", o.error_budget},
                         {"uneven", o.uneven},
                         {"entropy_index", o.entropy_index},
+                        {"device", o.device},
                         {"graph", nlohmann::json::parse(graph().to_json())}}.dump(1);
 }
 
@@ -135,6 +137,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.error_budget = j.value("error_budget", int64_t{-1});
     o.uneven = j.value("uneven", false);
     o.entropy_index = j.value("entropy_index", std::string());
+    o.device = j.value("device", kDefaultGpu);
     graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {
     bad_argument("a saved pipeline that cannot be read: {}", e.what());

@@ -13,6 +13,9 @@
 
 namespace penstock {
 
+constexpr int kDefaultGpu = -1;      // the first one
+constexpr int kNoGpu = -99999;       // operators that are asked for on a GPU are an error
+
 struct PipelineOptions {
   int batch_size = 1;
   int threads = 0;             // 0: usable_cores()
@@ -25,6 +28,7 @@ struct PipelineOptions {
   // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": used where there
   // are some; "auto": made as well; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
+  int device = kDefaultGpu;    // GPU of the operators that run on one
   std::shared_ptr<MemoryResource> memory;  // default: a pool of its own
 };
 

@@ -10,10 +10,13 @@ namespace penstock {
 
 constexpr size_t kMostEvents = 200000;  // of one thread: about 8 MB
 
-Statistics::Statistics(const Graph& g, const Plan& plan, int threads) {
+Statistics::Statistics(const Plan& plan, int threads) {
   for (const auto& s : plan.steps) {
-    std::string name = s.kind == Step::Kind::read ? "read" : "";
-    for (int id : s.nodes) name += (name.empty() ? "" : " + ") + g.node(id).op;
+    std::string name = s.kind == Step::Kind::read                 ? "read"
+                       : s.kind == Step::Kind::transfer && s.gpu ? "to the GPU"
+                       : s.kind == Step::Kind::transfer          ? "to the CPU"
+                                                                 : "";
+    for (int id : s.nodes) name += (name.empty() ? "" : " + ") + plan.graph.node(id).op;
     names_.push_back(name);
   }
   for (int i = 0; i < threads; ++i) {

@@ -25,6 +25,7 @@ struct PipelineStatistics {
   int64_t worker_idle_ns = 0;     // summed over threads
   int64_t blocked_ns = 0;         // workers waited because the loop held its batches
   int64_t bytes_held = 0, bytes_in_use = 0;
+  int64_t device_bytes_in_use = 0;  // on the GPU
   int threads = 0;
   IndexCounts index;                   // of entropy indexes, in samples
   std::string index_path, index_note;  // "" where none are used; why they are not kept
@@ -41,7 +42,7 @@ struct TraceEvent {
 
 class Statistics {
  public:
-  Statistics(const Graph& g, const Plan& plan, int threads);
+  Statistics(const Plan& plan, int threads);
   void add(int thread, int step, uint64_t iteration, int64_t begin, int64_t end, int64_t samples, int64_t read_ns,
            int64_t decode_ns, int64_t pixels_ns);
   void idle(int64_t ns) { idle_ns_ += ns; }

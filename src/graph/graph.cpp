@@ -47,6 +47,10 @@ int Graph::add(Node node) {
       if (!has_value(in)) bad_argument("an input that does not exist: output {} of node {}", in.output, in.node);
     for (const auto& [name, in] : node.per_sample)
       if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
+    if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
+      bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
+    node.on_gpu = node.device.empty() ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
+                                      : node.device != "cpu";
     const int outputs = outputs_of(info, named);
     if (node.outputs <= 0) node.outputs = outputs;
     if (node.outputs != outputs && !info.arg("num_outputs"))
@@ -97,7 +101,9 @@ std::string to_text(const ValueType& t) {
 }
 
 std::string Graph::value_text(ValueRef v) const {
-  return node(v.node).outputs > 1 ? fmt::format("%{}.{}", v.node, v.output) : fmt::format("%{}", v.node);
+  static constexpr const char* kPlaces[] = {"", "@cpu", "@gpu", "@pixels"};
+  const char* place = kPlaces[static_cast<int>(v.place)];
+  return node(v.node).outputs > 1 ? fmt::format("%{}.{}{}", v.node, v.output, place) : fmt::format("%{}{}", v.node, place);
 }
 
 std::string Graph::node_text(int id, bool with_types) const {
@@ -107,6 +113,7 @@ std::string Graph::node_text(int id, bool with_types) const {
   std::string s = with_types ? fmt::format("%{}: {} = {}(", id, types, n.op) : fmt::format("%{} = {}(", id, n.op);
   for (size_t i = 0; i < n.inputs.size(); ++i) s += (i ? ", " : "") + value_text(n.inputs[i]);
   s += ")";
+  if (!n.device.empty()) s += fmt::format(" device='{}'", n.device);
   for (const auto& [name, value] : n.constants) s += fmt::format(" {}={}", name, penstock::to_text(value));
   for (const auto& [name, ref] : n.per_sample) s += fmt::format(" {}={}", name, value_text(ref));
   return s;

@@ -10,9 +10,18 @@
 
 namespace penstock {
 
+// Where a value is read. A user's .cpu() and .gpu() say it of the reader's side; the place pass says it of all.
+enum class Place : int8_t {
+  made,    // where its operator leaves it
+  cpu,     // copied there
+  gpu,
+  pixels,  // of a decoder on the GPU: the whole image, before the decoder's own window is cut from it
+};
+
 struct ValueRef {
   int node = -1;
   int output = 0;
+  Place place = Place::made;
   friend bool operator==(const ValueRef&, const ValueRef&) = default;
   friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
 };
@@ -34,7 +43,7 @@ struct Node {
   int id = 0;             // order of creation: keys the random numbers, kept in JSON
   std::string op;         // name in the registry
   std::string name;       // unique; "__flip_3" if the user gave none
-  std::string device = "cpu";
+  std::string device;     // "cpu", "gpu", "mixed"; "": where its inputs are
   int64_t seed = -1;      // of the node's random numbers; negative: the pipeline's
   std::string user_line;  // "file.py:12"
   std::vector<ValueRef> inputs;
@@ -43,6 +52,7 @@ struct Node {
   int outputs = 0;        // 0: as the operator says
   int region = 0;
   int domain = 0;
+  bool on_gpu = false;    // its outputs belong on the GPU, by its device or its inputs
   std::vector<ValueType> types;  // of the outputs, as far as known before data flow
 };
 
@@ -51,6 +61,8 @@ inline bool gives_size(const Node& n) {
   const OpInfo& info = get_op(n.op);
   return !info.size_output.empty() && n.outputs > info.outputs;
 }
+
+struct Planning;
 
 class Graph {
  public:
@@ -67,13 +79,14 @@ class Graph {
   void set_seed(uint64_t seed) { seed_ = seed; }
   uint64_t seed() const { return seed_; }
   const ValueType& type(ValueRef v) const { return nodes_.at(v.node).types.at(v.output); }
+  bool on_gpu(ValueRef v) const { return v.place == Place::made ? node(v.node).on_gpu : v.place != Place::cpu; }
   int find(const std::string& name) const;  // -1 if there is none
 
   // One line a node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
   std::string text() const;
   std::string node_text(int id, bool types = true) const;  // the same line without the user's line
   std::string return_text() const;                         // the last line of text()
-  std::string value_text(ValueRef v) const;                // "%3", or "%0.1" where the node has several outputs
+  std::string value_text(ValueRef v) const;  // "%3", "%0.1" where the node has several outputs, "%3@gpu" where it is moved
   std::string to_json() const;
   static Graph from_json(const std::string& text);
 
@@ -81,6 +94,7 @@ class Graph {
   std::vector<Argument> arguments(const Node& n, const std::function<const Batch*(ValueRef)>& per_sample) const;
 
  private:
+  friend void place(Planning& p);  // rewrites the nodes' devices and references
   bool has_value(ValueRef v) const;
   std::vector<Node> nodes_;
   std::vector<Body> regions_;

@@ -33,8 +33,20 @@ Value value_from(const json& j) {
   bad_argument("a saved pipeline holds a value of an unknown kind");
 }
 
-json to_json(ValueRef v) { return json::array({v.node, v.output}); }
-ValueRef ref_from(const json& j) { return {j.at(0).get<int>(), j.at(1).get<int>()}; }
+json to_json(ValueRef v) {
+  json j = json::array({v.node, v.output});
+  if (v.place != Place::made) j.push_back(v.place == Place::gpu ? "gpu" : "cpu");
+  return j;
+}
+ValueRef ref_from(const json& j) {
+  ValueRef v{j.at(0).get<int>(), j.at(1).get<int>()};
+  if (j.size() > 2) {
+    const auto place = j.at(2).get<std::string>();
+    if (place != "gpu" && place != "cpu") bad_argument("a saved pipeline with a value on the device '{}'", place);
+    v.place = place == "gpu" ? Place::gpu : Place::cpu;
+  }
+  return v;
+}
 
 }  // namespace
 
@@ -42,7 +54,7 @@ std::string Graph::to_json() const {
   json nodes = json::array();
   for (const auto& n : nodes_) {
     json j{{"op", n.op}, {"name", n.name}, {"outputs", n.outputs}};
-    if (n.device != "cpu") j["device"] = n.device;
+    if (!n.device.empty()) j["device"] = n.device;
     if (n.seed >= 0) j["seed"] = n.seed;
     if (!n.user_line.empty()) j["line"] = n.user_line;
     for (const auto& in : n.inputs) j["inputs"].push_back(penstock::to_json(in));
@@ -69,7 +81,7 @@ Graph Graph::from_json(const std::string& text) {
       n.op = e.at("op").get<std::string>();
       n.name = e.at("name").get<std::string>();
       n.outputs = e.at("outputs").get<int>();
-      n.device = e.value("device", "cpu");
+      n.device = e.value("device", "");
       n.seed = e.value("seed", int64_t{-1});
       n.user_line = e.value("line", "");
       if (n.outputs < 0 || n.outputs > 1024) bad_argument("a saved pipeline with a node of {} outputs", n.outputs);

@@ -14,7 +14,8 @@ Step step_of(const Node& n, Step::Kind kind) {
   s.kind = kind;
   s.nodes = {n.id};
   s.inputs = n.inputs;
-  if (kind == Step::Kind::stage) s.output = {n.id, 0};
+  s.gpu = n.device == "gpu";
+  if (kind == Step::Kind::stage || s.gpu) s.output = {n.id, 0};
   return s;
 }
 
@@ -27,11 +28,23 @@ void group(Planning& p) {
     if (!p.needed[n.id]) continue;
     const Family family = get_op(n.op).family;
     if (family != Family::stage) {
-      steps.push_back(step_of(n, family == Family::source ? Step::Kind::source : Step::Kind::whole));
+      steps.push_back(step_of(n, family == Family::source ? Step::Kind::source
+                                 : p.runs_on_gpu(n.id)    ? Step::Kind::stage  // of one node
+                                                          : Step::Kind::whole));
       continue;
     }
     const StageTraits t = stage_traits(p.graph, n);
     const ValueRef result{n.id, 0};
+    if (t.decodes && p.runs_on_gpu(n.id)) {
+      steps.push_back(step_of(n, Step::Kind::decode));
+      if (!t.maps) continue;
+      const ValueRef pixels{n.id, 0, Place::pixels};  // the decoder's window opens the stage behind it
+      steps.back().output = pixels;
+      growing.emplace(result, GrowingStage{steps.size(), StageGrowth(p, n, t)});
+      steps.push_back(step_of(n, Step::Kind::stage));
+      steps.back().inputs = {pixels};
+      continue;
+    }
     const auto before = growing.find(n.inputs.at(0));
     if (before != growing.end() && before->second.growth.may_take(p, n, t, p.decoder[n.id] >= 0)) {
       GrowingStage s = before->second;

@@ -18,7 +18,7 @@ void find_last_uses(Planning& p) {
 std::string last_uses_text(const Planning& p) {
   std::string s;
   for (size_t i = 0; i < p.plan.steps.size(); ++i) {
-    s += p.plan.step_text(p.graph, i);
+    s += p.plan.step_text(i);
     std::string freed;
     for (const auto& [v, step] : p.plan.value_last_use)
       if (step == static_cast<int>(i)) freed += (freed.empty() ? "; frees " : ", ") + p.graph.value_text(v);

@@ -13,18 +13,18 @@ namespace penstock {
 
 struct Planning {
   Planning(const Graph& g, const PlanOptions& o);
-  const Graph& graph;
+  Plan plan;
+  const Graph& graph = plan.graph;                // place() rewrites it
   const PlanOptions options;
-  const std::set<ValueRef> outputs;
+  std::set<ValueRef> outputs;
 
   // prune()
   std::vector<char> needed;                       // by node
   std::map<ValueRef, std::vector<int>> readers;   // needed nodes that read a value
   // push_down()
   std::vector<int> decoder;                       // by node: whose region it helps to choose, -1: none's
-  // group(), add_reads(), find_last_uses()
-  Plan plan;
 
+  bool runs_on_gpu(int node) const { return graph.node(node).device == "gpu"; }  // behind place()
   bool read_once(ValueRef v) const;  // by one node, and no output of the pipeline
 };
 
@@ -33,10 +33,16 @@ struct Planning {
 void infer(const Graph& g, Node& node);
 // Keeps what outputs need, and sources: they are what an epoch is counted by.
 void prune(Planning& p);
+void find_readers(Planning& p);
+// Says where each node runs and makes every reference name the device that its reader wants: "gpu" in Node::device, or ""
+// for the CPU. Sources run on the CPU, and so does what the GPU cannot run; values of arguments are wanted there.
+void place(Planning& p);
 // Finds the maps whose window may be handed to a decoder: it then decodes just what they read.
 void push_down(Planning& p);
 // Makes steps: neighbors become one stage where the result keeps its bytes.
 void group(Planning& p);
+// Copies a value to the other device, in front of the first step that wants it there.
+void add_transfers(Planning& p);
 // Readers hand out names of files: who wants bytes gets a step that reads them, a single decoder reads for itself.
 void add_reads(Planning& p);
 // Says after which step a value's memory is free.

@@ -61,6 +61,13 @@ TEST(Passes, TextAfterEach) {
       "%4: int32 0-d = random.coin_flip()\n"
       "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
       "return %5, %0.1\n",
+      "place\n"
+      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+      "%1: uint8 HWC = decoders.image(%0.0)\n"
+      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
+      "%4: int32 0-d = random.coin_flip()\n"
+      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+      "return %5, %0.1\n",
       "push_down\n"
       "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
       "%1: uint8 HWC = decoders.image(%0.0)\n"
@@ -69,6 +76,10 @@ TEST(Passes, TextAfterEach) {
       "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4  -> %1\n"
       "return %5, %0.1\n",
       "group\n"
+      "source: %0 readers.file\n"
+      "whole: %4 random.coin_flip\n"
+      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
+      "add_transfers\n"
       "source: %0 readers.file\n"
       "whole: %4 random.coin_flip\n"
       "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
@@ -117,7 +128,7 @@ TEST(Passes, TheSizeOfAnInputIsThereForWhoReadsIt) {
     const int hue = r.add("hue", {{resized, 0}}, {{"hue", Value(30.0)}});
     if (!early) reader = r.add("cast", {{resized, 1}}, {{"dtype", Value(int64_t(DType::float32))}});
     r.g.set_outputs({{hue, 0}, {reader, 0}});
-    EXPECT_EQ(r.texts()[4], early ? "group\n"
+    EXPECT_EQ(r.texts()[5], early ? "group\n"
                                     "source: %0 readers.file\n"
                                     "stage: %1 decoders.image %6 resize\n"
                                     "stage: %7 cast\n"
@@ -135,9 +146,9 @@ TEST(Passes, AWindowBehindAPixelOperatorReachesTheDecoder) {
   const int again = r.add("resize", {{cut, 0}}, {{"size", Value(std::vector<double>{50, 50})}});
   r.g.set_outputs({{again, 0}});
   const auto texts = r.texts();
-  EXPECT_NE(texts[3].find("crop=[100.0, 100.0]  -> %1"), std::string::npos) << texts[3];
-  EXPECT_EQ(texts[3].find("size=[50.0, 50.0]  -> %1"), std::string::npos) << texts[3];
-  EXPECT_EQ(texts[4], "group\n"
+  EXPECT_NE(texts[4].find("crop=[100.0, 100.0]  -> %1"), std::string::npos) << texts[4];
+  EXPECT_EQ(texts[4].find("size=[50.0, 50.0]  -> %1"), std::string::npos) << texts[4];
+  EXPECT_EQ(texts[5], "group\n"
                       "source: %0 readers.file\n"
                       "stage: %1 decoders.image %2 random_resized_crop %3 hue %6 crop\n"
                       "stage: %7 resize\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/plan.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,9 +18,9 @@ PlanOptions plan_options_from_environment() {
   return o;
 }
 
-Planning::Planning(const Graph& g, const PlanOptions& o)
-    : graph(g), options(o), outputs(g.outputs().begin(), g.outputs().end()) {
+Planning::Planning(const Graph& g, const PlanOptions& o) : options(o), outputs(g.outputs().begin(), g.outputs().end()) {
   plan.options = o;
+  plan.graph = g;
 }
 
 bool Planning::read_once(ValueRef v) const {
@@ -36,28 +37,40 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   tell("infer", [&] { return inferred_text(g); });  // Graph::add() ran it
   prune(p);
   tell("prune", [&] { return pruned_text(p); });
+  place(p);
+  tell("place", [&] { return pruned_text(p); });
   push_down(p);
   tell("push_down", [&] { return pushed_down_text(p); });
   group(p);
-  tell("group", [&] { return p.plan.text(g); });
+  tell("group", [&] { return p.plan.text(); });
+  add_transfers(p);
+  tell("add_transfers", [&] { return p.plan.text(); });
   add_reads(p);
-  tell("add_reads", [&] { return p.plan.text(g); });
+  tell("add_reads", [&] { return p.plan.text(); });
   find_last_uses(p);
   tell("last_use", [&] { return last_uses_text(p); });
   return std::move(p.plan);
 }
 
-std::string Plan::step_text(const Graph& g, size_t i) const {
-  static constexpr const char* kKinds[] = {"source", "read", "whole", "stage"};
-  std::string s = std::string(kKinds[static_cast<int>(steps[i].kind)]) + ":";
-  for (int id : steps[i].nodes) s += fmt::format(" %{} {}", id, g.node(id).op);
-  if (steps[i].lazy_source) s += " (reads files)";
+bool Plan::uses_gpu() const {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.gpu || s.kind == Step::Kind::transfer; });
+}
+
+std::string Plan::step_text(size_t i) const {
+  static constexpr const char* kKinds[] = {"source", "read", "whole", "stage", "transfer", "decode"};
+  const Step& step = steps[i];
+  std::string s = kKinds[static_cast<int>(step.kind)];
+  if (step.kind == Step::Kind::transfer)
+    return s + fmt::format(": {} to {}", graph.value_text(step.inputs[0]), graph.value_text(step.output));
+  s += step.gpu ? " on the GPU:" : ":";
+  for (int id : step.nodes) s += fmt::format(" %{} {}", id, graph.node(id).op);
+  if (step.lazy_source) s += " (reads files)";
   return s;
 }
 
-std::string Plan::text(const Graph& g) const {
+std::string Plan::text() const {
   std::string s;
-  for (size_t i = 0; i < steps.size(); ++i) s += step_text(g, i) + "\n";
+  for (size_t i = 0; i < steps.size(); ++i) s += step_text(i) + "\n";
   return s;
 }
 

@@ -9,26 +9,32 @@
 namespace penstock {
 
 struct Step {
-  enum class Kind { source, read, whole, stage } kind = Kind::whole;
+  enum class Kind { source, read, whole, stage, transfer, decode } kind = Kind::whole;
   std::vector<int> nodes;         // of the graph, in order
   std::vector<ValueRef> inputs;   // values that the step reads; a stage's first is the one that maps apply to
-  ValueRef output;                // stages have one; others all outputs of nodes[0]
-  bool lazy_source = false;       // stage: reads and decodes the files of a reader itself
+  ValueRef output;                // of stages, reads, transfers, decodes; others give all outputs of nodes[0]
+  bool lazy_source = false;       // stage, decode: reads and decodes the files of a reader itself
+  bool gpu = false;               // stage, decode, transfer: the output is there
+  bool pinned = false;            // the output only goes on to the GPU; transfer: the input is such a one
 };
 
 struct PlanOptions {
   bool fuse = true;       // several operators in one stage
   bool push_down = true;  // maps behind a decoder join its stage, so that it decodes just what is needed
+  bool gpu = false;       // there is one; else everything stays on the CPU
+  bool gpu_decodes = false;  // it has a decoder
 };
 // PENSTOCK_EXEC=simple runs operator by operator; PENSTOCK_PUSH_DOWN=0 keeps decoders alone.
 PlanOptions plan_options_from_environment();
 
 struct Plan {
   PlanOptions options;     // that it was made with
+  Graph graph;             // with every node and every value in its place
   std::vector<Step> steps;
   std::vector<std::pair<ValueRef, int>> value_last_use;  // value, index of the last step that reads it
-  std::string step_text(const Graph& g, size_t i) const;  // "stage: %1 decoders.image %2 resize (reads files)"
-  std::string text(const Graph& g) const;                  // one line a step
+  std::string step_text(size_t i) const;  // "stage: %1 decoders.image %2 resize (reads files)"
+  std::string text() const;               // one line a step
+  bool uses_gpu() const;
 };
 
 struct PassText {

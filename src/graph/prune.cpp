@@ -13,7 +13,12 @@ void prune(Planning& p) {
     for (const auto& in : nodes[i].inputs) p.needed[in.node] = 1;
     for (const auto& [name, in] : nodes[i].per_sample) p.needed[in.node] = 1;
   }
-  for (const auto& n : nodes) {
+  find_readers(p);
+}
+
+void find_readers(Planning& p) {
+  p.readers.clear();
+  for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
     for (const auto& in : n.inputs) p.readers[in].push_back(n.id);
     for (const auto& [name, in] : n.per_sample) p.readers[in].push_back(n.id);

@@ -9,7 +9,7 @@ void push_down(Planning& p) {
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id] || get_op(n.op).family != Family::stage) continue;
     const StageTraits traits = stage_traits(p.graph, n);
-    if (!traits.decodes) continue;
+    if (!traits.decodes || p.runs_on_gpu(n.id)) continue;
     StageGrowth growth(p, n, traits);
     ValueRef end{n.id, 0};
     // A window passes through what lies between it and the decoder: growth knows through what.

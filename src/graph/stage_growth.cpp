@@ -11,12 +11,17 @@ StageTraits stage_traits(const Graph& g, const Node& n) {
   return bind_op(get_op(n.op), args)->traits();
 }
 
+bool stage_decodes(const Graph& g, const Node& n) {
+  return get_op(n.op).family == Family::stage && stage_traits(g, n).decodes;
+}
+
 bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed) const {
   constexpr int kMostNodes = 64;
   constexpr size_t kMostInputs = 4;
   const ValueRef joint = n.inputs.at(0);
   const Node& before = p.graph.node(joint.node);
   if (!p.options.fuse || !p.read_once(joint) || before.region != n.region || before.domain != n.domain) return false;
+  if (joint.place != Place::made || before.device != n.device) return false;
   if (closed_ || nodes_ >= kMostNodes || t.decodes) return false;
   if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_)) return false;
   if (inputs_ + n.inputs.size() - 1 > kMostInputs) return false;
@@ -37,7 +42,7 @@ void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
   if (const auto r = p.readers.find({n.id, n.outputs - 1}); gives_size(n) && r != p.readers.end())
     size_reader_ = std::min(size_reader_, *std::min_element(r->second.begin(), r->second.end()));
   inputs_ += n.inputs.size() - 1;
-  decodes_ |= t.decodes;
+  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);  // there the stage begins behind the decoder
   filter_ |= t.filters;
   warp_ |= t.warps;
   window_ |= t.maps && !t.filters && !t.warps;

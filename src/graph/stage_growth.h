@@ -8,6 +8,7 @@
 namespace penstock {
 
 StageTraits stage_traits(const Graph& g, const Node& n);
+bool stage_decodes(const Graph& g, const Node& n);  // false for other families
 
 // What a growing stage has so far.
 class StageGrowth {

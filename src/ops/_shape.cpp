@@ -12,6 +12,7 @@ struct ShapeOf {
     return Schema<ShapeOf>("_shape", "The extents of each sample as a 1-D tensor: DataNode.shape().")
         .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
         .hidden()
+        .reads_shapes()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {

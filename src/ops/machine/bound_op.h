@@ -138,6 +138,7 @@ struct OpInfo {
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode
   bool lazy_files = false;   // source: output 0 is a file that is read where it is needed
+  bool reads_shapes = false; // run() looks at the shapes of its inputs alone
   bool batch_wide = false;   // shapes() needs all samples (pad to the largest)
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   const ArgInfo* arg(const std::string& name) const;

@@ -109,6 +109,7 @@ template <class Op> class Schema {
   Schema&& random() && { info_.random = true; return std::move(*this); }
   Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
   Schema&& lazy_files() && { info_.lazy_files = true; return std::move(*this); }
+  Schema&& reads_shapes() && { info_.reads_shapes = true; return std::move(*this); }
   Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
   OpInfo take() && { return std::move(info_); }
 

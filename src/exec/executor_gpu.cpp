@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the executor enqueues on a GPU: stages, copies in both directions, and how an iteration leaves it. A worker thread
+// never waits for the device.
+#include "exec/executor.h"
+#include "ops/machine/stage_program.h"
+
+namespace penstock {
+
+// Samples on their way through pinned memory: from memory that a copy would make the device wait for.
+struct Executor::TransferState {
+  Batch from, staged, to;
+};
+
+namespace {
+
+Batch of_same_shapes(const Batch& b) {
+  Batch like(b.dtype(), b.ndim(), b.layout(), b.size());
+  for (int i = 0; i < b.size(); ++i) like.sample(i).shape = b.shape(i), like.sample(i).source = b.sample(i).source;
+  return like;
+}
+
+constexpr size_t kParallelBytes = size_t{256} << 10;  // less is copied by one thread
+
+}  // namespace
+
+void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
+  std::vector<Batch> inputs;
+  std::vector<ValueType> types;
+  for (const auto& in : s.inputs) {
+    const Batch& b = it.values.at(in);
+    inputs.push_back(b);
+    types.push_back({b.dtype(), b.ndim(), b.layout()});
+  }
+  const std::vector<ValueRef> sizes = size_outputs(s);
+  StageProgram program = program_of(it, s, std::move(types), sizes);
+  std::shared_ptr<BatchStageRunner> compiled;
+  {
+    std::lock_guard lock(mutex_);
+    compiled = compiled_[it.step];
+  }
+  std::shared_ptr<BatchStageRunner> runner;
+  if (compiled) runner = compiled->rebound(program);
+  if (!runner) {
+    runner = gpu_backend().make_stage(program);
+    std::lock_guard lock(mutex_);
+    compiled_[it.step] = runner;
+  }
+  BatchStageCall call;
+  call.device = gpu_->device();
+  call.stream = it.stream;
+  call.size = it.size;
+  call.context = [&](int i) { return context(it, i, plan.graph.node(s.nodes.front())); };
+  call.inputs = inputs;
+  call.memory = makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory();
+  std::vector<Batch> outputs(1 + sizes.size());
+  std::vector<SampleError> errors;
+  if (it.size > 0) runner->run(call, outputs, errors);
+  for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
+  for (int i = 0; i < outputs[0].size(); ++i) outputs[0].sample(i).source = path_of(it, s.inputs[0], i);
+  it.values[s.output] = std::move(outputs[0]);
+  for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
+}
+
+// A batch that lies on the host is copied by this thread into pinned memory first.
+Batch Executor::to_gpu(Iteration& it, const Batch& from, bool output) {
+  if (from.device().kind == DeviceKind::gpu) {
+    if (from.device().id != gpu_->device())
+      bad_argument("a batch on GPU {} in a pipeline of GPU {}", from.device().id, gpu_->device());
+    gpu_->wait_for(it.stream, from);
+    return from;
+  }
+  Batch staged = of_same_shapes(from), to = staged;
+  staged.allocate(gpu_->pinned(), it.stream);
+  to.allocate(output ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
+  for (int i = 0; i < from.size(); ++i) copy_strided(from.view(i), staged.view(i));
+  gpu_->copy(staged, to, it.stream);
+  return to;
+}
+
+void Executor::prepare_transfer(Iteration& it, const Step& s) {
+  auto t = std::make_shared<TransferState>();
+  t->from = it.values.at(s.inputs[0]);
+  t->to = of_same_shapes(t->from);
+  const bool output = makes_output(s);
+  if (!s.gpu) {
+    for (int i = 0; i < t->from.size(); ++i)
+      if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+    t->to.allocate(output ? with_token(gpu_->pinned(), slot_token(it)) : gpu_->pinned(), it.stream);
+    gpu_->copy(t->from, t->to, it.stream);
+    it.must_land = true;
+    it.values.at(s.output) = std::move(t->to);
+    return;
+  }
+  if (t->from.device().kind == DeviceKind::gpu || (!s.pinned && t->from.bytes() < kParallelBytes)) {
+    it.values.at(s.output) = to_gpu(it, t->from, output);
+    return;
+  }
+  t->to.allocate(output ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
+  if (s.pinned) {
+    gpu_->copy(t->from, t->to, it.stream);
+    it.values.at(s.output) = std::move(t->to);
+    return;
+  }
+  t->staged = of_same_shapes(t->from);
+  t->staged.allocate(gpu_->pinned(), it.stream);
+  it.items = it.size;
+  it.step_state = std::move(t);
+}
+
+void Executor::run_transfer_item(Iteration& it, int i) {
+  auto& t = *static_cast<TransferState*>(it.step_state.get());
+  copy_strided(t.from.view(i), t.staged.view(i));
+}
+
+void Executor::finish_transfer(Iteration& it) {
+  auto& t = *static_cast<TransferState*>(it.step_state.get());
+  gpu_->copy(t.staged, t.to, it.stream);
+  it.values.at(plan.steps[it.step].output) = std::move(t.to);
+}
+
+void Executor::leave_gpu(Iteration& it) {
+  if (it.failure || it.no_memory || it.end_of_data) return;
+  std::shared_ptr<DeviceEvent> written;
+  for (const auto& v : plan.graph.outputs()) {
+    Batch& b = it.values.at(v);
+    if (b.device().kind != DeviceKind::gpu) continue;
+    if (!written) written = gpu_->runtime().record(gpu_->device(), it.stream);
+    b.ready = written;
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/gpu_work.h"
+
+namespace penstock {
+namespace {
+
+class CountedMemory final : public MemoryResource {
+ public:
+  CountedMemory(std::shared_ptr<MemoryResource> from, std::shared_ptr<std::atomic<size_t>> in_use)
+      : from_(std::move(from)), in_use_(std::move(in_use)) {}
+  void* allocate(size_t bytes, StreamHandle stream) override {
+    void* p = from_->allocate(bytes, stream);
+    *in_use_ += bytes;
+    return p;
+  }
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
+    from_->deallocate(p, bytes, stream);
+    *in_use_ -= bytes;
+  }
+  Device device() const override { return from_->device(); }
+
+ private:
+  std::shared_ptr<MemoryResource> from_;
+  std::shared_ptr<std::atomic<size_t>> in_use_;
+};
+
+class TokenMemory final : public MemoryResource {
+ public:
+  TokenMemory(std::shared_ptr<MemoryResource> from, std::shared_ptr<void> token)
+      : token_(std::move(token)), from_(std::move(from)) {}
+  void* allocate(size_t bytes, StreamHandle stream) override { return from_->allocate(bytes, stream); }
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override { from_->deallocate(p, bytes, stream); }
+  Device device() const override { return from_->device(); }
+
+ private:
+  std::shared_ptr<void> token_;
+  std::shared_ptr<MemoryResource> from_;
+};
+
+int existing(DeviceRuntime& runtime, int device) {
+  if (device < 0 || device >= runtime.device_count())
+    bad_argument("there is no GPU {}: this machine has {}", device, runtime.device_count());
+  return device;
+}
+
+}  // namespace
+
+GpuWork::Streams::~Streams() {
+  for (StreamHandle s : taken) {
+    error_of([&] { runtime.synchronize(device, s); });  // what is wrong with the device has been said by then
+    runtime.give_back_stream(device, s);
+  }
+}
+
+GpuWork::GpuWork(int device, int streams)
+    : device_(device), runtime_(gpu_backend().runtime()), streams_{runtime_, existing(runtime_, device), {}} {
+  for (int i = 0; i < streams; ++i) streams_.taken.push_back(runtime_.take_stream(device_));
+  memory_ = std::make_shared<CountedMemory>(runtime_.memory(device_), in_use_);
+  pinned_ = runtime_.pinned_memory();
+}
+
+GpuWork::~GpuWork() {
+  std::lock_guard lock(alive_->mutex);
+  alive_->alive = false;
+}
+
+void GpuWork::notify(StreamHandle stream, std::function<void()> f) {
+  runtime_.notify(device_, stream, [alive = alive_, f = std::move(f)] {
+    std::lock_guard lock(alive->mutex);
+    if (alive->alive) f();
+  });
+}
+
+void GpuWork::wait_for(StreamHandle stream, const Batch& batch) {
+  if (batch.ready) runtime_.wait(device_, stream, *batch.ready);
+}
+
+void GpuWork::copy(const Batch& from, Batch& to, StreamHandle stream) {
+  constexpr ptrdiff_t kPadding = 64;  // of samples in one block
+  const char* begin = nullptr;
+  char* target = nullptr;
+  size_t bytes = 0;
+  const auto flush = [&] {
+    if (bytes) runtime_.copy(device_, target, begin, bytes, stream);
+  };
+  for (int i = 0; i < from.size(); ++i) {
+    const Batch::Sample &a = from.sample(i), &b = to.sample(i);
+    const size_t size = checked_bytes(a.shape.volume(), size_of(from.dtype()));
+    if (size == 0) continue;
+    const auto* p = static_cast<const char*>(a.data);
+    auto* q = static_cast<char*>(b.data);
+    const ptrdiff_t gap = p - (begin + bytes);
+    if (bytes && !a.owner && !b.owner && gap >= 0 && gap < kPadding && p - begin == q - target) {
+      bytes = static_cast<size_t>(p - begin) + size;
+    } else {
+      flush();
+      begin = p, target = q, bytes = size;
+    }
+  }
+  flush();
+}
+
+std::shared_ptr<MemoryResource> with_token(std::shared_ptr<MemoryResource> from, std::shared_ptr<void> token) {
+  return std::make_shared<TokenMemory>(std::move(from), std::move(token));
+}
+
+}  // namespace penstock

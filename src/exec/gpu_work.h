@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipeline's share of a GPU: a stream for each iteration in flight, memory that is counted, and calls when the device
+// has come to a point.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "base/gpu.h"
+#include "batch/batch.h"
+
+namespace penstock {
+
+class GpuWork {
+ public:
+  // Throws ErrorKind::argument for a device that does not exist.
+  GpuWork(int device, int streams);
+  ~GpuWork();  // waits for its work
+
+  int device() const { return device_; }
+  DeviceRuntime& runtime() const { return runtime_; }
+  StreamHandle stream(uint64_t iteration) const { return streams_.taken[iteration % streams_.taken.size()]; }
+  const std::shared_ptr<MemoryResource>& memory() const { return memory_; }
+  const std::shared_ptr<MemoryResource>& pinned() const { return pinned_; }
+  size_t bytes_in_use() const { return *in_use_; }
+
+  // Calls `f` once what is on the stream by now is done, on any thread, maybe before it returns; not after the destructor.
+  void notify(StreamHandle stream, std::function<void()> f);
+  // Work on the stream from now on sees the batch as it was written.
+  void wait_for(StreamHandle stream, const Batch& batch);
+  // Enqueues copies of all samples; both batches are dense per sample. Neighbors in memory go in one copy.
+  void copy(const Batch& from, Batch& to, StreamHandle stream);
+
+ private:
+  struct Alive {
+    std::mutex mutex;
+    bool alive = true;
+  };
+  struct Streams {
+    DeviceRuntime& runtime;
+    int device;
+    std::vector<StreamHandle> taken;
+    ~Streams();
+  };
+  int device_;
+  DeviceRuntime& runtime_;
+  Streams streams_;
+  std::shared_ptr<std::atomic<size_t>> in_use_ = std::make_shared<std::atomic<size_t>>(0);
+  std::shared_ptr<MemoryResource> memory_, pinned_;
+  std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+};
+
+// Memory of `from` that keeps `token` while any of it lives.
+std::shared_ptr<MemoryResource> with_token(std::shared_ptr<MemoryResource> from, std::shared_ptr<void> token);
+
+}  // namespace penstock

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/gpu.h"
+#include "graph/stage_growth.h"
+
+namespace penstock {
+
+void place(Planning& p) {
+  Graph& g = p.plan.graph;
+  std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
+  const auto runs_on_gpu = [&](const Node& n) {
+    if (!p.options.gpu || !n.on_gpu) return false;
+    switch (get_op(n.op).family) {
+      case Family::source: return !get_op(n.op).lazy_files;  // what a program gives is brought there at once
+      case Family::whole: return gpu_backend().runs_whole(n.op);
+      case Family::stage: return !stage_traits(g, n).decodes || p.options.gpu_decodes;
+    }
+    return false;
+  };
+  const auto made_on_gpu = [&](ValueRef v) {
+    const Node& n = g.node(v.node);
+    return gpu[v.node] && !(gives_size(n) && v.output == n.outputs - 1);  // sizes are known to the host
+  };
+  const auto placed = [&](ValueRef v, bool wanted_on_gpu) {
+    return ValueRef{v.node, v.output, made_on_gpu(v) == wanted_on_gpu ? Place::made : wanted_on_gpu ? Place::gpu : Place::cpu};
+  };
+  for (Node& n : g.nodes_) {
+    gpu[n.id] = p.needed[n.id] && runs_on_gpu(n);
+    const bool reads_pixels = !get_op(n.op).reads_shapes;
+    for (ValueRef& v : n.inputs) v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) : made_on_gpu(v));
+    for (auto& [name, v] : n.per_sample) v = placed(v, false);
+    n.device = gpu[n.id] ? "gpu" : "";
+  }
+  p.outputs.clear();
+  for (ValueRef& v : g.outputs_) {
+    v = placed(v, p.options.gpu && g.on_gpu(v));
+    p.outputs.insert(v);
+  }
+  find_readers(p);
+}
+
+}  // namespace penstock
