@@ -70,6 +70,12 @@ if(PENSTOCK_TESTS)
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG Threads::Threads
                           GTest::gtest_main ${CMAKE_DL_LIBS})
+    # Host time of a call: nothing is copied or launched.
+    add_executable(stage_host_bench EXCLUDE_FROM_ALL benchmarks/gpu/stage_host_bench.cpp ${gpu_sources} ${emulated_sources}
+                   ${PENSTOCK_OBJECTS})
+    target_include_directories(stage_host_bench PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(stage_host_bench PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG Threads::Threads
+                          ${CMAKE_DL_LIBS})
     add_test(NAME cuda COMMAND cuda_test)
     file(GLOB nvrtc_folder ${CMAKE_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/cu13/lib)
     set_tests_properties(cuda PROPERTIES ENVIRONMENT_MODIFICATION "PENSTOCK_NVIDIA_LIBS=path_list_append:${nvrtc_folder}")
