@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output of an affine resampling: where it reads, and the blend of its neighbors. Axes go x, y, z; rows of the matrix m
-// give the source's x, y, z in dims + 1 columns, pixel centers are at integers + 0.5, positions are float64.
+// One output of an affine resampling: where it reads, and the blend of its neighbors. Axes go x, y, z; rows of the
+// matrix m give the source's x, y, z in dims + 1 columns, pixel centers are at integers + 0.5, positions are float64.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -50,8 +50,8 @@ template <class V> PENSTOCK_HD inline V fill_in_lane(float fill) {
 // The rest is one element at a time, for kernels; the CPU's loops over blocks do the same in the same order.
 template <int dims> struct AffinePoint { AffineNeighbor axis[dims]; };
 template <int dims>
-PENSTOCK_HD inline AffinePoint<dims> affine_point(const double* m, const int64_t* extent, int64_t x, int64_t y, int64_t z,
-                                                  bool nearest) {
+PENSTOCK_HD inline AffinePoint<dims> affine_point(const double* m, const int64_t* extent, int64_t x, int64_t y,
+                                                  int64_t z, bool nearest) {
   AffinePoint<dims> p;
   for (int a = 0; a < dims; ++a)
     p.axis[a] = affine_neighbor(m[a * (dims + 1)], static_cast<double>(x) + 0.5, affine_base(m, dims, a, y, z),

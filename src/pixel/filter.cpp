@@ -7,8 +7,8 @@
 namespace penstock {
 
 AxisTaps axis_taps(const AxisFilter& f, int64_t in) {
-  return axis_taps(f.kind, f.antialias, f.lo, f.hi, f.out, f.border, f.window.data(), static_cast<int64_t>(f.window.size()),
-                   in);
+  const auto size = static_cast<int64_t>(f.window.size());
+  return axis_taps(f.kind, f.antialias, f.lo, f.hi, f.out, f.border, f.window.data(), size, in);
 }
 
 void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int64_t count, TapTable& table) {
@@ -20,7 +20,8 @@ void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int
   table.weight.resize(static_cast<size_t>(count) * axis.taps);
   std::vector<double> w(axis.taps);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t first = make_output_taps(axis, begin + i * step, w.data(), &table.weight[static_cast<size_t>(i) * axis.taps]).first;
+    float* const weight = &table.weight[static_cast<size_t>(i) * axis.taps];
+    const int64_t first = make_output_taps(axis, begin + i * step, w.data(), weight).first;
     table.first[i] = static_cast<int32_t>(first);
     table.lowest = std::min(table.lowest, first), table.highest = std::max(table.highest, first + axis.taps);
   }

@@ -30,7 +30,7 @@ PENSTOCK_HD inline float sqrt(float v) { return PENSTOCK_EXACT(__fsqrt_rn, __bui
 PENSTOCK_HD inline double sqrt(double v) { return PENSTOCK_EXACT(__dsqrt_rn, __builtin_sqrt)(v); }
 PENSTOCK_HD inline float fmod(float a, float b) { return PENSTOCK_EXACT(::fmodf, __builtin_fmodf)(a, b); }
 PENSTOCK_HD inline double fmod(double a, double b) { return PENSTOCK_EXACT(::fmod, __builtin_fmod)(a, b); }
-PENSTOCK_HD inline double copysign(double v, double sign) { return PENSTOCK_EXACT(::copysign, __builtin_copysign)(v, sign); }
+PENSTOCK_HD inline double copysign(double v, double s) { return PENSTOCK_EXACT(::copysign, __builtin_copysign)(v, s); }
 PENSTOCK_HD inline bool is_negative(double v) { return std::bit_cast<int64_t>(v) < 0; }
 
 }  // namespace penstock

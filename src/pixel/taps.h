@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The taps of one output of a one-dimensional filter: make_taps fills its tables with them, and kernels compute the same
-// bits where they need them. Weights are summed in float64, in the order of the samples, and rounded to float32 once.
+// The taps of one output of a one-dimensional filter: make_taps fills its tables with them, and kernels compute the
+// same bits where they need them. Weights are summed in float64, in the order of the samples, and rounded to float32 once.
 #pragma once
 #include <cstdint>
 
@@ -22,8 +22,8 @@ struct AxisTaps {
   const float* window;  // kind window: `full` weights of a convolution
 };
 
-PENSTOCK_HD inline AxisTaps axis_taps(FilterKind kind, bool antialias, double lo, double hi, int64_t out, FilterBorder border,
-                                      const float* window, int64_t window_size, int64_t in) {
+PENSTOCK_HD inline AxisTaps axis_taps(FilterKind kind, bool antialias, double lo, double hi, int64_t out,
+                                      FilterBorder border, const float* window, int64_t window_size, int64_t in) {
   AxisTaps a{kind, border, 1, 1, in, lo, out ? (hi - lo) / static_cast<double>(out) : 1.0, 0.0, window};
   if (kind == FilterKind::nearest) return a;
   a.radius = kind == FilterKind::cubic ? 2 : kind == FilterKind::lanczos3 ? 3 : 1;

@@ -9,7 +9,8 @@
 //     // pixel part (optional): one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in
 //     PENSTOCK_PIXEL(                                  // what is inside is compiled here, and kept as text for the GPU
 //     template <class V> struct Coef { V mul, add; };
-//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });
+//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });  // only what src/pixel offers
+//     // where bases hold parts of it: PENSTOCK_TEXT(rules_text, ...), refuses_text, apply_text, in this order before it
 //     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
 //                                                      // coef(SampleFrame) where arguments are PerFrame
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
@@ -261,13 +262,10 @@ class OpAdaptor final : public BoundOp {
   }
   std::string device_text() const override {
     std::string text;
-    if constexpr (HasPixel<Op>) {
-      for (const char* part : {[] { if constexpr (requires { Op::rules_text; }) return Op::rules_text; else return ""; }(),
-                               [] { if constexpr (requires { Op::refuses_text; }) return Op::refuses_text; else return ""; }(),
-                               [] { if constexpr (requires { Op::apply_text; }) return Op::apply_text; else return ""; }(),
-                               Op::pixel_text})
-        if (*part) text += std::string(part) + "\n";
-    }
+    if constexpr (requires { Op::rules_text; }) text += std::string(Op::rules_text) + "\n";
+    if constexpr (requires { Op::refuses_text; }) text += std::string(Op::refuses_text) + "\n";
+    if constexpr (requires { Op::apply_text; }) text += std::string(Op::apply_text) + "\n";
+    if constexpr (HasPixel<Op>) text += std::string(Op::pixel_text) + "\n";
     return text;
   }
   const char* fault() const override {
