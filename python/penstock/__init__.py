@@ -4,7 +4,7 @@ import os as _os
 
 from . import _core, fn, types
 from . import graph as _graph
-from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, tensor
+from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
 from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
-           "pipeline_def", "seed", "tensor", "types"]
+           "pipeline_def", "seed", "set_device_allocator", "tensor", "types"]
 
 
 def __getattr__(name):
@@ -31,7 +31,7 @@ def __getattr__(name):
 def _show(values, columns=None, size=160, path=None):
     """A picture of the samples side by side; see penstock.pictures.contact_sheet."""
     from .pictures import contact_sheet
-    return contact_sheet(values, columns=columns, size=size, path=path)
+    return contact_sheet(values.cpu(), columns=columns, size=size, path=path)
 
 
 Batch.show = Tensor.show = _show

@@ -76,9 +76,25 @@ class Tensor(_Expressions):
         """A torch tensor over the same memory."""
     def as_array(self) -> Any: ...
     def as_cpu(self) -> Tensor: ...
+    def cpu(self) -> Tensor:
+        """The same on the host; waits for it."""
+    def gpu(self, device_id: int = 0) -> Tensor:
+        """The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU."""
+    @property
+    def device(self) -> str:
+        """'cpu', 'gpu:0', ..."""
+    @property
+    def device_type(self) -> str:
+        """'cpu' or 'gpu'."""
+    def device_id(self) -> int | None:
+        """The number of the GPU; None on the host."""
+    @property
+    def stream(self) -> int | None:
+        """The handle of the stream that the memory was written on; None where there is none."""
     def squeeze(self, dim: int | None = None) -> Tensor:
         """Without one or all dimensions of extent 1."""
-    def copy_to_external(self, ptr: Any) -> None:
+    def copy_to_external(self, ptr: Any, cuda_stream: Any = None, non_blocking: bool = False,
+                         use_copy_kernel: bool = False) -> None:
         """Copies the elements, row by row, to an address (an integer or a ctypes pointer)."""
     def data_ptr(self) -> int: ...
     def show(self, columns: int | None = None, size: int = 160, path: Any = None) -> Any:
@@ -89,6 +105,8 @@ class Tensor(_Expressions):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
@@ -121,10 +139,26 @@ class Batch(_Expressions):
     def as_array(self) -> Any:
         """The batch as one NumPy array; TypeError where the samples differ in shape."""
     def as_cpu(self) -> Batch: ...
+    def cpu(self) -> Batch:
+        """The same on the host; waits for it."""
+    def gpu(self, device_id: int = 0) -> Batch:
+        """The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU."""
+    @property
+    def device(self) -> str:
+        """'cpu', 'gpu:0', ..."""
+    @property
+    def device_type(self) -> str:
+        """'cpu' or 'gpu'."""
+    def device_id(self) -> int | None:
+        """The number of the GPU; None on the host."""
+    @property
+    def stream(self) -> int | None:
+        """The handle of the stream that the memory was written on; None where there is none."""
     def as_reshaped_tensor(self, shape: Sequence[int]) -> Tensor: ...
     def numpy(self) -> Any: ...
     def torch(self) -> Any: ...
-    def copy_to_external(self, ptr: Any) -> None:
+    def copy_to_external(self, ptr: Any, cuda_stream: Any = None, non_blocking: bool = False,
+                         use_copy_kernel: bool = False) -> None:
         """Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer)."""
     @staticmethod
     def from_dlpack_list(list_of_objects: list[Any], layout: str = "") -> Batch: ...
@@ -137,6 +171,8 @@ class Batch(_Expressions):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
@@ -148,6 +184,9 @@ def batch(data: Any, layout: str = "", dtype: Any = None) -> Batch:
 
 def per_sample(values: Any) -> Batch:
     """One value a sample, for an operator's argument."""
+
+def set_device_allocator(allocate: Any = None, free: Any = None, device: int | None = None) -> None:
+    """Takes a GPU's memory (all GPUs': device=None) from two functions; without them from Penstock's own pool again."""
 
 def seed(seed: int) -> None:
     """Restarts the random numbers of immediate calls from `seed`."""

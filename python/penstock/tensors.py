@@ -3,4 +3,26 @@
 from ._core import Batch as TensorListCPU
 from ._core import Tensor as TensorCPU
 
-__all__ = ["TensorCPU", "TensorListCPU"]
+
+class _OnGpu(type):
+    """isinstance() asks where the memory lies: one class stands for both places."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls._host) and value.device_type == "gpu"
+
+    def __call__(cls, data, layout="", device_id=0):
+        value = cls._host(data, layout)
+        return value if value.device_type == "gpu" else value.gpu(device_id)
+
+
+class TensorGPU(metaclass=_OnGpu):
+    """A Tensor on a GPU. TensorGPU(data, layout="", device_id=0) copies what lies on the host."""
+    _host = TensorCPU
+
+
+class TensorListGPU(metaclass=_OnGpu):
+    """A Batch on a GPU. TensorListGPU(data, layout="", device_id=0) copies what lies on the host."""
+    _host = TensorListCPU
+
+
+__all__ = ["TensorCPU", "TensorGPU", "TensorListCPU", "TensorListGPU"]

@@ -105,5 +105,25 @@ class DataLoader:
 
 
 def to_torch(value):
-    """A torch tensor over the memory of a Tensor, or of a Batch whose samples have one shape."""
+    """A torch tensor over the memory of a Tensor, or of a Batch whose samples have one shape.
+
+    Memory of a GPU is ordered before what torch enqueues on its current stream; it is not freed before what that stream
+    has been given by the time the tensor dies. Nothing waits on the host.
+    """
     return value.torch() if isinstance(value, (_core.Batch, _core.Tensor)) else _core.tensor(value).torch()
+
+
+def use_torch_allocator(device=None):
+    """Takes the memory of a GPU (of all of them: device=None) from torch's caching allocator, so that both share one pool.
+
+    penstock.set_device_allocator() goes back to Penstock's own.
+    """
+    import torch
+
+    def allocate(nbytes, device, stream):
+        return torch.cuda.caching_allocator_alloc(nbytes, device, stream)
+
+    def free(address, nbytes, device, stream):
+        torch.cuda.caching_allocator_delete(address)
+
+    _core.set_device_allocator(allocate, free, device)

@@ -118,7 +118,8 @@ Value value_from(PyObject* o, const ArgInfo& info) {
     PyBytes_AsStringAndSize(o, &data, &size);
     return std::string(data, static_cast<size_t>(size));
   }
-  if (kind == Kind::numpy || kind == Kind::torch || kind == Kind::tensor) return from_tensor(tensor_from(o));
+  const auto here = [&] { return from_tensor(copied_to_host(tensor_from(o, Where::anywhere))); };
+  if (kind == Kind::numpy || kind == Kind::torch || kind == Kind::cupy || kind == Kind::tensor) return here();
   if (PyIndex_Check(o)) {
     nb::object index = nb::steal(PyNumber_Index(o));
     if (!index.is_valid()) throw nb::python_error();
@@ -126,8 +127,9 @@ Value value_from(PyObject* o, const ArgInfo& info) {
   }
   nb::handle h(o);
   if (PyObject_HasAttrString(o, "__fspath__")) return text_of(nb::object(h.attr("__fspath__")()).ptr());
-  if (PyObject_HasAttrString(o, "__dlpack__") || PyObject_HasAttrString(o, "__array_interface__"))
-    return from_tensor(tensor_from(o));  // NumPy's scalars too
+  if (PyObject_HasAttrString(o, "__dlpack__") || PyObject_HasAttrString(o, "__array_interface__") ||
+      PyObject_HasAttrString(o, "__cuda_array_interface__"))
+    return here();  // NumPy's scalars too
   bad_type("{}: a value of type {} is not an argument", info.name, type_name(o));
 }
 

@@ -10,6 +10,7 @@ namespace penstock::python {
 
 void bind_file_tools(nb::module_& m);
 void bind_gpu(nb::module_& m);
+void bind_device_memory(nb::module_& m);
 void bind_containers(nb::module_& m);
 void bind_operators(nb::module_& m);
 void bind_pipeline(nb::module_& m);

@@ -22,6 +22,7 @@ struct Operator {
   PyMethodDef method;
   std::vector<PyObject*> arguments;  // interned names
   bool decodes;
+  mutable bool told = false;  // that the CPU does the work of a GPU; under Python's lock
 };
 
 thread_local bool building = false;  // inside of a pipeline's function: calls are nodes
@@ -61,10 +62,40 @@ int find_name(const std::vector<PyObject*>& known, PyObject* key) {
   throw e;
 }
 
-void check_device(PyObject* value) {
-  if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu' or 'mixed'");
-  if (PyUnicode_CompareWithASCIIString(value, "cpu") != 0 && warn_device)
-    nb::handle{warn_device}(nb::handle(value));
+// The GPU that "gpu", "gpu:1" and "mixed" ask for; -1: "cpu". Where there is no GPU, a warning (or an error) and the CPU.
+int gpu_of(PyObject* value) {
+  if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed'");
+  const auto text = nb::cast<std::string>(nb::handle(value));
+  if (text == "cpu") return -1;
+  const size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  int number = 0;
+  if (colon != std::string::npos) {
+    const std::string digits = text.substr(colon + 1);
+    if (kind != "gpu" || digits.empty() || digits.size() > 4 || digits.find_first_not_of("0123456789") != std::string::npos)
+      bad_argument("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got '{}'", text);
+    number = std::stoi(digits);
+  } else if (kind != "gpu" && kind != "mixed") {
+    bad_argument("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got '{}'", text);
+  }
+  if (gpu_backend().why_not().empty()) return runtime_of(number), number;
+  if (warn_device) nb::handle{warn_device}(nb::cast(kind));
+  return -1;
+}
+
+// Frameworks' arrays are worked on in the stream that their framework is using; others in one of ours.
+StreamHandle stream_for(Kind like, const Batch* inputs, Py_ssize_t n, int gpu) {
+  StreamHandle stream = like == Kind::torch || like == Kind::cupy ? current_stream(like, gpu) : nullptr;
+  if (!stream && like == Kind::sequence && n > 0 && inputs[0].device() == Device{DeviceKind::gpu, static_cast<int16_t>(gpu)})
+    stream = inputs[0].stream;
+  return stream;
+}
+
+void tell_host_work(const Operator& op) {
+  if (op.told) return;
+  op.told = true;
+  const std::string text = fmt::format("{} has no GPU kernel: the CPU does its work, and the call waits for the copies", op.info->name);
+  if (PyErr_WarnEx(errors().device_warning.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
 }
 
 bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == Kind::sequence && !is_number_list(o)); }
@@ -82,25 +113,29 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   bool batched = false;
   int batch_size = 1;
   size_t bytes = 0;
+  CallPlace place;
+  bool to_host = false;
   for (Py_ssize_t i = 0; i < n; ++i) {
     const Kind kind = kind_of(args[i]);
     if (kind == Kind::node) return record(op, args, n, names);
     if (i == 0) like = kind;
     if (is_batch(args[i], kind)) {
-      inputs[i] = batch_from(args[i]);
+      inputs[i] = batch_from(args[i], Where::anywhere);
       if (batched && inputs[i].size() != batch_size)
         bad_argument("the inputs differ in their number of samples: {} and {}", batch_size, inputs[i].size());
       batched = true, batch_size = inputs[i].size();
     } else {
-      Tensor t = tensor_from(args[i]);
+      Tensor t = tensor_from(args[i], Where::anywhere);
       Batch b(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
       Batch::Sample& s = b.sample(0);
       s.data = t.view.data, s.shape = t.view.shape;
       if (!t.view.dense()) s.strides = t.view.strides;
       s.owner = std::move(t.owner), s.source = std::move(t.source);
+      b.set_device(t.device), b.stream = t.stream, b.ready = std::move(t.ready);
       inputs[i] = std::move(b);
     }
     bytes += inputs[i].bytes();
+    if (place.gpu < 0 && inputs[i].device().kind == DeviceKind::gpu) place.gpu = inputs[i].device().id;
   }
   SampleContext context;
   bool seeded = false, sized = false;
@@ -121,7 +156,8 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
         if (n == 0 && !batched) batched = true, batch_size = values[index].batch->size();
       } else if (kind == Kind::tensor && info.args[index].per_frame &&
                  nb::inst_ptr<Tensor>(nb::handle(value))->view.layout.has('F')) {  // one value for each frame
-        owned.push_back(std::make_unique<Batch>(Batch::from_tensors(std::vector<Tensor>(batch_size, tensor_from(value)))));
+        const Tensor here = copied_to_host(tensor_from(value, Where::anywhere));
+        owned.push_back(std::make_unique<Batch>(Batch::from_tensors(std::vector<Tensor>(batch_size, here))));
         values[index].batch = owned.back().get();
       } else {
         values[index].value = value_from(value, info.args[index]);
@@ -131,7 +167,10 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
     int which = 0;
     while (which < static_cast<int>(Common::count) && PyUnicode_Compare(common_names[which], key) != 0) ++which;
     switch (static_cast<Common>(which)) {
-      case Common::device: check_device(value); break;
+      case Common::device:
+        if (const int gpu = gpu_of(value); gpu >= 0) place.gpu = gpu;
+        else to_host = true;
+        break;
       case Common::seed: {
         const long long s = PyLong_AsLongLong(value);
         if (s == -1 && PyErr_Occurred()) throw nb::python_error();
@@ -152,6 +191,10 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
     for (const auto& v : values)
       if (v.batch && v.batch->size() != batch_size)
         bad_argument("a per-sample argument has {} values for {} samples", v.batch->size(), batch_size);
+  if (to_host && place.gpu >= 0) {
+    for (Py_ssize_t i = 0; i < n; ++i) inputs[i] = copied_to_host(inputs[i]);
+    place.gpu = -1;
+  }
   if (batched)  // single samples beside a batch are the same for all of its samples
     for (Py_ssize_t i = 0; i < n; ++i)
       if (inputs[i].size() == 1 && batch_size > 1) {
@@ -164,12 +207,14 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   }
   std::vector<Batch> out;
   const std::span<const Batch> in(inputs, static_cast<size_t>(n));
-  if (bytes >= kReleaseBytes || op.decodes) {
+  if (place.gpu >= 0) place.stream = stream_for(like, inputs, n, place.gpu);
+  if (bytes >= kReleaseBytes || op.decodes || place.gpu >= 0) {
     nb::gil_scoped_release release;
-    out = call_op(info, in, values, context, default_memory(), batch_size);
+    out = call_op(info, in, values, context, default_memory(), batch_size, {}, &place);
   } else {
     out = call_op(info, in, values, context, default_memory(), batch_size);
   }
+  if (place.on_host && n > 0) tell_host_work(op);
   auto result = [&](Batch& b) {
     return batched ? nb::cast(std::move(b)).release().ptr() : to_python(b.tensor(0), like);
   };

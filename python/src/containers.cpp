@@ -32,7 +32,7 @@ const char* typestr(DType t) {
   return text[static_cast<int>(t)];
 }
 
-nb::dict array_interface(const Tensor& t) {
+nb::dict interface_of(const Tensor& t) {
   nb::dict d;
   d["version"] = 3;
   d["typestr"] = typestr(t.view.dtype);
@@ -46,6 +46,22 @@ nb::dict array_interface(const Tensor& t) {
   return d;
 }
 
+nb::dict array_interface(const Tensor& t) {
+  if (t.device.kind == DeviceKind::gpu) throw nb::attribute_error("the memory is a GPU's: copy it to the host with .cpu()");
+  return interface_of(copied_to_host(t));
+}
+
+// Consumers order their work behind `stream` and keep this object; nothing tells us when they have read the memory, so they
+// wait before they let go of it.
+nb::dict cuda_array_interface(const Tensor& t) {
+  if (t.device.kind == DeviceKind::cpu) throw nb::attribute_error("the memory is the host's: copy it to a GPU with .gpu()");
+  nb::dict d = interface_of(t);
+  if (t.stream) d["stream"] = number_of_stream(t.stream);
+  else d["stream"] = nb::none();
+  if (!t.stream) wait_on_host(t);
+  return d;
+}
+
 nb::object numpy_array(Tensor t, nb::handle dtype, nb::handle copy) {
   nb::object array = nb::steal(numpy_from_tensor(std::move(t)));
   if (dtype.is_valid() && !dtype.is_none()) array = array.attr("astype")(dtype, nb::arg("copy") = false);
@@ -53,23 +69,75 @@ nb::object numpy_array(Tensor t, nb::handle dtype, nb::handle copy) {
   return array;
 }
 
-nb::object export_dlpack(Tensor t, nb::handle max_version, nb::handle copy) {
-  if (copy.is_valid() && !copy.is_none() && nb::cast<bool>(copy)) {
+// A copy in memory of its own.
+Tensor copied(const Tensor& t) {
+  if (t.device.kind == DeviceKind::cpu) {
     Tensor own = Tensor::empty(t.view.dtype, t.view.shape, t.view.layout);
-    copy_strided(t.view, own.view);
-    t = std::move(own);
+    copy_strided(copied_to_host(t).view, own.view);
+    return own;
+  }
+  Batch one(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
+  one.sample(0).shape = t.view.shape;
+  gather_on_gpu(Batch::from_tensors({t}), one);
+  return one.tensor(0);
+}
+
+// As the array API defines it: stream None is the legacy default stream, -1 asks for no order, 0 is ambiguous.
+StreamHandle consumers_stream(nb::handle stream) {
+  if (!stream.is_valid() || stream.is_none()) return kLegacyStream;
+  const auto number = nb::cast<int64_t>(stream);
+  if (number == -1) return nullptr;
+  if (number <= 0) bad_argument("__dlpack__ takes a stream's handle, 1 or 2 for CUDA's own, or -1; got {}", number);
+  return stream_of_number(static_cast<uintptr_t>(number));
+}
+
+nb::tuple dlpack_device(Device d) {
+  const DLDevice dl = dl_device(d);
+  return nb::make_tuple(static_cast<int>(dl.device_type), dl.device_id);
+}
+
+nb::object export_dlpack(Tensor t, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
+  const bool may_choose = !copy.is_valid() || copy.is_none();
+  const bool wants_copy = !may_choose && nb::cast<bool>(copy);
+  if (device.is_valid() && !device.is_none()) {
+    DLTensor asked{};
+    const auto pair = nb::cast<nb::tuple>(device);
+    asked.device = {static_cast<DLDeviceType>(nb::cast<int>(pair[0])), nb::cast<int32_t>(pair[1])};
+    const Device to = device_of(asked);
+    if (to != t.device) {
+      if (!may_choose && !wants_copy) throw nb::buffer_error("the tensor lies on another device, and copy is False");
+      t = to.kind == DeviceKind::cpu ? copied_to_host(t) : copy_to(t, to);
+    } else if (wants_copy) {
+      t = copied(t);
+    }
+  } else if (wants_copy) {
+    t = copied(t);
   }
   const bool versioned = max_version.is_valid() && !max_version.is_none() &&
                          nb::cast<int>(nb::cast<nb::tuple>(max_version)[0]) >= 1;
+  if (t.device.kind == DeviceKind::cpu) t = copied_to_host(t);
+  else t = for_stream(std::move(t), consumers_stream(stream));
   return nb::steal(dlpack_capsule(std::move(t), versioned));
 }
+
+template <class T> T on_gpu(const T& t, int gpu) {
+  nb::gil_scoped_release release;
+  runtime_of(gpu);
+  return copy_to(t, {DeviceKind::gpu, static_cast<int16_t>(gpu)});
+}
+nb::object device_number(Device d) { return d.kind == DeviceKind::gpu ? nb::cast(static_cast<int>(d.id)) : nb::none(); }
+nb::object stream_number(Device d, StreamHandle s) {
+  return d.kind == DeviceKind::gpu && s ? nb::cast(number_of_stream(s)) : nb::none();
+}
+const char* device_kind(Device d) { return d.kind == DeviceKind::gpu ? "gpu" : "cpu"; }
+std::string place_text(Device d) { return d.kind == DeviceKind::gpu ? ", " + name_of(d) : std::string(); }
 
 std::string sample_text(const Batch& b) {
   std::string shapes;
   for (int i = 0; i < b.size() && i < 4; ++i) shapes += (i ? ", " : "") + b.shape(i).text();
   if (b.size() > 4) shapes += ", ...";
-  return fmt::format("Batch({} samples, {}, layout '{}', shapes {})", b.size(), name_of(b.dtype()), b.layout().str(),
-                     b.size() && b.has_uniform_shapes() ? b.shape(0).text() : shapes);
+  return fmt::format("Batch({} samples, {}, layout '{}', shapes {}{})", b.size(), name_of(b.dtype()), b.layout().str(),
+                     b.size() && b.has_uniform_shapes() ? b.shape(0).text() : shapes, place_text(b.device()));
 }
 
 int wrapped(const Batch& b, int64_t i) {
@@ -79,7 +147,7 @@ int wrapped(const Batch& b, int64_t i) {
 }
 
 Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype) {
-  Tensor t = tensor_from(data.ptr());
+  Tensor t = tensor_from(data.ptr(), Where::anywhere);
   if (!layout.empty()) {
     const Layout l(layout);
     if (l.size() != t.view.shape.size())
@@ -88,6 +156,8 @@ Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype)
   }
   if (!dtype.is_none() && dtype_from(dtype.ptr()) != t.view.dtype) {
     const DType to = dtype_from(dtype.ptr());
+    const Device device = t.device;
+    t = copied_to_host(t);
     Tensor other = Tensor::empty(to, t.view.shape, t.view.layout);
     const int64_t n = t.view.volume();
     dispatch(to, [&](auto tag) {
@@ -98,7 +168,7 @@ Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype)
         else other.view.as<T>()[i] = T(element_as_double(t.view, i));
       }
     });
-    t = std::move(other);
+    t = device.kind == DeviceKind::cpu ? std::move(other) : copy_to(other, device);
   }
   return t;
 }
@@ -149,14 +219,30 @@ Tensor squeezed(const Tensor& t, std::optional<int> dim) {
   return out;
 }
 
-void copy_out(const Tensor& t, nb::handle to) {
+// On a GPU the copy is enqueued on `stream`, or on one of ours, and waited for unless non_blocking says otherwise.
+void copy_out(Tensor t, nb::handle to, nb::handle stream, bool non_blocking) {
   nb::object address = nb::hasattr(to, "value") ? nb::object(to.attr("value")) : nb::borrow(to);
   auto* p = reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
   if (!p) bad_argument("copy_to_external() needs an address");
-  View target = t.view;
-  target.data = p;
-  target.strides = dense_strides(target.shape);
-  copy_strided(t.view, target);
+  if (t.device.kind == DeviceKind::cpu) {
+    t = copied_to_host(t);
+    View target = t.view;
+    target.data = p;
+    target.strides = dense_strides(target.shape);
+    copy_strided(t.view, target);
+    return;
+  }
+  if (!t.view.dense()) t = copied(t);
+  const int gpu = t.device.id;
+  DeviceRuntime& rt = runtime_of(gpu);
+  nb::object number = stream.is_none() || !nb::hasattr(stream, "value") ? nb::borrow(stream) : nb::object(stream.attr("value"));
+  const StreamHandle on = number.is_none() ? thread_stream(gpu) : stream_of_number(nb::cast<uintptr_t>(number));
+  nb::gil_scoped_release release;
+  order_before(t, on);
+  rt.copy(gpu, p, t.view.data, static_cast<size_t>(t.view.volume()) * size_of(t.view.dtype), on);
+  const auto done = rt.record(gpu, on);
+  used_on(Batch::from_tensors({t}), on, *done);
+  if (!non_blocking) done->synchronize();
 }
 
 // Scalars become one common type, so that [1, 2.5] are two floats.
@@ -206,14 +292,25 @@ void bind_containers(nb::module_& m) {
       .def("numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); }, "A NumPy array over the same memory.")
       .def("torch", [](const Tensor& t) { return nb::steal(torch_from_tensor(t)); }, "A torch tensor over the same memory.")
       .def("as_array", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); })
-      .def("as_cpu", [](const Tensor& t) { return t; })
+      .def("as_cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
+      .def("cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
+      .def("gpu", &on_gpu<Tensor>, nb::arg("device_id") = 0,
+           "The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU.")
+      .def_prop_ro("device", [](const Tensor& t) { return name_of(place_of(t)); }, "'cpu', 'gpu:0', ...")
+      .def_prop_ro("device_type", [](const Tensor& t) { return device_kind(place_of(t)); }, "'cpu' or 'gpu'.")
+      .def("device_id", [](const Tensor& t) { return device_number(place_of(t)); },
+           "The number of the GPU; None on the host.")
+      .def_prop_ro("stream", [](const Tensor& t) { return stream_number(place_of(t), t.stream); },
+                   "The handle of the stream that the memory was written on; None where there is none.")
       .def("__array__", &numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def_prop_ro("__array_interface__", &array_interface)
-      .def("__dlpack__", [](const Tensor& t, nb::handle, nb::handle max_version, nb::handle, nb::handle copy) {
-             return export_dlpack(t, max_version, copy);
+      .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
+      .def("__dlpack__", [](const Tensor& t, nb::handle stream, nb::handle max_version, nb::handle device,
+                            nb::handle copy) {
+             return export_dlpack(t, stream, max_version, device, copy);
            }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
            nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(1, 0); })
+      .def("__dlpack_device__", [](const Tensor& t) { return dlpack_device(t.device); })
       .def("get_property", [](const Tensor& t, const std::string& name) -> nb::object {
              if (name == "layout") return nb::cast(t.view.layout.str());
              if (name == "source_info") return nb::cast(t.source);
@@ -221,12 +318,16 @@ void bind_containers(nb::module_& m) {
            })
       .def("squeeze", &squeezed, nb::arg("dim") = nb::none(), "Without one or all dimensions of extent 1.")
       .def("set_layout", [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); })
-      .def("copy_to_external", [](const Tensor& t, nb::handle to) { copy_out(t, to); }, nb::arg("ptr"),
-           "Copies the elements, row by row, to an address (an integer or a ctypes pointer).")
+      .def("copy_to_external", [](const Tensor& t, nb::handle to, nb::handle stream, bool non_blocking, bool) {
+             copy_out(t, to, stream, non_blocking);
+           }, nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
+           nb::arg("use_copy_kernel") = false,
+           "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is enqueued on "
+           "cuda_stream and waited for unless non_blocking.")
       .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
       .def("__repr__", [](const Tensor& t) {
-             return fmt::format("Tensor({}, layout '{}', shape {})", name_of(t.view.dtype), t.view.layout.str(),
-                                t.view.shape.text());
+             return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
+                                t.view.shape.text(), place_text(t.device));
            });
 
   nb::class_<Batch>(m, "Batch", "Samples of one element type, rank and layout, each with its own shape.")
@@ -269,7 +370,16 @@ void bind_containers(nb::module_& m) {
            "The batch as one NumPy array; TypeError where the samples differ in shape.")
       .def("numpy", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); })
       .def("torch", [](const Batch& b) { return nb::steal(torch_from_tensor(b.as_tensor())); })
-      .def("as_cpu", [](const Batch& b) { return b; })
+      .def("as_cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
+      .def("cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
+      .def("gpu", &on_gpu<Batch>, nb::arg("device_id") = 0,
+           "The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU.")
+      .def_prop_ro("device", [](const Batch& b) { return name_of(place_of(b)); }, "'cpu', 'gpu:0', ...")
+      .def_prop_ro("device_type", [](const Batch& b) { return device_kind(place_of(b)); }, "'cpu' or 'gpu'.")
+      .def("device_id", [](const Batch& b) { return device_number(place_of(b)); },
+           "The number of the GPU; None on the host.")
+      .def_prop_ro("stream", [](const Batch& b) { return stream_number(place_of(b), b.stream); },
+                   "The handle of the stream that the memory was written on; None where there is none.")
       .def("as_reshaped_tensor", &reshaped, nb::arg("shape"))
       .def("__array__", [](const Batch& b, nb::handle dtype, nb::handle copy) {
              return numpy_array(b.as_tensor(), dtype, copy);
@@ -278,14 +388,23 @@ void bind_containers(nb::module_& m) {
              if (!b.is_dense_tensor()) throw nb::attribute_error("the samples do not lie one after the other in memory");
              return array_interface(b.as_tensor());
            })
-      .def("__dlpack__", [](const Batch& b, nb::handle, nb::handle max_version, nb::handle, nb::handle copy) {
-             return export_dlpack(b.as_tensor(), max_version, copy);
+      .def_prop_ro("__cuda_array_interface__", [](const Batch& b) {
+             if (!b.is_dense_tensor()) throw nb::attribute_error("the samples do not lie one after the other in memory");
+             return cuda_array_interface(b.as_tensor());
+           })
+      .def("__dlpack__", [](const Batch& b, nb::handle stream, nb::handle max_version, nb::handle device,
+                            nb::handle copy) {
+             return export_dlpack(b.as_tensor(), stream, max_version, device, copy);
            }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
            nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(1, 0); })
+      .def("__dlpack_device__", [](const Batch& b) { return dlpack_device(b.device()); })
       .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); })
-      .def("copy_to_external", [](const Batch& b, nb::handle to) { copy_out(b.as_tensor(), to); }, nb::arg("ptr"),
-           "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer).")
+      .def("copy_to_external", [](const Batch& b, nb::handle to, nb::handle stream, bool non_blocking, bool) {
+             copy_out(b.as_tensor(), to, stream, non_blocking);
+           }, nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
+           nb::arg("use_copy_kernel") = false,
+           "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer). On a GPU the copy "
+           "is enqueued on cuda_stream and waited for unless non_blocking.")
       .def_static("from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
                   nb::arg("list_of_objects"), nb::arg("layout") = "")
       .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })

@@ -4,7 +4,7 @@
 namespace penstock::python {
 namespace {
 
-template <class Managed> Tensor adopt(Managed* m) {
+template <class Managed> Tensor adopt(Managed* m, Where where) {
   std::shared_ptr<void> owner(m, [](void* p) {
     auto* managed = static_cast<Managed*>(p);
     if (!managed->deleter || !Py_IsInitialized()) return;
@@ -14,7 +14,9 @@ template <class Managed> Tensor adopt(Managed* m) {
   });
   Tensor t;
   t.view = view_of(m->dl_tensor);
+  t.device = device_of(m->dl_tensor);
   t.owner = std::move(owner);
+  check_where(t.device, where);
   return t;
 }
 
@@ -41,29 +43,86 @@ const DLPackExchangeAPI* torch_exchange() {
 
 }  // namespace
 
-Tensor tensor_from_dlpack(PyObject* object) {
-  const bool torch = kind_of(object) == Kind::torch;
-  if (torch) {
-    if (const auto* api = torch_exchange(); api && api->managed_tensor_from_py_object_no_sync) {
-      DLManagedTensorVersioned* m = nullptr;
-      if (api->managed_tensor_from_py_object_no_sync(object, &m) != 0) throw nb::python_error();
-      return adopt(m);
+StreamHandle current_stream(Kind kind, int gpu) {
+  if (kind == Kind::torch) {
+    void* stream = nullptr;
+    if (const auto* api = torch_exchange(); api && api->current_work_stream) {
+      if (api->current_work_stream(kDLCUDA, gpu, &stream) == 0) return stream_of_number(reinterpret_cast<uintptr_t>(stream));
+      PyErr_Clear();
+      return nullptr;
     }
+    nb::object now = nb::module_::import_("torch").attr("cuda").attr("current_stream")(gpu);
+    return stream_of_number(nb::cast<uintptr_t>(now.attr("cuda_stream")));
   }
-  nb::handle h(object);
-  nb::object capsule;
-  if (PyCapsule_CheckExact(object)) capsule = nb::borrow(object);
-  else if (torch) capsule = nb::module_::import_("torch.utils.dlpack").attr("to_dlpack")(h.attr("detach")());
-  else capsule = h.attr("__dlpack__")();
-  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
-    auto* m = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
-    return adopt(m);
+  if (kind == Kind::cupy)
+    return stream_of_number(nb::cast<uintptr_t>(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")));
+  return nullptr;
+}
+
+static Tensor adopt_capsule(PyObject* capsule, Where where) {
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    auto* m = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    PyCapsule_SetName(capsule, "used_dltensor_versioned");
+    return adopt(m, where);
   }
-  auto* m = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  auto* m = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
   if (!m) throw nb::python_error();
-  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-  return adopt(m);
+  PyCapsule_SetName(capsule, "used_dltensor");
+  return adopt(m, where);
+}
+
+// A torch tensor, or a CuPy array: its framework's current stream has written it and frees it in order.
+static Tensor written_on_current_stream(Tensor t, Kind kind) {
+  if (t.device.kind == DeviceKind::gpu) t.stream = current_stream(kind, t.device.id);
+  return t;
+}
+
+static Tensor tensor_from_torch(PyObject* object, Where where) {
+  if (const auto* api = torch_exchange(); api && api->managed_tensor_from_py_object_no_sync) {
+    DLManagedTensorVersioned* m = nullptr;
+    if (api->managed_tensor_from_py_object_no_sync(object, &m) != 0) throw nb::python_error();
+    return adopt(m, where);
+  }
+  nb::object detached = nb::handle(object).attr("detach")();
+  nb::object capsule = nb::module_::import_("torch.utils.dlpack").attr("to_dlpack")(detached);
+  return adopt_capsule(capsule.ptr(), where);
+}
+
+// The GPU that a producer's memory lies on, -1 for the host.
+static int gpu_of_producer(nb::handle producer, Where where) {
+  if (!PyObject_HasAttrString(producer.ptr(), "__dlpack_device__")) return -1;
+  const auto pair = nb::cast<nb::tuple>(producer.attr("__dlpack_device__")());
+  const auto kind = nb::cast<int>(pair[0]);
+  DLTensor t{};
+  t.device = {static_cast<DLDeviceType>(kind), nb::cast<int32_t>(pair[1])};
+  const Device device = device_of(t);
+  check_where(device, where);
+  return device.kind == DeviceKind::gpu ? device.id : -1;
+}
+
+Tensor tensor_from_dlpack(PyObject* object, Where where) {
+  const Kind kind = kind_of(object);
+  if (kind == Kind::torch) return written_on_current_stream(tensor_from_torch(object, where), kind);
+  nb::handle h(object);
+  StreamHandle ours = nullptr;
+  nb::object capsule;
+  if (PyCapsule_CheckExact(object)) {
+    capsule = nb::borrow(object);
+  } else if (const int gpu = gpu_of_producer(h, where); gpu >= 0) {
+    ours = kind == Kind::cupy ? current_stream(kind, gpu) : thread_stream(gpu);
+    capsule = h.attr("__dlpack__")(nb::arg("stream") = number_of_stream(ours));
+  } else {
+    capsule = h.attr("__dlpack__")();
+  }
+  Tensor t = adopt_capsule(capsule.ptr(), where);
+  if (t.device.kind == DeviceKind::cpu || kind == Kind::cupy) {
+    t.stream = t.device.kind == DeviceKind::gpu ? ours : nullptr;
+    return t;
+  }
+  // The producer's own order of freeing is not known: its memory is held until our stream is done with it.
+  t.stream = ours ? ours : thread_stream(t.device.id);
+  t.owner = owner_until_done(std::move(t.owner), t.device.id, t.stream);
+  return t;
 }
 
 PyObject* dlpack_capsule(Tensor tensor, bool versioned) {
@@ -78,7 +137,17 @@ PyObject* dlpack_capsule(Tensor tensor, bool versioned) {
   return capsule;
 }
 
+PyObject* cupy_from_tensor(Tensor tensor) {
+  return nb::module_::import_("cupy").attr("from_dlpack")(nb::cast(std::move(tensor))).release().ptr();
+}
+
 PyObject* torch_from_tensor(Tensor tensor) {
+  if (tensor.device.kind == DeviceKind::gpu) {
+    const StreamHandle torchs = current_stream(Kind::torch, tensor.device.id);
+    tensor = for_stream(std::move(tensor), torchs);
+  } else {
+    tensor = copied_to_host(tensor);
+  }
   if (const auto* api = torch_exchange(); api && api->managed_tensor_to_py_object_no_sync) {
     void* result = nullptr;
     if (api->managed_tensor_to_py_object_no_sync(managed_tensor<DLManagedTensorVersioned>(std::move(tensor)), &result) != 0)

@@ -36,6 +36,7 @@ Kind classify(PyTypeObject* type) {
   if (PyType_IsSubtype(type, &PyList_Type) || PyType_IsSubtype(type, &PyTuple_Type)) return Kind::sequence;
   if (is_subclass(type, imported_class("numpy", "ndarray"))) return Kind::numpy;
   if (is_subclass(type, imported_class("torch", "Tensor"))) return Kind::torch;
+  if (is_subclass(type, imported_class("cupy", "ndarray"))) return Kind::cupy;
   if (is_subclass(type, imported_class("PIL.Image", "Image"))) return Kind::pillow;
   return Kind::other;
 }
@@ -62,6 +63,7 @@ Tensor tensor_from_bytes(PyObject* bytes) {
   return t;
 }
 
+// The array interface, and that of CUDA arrays, which differs in where the address points.
 Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
   nb::dict d = nb::cast<nb::dict>(interface);
   Tensor t;
@@ -94,6 +96,29 @@ Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
     t.view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(pair[0]));
     if (!t.view.data && t.view.volume() > 0) bad_type("an array interface with a null address");
   }
+  return t;
+}
+
+// What the interface says of the order: the stream that wrote the array; 1 and 2 are CUDA's two without a handle. Its
+// memory is freed in an order that it does not tell, hence not before our own work is done.
+Tensor tensor_from_cuda_array_interface(PyObject* object, nb::handle interface, Where where) {
+  nb::dict d = nb::cast<nb::dict>(interface);
+  if (d.contains("mask") && !d["mask"].is_none()) bad_type("arrays with a mask are not supported");
+  Tensor t = tensor_from_array_interface(object, interface);
+  GpuBackend& backend = gpu_backend();
+  const int found = backend.why_not().empty() && t.view.data ? backend.runtime().device_of(t.view.data) : 0;
+  if (found < 0) bad_type("a CUDA array whose memory is not a GPU's");
+  t.device = {DeviceKind::gpu, static_cast<int16_t>(found)};
+  check_where(t.device, where);
+  if (d.contains("stream") && !d["stream"].is_none()) {
+    const auto number = nb::cast<uintptr_t>(d["stream"]);
+    if (number == 0) bad_argument("a CUDA array interface with the stream 0, which it does not allow");
+    t.stream = stream_of_number(number);
+  }
+  const StreamHandle ours = thread_stream(found);
+  order_before(t, ours);
+  t.stream = ours;
+  t.owner = owner_until_done(std::move(t.owner), found, ours);
   return t;
 }
 
@@ -224,11 +249,23 @@ bool is_number_list(PyObject* o) {
   return n > 0;
 }
 
-Tensor tensor_from(PyObject* o) {
+void check_where(Device device, Where where) {
+  if (device.kind == DeviceKind::cpu) return;
+  if (where == Where::host) bad_type("the array lies on {}: copy it to the host with .cpu() first", name_of(device));
+  if (const std::string why = gpu_backend().why_not(); !why.empty())
+    bad_type("the array lies on {}, and no GPU can be used: {}", name_of(device), why);
+}
+
+Tensor tensor_from(PyObject* o, Where where) {
   switch (kind_of(o)) {
     case Kind::numpy: return tensor_from_numpy(o);
-    case Kind::tensor: return *nb::inst_ptr<Tensor>(nb::handle(o));
-    case Kind::torch: return tensor_from_dlpack(o);
+    case Kind::tensor: {
+      const Tensor& t = *nb::inst_ptr<Tensor>(nb::handle(o));
+      check_where(t.device, where);
+      return t;
+    }
+    case Kind::torch:
+    case Kind::cupy: return tensor_from_dlpack(o, where);
     case Kind::pillow: return tensor_from_pillow(o);
     case Kind::bytes: return tensor_from_bytes(o);
     case Kind::number: return tensor_from_numbers(o);
@@ -240,12 +277,14 @@ Tensor tensor_from(PyObject* o) {
     case Kind::other: break;
   }
   nb::handle h(o);
-  if (PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o);
+  if (PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o, where);
+  if (PyObject_HasAttrString(o, "__cuda_array_interface__"))
+    return tensor_from_cuda_array_interface(o, h.attr("__cuda_array_interface__"), where);
   // The array interface of a NumPy scalar points into an array that is gone by the time it is read.
   const bool numpy_scalar = nb::cast<std::string>(h.type().attr("__module__")) == "numpy";
   if (!numpy_scalar && PyObject_HasAttrString(o, "__array_interface__"))
     return tensor_from_array_interface(o, h.attr("__array_interface__"));
-  if (PyObject_HasAttrString(o, "__array__")) return tensor_from(nb::object(h.attr("__array__")()).ptr());
+  if (PyObject_HasAttrString(o, "__array__")) return tensor_from(nb::object(h.attr("__array__")()).ptr(), where);
   if (nb::steal(PyMemoryView_FromObject(o)).is_valid()) {  // bytearray, memoryview, array.array, mmap
     nb::object array = nb::module_::import_("numpy").attr("asarray")(h);
     return tensor_from_numpy(array.ptr());
@@ -254,29 +293,36 @@ Tensor tensor_from(PyObject* o) {
   bad_type("expected an array, a tensor or a picture, got {}", nb::cast<std::string>(h.type().attr("__name__")));
 }
 
-Batch batch_from_sequence(PyObject* sequence) {
+Batch batch_from_sequence(PyObject* sequence, Where where) {
   std::vector<Tensor> tensors;
   const Py_ssize_t n = PySequence_Size(sequence);
   tensors.reserve(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
     nb::object item = nb::steal(PySequence_GetItem(sequence, i));
-    tensors.push_back(tensor_from(item.ptr()));
+    tensors.push_back(tensor_from(item.ptr(), where));
   }
   return Batch::from_tensors(std::move(tensors));
 }
 
-Batch batch_from(PyObject* o) {
+Batch batch_from(PyObject* o, Where where) {
   const Kind kind = kind_of(o);
-  if (kind == Kind::batch) return *nb::inst_ptr<Batch>(nb::handle(o));
-  if (kind == Kind::sequence && !is_number_list(o)) return batch_from_sequence(o);
+  if (kind == Kind::batch) {
+    const Batch& b = *nb::inst_ptr<Batch>(nb::handle(o));
+    check_where(b.device(), where);
+    return b;
+  }
+  if (kind == Kind::sequence && !is_number_list(o)) return batch_from_sequence(o, where);
   std::vector<Tensor> one;
-  one.push_back(tensor_from(o));
+  one.push_back(tensor_from(o, where));
   return Batch::from_tensors(std::move(one));
 }
 
 PyObject* to_python(Tensor tensor, Kind like) {
+  const bool on_gpu = tensor.device.kind == DeviceKind::gpu;
+  if (like == Kind::torch) return torch_from_tensor(std::move(tensor));
+  if (like == Kind::cupy && on_gpu) return cupy_from_tensor(std::move(tensor));
+  if (on_gpu) like = Kind::tensor;
   switch (like) {
-    case Kind::torch: return torch_from_tensor(std::move(tensor));
     case Kind::pillow: return pillow_from_tensor(std::move(tensor));
     case Kind::tensor: return nb::cast(std::move(tensor)).release().ptr();
     default: return numpy_from_tensor(std::move(tensor));

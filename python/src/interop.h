@@ -6,30 +6,45 @@
 
 #include "batch/batch.h"
 #include "batch/dlpack.h"
+#include "batch/transfer.h"
 #include "ops/machine/argument.h"
 
 namespace nb = nanobind;
 
 namespace penstock::python {
 
-enum class Kind : uint8_t { numpy, torch, pillow, tensor, batch, node, bytes, sequence, number, text, none, other };
+enum class Kind : uint8_t { numpy, torch, cupy, pillow, tensor, batch, node, bytes, sequence, number, text, none, other };
 Kind kind_of(PyObject* object);
 void set_node_type(nb::handle type);
 
 // Shares the object's memory until the last copy of the pointer goes; that may be on any thread.
 std::shared_ptr<void> keep(PyObject* object);
 
-Tensor tensor_from(PyObject* object);                  // any kind but batch and node
+// Whether memory of a GPU is taken or refused with a message that says what to do.
+enum class Where : bool { host, anywhere };
+void check_where(Device device, Where where);
+Tensor tensor_from(PyObject* object, Where where = Where::host);  // any kind but batch and node
 bool is_number_list(PyObject* sequence);               // [1, 2.5], [[1, 0], [0, 1]]: one array rather than a batch
 Tensor tensor_from_numbers(PyObject* object);          // numbers and (nested) lists of them: int32, int64, float32, bool
-Batch batch_from_sequence(PyObject* sequence);         // one sample an item
-Batch batch_from(PyObject* object);                    // a batch, a list of samples, or a single sample
+Batch batch_from_sequence(PyObject* sequence, Where where = Where::host);  // one sample an item
+Batch batch_from(PyObject* object, Where where = Where::host);  // a batch, a list of samples, or a single sample
 PyObject* to_python(Tensor tensor, Kind like);         // new reference
 
 // DLPack.
-Tensor tensor_from_dlpack(PyObject* object);
+Tensor tensor_from_dlpack(PyObject* object, Where where = Where::host);
 PyObject* torch_from_tensor(Tensor tensor);
 PyObject* dlpack_capsule(Tensor tensor, bool versioned);
+PyObject* cupy_from_tensor(Tensor tensor);
+// The stream that the framework of this kind of array works on now; null: it has none, or is not loaded.
+StreamHandle current_stream(Kind kind, int gpu);
+inline Device place_of(const Tensor& t) { return t.device; }
+inline Device place_of(const Batch& b) { return b.device(); }
+// Without Python's lock while the host waits.
+template <class T> T copied_to_host(const T& t) {
+  if (place_of(t).kind == DeviceKind::cpu && !t.ready) return t;
+  nb::gil_scoped_release release;
+  return on_host(t);
+}
 
 // Arguments of operators.
 DType dtype_from(PyObject* object);

@@ -27,4 +27,5 @@ NB_MODULE(_core, m) {
   bind_pipeline(m);
   bind_file_tools(m);
   bind_gpu(m);
+  bind_device_memory(m);
 }

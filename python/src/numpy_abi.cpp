@@ -82,6 +82,8 @@ Tensor tensor_from_numpy(PyObject* object) {
 
 PyObject* numpy_from_tensor(Tensor tensor) {
   load_numpy();
+  check_where(tensor.device, Where::host);
+  tensor = copied_to_host(tensor);
   const View& v = tensor.view;
   const auto size = static_cast<Py_ssize_t>(size_of(v.dtype));
   Py_ssize_t dimensions[Shape::kMaxDims], strides[Shape::kMaxDims];

@@ -276,7 +276,13 @@ std::shared_ptr<void> owner_until_done(std::shared_ptr<void> owner, int gpu, Str
   void* p = owner.get();
   let_go();  // its thread is made here rather than in a callback
   return std::shared_ptr<void>(p, [owner = std::move(owner), gpu, stream](void*) mutable {
-    if (error_of([&] { runtime_of(gpu).notify(gpu, stream, [owner] { let_go()(owner); }); })) new std::shared_ptr<void>(std::move(owner));
+    auto* last = new std::shared_ptr<void>(std::move(owner));  // where nothing calls, it is rather not freed
+    error_of([&] {
+      runtime_of(gpu).notify(gpu, stream, [last] {
+        let_go()(std::move(*last));
+        delete last;
+      });
+    });
   });
 }
 
