@@ -371,7 +371,7 @@ def test_devices():
             "    x = fn.external_source([np.zeros((1, 2, 2, 3), np.uint8)])\n"
             "    p.set_outputs(fn.flip(fn.flip(x.gpu(), device='gpu'), device='gpu').cpu())\n"
             "assert [v.category for v in w] == [penstock.DeviceWarning], w\np.run()\n")
-    env = {k: v for k, v in os.environ.items() if k != "PENSTOCK_REQUIRE_GPU"}
+    env = {**os.environ, "PENSTOCK_REQUIRE_GPU": "", "PENSTOCK_GPU_LIBRARY": "/no/such/library"}
     subprocess.run([sys.executable, "-c", code], check=True, env=env)
     done = subprocess.run([sys.executable, "-c", code], env={**env, "PENSTOCK_REQUIRE_GPU": "1"}, capture_output=True, text=True)
     assert done.returncode != 0 and "PENSTOCK_REQUIRE_GPU" in done.stderr

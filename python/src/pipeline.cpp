@@ -8,7 +8,6 @@
 #include <deque>
 #include <thread>
 
-#include "base/gpu.h"
 #include "bindings.h"
 #include "interop.h"
 
@@ -222,10 +221,6 @@ nb::object meta_of(const std::optional<ReaderMeta>& m) {
 }  // namespace
 
 void bind_pipeline(nb::module_& m) {
-  m.def("gpu_why_not", [] {  // "" where there is a GPU that can be used
-    nb::gil_scoped_release release;
-    return gpu_backend().why_not();
-  });
   nb::class_<NodeRef>(m, "NodeRef", nb::dynamic_attr())
       .def("__init__", [](NodeRef* self, int node, int output, const std::string& device) {
              new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};

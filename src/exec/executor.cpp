@@ -7,12 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/thread_pool.h"
+#include "graph/stage_growth.h"
 
 namespace penstock {
 
 namespace {
 
-PlanOptions plan_options(const Graph& g, const PipelineOptions& o) {
+PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::unique_ptr<BatchDecoder>& engine) {
   PlanOptions p = plan_options_from_environment();
   const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
   const auto wants = [&](const Node& n) {
@@ -35,6 +36,14 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o) {
   if (!why_not.empty() && required && *required && std::string(required) != "0")
     refuse(fmt::format("is asked for on a GPU and PENSTOCK_REQUIRE_GPU is set, but there is none to use: {}", why_not));
   p.gpu = why_not.empty();
+  if (!p.gpu) return p;
+  GpuWork::check(std::max(0, o.device));
+  const bool decodes = std::any_of(g.nodes().begin(), g.nodes().end(), [&](const Node& n) {
+    return n.on_gpu && stage_decodes(g, n);
+  });
+  std::string why;
+  if (decodes) engine = gpu_backend().make_decoder(std::max(0, o.device), why);
+  p.gpu_decodes = engine != nullptr;
   return p;
 }
 
@@ -43,7 +52,7 @@ constexpr auto kHoldTime = std::chrono::milliseconds(20);
 }  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
-    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options(graph, options))),
+    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options(graph, options, engine))),
       statistics(plan, options.threads > 0 ? options.threads : usable_cores()),
       budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
       slots_(std::make_shared<OutputSlots>()), process_(getpid()) {
@@ -66,8 +75,8 @@ Executor::Executor(Graph g, PipelineOptions o)
                    "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
-  open_gpu();
   slots_->wake = &work_;
+  open_gpu();
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();
@@ -81,7 +90,23 @@ Executor::Executor(Graph g, PipelineOptions o)
 }
 
 void Executor::open_gpu() {
-  if (plan.uses_gpu()) gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), std::max(1, options.prefetch) + 1);
+  constexpr int kMostDepth = 16;
+  depth = std::max(1, options.prefetch);
+  if (!plan.uses_gpu()) return;
+  // What a program feeds is asked for as far ahead as it was told; readers may run further.
+  const bool readers = std::all_of(sources_.begin(), sources_.end(), [](const auto& s) { return s.second->meta().has_value(); });
+  if (engine && options.prefetch > 0 && readers)
+    depth = std::max(depth, std::min(kMostDepth, (2 * engine->best_group() + options.batch_size - 1) / options.batch_size));
+  gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), depth + 1);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].kind != Step::Kind::decode) continue;
+    std::string why;
+    auto decoder = engine ? std::move(engine) : gpu_backend().make_decoder(gpu_->device(), why);
+    if (!decoder) fail(ErrorKind::internal, "the decoder of GPU {} is gone: {}", gpu_->device(), why);
+    const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
+    const auto args = plan.graph.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });
+    decoders_[i] = std::make_unique<GroupDecoder>(*gpu_, std::move(decoder), bind_op(get_op(n.op), args)->decode_params());
+  }
 }
 
 Executor::~Executor() {
@@ -101,6 +126,7 @@ void Executor::stop() {
   }
   work_.notify_all();
   for (auto& t : threads_) t.join();
+  decoders_.clear();
 }
 
 bool Executor::has_record(ValueRef v) const {
@@ -226,13 +252,13 @@ void Executor::reset() {
 
 bool Executor::makes_output(const Step& s) const {
   const auto& outputs = plan.graph.outputs();
-  return (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer) &&
+  return (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode) &&
          std::find(outputs.begin(), outputs.end(), s.output) != outputs.end();
 }
 
 // Enough is enqueued: the device says when it has done more. Its own iterations go on, so it never waits for itself.
 bool Executor::gpu_is_full(const Iteration& it) const {
-  return plan.steps[it.step].gpu && !it.on_gpu && on_gpu_ >= std::max(1, options.prefetch);
+  return plan.steps[it.step].gpu && !it.on_gpu && on_gpu_ >= depth;
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
@@ -240,7 +266,8 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   if (s.kind == Step::Kind::source)  // sources are asked in order
     for (size_t i = 0; i < position; ++i)
       if (!queue_[i]->finished && queue_[i]->step <= it.step) return false;
-  if ((s.kind != Step::Kind::stage && s.kind != Step::Kind::transfer) || (position == 0 && consumer_waits_)) return true;
+  const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode;
+  if (!allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&
       (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) >= options.memory_limit)
     return false;
@@ -343,6 +370,7 @@ void Executor::go_on(Iteration& it) {
 
 void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
   Iteration& it = *iteration;
+  if (hand_over(iteration)) return;
   const uint64_t number = it.number;
   const bool land = it.must_land && !it.failure && !it.no_memory;
   it.must_land = false;

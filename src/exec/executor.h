@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/backend.h"
-#include "exec/gpu_work.h"
+#include "exec/group_decoder.h"
 #include "exec/index_setting.h"
 #include "exec/pipeline.h"
 
@@ -38,16 +38,19 @@ class Executor {
 
   Graph graph;
   PipelineOptions options;
+  std::unique_ptr<BatchDecoder> engine;  // of the GPU, where a step decodes there
   Plan plan;
   Statistics statistics;
   ErrorBudget budget;
   HostPool* pool = nullptr;  // where memory is a pool of our own
   int primary = -1;          // node whose samples give the ids
+  int depth = 1;             // iterations that are in flight at most: the prefetch, or more where a decoder wants them
 
  private:
   struct StageState;
   struct WholeState;
   struct TransferState;
+  struct DecodeState;
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -95,6 +98,16 @@ class Executor {
   void finish_transfer(Iteration& it);
   Batch to_gpu(Iteration& it, const Batch& from, bool output);
   void run_transfer_item(Iteration& it, int i);
+  void prepare_decode(Iteration& it, const Step& s);
+  void run_decode_item(Iteration& it, int item);
+  void decode_sample(Iteration& it, DecodeState& state, int i);
+  void upload(Iteration& it, DecodeState& state, int i);
+  bool begin_decode(Iteration& it);             // behind the items: true if there is something for the engine
+  bool hand_over(const std::shared_ptr<Iteration>& it);  // to the engine
+  void decoded(uint64_t number, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns);
+  void begin_settling(Iteration& it);           // a decode's items are samples again
+  void drop_files(Iteration& it, const std::vector<int>& gone);
+  void release_values(Iteration& it);           // that no later step reads
   std::shared_ptr<BoundOp> bind(Iteration& it, const Node& n);
   SampleContext context(const Iteration& it, int sample, const Node& n) const;
   std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
@@ -118,6 +131,7 @@ class Executor {
   int process_ = 0;
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
+  std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
 };
 
 }  // namespace penstock

@@ -51,7 +51,7 @@ void Executor::prepare(Iteration& it) {
     case Step::Kind::whole: prepare_whole(it, s); break;
     case Step::Kind::stage: s.gpu ? prepare_gpu_stage(it, s) : prepare_stage(it, s); break;
     case Step::Kind::transfer: prepare_transfer(it, s); break;
-    case Step::Kind::decode: fail(ErrorKind::internal, "no decoder"); break;
+    case Step::Kind::decode: prepare_decode(it, s); break;
   }
 }
 
@@ -372,7 +372,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
       case Step::Kind::whole: run_whole_item(it, i); break;
       case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
       case Step::Kind::transfer: run_transfer_item(it, i); break;
-      case Step::Kind::decode: break;
+      case Step::Kind::decode: run_decode_item(it, i); break;
     }
   };
   if (auto error = error_of(run)) add_error(it, i, std::move(*error));
@@ -386,11 +386,22 @@ void Executor::finish_step(Iteration& it, int thread) {
       fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));
   if (!it.errors.empty() && !it.failure) {
     try {
+      begin_settling(it);
       settle_errors(it, thread);
     } catch (Error& e) {
       fail_iteration(it, e, nullptr);
     }
   }
+  if (plan.steps[it.step].kind == Step::Kind::decode && !it.failure) {
+    bool handed = false;
+    if (auto error = error_of([&] { handed = begin_decode(it); }))
+      fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));
+    if (handed && !it.failure) return;
+  }
+  release_values(it);
+}
+
+void Executor::release_values(Iteration& it) {
   for (const auto& [value, step] : plan.value_last_use)
     if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
   it.step_state = nullptr;
@@ -401,6 +412,8 @@ void Executor::settle_errors(Iteration& it, int thread) {
   it.errors.clear();
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
   std::vector<int> gone;
+  const Step& s = plan.steps[it.step];
+  const bool stage_on_gpu = s.gpu && s.kind != Step::Kind::decode;  // runs a whole batch only
   for (auto& bad : errors) {
     if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
@@ -411,7 +424,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
       continue;
     }
     for (uint32_t attempt = 0;; ++attempt) {
-      if (plan.steps[it.step].gpu || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+      if (stage_on_gpu || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
       run_items(it, bad.sample, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();
@@ -436,6 +449,7 @@ void Executor::drop_samples(Iteration& it, const std::vector<int>& gone) {
   }
   for (size_t k = gone.size(); k-- > 0;) it.origin.erase(it.origin.begin() + gone[k]);
   it.size = old - static_cast<int>(gone.size());
+  drop_files(it, gone);
 }
 
 }  // namespace penstock

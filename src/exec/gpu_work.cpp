@@ -37,13 +37,12 @@ class TokenMemory final : public MemoryResource {
   std::shared_ptr<MemoryResource> from_;
 };
 
-int existing(DeviceRuntime& runtime, int device) {
-  if (device < 0 || device >= runtime.device_count())
-    bad_argument("there is no GPU {}: this machine has {}", device, runtime.device_count());
-  return device;
-}
-
 }  // namespace
+
+void GpuWork::check(int device) {
+  const int count = gpu_backend().runtime().device_count();
+  if (device < 0 || device >= count) bad_argument("there is no GPU {}: this machine has {}", device, count);
+}
 
 GpuWork::Streams::~Streams() {
   for (StreamHandle s : taken) {
@@ -53,10 +52,16 @@ GpuWork::Streams::~Streams() {
 }
 
 GpuWork::GpuWork(int device, int streams)
-    : device_(device), runtime_(gpu_backend().runtime()), streams_{runtime_, existing(runtime_, device), {}} {
+    : device_(device), iterations_(static_cast<size_t>(streams)), runtime_(gpu_backend().runtime()), streams_{runtime_, device, {}} {
+  check(device);
   for (int i = 0; i < streams; ++i) streams_.taken.push_back(runtime_.take_stream(device_));
   memory_ = std::make_shared<CountedMemory>(runtime_.memory(device_), in_use_);
   pinned_ = runtime_.pinned_memory();
+}
+
+StreamHandle GpuWork::own_stream() {
+  streams_.taken.push_back(runtime_.take_stream(device_));
+  return streams_.taken.back();
 }
 
 GpuWork::~GpuWork() {

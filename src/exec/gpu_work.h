@@ -14,12 +14,14 @@ namespace penstock {
 class GpuWork {
  public:
   // Throws ErrorKind::argument for a device that does not exist.
+  static void check(int device);
   GpuWork(int device, int streams);
   ~GpuWork();  // waits for its work
 
   int device() const { return device_; }
   DeviceRuntime& runtime() const { return runtime_; }
-  StreamHandle stream(uint64_t iteration) const { return streams_.taken[iteration % streams_.taken.size()]; }
+  StreamHandle stream(uint64_t iteration) const { return streams_.taken[iteration % iterations_]; }
+  StreamHandle own_stream();  // one more, until the end
   const std::shared_ptr<MemoryResource>& memory() const { return memory_; }
   const std::shared_ptr<MemoryResource>& pinned() const { return pinned_; }
   size_t bytes_in_use() const { return *in_use_; }
@@ -43,6 +45,7 @@ class GpuWork {
     ~Streams();
   };
   int device_;
+  size_t iterations_;
   DeviceRuntime& runtime_;
   Streams streams_;
   std::shared_ptr<std::atomic<size_t>> in_use_ = std::make_shared<std::atomic<size_t>>(0);

@@ -57,7 +57,7 @@ PipelineOutput Pipeline::outputs(const std::function<void()>& poll) { return sta
 
 PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   Executor& e = state_->executor;
-  const int depth = std::max(1, e.options.prefetch);
+  const int depth = e.depth;
   while (e.in_flight() < depth) e.schedule();
   PipelineOutput out = e.outputs(poll);
   if (e.options.prefetch > 0)

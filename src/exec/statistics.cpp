@@ -19,7 +19,7 @@ Statistics::Statistics(const Plan& plan, int threads) {
     for (int id : s.nodes) name += (name.empty() ? "" : " + ") + plan.graph.node(id).op;
     names_.push_back(name);
   }
-  for (int i = 0; i < threads; ++i) {
+  for (int i = 0; i < threads + 1; ++i) {  // the last is the decoding thread's
     lanes_.push_back(std::make_unique<Lane>());
     lanes_.back()->steps.resize(names_.size());
   }
@@ -52,7 +52,7 @@ PipelineStatistics Statistics::summary() const {
   p.iterations = iterations_, p.samples = samples_;
   p.wall_ns = last_ns_ - first_ns_;
   p.consumer_wait_ns = wait_ns_, p.worker_idle_ns = idle_ns_, p.blocked_ns = blocked_ns_;
-  p.threads = static_cast<int>(lanes_.size());
+  p.threads = static_cast<int>(lanes_.size()) - 1;
   p.steps.resize(names_.size());
   for (size_t i = 0; i < names_.size(); ++i) p.steps[i].name = names_[i];
   for (const auto& l : lanes_) {

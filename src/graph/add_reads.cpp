@@ -11,7 +11,7 @@ void add_reads(Planning& p) {
   for (auto& s : p.plan.steps)
     for (size_t k = 0; k < s.inputs.size(); ++k) {
       if (!names_files(s.inputs[k])) continue;
-      if (s.kind == Step::Kind::stage && k == 0 && p.read_once(s.inputs[k]))
+      if ((s.kind == Step::Kind::stage || s.kind == Step::Kind::decode) && k == 0 && p.read_once(s.inputs[k]))
         s.lazy_source = true;
       else
         wanted.insert(s.inputs[k]);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoding on a GPU: worker threads read files and headers and decode what the engine does not take; the engine gets the rest
+// of all iterations that have come so far. What it fails on is decoded by worker threads as well.
+#include "data/storage.h"
+#include "exec/call.h"
+#include "exec/executor.h"
+
+namespace penstock {
+
+struct Executor::DecodeState {
+  struct Sample {
+    std::shared_ptr<std::vector<uint8_t>> read;  // the file, where this step reads it
+    Bytes file;
+    ImageInfo info;
+    Shape shape;
+    std::shared_ptr<void> pixels;                // decoded by a worker thread; null: for the engine
+  };
+  DecodeParams params;
+  Batch encoded;                                 // keeps the files that this step does not read
+  std::vector<Sample> samples;
+  std::optional<DecodeJob> job;
+  std::vector<int> in_job;                       // samples
+  bool handed_over = false;                      // from now on worker threads decode
+  std::vector<int> again;                        // samples that the engine failed on: the step's items
+};
+
+void Executor::prepare_decode(Iteration& it, const Step& s) {
+  auto state = std::make_shared<DecodeState>();
+  state->params = bind(it, plan.graph.node(s.nodes[0]))->decode_params();
+  state->params.may_scale = false;  // the whole picture
+  if (!s.lazy_source) state->encoded = it.values.at(s.inputs[0]);
+  state->samples.resize(it.size);
+  it.items = it.size;
+  it.step_state = std::move(state);
+}
+
+void Executor::run_decode_item(Iteration& it, int item) {
+  auto& state = *static_cast<DecodeState*>(it.step_state.get());
+  const int i = state.again.empty() ? item : state.again[item];
+  if (auto error = error_of([&] { decode_sample(it, state, i); })) add_error(it, i, std::move(*error));
+}
+
+void Executor::begin_settling(Iteration& it) {
+  if (plan.steps[it.step].kind == Step::Kind::decode) static_cast<DecodeState*>(it.step_state.get())->again.clear();
+}
+
+void Executor::drop_files(Iteration& it, const std::vector<int>& gone) {
+  if (plan.steps[it.step].kind != Step::Kind::decode) return;
+  auto& samples = static_cast<DecodeState*>(it.step_state.get())->samples;
+  for (size_t k = gone.size(); k-- > 0;) samples.erase(samples.begin() + gone[k]);
+}
+
+void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
+  const Step& s = plan.steps[it.step];
+  auto& x = state.samples[i];
+  x.pixels = nullptr;
+  if (s.lazy_source) {
+    x.read = std::make_shared<std::vector<uint8_t>>();
+    FileStamp stamp;
+    read_file(path_of(it, s.inputs[0], i), *x.read, default_file_limit, &stamp);
+    x.file = *x.read;
+  } else {
+    x.file = encoded_bytes(state.encoded.view(i));
+  }
+  x.info = probe_image(x.file, state.params);
+  x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
+  if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params).empty()) return;
+  const size_t row = checked_bytes(x.shape[1] * x.shape[2], size_of(state.params.dtype));
+  x.pixels = allocate_shared(gpu_->pinned(), checked_bytes(x.shape[0], row), it.stream);
+  decode_image(x.file, x.info, state.params, {0, 0, x.shape[0], x.shape[1]}, {x.pixels.get(), static_cast<int64_t>(row)});
+  if (state.handed_over) upload(it, state, i);
+}
+
+// Of a sample that a worker thread has decoded, to its place in the batch on the device.
+void Executor::upload(Iteration& it, DecodeState& state, int i) {
+  auto& x = state.samples[i];
+  auto& sample = it.values.at(plan.steps[it.step].output).sample(i);
+  const size_t bytes = checked_bytes(x.shape.volume(), size_of(state.params.dtype));
+  if (!(sample.shape == x.shape)) {  // another file stands in
+    sample.owner = allocate_shared(gpu_->memory(), bytes, it.stream);
+    sample.data = sample.owner.get();
+    sample.shape = x.shape;
+  }
+  if (bytes) gpu_->runtime().copy(gpu_->device(), sample.data, x.pixels.get(), bytes, it.stream);
+  x.pixels = nullptr;
+}
+
+bool Executor::begin_decode(Iteration& it) {
+  const Step& s = plan.steps[it.step];
+  auto& state = *static_cast<DecodeState*>(it.step_state.get());
+  if (state.handed_over) return false;
+  Batch out(state.params.dtype, 3, "HWC", it.size);
+  for (int i = 0; i < it.size; ++i) {
+    out.sample(i).shape = state.samples[i].shape;
+    out.sample(i).source = path_of(it, s.inputs[0], i);
+  }
+  out.allocate(makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
+  it.values.at(s.output) = out;
+  DecodeJob job;
+  state.in_job.clear();
+  for (int i = 0; i < it.size; ++i) {
+    if (state.samples[i].pixels) {
+      upload(it, state, i);
+      continue;
+    }
+    job.images.push_back({state.samples[i].file, &state.samples[i].info, out.sample(i).data, std::nullopt});
+    state.in_job.push_back(i);
+  }
+  state.handed_over = true;
+  if (job.images.empty()) return false;
+  job.stream = it.stream;
+  job.taken = gpu_->runtime().record(gpu_->device(), it.stream);
+  job.files = it.step_state;
+  job.done = [this, number = it.number](DecodeJob& j, std::optional<Error> failure, int64_t begin, int64_t end) {
+    decoded(number, j, std::move(failure), begin, end);
+  };
+  state.job = std::move(job);
+  return true;
+}
+
+bool Executor::hand_over(const std::shared_ptr<Iteration>& it) {
+  const size_t step = it->step;
+  if (plan.steps[step].kind != Step::Kind::decode || !it->step_state || it->failure || it->no_memory) return false;
+  auto& state = *static_cast<DecodeState*>(it->step_state.get());
+  if (!state.job) return false;
+  DecodeJob job = std::move(*state.job);
+  state.job.reset();
+  {
+    std::lock_guard lock(mutex_);
+    it->waits = true;
+  }
+  decoders_.at(step)->add(std::move(job));
+  return true;
+}
+
+void Executor::decoded(uint64_t number, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns) {
+  std::shared_ptr<Iteration> it;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& other : queue_)
+      if (other->number == number) it = other;
+  }
+  if (!it) return;  // an iteration stays in the queue until it is finished
+  const auto count = static_cast<int64_t>(job.images.size());
+  statistics.add(options.threads, static_cast<int>(it->step), number, begin_ns, end_ns, 0, 0, end_ns - begin_ns, 0);
+  auto& state = *static_cast<DecodeState*>(it->step_state.get());
+  if (failure) {
+    fail_iteration(*it, std::move(*failure), &plan.graph.node(plan.steps[it->step].nodes[0]));
+  } else {
+    for (int64_t k = 0; k < count; ++k)
+      if (job.images[k].error) state.again.push_back(state.in_job[k]);
+  }
+  if (!it->failure && !state.again.empty()) {
+    {
+      std::lock_guard lock(mutex_);
+      it->items = static_cast<int64_t>(state.again.size());
+      it->next_item = it->done_items = 0;
+      it->waits = false;
+    }
+    work_.notify_all();
+    return;
+  }
+  release_values(*it);
+  {
+    std::lock_guard lock(mutex_);
+    it->waits = false;
+  }
+  complete(it);
+}
+
+}  // namespace penstock
