@@ -28,35 +28,46 @@ function(penstock_gpu_library name)
 endfunction()
 
 find_program(PENSTOCK_NVCC nvcc HINTS /usr/local/cuda/bin)
-if(PENSTOCK_NVCC AND NOT PENSTOCK_SANITIZE)
-  file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
-  list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
+if(PENSTOCK_NVCC)
   find_package(CUDAToolkit 12.8)
-  if(TARGET CUDA::cudart_static)
-    penstock_gpu_library(penstock_cuda ${cudart_sources} src/cuda/decode/batch_decoder.cpp)
-    target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
-    install(TARGETS penstock_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})  # as in install.cmake
-    # Runs on a machine with a GPU: what no machine without one can test.
-    if(EXISTS ${CMAKE_SOURCE_DIR}/src/cuda/cudart/driver_check.cpp)
-      add_executable(gpu_driver_check EXCLUDE_FROM_ALL src/cuda/cudart/driver_check.cpp ${cudart_sources}
-                     src/cuda/kernel_cache.cpp src/cuda/nvidia_library.cpp src/cuda/nvrtc.cpp)
-      target_link_libraries(gpu_driver_check PRIVATE penstock fmt::fmt CUDA::cudart_static Threads::Threads
-                            ${CMAKE_DL_LIBS})
-      set_target_properties(gpu_driver_check PROPERTIES BUILD_RPATH "$ORIGIN")
-    endif()
-    if(PENSTOCK_TESTS)  # the stages' tests on a real GPU, and what their kernels take
-      foreach(name stage_check stage_bench)
-        add_executable(gpu_${name} EXCLUDE_FROM_ALL ${gpu_sources} ${cudart_sources} src/cuda/decode/batch_decoder.cpp
-                       ${PENSTOCK_OBJECTS})
-        target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-        target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG
-                              Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
-      endforeach()
-      target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp)
-      target_link_libraries(gpu_stage_check PRIVATE GTest::gtest_main)
-      target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
-    endif()
+endif()
+file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
+list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
+# Tries the driver function by function.
+function(penstock_driver_check name)
+  add_executable(${name} ${ARGN} src/cuda/cudart/driver_check.cpp ${cudart_sources} src/cuda/kernel_cache.cpp
+                 src/cuda/nvidia_library.cpp src/cuda/nvrtc.cpp)
+  target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN")
+endfunction()
+if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
+  penstock_gpu_library(penstock_cuda ${cudart_sources} src/cuda/decode/batch_decoder.cpp)
+  target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
+  install(TARGETS penstock_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})  # as in install.cmake
+  # Needs a GPU, so it is no test of the build.
+  penstock_driver_check(gpu_driver_check EXCLUDE_FROM_ALL)
+  target_link_libraries(gpu_driver_check PRIVATE CUDA::cudart_static)
+  if(PENSTOCK_TESTS)  # the stages' tests on a real GPU, and what their kernels take
+    foreach(name stage_check stage_bench)
+      add_executable(gpu_${name} EXCLUDE_FROM_ALL ${gpu_sources} ${cudart_sources} src/cuda/decode/batch_decoder.cpp
+                     ${PENSTOCK_OBJECTS})
+      target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+      target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG
+                            Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
+    endforeach()
+    target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp)
+    target_link_libraries(gpu_stage_check PRIVATE GTest::gtest_main)
+    target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
   endif()
+endif()
+if(CUDAToolkit_FOUND AND PENSTOCK_TESTS)  # the same on CUDA calls that only keep the books
+  penstock_driver_check(fake_driver_check tests/fake_cuda/driver_library.cpp tests/fake_cuda/runtime.cpp)
+  target_include_directories(fake_driver_check PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_options(fake_driver_check PRIVATE -Wl,--wrap=dlopen)
+  set_target_properties(fake_driver_check PROPERTIES ENABLE_EXPORTS ON)
+  add_test(NAME cuda_driver COMMAND fake_driver_check --fault)
+  set_tests_properties(cuda_driver PROPERTIES SKIP_REGULAR_EXPRESSION "no kernels: NVRTC is not installed"
+                       ENVIRONMENT PENSTOCK_CACHE=${CMAKE_BINARY_DIR}/test_cache)
 endif()
 
 if(PENSTOCK_TESTS)

@@ -97,7 +97,8 @@ std::optional<std::string> KernelCache::find(const std::string& key) const noexc
     Header header;
     const Header expected;
     const auto size = static_cast<uint64_t>(info.st_size);
-    if (size < sizeof header || !read_all(file.get(), reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+    if (size < sizeof header || !read_all(file.get(), reinterpret_cast<char*>(&header), sizeof header))
+      return std::nullopt;
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) return std::nullopt;
     const uint64_t rest = size - sizeof header;
     if (header.key_bytes != key.size() || header.key_bytes > rest || header.image_bytes != rest - header.key_bytes)
@@ -114,8 +115,8 @@ std::optional<std::string> KernelCache::find(const std::string& key) const noexc
 
 void KernelCache::keep(const std::string& key, const std::string& image) const noexcept {
   try {
-    if (folder_.empty() || static_cast<int64_t>(sizeof(Header) + key.size() + image.size()) > std::min(limit_, kMostBytes))
-      return;
+    const auto bytes = static_cast<int64_t>(sizeof(Header) + key.size() + image.size());
+    if (folder_.empty() || bytes > std::min(limit_, kMostBytes)) return;
     if (!make_private_folder(folder_).empty()) return;
     const std::string content = key + image;
     Header header;

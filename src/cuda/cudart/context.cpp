@@ -14,7 +14,8 @@ namespace {
 // Code for older GPUs is not made: the toolkit has dropped them.
 constexpr int kOldestArchitecture = 75;
 
-// The few calls of the driver that the runtime has no form of. Found by name, so that the library loads without a driver.
+// The few calls of the driver that the runtime has no form of. Found by name, so that the library loads where there is
+// no driver.
 struct DriverCalls {
   decltype(&cuInit) init = nullptr;
   decltype(&cuDeviceGet) device_get = nullptr;
@@ -77,8 +78,10 @@ void fail_cuda(cudaError_t code, const char* what, int device) {
   static_cast<void>(cudaGetLastError());  // reported here, and not again at a later call
   const ErrorKind kind = code == cudaErrorMemoryAllocation ? ErrorKind::out_of_memory : ErrorKind::internal;
   const char* hint = "";
-  if (is_final(code)) hint = "; work that was enqueued earlier went wrong, and this process cannot use the GPU any more";
-  else if (code == cudaErrorInitializationError) hint = "; after a fork CUDA cannot be used, start processes by spawning";
+  if (is_final(code))
+    hint = "; work that was enqueued earlier went wrong, and this process cannot use the GPU any more";
+  else if (code == cudaErrorInitializationError)
+    hint = "; after a fork CUDA cannot be used, start processes by spawning";
   fail(kind, "GPU {}: {} failed: {} ({}){}", device, what, cudaGetErrorString(code), cudaGetErrorName(code), hint);
 }
 
@@ -97,8 +100,8 @@ CUcontext GpuContext::handle() {
   std::lock_guard lock(making_);
   if (const CUcontext made = handle_.load(std::memory_order_acquire)) return made;
   if (const int found = architecture(); found < kOldestArchitecture)
-    bad_argument("GPU {} has compute capability {}.{}; {}.{} is the oldest that can be used", index_, found / 10, found % 10,
-                 kOldestArchitecture / 10, kOldestArchitecture % 10);
+    bad_argument("GPU {} has compute capability {}.{}; {}.{} is the oldest that can be used", index_, found / 10,
+                 found % 10, kOldestArchitecture / 10, kOldestArchitecture % 10);
   const auto& calls = driver_calls();
   CUdevice device = 0;
   CUcontext context = nullptr;

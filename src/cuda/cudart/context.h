@@ -25,8 +25,8 @@ class GpuContext {
   int index() const { return index_; }
   int attribute(cudaDeviceAttr which) const;
   int architecture() const;  // 90 for compute capability 9.0
-  // The primary context, which frameworks use too; made at the first call, so that a process with one GPU of many takes no
-  // memory of the others.
+  // The primary context, which frameworks use too; made at the first call, so that a process with one GPU of many takes
+  // no memory of the others.
   CUcontext handle();
   bool is_made() const { return handle_.load(std::memory_order_acquire) != nullptr; }
 
@@ -43,8 +43,8 @@ class GpuContext {
   std::vector<cudaEvent_t> events_;
 };
 
-// The calling thread's calls go to this GPU until the end of the scope; then to the one, or to none, from before. Unlike
-// cudaSetDevice it makes no context on the GPU that it returns to.
+// The calling thread's calls go to this GPU until the end of the scope; then to the one, or to none, from before.
+// Unlike cudaSetDevice it makes no context on the GPU that it returns to.
 class OnDevice {
  public:
   explicit OnDevice(GpuContext& gpu);

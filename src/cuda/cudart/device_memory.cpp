@@ -15,7 +15,8 @@ namespace {
   size_t idle = 0, total = 0;
   if (cudaMemGetInfo(&idle, &total) != cudaSuccess)
     fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes", device, bytes);
-  fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes; {} of its {} bytes are free", device, bytes, idle, total);
+  fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes; {} of its {} bytes are free", device, bytes, idle,
+       total);
 }
 
 class StreamOrderedMemory final : public MemoryResource {
@@ -80,8 +81,8 @@ class StreamOrderedMemory final : public MemoryResource {
   cudaMemPool_t pool_ = nullptr;
 };
 
-// For GPUs without memory pools (some virtual ones). A block goes to its own stream again at once, to another one when the
-// stream that freed it has passed.
+// For GPUs without memory pools (some virtual ones). A block goes to its own stream again at once, to another one when
+// the stream that freed it has passed.
 class CachedMemory final : public MemoryResource {
  public:
   CachedMemory(std::shared_ptr<Gpus> gpus, int device) : gpus_(std::move(gpus)), gpu_(gpus_->at(device)) {}

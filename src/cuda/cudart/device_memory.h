@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-// Of the GPU's own pool of stream-ordered memory, which keeps what it has: a steady loop asks the system for nothing. Where
-// the GPU has no such pools: blocks by size class, kept.
+// Of the GPU's own pool of stream-ordered memory, which keeps what it has: a steady loop asks the system for nothing.
+// Where the GPU has no such pools: blocks by size class, kept.
 std::shared_ptr<MemoryResource> make_device_memory(std::shared_ptr<Gpus> gpus, int device);
 std::shared_ptr<MemoryResource> make_cached_memory(std::shared_ptr<Gpus> gpus, int device);  // the second kind
 

@@ -114,7 +114,8 @@ class CudaDriver final : public Driver {
                                              std::string& why) override {
     return kernels_.get(gpus_->at(device), text, entry, why);
   }
-  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) override {
+  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table,
+              StreamHandle stream) override {
     static_cast<const CudaKernel&>(kernel).launch(gpus_->at(device), how, table, on(stream));
   }
   void on_device(int device, const std::function<void()>& f) override {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/error.h"
+#include "base/error_of.h"
 
 namespace penstock {
 
@@ -69,20 +69,17 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
     known = slot;
   }
   if (mine) {
-    bool good = false;
-    try {
-      Made made = make(gpu, architecture, text, entry);
-      good = made.kernel != nullptr;
-      promise.set_value(std::move(made));
-    } catch (...) {
-      promise.set_exception(std::current_exception());
-    }
+    Made made;
+    made.error = error_of([&] { made = make(gpu, architecture, text, entry); });
+    const bool good = made.kernel != nullptr;
+    promise.set_value(std::move(made));
     if (!good) {  // not for ever: memory may have run out
       std::lock_guard lock(mutex_);
       known_.erase(key);
     }
   }
   const Made& made = known.get();
+  if (made.error) throw Error(*made.error);  // its own for each who waited
   if (!made.kernel) {
     why = made.why;
     return nullptr;

@@ -2,8 +2,10 @@
 // Kernels made from text, once for each architecture.
 #pragma once
 #include <future>
+#include <optional>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "cuda/cudart/context.h"
 #include "cuda/driver.h"
 #include "cuda/kernel_cache.h"
@@ -42,6 +44,7 @@ class KernelStore {
   struct Made {
     std::shared_ptr<const CudaKernel> kernel;
     std::string why;
+    std::optional<Error> error;
   };
   Made make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry) const;
   const int devices_;
