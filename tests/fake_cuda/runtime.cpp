@@ -325,7 +325,11 @@ cudaError_t cudaFreeHost(void* p) {
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p) {
   std::lock_guard lock(mutex);
+  int device = 0;
+  if (const cudaError_t code = current(device)) return code;
   const Block* b = block_of(p);
+  *found = {};
+  found->device = b && b->device >= 0 ? b->device : device;
   found->type = !b ? cudaMemoryTypeUnregistered : b->device < 0 ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
   return cudaSuccess;
 }

@@ -161,14 +161,23 @@ void GpuContext::give_back(cudaEvent_t event) noexcept {
   }
 }
 
-OnDevice::OnDevice(GpuContext& gpu) {
-  const CUcontext wanted = gpu.handle();
-  const auto& calls = driver_calls();
+static CUcontext current_context(const GpuContext& gpu) {
   CUcontext now = nullptr;
-  if (const CUresult code = calls.current(&now); code != CUDA_SUCCESS)
+  if (const CUresult code = driver_calls().current(&now); code != CUDA_SUCCESS)
     fail_driver(code, "asking for the current context", gpu.index());
-  if (now == wanted) return;
-  if (const CUresult code = calls.push(wanted); code != CUDA_SUCCESS)
+  return now;
+}
+
+OnDevice::OnDevice(GpuContext& gpu) {
+  gpu.handle();
+  if (current_context(gpu) != gpu.handle()) push(gpu);
+}
+OnDevice::OnDevice(const Gpus& gpus) {
+  GpuContext& some = gpus.any();
+  if (!current_context(some)) push(some);
+}
+void OnDevice::push(GpuContext& gpu) {
+  if (const CUresult code = driver_calls().push(gpu.handle()); code != CUDA_SUCCESS)
     fail_driver(code, "changing to its context", gpu.index());
   pushed_ = true;
 }
@@ -211,10 +220,9 @@ GpuContext& Gpus::any() const {
 }
 
 GpuContext& Gpus::of(cudaStream_t stream) const {
-  GpuContext& some = any();
-  OnDevice scope(some);
+  OnDevice scope(*this);
   int device = 0;
-  check_cuda(cudaStreamGetDevice(stream, &device), "asking a stream for its GPU", some.index());
+  check_cuda(cudaStreamGetDevice(stream, &device), "asking a stream for its GPU", any().index());
   return at(device);
 }
 

@@ -43,16 +43,21 @@ class GpuContext {
   std::vector<cudaEvent_t> events_;
 };
 
+class Gpus;
+
 // The calling thread's calls go to this GPU until the end of the scope; then to the one, or to none, from before.
 // Unlike cudaSetDevice it makes no context on the GPU that it returns to.
 class OnDevice {
  public:
   explicit OnDevice(GpuContext& gpu);
+  // For calls that any GPU serves: the thread's own one if it has one, else Gpus::any().
+  explicit OnDevice(const Gpus& gpus);
   ~OnDevice();
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
  private:
+  void push(GpuContext& gpu);
   bool pushed_ = false;
 };
 

@@ -131,7 +131,8 @@ class CudaDriver final : public Driver {
 
  private:
   static cudaStream_t on(StreamHandle stream) { return static_cast<cudaStream_t>(stream); }
-  static cudaPointerAttributes attributes(const void* p) {
+  cudaPointerAttributes attributes(const void* p) const {
+    OnDevice scope(*gpus_);
     cudaPointerAttributes a{};
     if (cudaPointerGetAttributes(&a, p) != cudaSuccess) cudaGetLastError(), a = {};
     return a;

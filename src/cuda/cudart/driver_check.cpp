@@ -271,10 +271,17 @@ class Checks {
       memory_->deallocate(d, bytes, a_);
       return q != p && r == p;
     });
-    check("pinned memory is page-locked", [&] {
+    check("where memory lies", [&] {
       void* p = pinned_->allocate(bytes, a_);
-      cudaPointerAttributes found{};
-      const bool good = cudaPointerGetAttributes(&found, p) == cudaSuccess && found.type == cudaMemoryTypeHost;
+      bool good = false;
+      int somewhere = 0;
+      std::thread([&] {  // with no context of its own
+        const bool right = driver_.is_pinned(p) && !driver_.is_pinned(&somewhere) && driver_.device_of(p) == -1 &&
+                           driver_.device_of(&somewhere) == -1;
+        void* d = memory_->allocate(100, a_);
+        good = right && driver_.device_of(d) == device_ && !driver_.is_pinned(d);
+        memory_->deallocate(d, 100, a_);
+      }).join();
       pinned_->deallocate(p, bytes, a_);
       return good && reinterpret_cast<uintptr_t>(p) % 64 == 0;
     });

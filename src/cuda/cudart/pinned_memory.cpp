@@ -24,20 +24,19 @@ class LockedPages final : public MemoryResource {
  public:
   explicit LockedPages(const Gpus& gpus) : gpus_(gpus) {}
   void* allocate(size_t bytes, StreamHandle) override {
-    GpuContext& some = gpus_.any();
-    OnDevice scope(some);
+    OnDevice scope(gpus_);
     void* p = nullptr;
     const cudaError_t code = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
     if (code == cudaErrorMemoryAllocation) {
       static_cast<void>(cudaGetLastError());
       fail(ErrorKind::out_of_memory, "{} bytes of page-locked host memory cannot be allocated", bytes);
     }
-    check_cuda(code, "allocating page-locked host memory", some.index());
+    check_cuda(code, "allocating page-locked host memory", gpus_.any().index());
     return p;
   }
   void deallocate(void* p, size_t, StreamHandle) noexcept override {
     try {
-      OnDevice scope(gpus_.any());
+      OnDevice scope(gpus_);
       static_cast<void>(cudaFreeHost(p));
     } catch (...) {
     }
