@@ -79,7 +79,8 @@ class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    begin_text(variant.kind == StageVariant::Kind::positions || variant.kind == StageVariant::Kind::tiled ? kGroups : "");
+    const bool tiled = variant.kind == StageVariant::Kind::tiled, grouped = tiled || variant.kind == StageVariant::Kind::positions;
+    begin_text(std::string(grouped ? kGroups : "") + (tiled ? kTileFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);

@@ -29,7 +29,16 @@ struct StageVariant {
   bool picks_planes = false;
   bool wide = false;          // positions or offsets of 2^31 and more
   bool table = false;         // kind elements: through a table of 256 results
-  int filter_x = -1, filter_y = -1;  // kind tiled: the FilterKind of all samples; -1: they differ
+  // Kind tiled: how samples of the source come to the sum; the FilterKinds of all samples, -1: they differ; taps of a window.
+  enum class Path : uint8_t {
+    indexed,  // every output is one sample
+    direct,   // at most two taps each way
+    shared,   // filtered rows in shared memory
+    window,   // the same, by convolutions whose size is known
+  } path = Path::indexed;
+  int filter_x = -1, filter_y = -1;
+  int window_x = 0, window_y = 0;
+  bool narrow_source = false;  // what a filter makes is a float32 in registers
   auto operator<=>(const StageVariant&) const = default;
 };
 

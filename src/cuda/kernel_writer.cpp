@@ -87,7 +87,7 @@ const Instruction* KernelWriter::tile_of(int node) const {
   return nullptr;
 }
 
-void KernelWriter::begin_text(const char* more) {
+void KernelWriter::begin_text(const std::string& more) {
   text += vocabulary();
   text += kSpellings;
   text += more;

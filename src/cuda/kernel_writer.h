@@ -21,7 +21,7 @@ class KernelWriter {
   template <class... A> void line(fmt::format_string<A...> f, A&&... a) {
     text += fmt::format(f, std::forward<A>(a)...) + "\n";
   }
-  void begin_text(const char* more);  // vocabulary, more of it, Index, operators
+  void begin_text(const std::string& more);  // vocabulary, more of it, Index, operators
   void end_text();         // the entry
   void begin_kernel();     // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
@@ -44,5 +44,6 @@ class KernelWriter {
 };
 
 void write_tiled_kernel(KernelWriter& w);
+extern const char* const kTileFunctions;  // what its text needs
 
 }  // namespace penstock

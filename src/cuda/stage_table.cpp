@@ -50,32 +50,57 @@ struct Tile {
   int width = 0, height = 0;
   size_t bytes = 0;  // of shared memory
 };
-constexpr size_t kTileBytes = 40 * 1024;  // so that several blocks share a multiprocessor
+constexpr size_t kTileBytes = 44 * 1024;  // so that several blocks share a multiprocessor
+constexpr int kLargestWindow = 33;        // whose taps are kept in registers
 
-size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, int width, int height) {
+using Path = StageVariant::Path;
+
+// Floats of shared memory that a tile of this size needs.
+size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, int width, int height, Path path) {
   size_t floats = width * (1 + static_cast<size_t>(x.taps)) + height * (1 + static_cast<size_t>(y.taps));
-  if (x.taps > 2 || y.taps > 2) {
+  if (path >= Path::shared) {
     const double columns = std::fabs(x.scale * step_x) * (width - 1) + x.taps + 2;
-    floats += static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes * height;
+    floats += (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) + 1) * planes * height;
   }
+  if (path == Path::window) floats = std::max(floats, (static_cast<size_t>(width) + x.taps + 12) * planes * height);
   return floats * 4;
 }
 
 // The largest tile that fits; width 0: none does.
-Tile choose_tile(const SampleGeometry& g) {
+Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const AxisTaps x = taps_of(g, dx), y = taps_of(g, dy);
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
-  Tile t{64, 16, 0};
-  while (t.width > 1 && t.width / 2 >= dx.extent) t.width /= 2;
+  Tile t{path == Path::window ? 128 : 64, path >= Path::shared ? 16 : 32, 0};
+  while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {
-    t.bytes = tile_bytes(x, y, step_x, g.in_planes, t.width, t.height);
+    t.bytes = tile_bytes(x, y, step_x, g.in_planes, t.width, t.height, path);
     if (t.bytes <= kTileBytes) return t;
     if (t.width == 1 && t.height == 1) return {};
-    if (t.height > 4 || t.width == 1) t.height /= 2;
+    if (t.height > 8 || t.width == 1) t.height /= 2;
     else t.width /= 2;
   }
+}
+
+// A convolution of odd size, small enough for registers, without weights that must be left out.
+bool is_window(const SampleGeometry& g, const LoopDim& d, DType type) {
+  if (d.filter < 0) return true;
+  const DimFilter& f = g.filters[d.filter];
+  const auto& weights = f.filter.window;
+  if (f.filter.kind != FilterKind::window || weights.size() % 2 == 0 || weights.size() > kLargestWindow || f.step != 1 ||
+      f.filter.out != f.in || f.filter.lo != 0 || f.filter.hi != static_cast<double>(f.in))
+    return false;
+  return !is_float(type) || (weights.front() != 0 && weights.back() != 0);
+}
+
+Path path_of(const StageCode& code, const SampleGeometry& g) {
+  if (g.indexed) return Path::indexed;
+  const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
+  const AxisTaps x = taps_of(g, dx), y = taps_of(g, dy);
+  const DType type = code.decodes ? code.program.nodes[0].op->decode_params().dtype : code.program.inputs[0].dtype;
+  if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window) return Path::direct;
+  return !g.fills && is_window(g, dx, type) && is_window(g, dy, type) ? Path::window : Path::shared;
 }
 
 bool can_tile(const StageCode& code, const SampleGeometry& g) {
@@ -83,7 +108,7 @@ bool can_tile(const StageCode& code, const SampleGeometry& g) {
   if (code.source < 0 || g.affine || n < 2 || g.in_planes > 4) return false;
   for (size_t d = 0; d + 2 < n; ++d)
     if (g.dims[d].filter >= 0) return false;
-  return choose_tile(g).width > 0;
+  return choose_tile(g, std::max(path_of(code, g), Path::shared)).width > 0;
 }
 
 // The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost.
@@ -157,6 +182,7 @@ StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
   StageVariant v;
   const int inputs = static_cast<int>(code.program.inputs.size());
   v.wide = is_wide(g, inputs);
+  v.narrow_source = code.source >= 0 && code.values[code.source].lane == Lane::f32;
   v.planes = g.has_plane || code.needs_channels ? g.in_planes : 1;
   v.out_planes = g.has_plane || code.needs_channels ? g.out_planes : 1;
   v.has_plane = g.has_plane;
@@ -175,6 +201,12 @@ StageVariant variant_of(const StageCode& code, const SampleGeometry& g) {
     v.kind = StageVariant::Kind::tiled, v.filtered = 0;
     v.filter_x = static_cast<int>(taps_of(g, g.dims.back()).kind);
     v.filter_y = static_cast<int>(taps_of(g, g.dims[g.dims.size() - 2]).kind);
+    v.path = path_of(code, g);
+    if (v.path == Path::window) {
+      const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
+      v.window_x = dx.filter < 0 ? 1 : static_cast<int>(g.filters[dx.filter].filter.window.size());
+      v.window_y = dy.filter < 0 ? 1 : static_cast<int>(g.filters[dy.filter].filter.window.size());
+    }
   }
   else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
   else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
@@ -201,6 +233,13 @@ bool unite(StageVariant& v, const StageVariant& other) {
   if (v.kind != other.kind && !plain) return false;
   if (!plain && v.dims != other.dims) return false;
   if (v.warp_x != other.warp_x || v.warp_y != other.warp_y || v.warp_z != other.warp_z) return false;
+  if (v.path != other.path || v.window_x != other.window_x || v.window_y != other.window_y) {
+    // Rows in shared memory do for all, but for wide numbers that must not become floats on their way.
+    if ((v.path == Path::indexed || other.path == Path::indexed) && !v.narrow_source) return false;
+    const bool direct = v.path <= Path::direct && other.path <= Path::direct;
+    v.path = direct ? Path::direct : Path::shared;
+    v.window_x = v.window_y = 0;
+  }
   if (v.kind != other.kind) v.kind = Kind::positions, v.table = false;
   v.dims = std::max(v.dims, other.dims);
   v.filtered |= other.filtered;
@@ -233,7 +272,7 @@ PackedTable pack_table(const StageCode& code, const StageVariant& v, std::span<c
     starts[e] = static_cast<int32_t>(result.blocks);
     const int64_t positions = g.positions();
     const bool tiled = v.kind == StageVariant::Kind::tiled;
-    const Tile tile = tiled ? choose_tile(g) : Tile();
+    const Tile tile = tiled ? choose_tile(g, v.path) : Tile();
     if (tiled) {
       const int64_t w = g.dims.back().extent, h = g.dims[g.dims.size() - 2].extent;
       result.blocks += w && h ? positions / (w * h) * ((w + tile.width - 1) / tile.width) * ((h + tile.height - 1) / tile.height) : 0;

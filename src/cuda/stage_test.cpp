@@ -181,6 +181,27 @@ TEST(GpuStage, Resampling) {
   }
 }
 
+// Images of several tiles, some away from every border.
+TEST(GpuStage, LargeImages) {
+  for (DType t : {DType::uint8, DType::float32}) {
+    SCOPED_TRACE(name_of(t));
+    const Batch in = random_batch(t, {{150, 411, 3}, {97, 300, 3}}, "HWC", 6);
+    for (int64_t size : {3, 5, 31})
+      expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{size}}}}}, {in});
+    expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{7, 3}}}},
+                  {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}}, {in});
+    expect_equal({{"resize", {{"size", std::vector<double>{77, 201}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+    expect_equal({{"resize", {{"size", std::vector<double>{277, 201}}, {"antialias", false}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+    expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"brightness", {{"brightness", 1.5}}}}, {in});
+    const Batch gray = random_batch(t, {{150, 411, 1}, {97, 300, 1}}, "HWC", 7);
+    expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{9}}}}}, {gray});
+    expect_equal({{"resize", {{"size", std::vector<double>{50, 100}}}}}, {gray});
+    const Batch planar = random_batch(t, {{3, 100, 411}, {3, 97, 300}}, "CHW", 8);
+    expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{9}}}}}, {planar});
+    expect_equal({{"resize", {{"size", std::vector<double>{50, 100}}}}}, {planar});
+  }
+}
+
 TEST(GpuStage, Warps) {
   for (DType t : {DType::uint8, DType::float32, DType::int32}) {
     SCOPED_TRACE(name_of(t));
