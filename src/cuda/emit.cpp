@@ -67,6 +67,30 @@ template <class T, int q, int p> PENSTOCK_HD inline void store_pixels(T* to, con
 }  // namespace penstock
 )";
 
+// affine_neighbor without the conversion unit: adding 1.5 * 2^52 rounds to the nearest integer and leaves it in the low bits.
+constexpr const char* kWarpFunctions = R"(
+namespace penstock {
+struct WarpPlace { int at; float weight; };
+PENSTOCK_HD inline WarpPlace warp_place(double scale, double x, double base, double shift, double high) {
+  double v = scale * x + base - shift;
+  v = v > -2.0 ? v : -2.0;
+  v = v < high ? v : high;
+  const double rounded = v + 6755399441055744.0;
+  double low = rounded - 6755399441055744.0;
+  int at = static_cast<int>(std::bit_cast<int64_t>(rounded));
+  if (low > v) low -= 1.0, at -= 1;
+  return {at, static_cast<float>(v - low)};
+}
+PENSTOCK_HD inline int clamp(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
+}  // namespace penstock
+)";
+
+// Whether a warp goes the fast way.
+bool warps_image(const StageCode& code, const StageVariant& v) {
+  return v.kind == StageVariant::Kind::warped && v.warp_z < 0 && v.warp_x == v.dims - 1 && v.planes <= 4 && v.narrow_source &&
+         !v.picks_planes && code.program.inputs.size() == 1;
+}
+
 size_t largest_element(const StageCode& code) {
   size_t n = size_of(type_of(code.program, code.program.outputs[0]).dtype);
   for (size_t k = 0; k < code.program.inputs.size(); ++k) n = std::max(n, size_of(input_dtype(code, static_cast<int>(k))));
@@ -79,10 +103,11 @@ class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    const bool tiled = variant.kind == StageVariant::Kind::tiled, grouped = tiled || variant.kind == StageVariant::Kind::positions;
-    begin_text(std::string(grouped ? kGroups : "") + (tiled ? kTileFunctions : ""));
+    const bool tiled = variant.kind == StageVariant::Kind::tiled, grouped = tiled || variant.kind == StageVariant::Kind::positions || warps_image(code, variant);
+    begin_text(std::string(grouped ? kGroups : "") + (tiled || warps_image(code, variant) ? kTileFunctions : "") +
+               (warps_image(code, variant) ? kWarpFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
-    else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
+    else if (variant.kind == StageVariant::Kind::positions || warps_image(code, variant)) groups_kernel();
     else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);
     else positions_kernel();
     end_text();
@@ -153,7 +178,9 @@ class Emitter : KernelWriter {
     begin_kernel();
     const int n = inputs(), last = variant.dims - 1, q = group_positions(code, variant), planes = variant.planes;
     const int out_planes = std::max(1, variant.out_planes);
+    const bool warped = variant.kind == StageVariant::Kind::warped;
     dim_words();
+    if (warped) warp_image_setup();
     line("  const Index groups = (e{0} + {1}) / {2};", last, q - 1, q);
     for (int k = 0; k < n; ++k)
       line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k, planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last,
@@ -183,7 +210,13 @@ class Emitter : KernelWriter {
     for (int k = 0; k < n; ++k) {
       const char* T = element(input_dtype(code, k));
       std::string from = "0";
-      for (int d = 0; d <= last; ++d) from += fmt::format(" + x{1} * is{0}_{1}", k, d);
+      for (int d = 0; d <= last; ++d)
+        if (!warped || k > 0 || !is_warped(d)) from += fmt::format(" + x{1} * is{0}_{1}", k, d);
+      if (warped && k == 0) {
+        line("    const {}* plane0 = in0 + ({});", T, from);
+        line("    const double base_x = affine_base(m, 2, 0, x{0}, 0), base_y = affine_base(m, 2, 1, x{0}, 0);", variant.warp_y);
+        continue;
+      }
       line("    {} g{}[{}][{}];", T, k, q, planes);
       line("    {{ const {}* from = in{} + ({});", T, k, from);
       line("      if (full && together{}) load_group(from, is{}_{} > 0, g{});", k, k, last, k);
@@ -197,6 +230,7 @@ class Emitter : KernelWriter {
     line("    {} y[{}][{}];", element(out_type()), q, out_planes);
     line("    PENSTOCK_UNROLL");
     line("    for (int j = 0; j < {}; ++j) {{", q);
+    if (warped) warped_image_source();
     instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
     line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes, stored("p"));
     line("    }}");
@@ -363,6 +397,51 @@ class Emitter : KernelWriter {
     line("  const float outside = *reinterpret_cast<const float*>(table + s[{}]);", at.affine + 15);
     line("  const bool nearest = s[{}] != 0, border_fill = s[{}] != 0;", at.affine + 16, at.affine + 17);
   }
+  // Images of at most four channels in float32, several neighbors a thread: 32-bit offsets, pixels as words where they lie
+  // side by side. The numbers are affine_neighbor's.
+  void warp_image_setup() {
+    line("  const double* m = reinterpret_cast<const double*>(s + {});", at.affine);
+    line("  const int last_x = static_cast<int>(s[{}]) - 1, last_y = static_cast<int>(s[{}]) - 1;", at.affine + 12, at.affine + 13);
+    line("  const Index sx = is0_{}, sy = is0_{};", variant.warp_x, variant.warp_y);
+    line("  const float outside = *reinterpret_cast<const float*>(table + s[{}]);", at.affine + 15);
+    line("  const bool nearest = s[{}] != 0, border_fill = s[{}] != 0;", at.affine + 16, at.affine + 17);
+    line("  const double shift = nearest ? 0.0 : 0.5, high_x = last_x + 2.0, high_y = last_y + 2.0;");
+    if (input_dtype(code, 0) == DType::uint8 && variant.planes == 3) line("  const bool beside = ps0 == 1 && sx == 3;");
+  }
+  void warped_image_source() {
+    const int planes = variant.planes, source = code.source;
+    auto tap = [&](const char* x, const char* y) {
+      return loaded(0, Lane::f32, fmt::format("plane0[{} * sx + {} * sy + p * ps0]", x, y));
+    };
+    line("      float v{}[{}];", source, planes);
+    line("      const double at_x = static_cast<double>(x{} + j) + 0.5;", variant.warp_x);
+    line("      const WarpPlace wx = warp_place(m[0], at_x, base_x, shift, high_x), wy = warp_place(m[3], at_x, base_y, shift, high_y);");
+    line("      const int xa = clamp(wx.at, 0, last_x), ya = clamp(wy.at, 0, last_y);");
+    line("      const bool fill_xa = border_fill && xa != wx.at, fill_ya = border_fill && ya != wy.at;");
+    line("      if (nearest) {{");
+    line("        for (int p = 0; p < {}; ++p) v{}[p] = fill_xa || fill_ya ? outside : {};", planes, source, tap("xa", "ya"));
+    line("      }} else {{");
+    line("        const int xb = clamp(wx.at + 1, 0, last_x), yb = clamp(wy.at + 1, 0, last_y);");
+    line("        const bool fill_xb = border_fill && xb != wx.at + 1, fill_yb = border_fill && yb != wy.at + 1;");
+    line("        float a[{0}], b[{0}], c[{0}], d[{0}];", planes);
+    if (input_dtype(code, 0) == DType::uint8 && planes == 3) {
+      line("        if (beside && xb == xa + 1) {{");
+      line("          pixels_at(plane0 + (xa * 3 + ya * sy), a, b);");
+      line("          pixels_at(plane0 + (xa * 3 + yb * sy), c, d);");
+      line("        }} else");
+    }
+    line("        for (int p = 0; p < {}; ++p) {{", planes);
+    line("          a[p] = {}, b[p] = {}, c[p] = {}, d[p] = {};", tap("xa", "ya"), tap("xb", "ya"), tap("xa", "yb"), tap("xb", "yb"));
+    line("        }}");
+    line("        for (int p = 0; p < {}; ++p) {{", planes);
+    line("          if (fill_xa || fill_ya) a[p] = outside;");
+    line("          if (fill_xb || fill_ya) b[p] = outside;");
+    line("          if (fill_xa || fill_yb) c[p] = outside;");
+    line("          if (fill_xb || fill_yb) d[p] = outside;");
+    line("          v{}[p] = lerp(lerp(a[p], b[p], wx.weight), lerp(c[p], d[p], wx.weight), wy.weight);", source);
+    line("        }}");
+    line("      }}");
+  }
   void warped_source() {
     const Lane lane = code.values[code.source].lane;
     const char* V = number(lane);
@@ -413,6 +492,7 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
 }
 
 int group_positions(const StageCode& code, const StageVariant& v) {
+  if (warps_image(code, v)) return 4;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
   return v.planes == 1 ? static_cast<int>(std::min<size_t>(8, 16 / largest_element(code))) : 4;
 }
