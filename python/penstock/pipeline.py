@@ -4,6 +4,7 @@ import atexit
 import functools
 import json
 import os
+import sys
 import weakref
 
 from . import _core, graph
@@ -23,7 +24,7 @@ class Pipeline:
     """Sources and operators that run in threads of their own and hand out batches.
 
     batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: the GPU of
-    operators that run on one; None: the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: another one each time.
+    operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: another one each time.
     prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
     ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
     of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take.
@@ -160,7 +161,7 @@ class Pipeline:
             self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
             int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
             -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
-            -1 if given["device_id"] is None else int(given["device_id"]))
+            _current_gpu() if given["device_id"] is None else int(given["device_id"]))
         self._built = True
         _alive.add(self)
         for node, source in self._sources.items():
@@ -490,6 +491,11 @@ for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined"
               "set_affinity", "max_streams", "default_cuda_stream_priority", "enable_memory_stats",
               "enable_checkpointing", "py_num_workers", "py_start_method", "exec_dynamic", "stream_policy", "concurrency"):
     setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name]))
+
+
+def _current_gpu():
+    torch = sys.modules.get("torch")
+    return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
 
 
 def _text_of(checkpoint):

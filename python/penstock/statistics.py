@@ -6,7 +6,8 @@ class Statistics(dict):
     """Numbers of a running pipeline; printed, a table.
 
     Times are in seconds: `seconds` since the first run, `loop_waits` the loop's waits for a batch, `threads_idle` and
-    `threads_blocked` summed over the threads. `stages`: name, seconds (summed over threads), of them read, decode,
+    `threads_blocked` summed over the threads. What runs on a GPU is told by the time that it takes to enqueue it, decoding by
+    the decoder's. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over threads), of them read, decode,
     pixels, and samples. `entropy_index`: samples whose index was made, used, or stale (the file has changed), the path of
     the file, and a note where nothing can be kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
     """
@@ -23,10 +24,12 @@ class Statistics(dict):
 
     def __str__(self):
         rate = self["samples"] / self["seconds"] if self["seconds"] else 0.0
+        device = self["device_bytes_in_use"]
         lines = [f"{self['iterations']} batches, {self['samples']} samples in {self['seconds']:.2f} s "
                  f"({rate:.0f} samples/s), {self['threads']} threads",
                  f"the loop waited {self['loop_waits']:.2f} s; threads idle {self['threads_idle']:.2f} s, "
-                 f"blocked {self['threads_blocked']:.2f} s; memory {self['bytes_held'] / 1e6:.1f} MB",
+                 f"blocked {self['threads_blocked']:.2f} s; memory {self['bytes_held'] / 1e6:.1f} MB"
+                 + (f", on the GPU {device / 1e6:.1f} MB" if device else ""),
                  f"{'stage':<44} {'seconds':>8} {'µs/sample':>10} {'read':>7} {'decode':>7} {'pixels':>7}"]
         for stage in self["stages"]:
             each = stage["seconds"] / stage["samples"] * 1e6 if stage["samples"] else 0.0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the executor enqueues on a GPU: stages, copies in both directions, and how an iteration leaves it. A worker thread
 // never waits for the device.
+#include "batch/transfer.h"
 #include "exec/executor.h"
 #include "ops/machine/stage_program.h"
 
@@ -63,11 +64,16 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
 
 // A batch that lies on the host is copied by this thread into pinned memory first.
 Batch Executor::to_gpu(Iteration& it, const Batch& from, bool output) {
+  const int gpu = gpu_->device();
   if (from.device().kind == DeviceKind::gpu) {
-    if (from.device().id != gpu_->device())
-      bad_argument("a batch on GPU {} in a pipeline of GPU {}", from.device().id, gpu_->device());
-    gpu_->wait_for(it.stream, from);
-    return from;
+    if (from.device().id != gpu) return copy_to(from, {DeviceKind::gpu, static_cast<int16_t>(gpu)}, it.stream);
+    // Read on this stream, freed in the order of the stream that wrote it.
+    Batch used = from;
+    order_before(from, it.stream);
+    used.block = owner_used_on(from.block, gpu, from.stream, it.stream);
+    for (int i = 0; i < used.size(); ++i)
+      used.sample(i).owner = owner_used_on(from.sample(i).owner, gpu, from.stream, it.stream);
+    return used;
   }
   Batch staged = of_same_shapes(from), to = staged;
   staged.allocate(gpu_->pinned(), it.stream);
@@ -87,6 +93,7 @@ void Executor::prepare_transfer(Iteration& it, const Step& s) {
       if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
     t->to.allocate(output ? with_token(gpu_->pinned(), slot_token(it)) : gpu_->pinned(), it.stream);
     gpu_->copy(t->from, t->to, it.stream);
+    t->to.stream = nullptr;  // it is there before anybody sees it
     it.must_land = true;
     it.values.at(s.output) = std::move(t->to);
     return;

@@ -440,7 +440,7 @@ void Executor::drop_samples(Iteration& it, const std::vector<int>& gone) {
     if (b.size() != old) continue;
     Batch kept(b.dtype(), b.ndim(), b.layout(), old - static_cast<int>(gone.size()));
     kept.block = b.block;
-    kept.ready = b.ready;
+    kept.stream = b.stream, kept.ready = b.ready;
     kept.set_device(b.device());
     int to = 0;
     for (int i = 0; i < old; ++i)

@@ -76,10 +76,6 @@ void GpuWork::notify(StreamHandle stream, std::function<void()> f) {
   });
 }
 
-void GpuWork::wait_for(StreamHandle stream, const Batch& batch) {
-  if (batch.ready) runtime_.wait(device_, stream, *batch.ready);
-}
-
 void GpuWork::copy(const Batch& from, Batch& to, StreamHandle stream) {
   constexpr ptrdiff_t kPadding = 64;  // of samples in one block
   const char* begin = nullptr;

@@ -28,8 +28,6 @@ class GpuWork {
 
   // Calls `f` once what is on the stream by now is done, on any thread, maybe before it returns; not after the destructor.
   void notify(StreamHandle stream, std::function<void()> f);
-  // Work on the stream from now on sees the batch as it was written.
-  void wait_for(StreamHandle stream, const Batch& batch);
   // Enqueues copies of all samples; both batches are dense per sample. Neighbors in memory go in one copy.
   void copy(const Batch& from, Batch& to, StreamHandle stream);
 

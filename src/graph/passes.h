@@ -25,7 +25,7 @@ struct Planning {
   std::vector<int> decoder;                       // by node: whose region it helps to choose, -1: none's
 
   bool runs_on_gpu(int node) const { return graph.node(node).device == "gpu"; }  // behind place()
-  bool read_once(ValueRef v) const;  // by one node, and no output of the pipeline
+  bool read_once(ValueRef v) const;  // by one node, wherever that wants it, and no output of the pipeline
 };
 
 // Types and layouts of a node's outputs, as far as they follow from its arguments and inputs. Graph::add() runs it on

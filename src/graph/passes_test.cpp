@@ -140,6 +140,71 @@ TEST(Passes, TheSizeOfAnInputIsThereForWhoReadsIt) {
   }
 }
 
+// Decoding on the GPU or on the CPU, a value of an argument that is made on the GPU, and one that goes back and forth.
+TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
+  Graph g;
+  const auto add = [&](const char* op, std::vector<ValueRef> inputs, const char* device = "",
+                       std::vector<std::pair<std::string, Value>> constants = {},
+                       std::vector<std::pair<std::string, ValueRef>> per_sample = {}) {
+    Node n;
+    n.op = op, n.inputs = std::move(inputs), n.device = device;
+    n.constants = std::move(constants), n.per_sample = std::move(per_sample);
+    return g.add(std::move(n));
+  };
+  const int reader = add("readers.file", {}, "", {{"file_root", Value(std::string("photos"))}});
+  const int image = add("decoders.image_random_crop", {{reader, 0}}, "mixed");
+  const int resized = add("resize", {{image, 0}}, "", {{"size", Value(std::vector<double>{50, 50})}});
+  const int mean = add("reductions.mean", {{resized, 0}});
+  const int bright = add("brightness", {{resized, 0}}, "", {}, {{"brightness", {mean, 0}}});
+  const int host = add("flip", {{bright, 0, Place::cpu}});
+  g.set_outputs({{bright, 0}, {host, 0}, {host, 0, Place::gpu}, {mean, 0}, {reader, 1}});
+  EXPECT_TRUE(g.on_gpu({bright, 0}));
+  EXPECT_FALSE(g.on_gpu({host, 0}));
+
+  PlanOptions options;
+  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
+                                          "stage: %1 decoders.image_random_crop %2 resize (reads files)\n"
+                                          "whole: %3 reductions.mean\n"
+                                          "stage: %4 brightness\n"
+                                          "stage: %5 flip\n");
+  options.gpu = true;
+  const std::string rest = "transfer: %2 to %2@cpu\n"
+                           "whole: %3 reductions.mean\n"
+                           "stage on the GPU: %4 brightness\n"
+                           "transfer: %4 to %4@cpu\n"
+                           "stage: %5 flip\n"
+                           "transfer: %5 to %5@gpu\n"
+                           "transfer: %3 to %3@gpu\n";
+  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
+                                          "stage: %1 decoders.image_random_crop (reads files)\n"
+                                          "transfer: %1 to %1@gpu\n"
+                                          "stage on the GPU: %2 resize\n" + rest);
+  options.gpu_decodes = true;
+  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
+                                          "decode on the GPU: %1 decoders.image_random_crop (reads files)\n"
+                                          "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);
+}
+
+TEST(Passes, AWindowStaysWithADecoderOnTheCpu) {
+  Resnet r;
+  Graph g;
+  for (Node n : r.g.nodes()) {
+    if (n.id == r.crop) n.op = "crop", n.constants = {{"crop", Value(std::vector<double>{50, 50})}};
+    if (n.id == r.image) n.device = "mixed";
+    n.types.clear();
+    n.on_gpu = false;
+    g.add(std::move(n));
+  }
+  g.set_outputs({{r.normalized, 0}});
+  PlanOptions options;
+  options.gpu = true;
+  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
+                                          "stage: %1 decoders.image %2 crop (reads files)\n"
+                                          "whole: %4 random.coin_flip\n"
+                                          "transfer: %2 to %2@gpu\n"
+                                          "stage on the GPU: %5 crop_mirror_normalize\n");
+}
+
 TEST(Passes, AWindowBehindAPixelOperatorReachesTheDecoder) {
   Resnet r;
   const int cut = r.add("crop", {{r.hue, 0}}, {{"crop", Value(std::vector<double>{100, 100})}});

@@ -7,14 +7,24 @@ namespace penstock {
 void place(Planning& p) {
   Graph& g = p.plan.graph;
   std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
+  std::vector<char> cut(g.nodes().size(), 0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
   const auto runs_on_gpu = [&](const Node& n) {
     if (!p.options.gpu || !n.on_gpu) return false;
     switch (get_op(n.op).family) {
       case Family::source: return !get_op(n.op).lazy_files;  // what a program gives is brought there at once
       case Family::whole: return gpu_backend().runs_whole(n.op);
-      case Family::stage: return !stage_traits(g, n).decodes || p.options.gpu_decodes;
+      case Family::stage: break;
     }
-    return false;
+    const StageTraits t = stage_traits(g, n);
+    if (t.decodes) {
+      cut[n.id] = !p.options.gpu_decodes;
+      return p.options.gpu_decodes;
+    }
+    // A window goes with a decoder on the CPU: then only what it shows is decoded and copied.
+    const ValueRef in = n.inputs.at(0);
+    cut[n.id] = p.options.fuse && p.options.push_down && in.place == Place::made && cut[in.node] && p.read_once(in) &&
+                n.inputs.size() == 1 && t.maps && !t.filters && !t.warps && !t.fills && !t.pixels;
+    return !cut[n.id];
   };
   const auto made_on_gpu = [&](ValueRef v) {
     const Node& n = g.node(v.node);

@@ -24,8 +24,13 @@ Planning::Planning(const Graph& g, const PlanOptions& o) : options(o), outputs(g
 }
 
 bool Planning::read_once(ValueRef v) const {
-  const auto r = readers.find(v);
-  return r != readers.end() && r->second.size() == 1 && !outputs.count(v);
+  size_t n = 0;
+  for (const Place place : {Place::made, Place::cpu, Place::gpu}) {
+    const ValueRef there{v.node, v.output, place};
+    if (outputs.count(there)) return false;
+    if (const auto r = readers.find(there); r != readers.end()) n += r->second.size();
+  }
+  return n == 1;
 }
 
 Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>* texts) {

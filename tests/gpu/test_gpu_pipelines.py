@@ -235,6 +235,47 @@ def test_two_devices_in_one_process():
                 np.testing.assert_array_equal(got, want[:, ::-1])
 
 
+# --- frameworks -------------------------------------------------------------------------------------------------------
+
+def test_the_numpy_iterator(photographs):
+    from penstock.plugin.numpy import NumpyIterator
+
+    def make(device):
+        pipe = Pipeline(batch_size=BATCH, num_threads=2, seed=7, device_id=0)
+        with pipe:
+            encoded, label = fn.readers.file(file_root=str(photographs), name="reader")
+            pipe.set_outputs(CHAINS["training"](fn.decoders.image(encoded, device=device)), label)
+        return NumpyIterator(pipe, ["data", "label"], reader_name="reader")
+    for want, got in zip(make("cpu"), make("mixed")):
+        for name in want[0]:
+            np.testing.assert_array_equal(got[0][name], want[0][name])
+
+
+@pytest.mark.parametrize("policy", ["FILL", "DROP", "PARTIAL"])
+def test_the_torch_iterator(photographs, policy):
+    torch = pytest.importorskip("torch")
+    if EMULATED or not torch.cuda.is_available():
+        pytest.skip("machine: no GPU that torch can use")
+    from penstock.plugin.pytorch import DALIClassificationIterator, LastBatchPolicy
+
+    def make(device):
+        pipe = Pipeline(batch_size=BATCH, num_threads=2, seed=7, device_id=0)
+        with pipe:
+            encoded, label = fn.readers.file(file_root=str(photographs), random_shuffle=True, name="Reader")
+            image = CHAINS["training"](fn.decoders.image(encoded, device=device))
+            pipe.set_outputs(image, label.gpu() if device == "mixed" else label)
+        return DALIClassificationIterator(pipe, reader_name="Reader", last_batch_policy=LastBatchPolicy[policy], auto_reset=True)
+    pairs = list(zip(make("cpu"), make("mixed"), strict=True))
+    kept = [got[0] for _, got in pairs]
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for _, got in zip(pairs, make("mixed")):
+            assert got[0]["data"].is_cuda and got[0]["data"].device.index == 0
+            kept.append({name: tensor * 1 for name, tensor in got[0].items()})
+    for k, got in enumerate(kept):
+        for name, want in pairs[k % len(pairs)][0][0].items():
+            assert torch.equal(got[name].cpu(), want)
+
+
 # --- what goes wrong --------------------------------------------------------------------------------------------------
 
 def test_a_device_that_does_not_exist():

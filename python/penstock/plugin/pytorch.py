@@ -17,7 +17,7 @@ def _dense(batch, keep):
 
 class DALIGenericIterator(BaseIterator):
     """Yields a list with one dict per pipeline, from the names of output_map to torch tensors of whole batches, which
-    share the pipeline's memory. The arguments are those of BaseIterator."""
+    share the pipeline's memory: CUDA tensors, in the order of torch's current stream, where it lies on a GPU. The arguments are those of BaseIterator."""
 
     __doc__ += "\n\n" + (BaseIterator.__doc__ or "")
 
@@ -68,14 +68,24 @@ def _coo(tensors):
     import torch
     indices, values = [], []
     for k, t in enumerate(tensors):
-        at = torch.ones(t.shape, dtype=torch.bool).nonzero()
-        indices.append(torch.cat([torch.full((len(at), 1), k), at], dim=1))
+        at = torch.ones(t.shape, dtype=torch.bool, device=t.device).nonzero()
+        indices.append(torch.cat([torch.full((len(at), 1), k, device=at.device), at], dim=1))
         values.append(t.reshape(-1))
     return torch.sparse_coo_tensor(torch.cat(indices).T, torch.cat(values))
 
 
 def feed_ndarray(penstock_tensor, arr, cuda_stream=None, non_blocking=False):
-    """Copies a Tensor or a Batch of one shape into the torch tensor `arr`, which must have its shape and type."""
+    """Copies a Tensor or a Batch of one shape into the torch tensor `arr`, which must have its shape and type.
+
+    On a GPU the copy is enqueued on cuda_stream, a torch stream or its handle; None: torch's current one. What reads `arr`
+    on another stream must wait for it.
+    """
+    if cuda_stream is not None and arr.is_cuda:
+        import torch
+        if not isinstance(cuda_stream, torch.cuda.Stream):
+            cuda_stream = torch.cuda.ExternalStream(int(getattr(cuda_stream, "value", cuda_stream)), arr.device)
+        with torch.cuda.stream(cuda_stream):
+            return feed_ndarray(penstock_tensor, arr)
     source = penstock_tensor.torch()
     assert list(arr.shape) == list(source.shape), f"the shapes differ: {list(arr.shape)} and {list(source.shape)}"
     assert arr.dtype == source.dtype, f"the types differ: {arr.dtype} and {source.dtype}"
