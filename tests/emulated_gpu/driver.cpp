@@ -4,13 +4,17 @@
 // of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2). PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "cuda/driver.h"
@@ -79,6 +83,41 @@ class EmulatedMemory final : public MemoryResource {
   size_t held_ = 0, limit_ = ~size_t{0};
 };
 
+// Calls what notify() is given after PENSTOCK_EMULATED_LATENCY microseconds, in order, on a thread of its own, as a GPU that
+// is behind does. 0: at once.
+class Later {
+ public:
+  void call(std::function<void()> f) {
+    if (latency_.count() == 0) return f();
+    std::lock_guard lock(mutex_);
+    calls_.emplace_back(std::chrono::steady_clock::now() + latency_, std::move(f));
+    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+    wake_.notify_one();
+  }
+
+ private:
+  void serve() {
+    for (std::unique_lock lock(mutex_);;) {
+      wake_.wait(lock, [&] { return !calls_.empty(); });
+      auto [when, f] = std::move(calls_.front());
+      calls_.pop_front();
+      lock.unlock();
+      std::this_thread::sleep_until(when);
+      f();
+      lock.lock();
+    }
+  }
+  static std::chrono::microseconds latency() {
+    const char* text = std::getenv("PENSTOCK_EMULATED_LATENCY");
+    return std::chrono::microseconds(text ? std::atoi(text) : 0);
+  }
+  const std::chrono::microseconds latency_ = latency();
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::pair<std::chrono::steady_clock::time_point, std::function<void()>>> calls_;
+  std::thread thread_;
+};
+
 class EmulatedDriver final : public Driver {
  public:
   EmulatedDriver() {
@@ -131,7 +170,8 @@ class EmulatedDriver final : public Driver {
   }
   void notify(int device, StreamHandle stream, std::function<void()> f) override {
     log("gpu {}: notify on {}", check(device), stream);
-    f();
+    static auto* later = new Later;  // its thread outlives static destruction
+    later->call(std::move(f));
   }
   void synchronize(int device, StreamHandle stream) override {
     log("gpu {}: host waits for {}", check(device), stream);

@@ -390,6 +390,43 @@ def test_the_device_runs_out_of_memory():
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
+def test_a_device_that_is_behind(jpegs):
+    """The host neither runs ahead without end nor waits where nobody asked for values; damaged files on the way."""
+    run(f"""
+        import glob, time, numpy as np, penstock
+        from penstock import Pipeline, fn
+        files = sorted(glob.glob({str(jpegs)!r} + "/*.jpg"))
+        bad = {str(jpegs / "bad")!r}
+        open(bad, "wb").write(open(files[0], "rb").read()[:900])
+        for policy, threads, depth in (("raise", 1, 1), ("raise", 3, 4), ("skip", 2, 2), ("replace", 3, 3)):
+            names = files if policy == "raise" else files[:7] + [bad] + files[7:]
+            pipes = []
+            for device in ("cpu", "mixed"):
+                with Pipeline(batch_size=5, num_threads=threads, seed=3, device_id=0, on_error=policy,
+                              prefetch_queue_depth=depth) as pipe:
+                    encoded, label = fn.readers.file(files=names, random_shuffle=True)
+                    image = fn.random_resized_crop(fn.decoders.image(encoded, device=device), size=[16, 16])
+                    back = fn.brightness(image.cpu(), brightness=fn.reductions.mean(image) / 128.0)
+                    pipe.set_outputs(image, fn.flip(back.gpu() if device == "mixed" else back), back, label)
+                pipes.append(pipe)
+            for k in range(12):
+                for want, got in zip(*(p.run() for p in pipes)):
+                    assert len(want) == len(got)
+                    for w, g in zip(want.as_cpu(), got.as_cpu()):
+                        np.testing.assert_array_equal(np.array(g), np.array(w))
+            pipes[1].run()
+            if threads == 3:
+                pipes[1].close()
+        with Pipeline(batch_size=5, num_threads=1, device_id=0) as pipe:
+            encoded, _ = fn.readers.file(files=files)
+            pipe.set_outputs(fn.decoders.image(encoded, device="mixed"))
+        pipe.build()
+        for _ in range(3):
+            pipe.run()
+        """, PENSTOCK_EMULATED_LATENCY="3000", PENSTOCK_EMULATED_DECODER_FAILS="7")
+
+
+@pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
 @pytest.mark.parametrize("environment", [{"PENSTOCK_EMULATED_DECODER": "0"}, {"PENSTOCK_EMULATED_DECODER_FAILS": "3"}],
                          ids=["absent", "fails"])
 def test_the_decoder_is_absent_or_fails(jpegs, environment):
