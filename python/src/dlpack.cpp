@@ -119,8 +119,9 @@ Tensor tensor_from_dlpack(PyObject* object, Where where) {
     t.stream = t.device.kind == DeviceKind::gpu ? ours : nullptr;
     return t;
   }
-  // The producer's own order of freeing is not known: its memory is held until our stream is done with it.
-  t.stream = ours ? ours : thread_stream(t.device.id);
+  // The producer's own order of freeing is not known: its memory is held until our stream is done with it. What comes as a
+  // capsule was made for the legacy default stream.
+  t.stream = ours ? ours : kLegacyStream;
   t.owner = owner_until_done(std::move(t.owner), t.device.id, t.stream);
   return t;
 }

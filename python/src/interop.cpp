@@ -277,7 +277,7 @@ Tensor tensor_from(PyObject* o, Where where) {
     case Kind::other: break;
   }
   nb::handle h(o);
-  if (PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o, where);
+  if (PyCapsule_CheckExact(o) || PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o, where);
   if (PyObject_HasAttrString(o, "__cuda_array_interface__"))
     return tensor_from_cuda_array_interface(o, h.attr("__cuda_array_interface__"), where);
   // The array interface of a NumPy scalar points into an array that is gone by the time it is read.

@@ -255,6 +255,17 @@ static void order_before(Device device, StreamHandle from, const DeviceEvent* re
 void order_before(const Batch& b, StreamHandle stream) { order_before(b.device(), b.stream, b.ready.get(), stream); }
 void order_before(const Tensor& t, StreamHandle stream) { order_before(t.device, t.stream, t.ready.get(), stream); }
 
+Batch taken_over(Batch b, StreamHandle stream) {
+  if (!on_gpu(b.device()) || b.stream == stream) return b;
+  order_before(b, stream);
+  const int gpu = b.device().id;
+  for (int i = 0; i < b.size(); ++i)
+    if (auto& owner = b.sample(i).owner) owner = owner_used_on(std::move(owner), gpu, b.stream, stream);
+  b.block = owner_used_on(std::move(b.block), gpu, b.stream, stream);
+  b.stream = stream, b.ready = nullptr;
+  return b;
+}
+
 void used_on(const Batch& b, StreamHandle stream, const DeviceEvent& done) {
   if (on_gpu(b.device()) && b.stream && b.stream != stream) runtime_of(b.device().id).wait(b.device().id, b.stream, done);
 }

@@ -46,6 +46,8 @@ void wait_on_host(const Tensor& tensor);
 // Work that is enqueued on `stream` from now on may read the memory.
 void order_before(const Batch& batch, StreamHandle stream);
 void order_before(const Tensor& tensor, StreamHandle stream);
+// The batch as one of that stream: work there sees it written, and its memory is not freed before what is there by then.
+Batch taken_over(Batch batch, StreamHandle stream);
 // What `stream` has been given up to `done` reads the memory, which is not freed before.
 void used_on(const Batch& batch, StreamHandle stream, const DeviceEvent& done);
 // `owner`, of memory that is freed in the order of `freed_on`: when the last copy of the result goes, what is on

@@ -67,13 +67,7 @@ Batch Executor::to_gpu(Iteration& it, const Batch& from, bool output) {
   const int gpu = gpu_->device();
   if (from.device().kind == DeviceKind::gpu) {
     if (from.device().id != gpu) return copy_to(from, {DeviceKind::gpu, static_cast<int16_t>(gpu)}, it.stream);
-    // Read on this stream, freed in the order of the stream that wrote it.
-    Batch used = from;
-    order_before(from, it.stream);
-    used.block = owner_used_on(from.block, gpu, from.stream, it.stream);
-    for (int i = 0; i < used.size(); ++i)
-      used.sample(i).owner = owner_used_on(from.sample(i).owner, gpu, from.stream, it.stream);
-    return used;
+    return taken_over(from, it.stream);
   }
   Batch staged = of_same_shapes(from), to = staged;
   staged.allocate(gpu_->pinned(), it.stream);

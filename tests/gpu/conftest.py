@@ -1,9 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the GPU: over the emulated one that the build makes; PENSTOCK_TEST_GPU=real leaves the machine's own."""
-import os
-from pathlib import Path
+"""Tests of the GPU part, in a process of their own: the library is loaded once.
 
-if os.environ.get("PENSTOCK_TEST_GPU") != "real" and "PENSTOCK_GPU_LIBRARY" not in os.environ:
-    for library in sorted(Path(__file__).parents[2].glob("build*/libpenstock_emulated_gpu.so")):
-        os.environ["PENSTOCK_GPU_LIBRARY"] = str(library)
-        break
+They run on an emulated GPU, which shows what is computed and in which order it is enqueued, or on a real one with
+PENSTOCK_TEST_GPU=real (and torch with CUDA).
+"""
+import atexit
+import os
+import pathlib
+import tempfile
+
+import pytest
+
+REAL = os.environ.get("PENSTOCK_TEST_GPU") == "real"
+LOG = None
+if not REAL:
+    if "PENSTOCK_GPU_LIBRARY" not in os.environ:
+        for library in sorted(pathlib.Path(__file__).parents[2].glob("build*/libpenstock_emulated_gpu.so")):
+            os.environ["PENSTOCK_GPU_LIBRARY"] = str(library)
+            break
+    LOG = pathlib.Path(tempfile.mkstemp(prefix="penstock_gpu_", suffix=".log")[1])
+    os.environ["PENSTOCK_EMULATED_LOG"] = str(LOG)  # read when the library is loaded, at the first need of a GPU
+    atexit.register(LOG.unlink, missing_ok=True)
+
+
+@pytest.fixture
+def real():
+    return REAL
+
+
+@pytest.fixture
+def order():
+    """What has been enqueued since the test began, as lines; of an emulated GPU alone."""
+    if REAL:
+        pytest.skip("machine: a real GPU keeps no log of what is enqueued")
+    os.truncate(LOG, 0)
+    return lambda: LOG.read_text().splitlines()
