@@ -256,9 +256,14 @@ bool Executor::makes_output(const Step& s) const {
          std::find(outputs.begin(), outputs.end(), s.output) != outputs.end();
 }
 
-// Enough is enqueued: the device says when it has done more. Its own iterations go on, so it never waits for itself.
-bool Executor::gpu_is_full(const Iteration& it) const {
-  return plan.steps[it.step].gpu && !it.on_gpu && on_gpu_ >= depth;
+// Enough is enqueued: the device says when it has done more. Iterations that have begun there go on, so it never waits for
+// itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
+bool Executor::gpu_is_full(const Iteration& it, size_t position) const {
+  constexpr int64_t kReadAheadBytes = int64_t{2} << 30;
+  const Step& s = plan.steps[it.step];
+  if (!s.gpu || it.on_gpu) return false;
+  return on_gpu_ >= depth || (s.kind == Step::Kind::decode && position >= static_cast<size_t>(std::max(1, options.prefetch)) &&
+                              device_bytes_in_use() >= kReadAheadBytes);
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
@@ -281,7 +286,7 @@ bool Executor::find_task(Task& task) {
     auto& it = *queue_[i];
     if (it.finished) continue;
     if (!it.prepared) {
-      if (it.preparing || it.waits || gpu_is_full(it)) continue;
+      if (it.preparing || it.waits || gpu_is_full(it, i)) continue;
       if (!may_prepare(it, i)) {
         const auto now = std::chrono::steady_clock::now();
         if (!it.blocked) it.blocked = true, it.blocked_since = now;

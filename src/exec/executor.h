@@ -51,6 +51,8 @@ class Executor {
   struct WholeState;
   struct TransferState;
   struct DecodeState;
+  struct FileBuffers;
+  static std::shared_ptr<FileBuffers> make_file_buffers();
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -69,7 +71,7 @@ class Executor {
   void check_process() const;
   void serve(int thread);
   bool find_task(Task& task);                 // under mutex_
-  bool gpu_is_full(const Iteration& it) const;
+  bool gpu_is_full(const Iteration& it, size_t position) const;
   bool may_prepare(const Iteration& it, size_t position);
   void prepare(Iteration& it);                // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
@@ -131,6 +133,7 @@ class Executor {
   int process_ = 0;
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
+  std::shared_ptr<FileBuffers> file_buffers_ = make_file_buffers();
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the executor enqueues on a GPU: stages, copies in both directions, and how an iteration leaves it. A worker thread
 // never waits for the device.
+#include <algorithm>
+
 #include "batch/transfer.h"
 #include "exec/executor.h"
 #include "ops/machine/stage_program.h"
@@ -25,11 +27,9 @@ constexpr size_t kParallelBytes = size_t{256} << 10;  // less is copied by one t
 }  // namespace
 
 void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
-  std::vector<Batch> inputs;
   std::vector<ValueType> types;
   for (const auto& in : s.inputs) {
     const Batch& b = it.values.at(in);
-    inputs.push_back(b);
     types.push_back({b.dtype(), b.ndim(), b.layout()});
   }
   const std::vector<ValueRef> sizes = size_outputs(s);
@@ -51,13 +51,27 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
   call.stream = it.stream;
   call.size = it.size;
   call.context = [&](int i) { return context(it, i, plan.graph.node(s.nodes.front())); };
-  call.inputs = inputs;
   call.memory = makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory();
   std::vector<Batch> outputs(1 + sizes.size());
   std::vector<SampleError> errors;
-  if (it.size > 0) runner->run(call, outputs, errors);
+  {
+    // Lent, not copied: a batch has a record for each sample. A value may be there twice.
+    std::vector<Batch> inputs;
+    for (size_t k = 0; k < s.inputs.size(); ++k) {
+      const auto first = std::find(s.inputs.begin(), s.inputs.begin() + static_cast<ptrdiff_t>(k), s.inputs[k]);
+      const auto at = static_cast<size_t>(first - s.inputs.begin());
+      inputs.push_back(at < k ? inputs[at] : std::move(it.values.at(s.inputs[k])));
+    }
+    call.inputs = inputs;
+    auto error = error_of([&] {
+      if (it.size > 0) runner->run(call, outputs, errors);
+    });
+    for (size_t k = inputs.size(); k-- > 0;) it.values.at(s.inputs[k]) = std::move(inputs[k]);
+    if (error) throw std::move(*error);
+  }
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
-  for (int i = 0; i < outputs[0].size(); ++i) outputs[0].sample(i).source = path_of(it, s.inputs[0], i);
+  for (int i = 0; i < outputs[0].size(); ++i)
+    if (auto& sample = outputs[0].sample(i); sample.source.empty()) sample.source = path_of(it, s.inputs[0], i);
   it.values[s.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
 }
