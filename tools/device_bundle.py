@@ -53,7 +53,7 @@ def main():
     parser.add_argument("wheel", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--photos", type=Path, help="folder with imagenet/ and coco/ as benchmarks/photos.py makes them")
-    parser.add_argument("--python", nargs="+", default=["3.12"])
+    parser.add_argument("--python", nargs="+", default=["3.10", "3.11", "3.12", "3.13"])
     a = parser.parse_args()
     shutil.rmtree(a.folder, ignore_errors=True)
     (a.folder / "wheels").mkdir(parents=True)

@@ -19,7 +19,7 @@ install() {  # once for each wheel
   if [ "$(cat "$stamp" 2>/dev/null)" != "$wheel" ]; then
     rm -rf "$site"
     "$python" -m pip --disable-pip-version-check install -q --no-deps --no-index --no-compile --target "$site" \
-      "$here"/wheels/*.whl || exit 3
+      --find-links "$here/wheels" penstock nanobind-backend nvidia-nvjpeg || exit 3
     echo "$wheel" >"$stamp"
   fi
   # NVRTC and nvJPEG of this Python's wheels; asked for before the peers' packages hide them.
@@ -37,7 +37,7 @@ photographs() {  # many files from few photographs
 facts() {
   { date -u +'%Y-%m-%d %H:%M UTC'
     echo "commit $(cat "$here/commit")"
-    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+    command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
     "$python" -c 'import sys, torch; print("Python", sys.version.split()[0], "torch", torch.__version__)'
     echo "$(nproc) cores"; } | tee "$OUT/machine.txt"
 }
