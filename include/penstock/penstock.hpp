@@ -107,6 +107,48 @@ inline void set_default_allocator(const Allocator& a) { check(penstock_set_defau
 // Threads of immediate calls, the caller's included; 0: the cores that the process may use.
 inline void set_threads(int threads) { check(penstock_set_threads(threads)); }
 
+// ---- GPUs ----
+
+// Where something lies or runs. A stream is a cudaStream_t; nullptr is the legacy default stream.
+struct Device {
+  penstock_device_kind kind = PENSTOCK_CPU;
+  int id = 0;
+  void* stream = nullptr;
+  static Device cpu() { return {}; }
+  static Device gpu(int id = 0, void* stream = nullptr) { return {PENSTOCK_GPU, id, stream}; }
+};
+
+inline int gpu_count() { return penstock_gpu_count(); }
+// Why there is none; empty where there is one.
+inline std::string gpu_why_not() { return penstock_gpu_why_not(); }
+
+// Memory of a GPU in the order of streams; see penstock_device_allocator_functions.
+struct DeviceAllocator {
+  std::function<void*(size_t bytes, void* stream)> allocate;  // nullptr where there is none
+  std::function<void(void* data, size_t bytes, void* stream)> deallocate;
+};
+// What all memory on that GPU comes from, from now on; the functions are called from several threads at once.
+inline void set_device_allocator(int device, DeviceAllocator allocator) {
+  auto user = std::make_unique<DeviceAllocator>(std::move(allocator));
+  penstock_device_allocator_functions f{};
+  f.struct_size = sizeof f;
+  f.user = user.get();
+  f.allocate = [](void* u, size_t bytes, void* stream) -> void* {
+    try {
+      return static_cast<DeviceAllocator*>(u)->allocate(bytes, stream);
+    } catch (...) {
+      return nullptr;
+    }
+  };
+  f.deallocate = [](void* u, void* p, size_t bytes, void* stream) {
+    static_cast<DeviceAllocator*>(u)->deallocate(p, bytes, stream);
+  };
+  f.release = [](void* u) { delete static_cast<DeviceAllocator*>(u); };
+  check(penstock_set_device_allocator(device, &f));
+  user.release();
+}
+inline void reset_device_allocator(int device) { check(penstock_set_device_allocator(device, nullptr)); }
+
 // ---- Batches ----
 
 // One sample: a view that keeps the batch's memory alive.
@@ -139,18 +181,19 @@ class Batch {
 
   // Row-major samples in the caller's memory, without a copy. `owner` is kept until nothing refers to the memory;
   // without one, the memory must outlive the batch and all that refers to it. Operators only read their inputs.
+  // On a GPU, device.stream is the one that wrote the memory, and `owner` goes when it may be freed in its order.
   template <class T>
   static Batch wrap(const std::vector<T*>& data, const std::vector<Shape>& shapes, const std::string& layout = {},
-                    std::shared_ptr<void> owner = nullptr) {
+                    std::shared_ptr<void> owner = nullptr, const Device& device = {}) {
     if (data.size() != shapes.size()) throw Error(PENSTOCK_ERROR_ARGUMENT, "as many pointers as shapes are needed");
     std::vector<void*> pointers;
     for (T* p : data) pointers.push_back(const_cast<std::remove_const_t<T>*>(p));
-    return create(dtype_of<std::remove_const_t<T>>, shapes, layout, pointers.data(), nullptr, std::move(owner));
+    return create(dtype_of<std::remove_const_t<T>>, shapes, layout, pointers.data(), nullptr, std::move(owner), device);
   }
   // One row-major array of shape (N, ...) as N samples.
   template <class T>
   static Batch wrap(T* data, const Shape& shape, const std::string& layout = {},
-                    std::shared_ptr<void> owner = nullptr) {
+                    std::shared_ptr<void> owner = nullptr, const Device& device = {}) {
     if (shape.empty() || shape[0] < 1)
       throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent is the number of samples");
     int64_t step = 1;
@@ -158,26 +201,48 @@ class Batch {
     std::vector<T*> pointers;
     for (int64_t i = 0; i < shape[0]; ++i) pointers.push_back(data + i * step);
     const std::vector<Shape> shapes(static_cast<size_t>(shape[0]), Shape(shape.begin() + 1, shape.end()));
-    return wrap(pointers, shapes, layout, std::move(owner));
+    return wrap(pointers, shapes, layout, std::move(owner), device);
   }
   // New memory.
   static Batch allocate(DType dtype, const std::vector<Shape>& shapes, const std::string& layout = {},
                         const Allocator& allocator = {}) {
-    return create(dtype, shapes, layout, nullptr, allocator.handle(), nullptr);
+    return create(dtype, shapes, layout, nullptr, allocator.handle(), nullptr, {});
+  }
+  static Batch allocate(const Device& device, DType dtype, const std::vector<Shape>& shapes,
+                        const std::string& layout = {}) {
+    return create(dtype, shapes, layout, nullptr, nullptr, nullptr, device);
   }
 
-  // Tensors of other libraries, one a sample, without a copy; they are taken over.
-  static Batch from_dlpack(const std::vector<DLManagedTensorVersioned*>& tensors, const std::string& layout = {}) {
+  // Tensors of other libraries, one a sample, without a copy; they are taken over. On a GPU, `stream` has written them.
+  static Batch from_dlpack(const std::vector<DLManagedTensorVersioned*>& tensors, const std::string& layout = {},
+                           void* stream = nullptr) {
     penstock_batch* handle = nullptr;
-    check(penstock_batch_from_dlpack(tensors.data(), tensors.size(), layout.c_str(), &handle));
+    check(penstock_batch_from_dlpack_on(tensors.data(), tensors.size(), layout.c_str(), stream, &handle));
     return Batch(handle);
   }
-  // One sample, for the consumer to delete.
-  DLManagedTensorVersioned* to_dlpack(int i) const {
+  // One sample, for the consumer to delete. On a GPU the consumer works on `stream`.
+  DLManagedTensorVersioned* to_dlpack(int i, void* stream = nullptr) const {
     DLManagedTensorVersioned* tensor = nullptr;
-    check(penstock_batch_to_dlpack(handle(), i, &tensor));
+    check(penstock_batch_to_dlpack_on(handle(), i, stream, &tensor));
     return tensor;
   }
+
+  // A copy there, enqueued on device.stream, or on `stream` where the copy lies on the host; that one is waited for. A batch
+  // that lies there is not copied.
+  Batch to(const Device& device) const {
+    penstock_batch* copy = nullptr;
+    check(penstock_batch_copy_to(handle(), device.kind, device.id, device.stream, &copy));
+    return Batch(copy);
+  }
+  Batch cpu(void* stream = nullptr) const { return to({PENSTOCK_CPU, 0, stream}); }
+  Batch gpu(int id = 0, void* stream = nullptr) const { return to(Device::gpu(id, stream)); }
+  // Work on the stream from now on may read the memory.
+  void order_before(void* stream) const { check(penstock_batch_order_before(handle(), stream)); }
+  // The memory is not freed before what is on the stream by now.
+  void used_on(void* stream) const { check(penstock_batch_used_on(handle(), stream)); }
+  void wait() const { check(penstock_batch_wait(handle())); }  // on the host, until everything is written
+  Device device() const { return {info().device_kind, info().device_id, nullptr}; }
+  bool on_gpu() const { return info().device_kind == PENSTOCK_GPU; }
 
   explicit operator bool() const { return handle_ != nullptr; }
   int size() const { return info().num_samples; }
@@ -202,7 +267,7 @@ class Batch {
     return i;
   }
   static Batch create(DType dtype, const std::vector<Shape>& shapes, const std::string& layout, void* const* data,
-                      const penstock_allocator* allocator, std::shared_ptr<void> owner) {
+                      const penstock_allocator* allocator, std::shared_ptr<void> owner, const Device& device) {
     std::vector<int64_t> extents;
     for (const Shape& s : shapes) {
       if (s.size() != shapes[0].size()) throw Error(PENSTOCK_ERROR_TYPE, "the samples of a batch have one rank");
@@ -217,6 +282,7 @@ class Batch {
     d.shapes = extents.data();
     d.data = data;
     d.allocator = allocator;
+    d.device_kind = device.kind, d.device_id = device.id, d.stream = device.stream;
     std::unique_ptr<std::shared_ptr<void>> user;
     if (owner) {
       user = std::make_unique<std::shared_ptr<void>>(std::move(owner));
@@ -275,6 +341,7 @@ struct CallOptions {
   int batch_size = 1;           // of operators without inputs
   uint64_t seed = 0, epoch = 0, first_sample = 0;  // what random operators draw from
   uint32_t node = 0;
+  Device device{};              // where it runs; the CPU stands for where its inputs lie. The stream holds for both
   std::vector<Batch> into{};    // memory for the results; empty, or one a result (an empty Batch: new memory)
 };
 
@@ -293,6 +360,7 @@ inline std::vector<Batch> call(const char* op, const std::vector<Batch>& inputs,
   o.allocator = options.allocator.handle();
   o.batch_size = options.batch_size;
   o.seed = options.seed, o.epoch = options.epoch, o.first_sample = options.first_sample, o.node = options.node;
+  o.device_kind = options.device.kind, o.device_id = options.device.id, o.stream = options.device.stream;
   o.into = into.empty() ? nullptr : into.data();
   std::vector<Batch> results;
   results.reserve(num_outputs);
