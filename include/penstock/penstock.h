@@ -350,6 +350,8 @@ typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
   const char* on_error;
   int64_t error_budget;
   int uneven;
+  /* The number of the GPU of the operators that run on one. NULL keeps what was saved, else the first. */
+  const int* device;
 } penstock_pipeline_options;
 
 typedef struct penstock_run_options {
@@ -384,6 +386,9 @@ PENSTOCK_API penstock_status penstock_graph_add(penstock_graph* graph, const cha
                                                 const penstock_value* inputs, size_t num_inputs,
                                                 const penstock_arguments* arguments, penstock_value* outputs,
                                                 size_t num_outputs);
+/* Where operators that are added from now on run: "cpu", "gpu", or "mixed" for decoders whose image belongs on the GPU;
+ * NULL: where their inputs are. */
+PENSTOCK_API penstock_status penstock_graph_set_device(penstock_graph* graph, const char* device);
 /* The graph is copied. options->batch_size must be set. */
 PENSTOCK_API penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs,
                                                       size_t num_outputs, const penstock_pipeline_options* options,

@@ -445,6 +445,7 @@ struct PipelineOptions {  // zero keeps what was saved
   std::string on_error{};       // "raise", "skip", "replace"
   int64_t error_budget = 0;     // samples that an epoch may lose; -1: any number
   bool uneven = false;          // "skip" with several shards
+  std::optional<int> device{};  // number of the GPU of operators that run on one; default: the first
 };
 
 struct ReaderMeta {
@@ -461,12 +462,13 @@ class Graph {
     check(penstock_graph_create(seed, &handle));
     handle_.reset(handle, penstock_graph_destroy);
   }
-  // num_outputs 0: as many as the operator has with these arguments.
+  // num_outputs 0: as many as the operator has with these arguments. device "": where the inputs are.
   std::vector<Value> add(const char* op, const std::vector<Value>& inputs, const Arguments& arguments = {},
-                         const std::string& name = {}, int num_outputs = 0) {
+                         const std::string& name = {}, int num_outputs = 0, const std::string& device = {}) {
     size_t count = static_cast<size_t>(num_outputs);
     if (num_outputs <= 0) check(penstock_count_outputs(op, arguments.handle(), &count));
     std::vector<Value> outputs(count);
+    check(penstock_graph_set_device(handle(), device.empty() ? nullptr : device.c_str()));
     check(penstock_graph_add(handle(), op, name.empty() ? nullptr : name.c_str(), inputs.data(), inputs.size(),
                              arguments.handle(), outputs.data(), outputs.size()));
     return outputs;
@@ -567,6 +569,7 @@ class Pipeline {
     if (!options.entropy_index.empty()) o.entropy_index = options.entropy_index.c_str();
     if (!options.on_error.empty()) o.on_error = options.on_error.c_str();
     o.error_budget = options.error_budget, o.uneven = options.uneven;
+    if (options.device) o.device = &*options.device;
     return o;
   }
   penstock_pipeline_info info() const {

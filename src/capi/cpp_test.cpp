@@ -168,11 +168,26 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("a graph takes values", [&] { graph.add("flip", {in}, fn::FlipArguments{.horizontal = images}.list()); });
   refused("a call takes batches", [&] { fn::flip(images, {.horizontal = mirror}); });
   refused("gives 1 outputs, not 2", [&] { graph.add("flip", {in}, {}, "", 2); });
+  refused("'cpu', 'gpu' or 'mixed', got 'tpu'", [&] { graph.add("flip", {in}, {}, "", 1, "tpu"); });
   refused("two operators have the name", [&] { graph.add("flip", {in}, {}, "images"); });
   refused("on_error cannot be 'stop'", [&] { Pipeline(graph, {out}, {.batch_size = 1, .on_error = "stop"}); });
   refused("batch size", [&] { Pipeline(graph, {out}, {}); });
   refused("at least one output", [&] { Pipeline(graph, {}, {.batch_size = 1}); });
   refused("no value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
+}
+
+// On the GPU where there is one, with the same bytes.
+TEST(Cpp, OperatorsOfAPipelineHaveADevice) {
+  auto bytes = ramp(2 * 6 * 8 * 3);
+  Graph graph;
+  const Value in = graph.add("external_source", {}, fn::ExternalSourceArguments{.layout = {"HWC"}}.list(), "images")[0];
+  const Value there = graph.add("flip", {in}, {}, "", 0, "gpu")[0];
+  const Value back = graph.add("copy", {there}, {}, "", 0, "cpu")[0];
+  Pipeline pipeline(graph, {back}, {.batch_size = 2, .device = 0});
+  EXPECT_NE(pipeline.save().find("\"device\": \"gpu\""), std::string::npos);
+  pipeline.feed("images", {Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC")});
+  const auto out = pipeline.run();
+  EXPECT_EQ(out[0][1].as<uint8_t>()[0], bytes[144 + 21]);
 }
 
 TEST(Cpp, AnArgumentMayAddAnOutput) {

@@ -29,6 +29,7 @@ struct penstock_arguments {
 };
 struct penstock_graph {
   penstock::Graph graph;
+  std::string device;  // of the operators that come next
 };
 struct penstock_pipeline {
   std::unique_ptr<penstock::Pipeline> pipeline;

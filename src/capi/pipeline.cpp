@@ -39,6 +39,7 @@ void change(PipelineOptions& p, const penstock_pipeline_options& o) {
   if (o.error_budget < -1) bad_argument("error_budget must be at least -1, got {}", o.error_budget);
   if (o.error_budget) p.error_budget = o.error_budget;
   if (o.uneven) p.uneven = true;
+  if (o.device) p.device = *o.device;
 }
 
 std::string statistics_json(const Pipeline& p) {
@@ -54,6 +55,7 @@ std::string statistics_json(const Pipeline& p) {
                {"wall_ns", s.wall_ns}, {"consumer_wait_ns", s.consumer_wait_ns},
                {"worker_idle_ns", s.worker_idle_ns}, {"blocked_ns", s.blocked_ns},
                {"bytes_held", s.bytes_held}, {"bytes_in_use", s.bytes_in_use},
+               {"device_bytes_in_use", s.device_bytes_in_use},
                {"entropy_index", {{"made", s.index.made}, {"used", s.index.used}, {"stale", s.index.stale},
                                   {"path", s.index_path}, {"note", s.index_note}}},
                {"steps", steps}, {"left_out", left_out}, {"verdict", s.verdict()}};
@@ -83,6 +85,7 @@ penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const 
     Graph& g = required(graph, "graph").graph;
     Node node;
     node.op = &required(op, "the name of the operator");
+    node.device = graph->device;
     if (name) node.name = name;
     if (num_inputs > 0) required(inputs, "inputs");
     if (num_outputs > 0) required(outputs, "outputs");
@@ -100,6 +103,10 @@ penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const 
     const int id = g.add(std::move(node));
     for (size_t i = 0; i < num_outputs; ++i) outputs[i] = {id, static_cast<int>(i)};
   });
+}
+
+penstock_status penstock_graph_set_device(penstock_graph* graph, const char* device) {
+  return guarded([&] { required(graph, "graph").device = device ? device : ""; });
 }
 
 penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs,
