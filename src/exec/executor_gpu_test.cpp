@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor with a GPU that is behind: run under a sanitizer of threads, it is here that one would find something.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/gpu.h"
+#include "batch/transfer.h"
+#include "codecs/test_images.h"
+#include "exec/pipeline.h"
+
+namespace penstock {
+namespace {
+
+class GpuPipeline : public testing::Test {
+ protected:
+  std::filesystem::path root = std::filesystem::temp_directory_path() / ("penstock_gpu_" + std::to_string(getpid()));
+  std::vector<std::string> files;
+
+  void SetUp() override {
+    // Read when the library is loaded, by the first test that needs it.
+    setenv("PENSTOCK_EMULATED_LATENCY", "500", 0);
+    setenv("PENSTOCK_EMULATED_DECODER_FAILS", "7", 0);
+    if (const std::string why = gpu_backend().why_not(); !why.empty()) GTEST_SKIP() << "machine: " << why;
+    std::filesystem::create_directories(root);
+    for (uint32_t i = 0; i < 23; ++i) {
+      test::JpegRecipe recipe;
+      recipe.height = 20 + static_cast<int>(i), recipe.width = 50 - static_cast<int>(i), recipe.seed = i;
+      recipe.progressive = i % 5 == 4;
+      const test::File file = test::make_jpeg(recipe);
+      files.push_back((root / (std::to_string(i) + ".jpg")).string());
+      std::ofstream(files.back(), std::ios::binary)
+          .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(i == 11 ? file.size() / 2 : file.size()));
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(root); }
+
+  std::unique_ptr<Pipeline> make(const char* device, int threads, int prefetch, OnError policy) {
+    Graph g;
+    g.set_seed(5);
+    const auto add = [&](const char* op, std::vector<ValueRef> inputs, std::vector<std::pair<std::string, Value>> constants,
+                         const char* where = "") {
+      Node n;
+      n.op = op, n.inputs = std::move(inputs), n.constants = std::move(constants), n.device = where;
+      return g.add(std::move(n));
+    };
+    const int reader = add("readers.file", {}, {{"files", Value(files)}, {"random_shuffle", Value(true)}});
+    const int image = add("decoders.image", {{reader, 0}}, {}, device);
+    const int small = add("resize", {{image, 0}}, {{"size", Value(std::vector<double>{16, 16})}});
+    const int back = add("flip", {{small, 0, Place::cpu}}, {});
+    const int last = add("contrast", {{back, 0, *device == 'c' ? Place::cpu : Place::gpu}}, {{"contrast", Value(1.5)}});
+    g.set_outputs({{small, 0}, {back, 0}, {last, 0}, {reader, 1}});
+    PipelineOptions o;
+    o.batch_size = 5, o.threads = threads, o.prefetch = prefetch, o.on_error = policy;
+    return std::make_unique<Pipeline>(std::move(g), o);
+  }
+};
+
+TEST_F(GpuPipeline, GivesTheBytesOfTheCpuWhateverWaitsForWhat) {
+  struct Case {
+    int threads, prefetch;
+    OnError policy;
+  };
+  for (const Case c : {Case{1, 1, OnError::replace}, Case{3, 2, OnError::skip}, Case{4, 5, OnError::replace}}) {
+    auto cpu = make("cpu", c.threads, c.prefetch, c.policy), gpu = make("mixed", c.threads, c.prefetch, c.policy);
+    EXPECT_EQ(cpu->plan_text().find("GPU"), std::string::npos);
+    EXPECT_NE(gpu->plan_text().find("decode on the GPU"), std::string::npos) << gpu->plan_text();
+    for (int round = 0; round < 15; ++round) {
+      const PipelineOutput want = cpu->run(), got = gpu->run();
+      EXPECT_EQ(got.batches[0].device().kind, DeviceKind::gpu);
+      EXPECT_EQ(got.batches[1].device().kind, DeviceKind::cpu);
+      for (size_t k = 0; k < want.batches.size(); ++k) {
+        const Batch there = on_host(got.batches[k]);
+        ASSERT_EQ(there.size(), want.batches[k].size());
+        for (int i = 0; i < there.size(); ++i) {
+          const View a = want.batches[k].view(i), b = there.view(i);
+          ASSERT_EQ(a.shape, b.shape);
+          ASSERT_EQ(std::memcmp(a.data, b.data, static_cast<size_t>(a.volume()) * size_of(a.dtype)), 0)
+              << "output " << k << ", sample " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuPipeline, EndsInTheMiddleAndItsBatchesStay) {
+  std::vector<Batch> kept;
+  std::vector<PipelineOutput> want;
+  auto cpu = make("cpu", 2, 2, OnError::replace);
+  for (int k = 0; k < 4; ++k) {
+    auto gpu = make("mixed", 3, 4, OnError::replace);
+    kept.push_back(gpu->run().batches[0]);
+  }
+  const Batch first = cpu->run().batches[0];
+  for (const Batch& b : kept) {
+    const Batch there = on_host(b);
+    for (int i = 0; i < there.size(); ++i) ASSERT_EQ(std::memcmp(there.view(i).data, first.view(i).data, 16 * 16 * 3), 0);
+  }
+}
+
+}  // namespace
+}  // namespace penstock
