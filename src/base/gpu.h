@@ -76,6 +76,11 @@ struct SampleError {
   int sample = 0;
   Error error;
 };
+// Thrown by BatchStageRunner::run where kernels cannot be made (no NVRTC): the caller runs the stage on the CPU.
+class NoKernel : public Error {
+ public:
+  explicit NoKernel(const std::string& why) : Error(ErrorKind::argument, "kernels cannot be made here: " + why) {}
+};
 class BatchStageRunner {
  public:
   virtual ~BatchStageRunner() = default;

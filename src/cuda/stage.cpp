@@ -207,7 +207,7 @@ class GpuStage final : public BatchStageRunner {
     }
     std::string why;
     auto kernel = driver_.kernel(device, emit_stage(code_, v), kStageEntry, why);
-    if (!kernel) fail(ErrorKind::argument, "kernels cannot be made here: {}", why);
+    if (!kernel) throw NoKernel(why);
     std::lock_guard lock(kernels_->mutex);
     return kernels_->by_variant[{device, v}] = std::move(kernel);
   }

@@ -152,6 +152,24 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
   return outputs;
 }
 
+// Inputs that lie elsewhere are copied first.
+std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                             const SampleContext& context, int batch_size, const CallPlace& place) {
+  const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
+  std::vector<Batch> moved;
+  if (std::any_of(inputs.begin(), inputs.end(), [&](const Batch& b) { return b.device() != device; })) {
+    for (const Batch& b : inputs) moved.push_back(copy_to(b, device, place.stream));
+    inputs = moved;
+  }
+  for (const Batch& b : inputs) order_before(b, place.stream);
+  std::vector<Batch> results = run_stage(info, inputs, args, context, batch_size, place);
+  const auto done = runtime_of(place.gpu).record(place.gpu, place.stream);
+  for (const Batch& b : inputs) used_on(b, place.stream, *done);
+  for (Batch& b : results)
+    if (b.device() == device) b.stream = place.stream, b.ready = done;
+  return results;
+}
+
 std::vector<Batch> run_on_host(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                                const SampleContext& context, int batch_size, CallPlace& place) {
   std::vector<Batch> here;
@@ -193,21 +211,15 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
       bad_argument("the memory for result {} lies on {}, the call runs on {}", k, name_of(into[k]->device()), name_of(device));
 
   std::vector<Batch> results;
+  bool enqueued = false;
   if (!inputs.empty() && has_kernel(info)) {
-    std::vector<Batch> moved;
-    bool all_here = true;
-    for (const Batch& b : inputs) all_here = all_here && b.device() == device;
-    if (!all_here) {
-      for (const Batch& b : inputs) moved.push_back(copy_to(b, device, place.stream));
-      inputs = moved;
+    try {
+      results = run_there(info, inputs, args, context, batch_size, place);
+      enqueued = true;
+    } catch (const NoKernel&) {
     }
-    for (const Batch& b : inputs) order_before(b, place.stream);
-    results = run_stage(info, inputs, args, context, batch_size, place);
-    const auto done = rt.record(place.gpu, place.stream);
-    for (const Batch& b : inputs) used_on(b, place.stream, *done);
-    for (Batch& b : results)
-      if (b.device() == device) b.stream = place.stream, b.ready = done;
-  } else {
+  }
+  if (!enqueued) {
     results = run_on_host(info, inputs, args, context, batch_size, place);
     for (size_t k = 0; k < results.size() && k < static_cast<size_t>(info.outputs); ++k)
       results[k] = copy_to(results[k], device, place.stream);

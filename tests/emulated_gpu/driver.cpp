@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU that is not there: device memory is host memory, streams run at once, and kernel texts are compiled by g++ and run
 // block after block with one thread each. It shows whether the stages, the transfers and the executor do the right thing;
-// of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2). PENSTOCK_EMULATED_LOG names a
+// of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
+// PENSTOCK_EMULATED_COMPILER=off kernels cannot be made, as without NVRTC. PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
 #include <chrono>
@@ -178,8 +179,12 @@ class EmulatedDriver final : public Driver {
   }
 
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
-                                             std::string&) override {
+                                             std::string& why) override {
     check(device);
+    if (const char* compiler = std::getenv("PENSTOCK_EMULATED_COMPILER"); compiler && std::string(compiler) == "off") {
+      why = "PENSTOCK_EMULATED_COMPILER is off";
+      return nullptr;
+    }
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
     if (!kept) {

@@ -139,6 +139,21 @@ def test_what_has_no_kernel_runs_on_the_cpu_with_one_warning():
         assert done.returncode == 0, done.stderr
 
 
+def test_without_a_compiler_of_kernels_the_cpu_does_the_work(real):
+    if real:
+        pytest.skip("machine: kernels can be made here")
+    run_python("""
+        import warnings, numpy as np, penstock
+        from penstock import fn
+        x = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            out = [fn.flip(penstock.tensor(x).gpu()) for _ in range(3)]
+        assert len(told) == 1 and "flip has no GPU kernel" in str(told[0].message)
+        assert out[2].device == "gpu:0" and np.array_equal(out[2].cpu().numpy(), x[:, ::-1])
+    """, PENSTOCK_EMULATED_COMPILER="off")
+
+
 def test_decoders_bring_pictures_to_the_gpu():
     Image = pytest.importorskip("PIL.Image")
     import io
