@@ -43,7 +43,7 @@ facts() {
 }
 
 tests() {
-  cd "$here" && timeout "${LIMIT:-480}" "$python" -m pytest tests/gpu -q -n "${WORKERS:-8}" -p no:cacheprovider \
+  cd "$here" && PENSTOCK_TEST_GPU=real timeout "${LIMIT:-480}" "$python" -m pytest tests/gpu -q -n "${WORKERS:-8}" -p no:cacheprovider \
     --tb=short --maxfail="${MAXFAIL:-40}" -o console_output_style=count ${TESTS:-} 2>&1 | tee "$OUT/tests.log"
 }
 
@@ -52,7 +52,7 @@ sanitize() {  # the four tools over a few tests; the log says for each whether i
   cd "$here"
   for tool in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
     echo "== $tool"
-    timeout "${LIMIT:-130}" compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 20 --target-processes all \
+    PENSTOCK_TEST_GPU=real timeout "${LIMIT:-130}" compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 20 --target-processes all \
       "$python" -m pytest ${SANITIZE:-tests/gpu/test_sanitized.py} -q -x -p no:cacheprovider --tb=short 2>&1
     echo "== $tool: exit status $? (0: clean, 99: findings, 124: out of time)"
   done | tee "$OUT/sanitizer.log"

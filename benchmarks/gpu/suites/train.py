@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training step beside the pipeline that feeds it: images a second against the same step on data that lies there."""
+import os
 import statistics
 import time
 
@@ -99,8 +100,6 @@ def fed_by(pipeline, library):
 
 def fed_by_loader(settings, batch, kind, size):
     """torch's DataLoader with torchvision v2 in worker processes, as many as there are cores."""
-    import os
-
     import torchvision.transforms.v2 as T
     from torchvision.datasets import ImageFolder
     from torchvision.io import ImageReadMode, decode_image
@@ -170,6 +169,8 @@ def tables(settings):
     smoke = settings.smoke
     if measure.CUDA:
         torch.backends.cudnn.benchmark = True
+    else:  # torch cannot take tensors of an emulated GPU
+        os.environ["PENSTOCK_GPU_LIBRARY"] = "none"
     batch, size = (4, 224) if smoke else (256, 224)
     images = torch.randn(batch, 3, size, size, device=DEVICE, dtype=torch.float16)
     synthetic = images.to(memory_format=torch.channels_last), torch.randint(0, 16, (batch,), device=DEVICE)
