@@ -128,7 +128,8 @@ class ScalarConstant:
 def ConstantNode(device, value, dtype, shape, layout, **arguments):
     """A constant as a value of the pipeline that is being defined."""
     from .graph import constant
-    return constant(value, dtype=dtype, shape=shape, layout=layout, name=arguments.get("name"))
+    node = constant(value, dtype=dtype, shape=shape, layout=layout, name=arguments.get("name"))
+    return node.gpu() if device == "gpu" else node
 
 
 def Constant(value, dtype=None, shape=None, layout=None, device=None, **arguments):

@@ -193,6 +193,7 @@ int Executor::in_flight() {
 PipelineOutput Executor::outputs(const std::function<void()>& poll) {
   check_process();
   std::shared_ptr<Iteration> it;
+  std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   const int64_t begin = clock_ns();
   {
     std::unique_lock lock(mutex_);
@@ -220,7 +221,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
       ready_.wait(lock, [&] {
         return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
       });
-      queue_.clear();
+      gone.swap(queue_);
     }
     if (!it->end_of_data) delivered_states_ = it->states;
   }
@@ -238,13 +239,14 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
 
 void Executor::reset() {
   check_process();
+  std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   std::unique_lock lock(mutex_);
   if (!queue_.empty()) {
     // Iterations that run ahead belong to the epoch that ends: wait for them and let them go.
     ready_.wait(lock, [&] {
       return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
     });
-    queue_.clear();
+    gone.swap(queue_);
   }
   ended_ = false;
   for (auto& [id, s] : sources_) s->reset();
@@ -312,11 +314,19 @@ bool Executor::find_task(Task& task) {
 }
 
 void Executor::serve(int thread) {
+  // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the mutex.
+  std::shared_ptr<Iteration> done;
   std::unique_lock lock(mutex_);
   for (;;) {
     Task task;
     if (stop_) return;
     if (!find_task(task)) {
+      if (done) {
+        lock.unlock();
+        done.reset();
+        lock.lock();
+        continue;
+      }
       const bool blocked = std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
       const int64_t begin = clock_ns();
       if (blocked) work_.wait_for(lock, std::chrono::milliseconds(2));
@@ -326,6 +336,7 @@ void Executor::serve(int thread) {
     }
     Iteration& it = *task.iteration;
     lock.unlock();
+    done.reset();
     bool step_done = false;
     try {
       if (task.prepare) prepare_or_fail(it, thread);
@@ -354,6 +365,7 @@ void Executor::serve(int thread) {
     } else if (task.prepare) {
       work_.notify_all();
     }
+    done = std::move(task.iteration);
   }
 }
 
