@@ -28,6 +28,7 @@ def run_suite(name, options):
         settings.rounds = options.rounds or 2
     if options.smoke:
         settings.seconds, settings.milliseconds = 0.05, 2.0
+    measure.own_stream()
     for table in importlib.import_module(f"suites.{name}").tables(settings):
         print(MARK + json.dumps(table), flush=True)
 

@@ -78,7 +78,7 @@ def rate_of(groups, stream, seconds, wait_each):
     events = [torch.cuda.Event() for _ in groups]
     for group in groups * 2:
         group.decode(stream)
-    torch.cuda.synchronize()
+        torch.cuda.synchronize()
     cpu, begin, n = measure.cpu_seconds(), time.perf_counter(), 0
     submitted = 0.0
     while time.perf_counter() - begin < seconds:

@@ -74,5 +74,10 @@ def cvcuda_module():
     """CV-CUDA on torch's current stream."""
     import cvcuda
 
-    cvcuda.as_stream(torch.cuda.current_stream()).__enter__()
+    if not _entered:
+        _entered.append(cvcuda.as_stream(torch.cuda.current_stream()))
+        _entered[0].__enter__()
     return cvcuda
+
+
+_entered = []

@@ -33,15 +33,14 @@ def cvcuda_two_calls(images):
         cropped = [torch.empty(SIZE, SIZE, 3, dtype=torch.uint8, device="cuda") for _ in images]
         source, between = wrapped(images), wrapped(cropped)
         out = cv.as_tensor(torch.empty(count, 3, SIZE, SIZE, dtype=torch.float16, device="cuda"), "NCHW")
-        rect = torch.tensor([[[[0, 0, SIZE, SIZE]]]] * count, dtype=torch.int32, device="cuda")
-        rectangles = cv.as_tensor(rect, "NHWC")
-        flips = cv.as_tensor((torch.arange(count, device="cuda", dtype=torch.int32) % 2).view(count, 1), "NC")
-        mean, std = (cv.as_tensor(torch.tensor(v, device="cuda").view(1, 1, 1, 3), "NHWC") for v in (MEAN, STD))
+        rectangles = torch.tensor([[0, 0, SIZE, SIZE]] * count, dtype=torch.int32, device="cuda").view(count, 1, 1, 4)
+        flips = (torch.arange(count, dtype=torch.int32, device="cuda") % 2).view(count, 1, 1, 1)
+        mean, std = (torch.tensor(v, device="cuda").view(1, 1, 1, 3) for v in (MEAN, STD))
+        arguments = [cv.as_tensor(t, "NHWC") for t in (rectangles, flips, mean, std)]
 
-        def call(keep=(images, cropped, rect)):
+        def call(keep=(images, cropped, rectangles, flips, mean, std)):
             cv.random_resized_crop_into(between, source, 0.08, 1.0, 0.75, 4 / 3, cv.Interp.LINEAR, 7)
-            cv.crop_flip_normalize_reformat_into(out, between, rectangles, flips, mean, std,
-                                                 cv.NormalizeFlags.SCALE_IS_STDDEV, 1.0, 0.0, 1e-6, cv.Border.CONSTANT, 0.0)
+            cv.crop_flip_normalize_reformat_into(out, between, *arguments, flags=cv.NormalizeFlags.SCALE_IS_STDDEV)
 
         return call
 

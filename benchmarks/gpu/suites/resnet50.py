@@ -31,7 +31,7 @@ def tables(settings):
 def kernels_of(method, methods, settings):
     """Kernels a batch; the decoder's own are those that nvJPEG launches (one an image)."""
     try:
-        traced = measure.trace(methods[method](), 6, warm=8, top=40)
+        traced = measure.trace(methods[method](), 24, warm=24, top=40)
     except Exception as error:
         return {"trace_failed": str(error)[:200]}
     decoder = sum(n for name, n, _ in traced["top"] if "rgba2rgb" in name or "nvjpeg" in name.lower())
