@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/thread_pool.h"
 #include "graph/stage_growth.h"
@@ -316,6 +317,7 @@ bool Executor::find_task(Task& task) {
 void Executor::serve(int thread) {
   // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the mutex.
   std::shared_ptr<Iteration> done;
+  bool watches = false;
   std::unique_lock lock(mutex_);
   for (;;) {
     Task task;
@@ -329,13 +331,20 @@ void Executor::serve(int thread) {
       }
       const bool blocked = std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
       const int64_t begin = clock_ns();
-      if (blocked) work_.wait_for(lock, std::chrono::milliseconds(2));
-      else work_.wait(lock);
+      if (blocked && !watched_) {  // one thread looks now and then, the others sleep
+        watched_ = true;
+        work_.wait_for(lock, std::chrono::milliseconds(2));
+        watched_ = false;
+        watches = true;
+      } else {
+        work_.wait(lock);
+      }
       (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
       continue;
     }
     Iteration& it = *task.iteration;
     lock.unlock();
+    if (std::exchange(watches, false)) work_.notify_one();  // another one looks
     done.reset();
     bool step_done = false;
     try {

@@ -131,6 +131,7 @@ class Executor {
   bool stop_ = false, consumer_waits_ = false, ended_ = false;
   std::map<int, std::string> delivered_states_;
   int process_ = 0;
+  bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
   std::shared_ptr<FileBuffers> file_buffers_ = make_file_buffers();
