@@ -100,19 +100,21 @@ void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle
   stream = on;
   ready = nullptr;
   const bool packed = has_uniform_shapes();
-  size_t total = 0;
-  std::vector<size_t> offset(samples_.size());
-  for (size_t i = 0; i < samples_.size(); ++i) {
-    offset[i] = total;
-    const size_t bytes = checked_bytes(samples_[i].shape.volume(), size_of(dtype_));
-    total += packed ? bytes : (bytes + 63) / 64 * 64;
-  }
+  const size_t each = packed && !samples_.empty() ? checked_bytes(samples_[0].shape.volume(), size_of(dtype_)) : 0;
+  const auto bytes_of = [&](const Sample& s) {
+    return packed ? each : (checked_bytes(s.shape.volume(), size_of(dtype_)) + 63) / 64 * 64;
+  };
+  size_t total = packed ? checked_bytes(static_cast<int64_t>(each), samples_.size()) : 0;
+  if (!packed)
+    for (const Sample& s : samples_) total += bytes_of(s);
   checked_bytes(static_cast<int64_t>(total), 1);
   block = allocate_shared(memory, total ? total : 1, on);
-  for (size_t i = 0; i < samples_.size(); ++i) {
-    samples_[i].data = static_cast<char*>(block.get()) + offset[i];
-    samples_[i].strides = {};
-    samples_[i].owner = nullptr;
+  char* at = static_cast<char*>(block.get());
+  for (Sample& s : samples_) {
+    s.data = at;
+    at += bytes_of(s);
+    if (!s.strides.empty()) s.strides = {};
+    if (s.owner) s.owner = nullptr;
   }
 }
 
@@ -202,7 +204,7 @@ void fill_dims(T* to, const Shape& shape, const Shape& strides, int dim, T value
 }
 }  // namespace
 
-void fill_strided(const View& to, const std::vector<float>& values, int channel_dim) {
+void fill_strided(const View& to, std::span<const float> values, int channel_dim) {
   if (to.volume() == 0) return;
   dispatch(to.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -103,7 +104,7 @@ class Batch {
 void copy_strided(const View& from, const View& to);
 // Every element becomes the value, or values[c] where `channel_dim` >= 0 and there are several.
 // Rounds half to even and saturates.
-void fill_strided(const View& to, const std::vector<float>& values, int channel_dim = -1);
+void fill_strided(const View& to, std::span<const float> values, int channel_dim = -1);
 // Element at `index` of a dense or strided view, converted as static_cast does.
 double element_as_double(const View& v, int64_t flat_index);
 int64_t element_as_int(const View& v, int64_t flat_index);

@@ -56,7 +56,7 @@ namespace affine_avx2 = affine_scalar;
 namespace affine_avx512 = affine_scalar;
 #endif
 
-AffineRows::AffineRows(Target target, const AffineMap& map, const std::vector<float>& fill, Lane lane)
+AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane)
     : convert_(conversions(target)), map_(map), fill_(fill), lane_(lane) {
   fn_ = target == Target::avx512 ? &affine_avx512::row : target == Target::avx2 ? &affine_avx2::row
                                                                                   : &affine_scalar::row;

@@ -18,7 +18,7 @@ struct AffineSource {
 // one entry or one per channel. The source is not empty and spans less than 2^31 elements.
 class AffineRows {
  public:
-  AffineRows(Target target, const AffineMap& map, const std::vector<float>& fill, Lane lane);
+  AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane);
   void row(const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n, void* const* planes) const;
 
  private:
@@ -26,7 +26,7 @@ class AffineRows {
   friend struct AffineAccess;
   const Conversions& convert_;
   const AffineMap& map_;
-  const std::vector<float>& fill_;
+  std::span<const float> fill_;
   Lane lane_;
   Fn fn_;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/stage.h"
 
-#include <cstring>
-#include <map>
+#include <algorithm>
 #include <mutex>
 
 #include "batch/batch.h"
+#include "cuda/stage_pack.h"
+#include "cuda/stage_shapes.h"
 #include "cuda/stage_table.h"
 
 namespace penstock {
@@ -13,8 +14,48 @@ namespace {
 
 // The kernels of one stage, shared by everything that is rebound from it.
 struct StageKernels {
+  struct Known {
+    int device;
+    StageVariant variant;
+    std::shared_ptr<const DeviceKernel> kernel;
+  };
   std::mutex mutex;
-  std::map<std::pair<int, StageVariant>, std::shared_ptr<const DeviceKernel>> by_variant;
+  std::vector<Known> known;  // few
+};
+
+// What a call works on, kept for the next one.
+struct StageScratchpad {
+  GeometryList samples;
+  std::vector<StageEntry> entries, group;
+  std::vector<StageVariant> variants;
+  std::vector<int> group_of;
+  size_t table_bytes = 0;  // of the last table
+};
+// As many as there are calls at once.
+struct StageScratchpads {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<StageScratchpad>> idle;
+};
+class BorrowedScratchpad {
+ public:
+  explicit BorrowedScratchpad(StageScratchpads& all) : all_(all) {
+    std::lock_guard lock(all_.mutex);
+    if (all_.idle.empty()) return;
+    own_ = std::move(all_.idle.back());
+    all_.idle.pop_back();
+  }
+  ~BorrowedScratchpad() {
+    std::lock_guard lock(all_.mutex);
+    all_.idle.push_back(std::move(own_));
+  }
+  StageScratchpad& operator*() {
+    if (!own_) own_ = std::make_unique<StageScratchpad>();
+    return *own_;
+  }
+
+ private:
+  StageScratchpads& all_;
+  std::unique_ptr<StageScratchpad> own_;
 };
 
 bool same_structure(const StageProgram& a, const StageProgram& b) {
@@ -34,8 +75,10 @@ bool same_structure(const StageProgram& a, const StageProgram& b) {
 
 class GpuStage final : public BatchStageRunner {
  public:
-  GpuStage(const StageProgram& program, Driver& driver) : driver_(driver), kernels_(std::make_shared<StageKernels>()) {
+  GpuStage(const StageProgram& program, Driver& driver)
+      : driver_(driver), kernels_(std::make_shared<StageKernels>()), scratchpads_(std::make_shared<StageScratchpads>()) {
     compile_stage(program, code_);
+    if (follows_shapes(code_)) known_shapes_ = std::make_shared<KnownShapes>();
     if (code_.positional) fail(ErrorKind::internal, "a stage on the GPU with an operator that depends on the position");
   }
   const StageProgram& program() const override { return code_.program; }
@@ -43,7 +86,10 @@ class GpuStage final : public BatchStageRunner {
   std::unique_ptr<BatchStageRunner> rebound(const StageProgram& program) const override {
     if (!same_structure(code_.program, program)) return nullptr;
     auto other = std::make_unique<GpuStage>(*this);
+    for (size_t i = 0; i < program.nodes.size(); ++i)
+      if (code_.program.nodes[i].op != program.nodes[i].op) other->known_shapes_ = nullptr;  // other arguments
     other->code_.program = program;
+    if (!other->known_shapes_ && follows_shapes(other->code_)) other->known_shapes_ = std::make_shared<KnownShapes>();
     // Arguments may decide whether a map filters.
     for (size_t i = 0; i < program.nodes.size(); ++i) {
       const StageTraits t = program.nodes[i].op->traits(), &own = code_.traits[i];
@@ -55,29 +101,36 @@ class GpuStage final : public BatchStageRunner {
   void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) override {
     const auto& p = code_.program;
     const ValueType& type = type_of(p, p.outputs[0]);
-    std::vector<std::vector<Shape>> shapes(call.size);
-    std::vector<Shape> in(call.inputs.size());
-    std::vector<bool> bad(call.size);
+    BorrowedScratchpad borrowed(*scratchpads_);
+    StageScratchpad& pad = *borrowed;
+    pad.samples.shrink(0), pad.entries.clear();
+    std::unique_lock<std::mutex> lock;
+    if (known_shapes_) {
+      lock = std::unique_lock(known_shapes_->mutex);
+      known_shapes_->begin_call();
+    }
+    Batch out(type.dtype, type.ndim, type.layout.size() == type.ndim ? type.layout : Layout{}, call.size);
+    std::vector<int> bad;
     int ndim = type.ndim;
+    const StageGeometry geometry(code_);
     for (int i = 0; i < call.size; ++i) {
-      for (size_t k = 0; k < in.size(); ++k) in[k] = call.inputs[k].shape(i);
-      if (auto error = error_of([&] { shapes[i] = value_shapes(p, call.context(i), in); })) {
+      Batch::Sample& sample = out.sample(i);
+      if (!call.inputs.empty()) sample.source = call.inputs[0].sample(i).source;
+      const size_t before = pad.entries.size();
+      if (auto error = error_of([&] { add_sample(call, geometry, i, sample.shape, pad); })) {
         errors.push_back({i, std::move(*error)});
-        bad[i] = true;
-        continue;
+        pad.entries.resize(before);
+        if (sample.shape.empty()) bad.push_back(i);
+      } else {
+        ndim = sample.shape.size();
       }
-      ndim = shapes[i][p.outputs[0]].size();
     }
-    Batch out(type.dtype, ndim, type.layout.size() == ndim ? type.layout : Layout{}, call.size);
-    for (int i = 0; i < call.size; ++i) {
-      out.sample(i).shape = bad[i] ? Shape::filled(ndim, 0) : shapes[i][p.outputs[0]];
-      if (!call.inputs.empty()) out.sample(i).source = call.inputs[0].sample(i).source;
-    }
+    if (ndim != type.ndim) out = of_rank(out, ndim);
+    for (int i : bad) out.sample(i).shape = Shape::filled(ndim, 0);
     out.allocate(call.memory, call.stream);
-    write_sizes(call, shapes, bad, outputs);
-
+    write_sizes(call, bad, outputs);
     if (code_.has_frames && p.nodes.size() > 1 && frames_differ(call)) run_nodes(call, out, errors);
-    else enqueue(call, out, bad, errors);
+    else enqueue(call, out, pad, errors);
     outputs[0] = std::move(out);
   }
 
@@ -85,18 +138,68 @@ class GpuStage final : public BatchStageRunner {
   Driver& driver_;
   StageCode code_;
   std::shared_ptr<StageKernels> kernels_;
+  std::shared_ptr<StageScratchpads> scratchpads_;
+  std::shared_ptr<KnownShapes> known_shapes_;  // null where arguments differ between samples
 
-  void write_sizes(const BatchStageCall& call, const std::vector<std::vector<Shape>>& shapes, const std::vector<bool>& bad,
-                   std::span<Batch> outputs) const {
+  // The output's shape and the entries of a sample, but for where the output is.
+  void add_sample(const BatchStageCall& call, const StageGeometry& geometry, int i, Shape& shape, StageScratchpad& pad) {
+    const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
+      StageEntry& e = pad.entries.emplace_back();
+      e.geometry = &g, e.packed = packed, e.sample = i;
+      for (size_t k = 0; k < call.inputs.size(); ++k)
+        e.in[k] = static_cast<const char*>(call.inputs[k].sample(i).data) + g.in[k];
+    };
+    const auto add_known = [&](KnownShape& known) {
+      shape = known.out;
+      for (size_t k = 0; k < known.geometries.size(); ++k) add(known.geometries[k], &known.packed[k]);
+    };
+    bool knowable = known_shapes_ != nullptr;
+    for (const Batch& b : call.inputs) knowable &= b.sample(i).strides.empty();
+    if (knowable)
+      if (KnownShape* known = known_shapes_->find(call.inputs, i)) return add_known(*known);
+    FixedVector<View, kMaxStageInputs> views;
+    for (const Batch& b : call.inputs) views.push_back(b.view(i));
+    SampleContext c = call.context(i);
+    c.index = i;
+    const size_t before = pad.samples.size();
+    geometry.add(c, views, shape, pad.samples);
+    const auto settle = [&](SampleGeometry& g) {
+      if (code_.source < 0) merge_dims(g, views.size());
+      choose_variant(code_, g);
+    };
+    if (!knowable) {
+      for (size_t k = before; k < pad.samples.size(); ++k) settle(pad.samples[k]), add(pad.samples[k], nullptr);
+      return;
+    }
+    KnownShape& known = known_shapes_->add(call.inputs, i);
+    known.out = shape;
+    known.packed.resize(pad.samples.size() - before);
+    for (size_t k = before; k < pad.samples.size(); ++k) known.geometries.push_back(pad.samples[k]);
+    for (auto& g : known.geometries) settle(g);
+    add_known(known);
+  }
+
+  static Batch of_rank(const Batch& b, int ndim) {
+    Batch like(b.dtype(), ndim, {}, b.size());
+    for (int i = 0; i < b.size(); ++i) like.sample(i).shape = b.shape(i), like.sample(i).source = b.sample(i).source;
+    return like;
+  }
+
+  void write_sizes(const BatchStageCall& call, const std::vector<int>& bad, std::span<Batch> outputs) const {
     const auto& p = code_.program;
     for (size_t k = 0; k < p.sizes.size(); ++k) {
       const Layout& layout = type_of(p, p.sizes[k]).layout;
       const Shape one{spatial_extents(layout, Shape::filled(layout.size(), 1)).size()};
       Batch sizes = Batch::uniform(kSizeType.dtype, one, kSizeType.layout, call.size);
-      for (int i = 0; i < call.size; ++i)
-        if (!bad[i])
-          write_size(p, static_cast<int>(k), shapes[i][p.sizes[k]],
-                     [&](int, DType, const Shape&, const Layout&) { return sizes.view(i); });
+      for (int i = 0; i < call.size; ++i) {
+        if (std::find(bad.begin(), bad.end(), i) != bad.end()) continue;
+        FixedVector<Shape, kMaxStageInputs> in;
+        for (const Batch& b : call.inputs) in.push_back(b.shape(i));
+        SampleContext c = call.context(i);
+        c.index = i;
+        write_size(p, static_cast<int>(k), value_shapes(p, c, in)[p.sizes[k]],
+                   [&](int, DType, const Shape&, const Layout&) { return sizes.view(i); });
+      }
       outputs[p.outputs.size() + k] = std::move(sizes);
     }
   }
@@ -132,54 +235,47 @@ class GpuStage final : public BatchStageRunner {
     out = values[p.outputs[0]];
   }
 
-  void enqueue(const BatchStageCall& call, Batch& out, const std::vector<bool>& bad, std::vector<SampleError>& errors) {
-    const StageGeometry geometry(code_);
-    std::vector<SampleGeometry> samples;
-    samples.reserve(call.size);
-    const int inputs = static_cast<int>(call.inputs.size());
-    std::vector<View> views(inputs);
-    for (int i = 0; i < call.size; ++i) {
-      if (bad[i]) continue;
-      for (int k = 0; k < inputs; ++k) views[k] = call.inputs[k].view(i);
-      const size_t before = samples.size();
-      const auto error = error_of([&] {
-        SampleContext c = call.context(i);
-        c.index = i;
-        geometry.add(c, views, out.view(i), samples);
-      });
-      if (error) {
-        errors.push_back({i, *error});
-        samples.resize(before);
-      }
-      if (code_.source < 0)
-        for (size_t k = before; k < samples.size(); ++k) merge_dims(samples[k], inputs);
-    }
+  void enqueue(const BatchStageCall& call, Batch& out, StageScratchpad& pad, std::vector<SampleError>& errors) {
     // Mostly one group; samples of different numbers of channels, say, make more.
-    std::vector<StageVariant> variants;
-    std::vector<std::vector<const SampleGeometry*>> groups;
-    for (const auto& s : samples) {
-      const StageVariant v = variant_of(code_, s);
-      size_t g = 0;
-      while (g < variants.size() && !unite(variants[g], v)) ++g;
-      if (g == variants.size()) variants.push_back(v), groups.emplace_back();
-      groups[g].push_back(&s);
+    pad.variants.clear();
+    pad.group_of.resize(pad.entries.size());
+    const SampleGeometry* last = nullptr;
+    size_t g = 0;
+    for (size_t e = 0; e < pad.entries.size(); ++e) {
+      StageEntry& entry = pad.entries[e];
+      entry.out = static_cast<char*>(out.sample(entry.sample).data) + entry.geometry->out;
+      if (entry.geometry != last && !(last && entry.geometry->variant == last->variant)) {
+        g = 0;
+        while (g < pad.variants.size() && !unite(pad.variants[g], entry.geometry->variant)) ++g;
+        if (g == pad.variants.size()) pad.variants.push_back(entry.geometry->variant);
+      }
+      last = entry.geometry;
+      pad.group_of[e] = static_cast<int>(g);
     }
     std::shared_ptr<void> faults;
     if (code_.faults) {
       faults = allocate_shared(driver_.memory(call.device), call.size * sizeof(int32_t), call.stream);
       driver_.set_zero(call.device, faults.get(), call.size * sizeof(int32_t), call.stream);
     }
-    for (size_t g = 0; g < variants.size(); ++g) {
-      const PackedTable table = pack_table(code_, variants[g], groups[g], static_cast<int32_t*>(faults.get()),
-                                           driver_.multiprocessors(call.device));
-      if (table.blocks == 0) continue;
-      const auto kernel = kernel_of(call.device, variants[g]);
-      const auto staged = allocate_shared(driver_.pinned_memory(), table.bytes.size(), call.stream);
-      std::memcpy(staged.get(), table.bytes.data(), table.bytes.size());
-      const auto on_device = allocate_shared(driver_.memory(call.device), table.bytes.size(), call.stream);
-      driver_.copy(call.device, on_device.get(), staged.get(), table.bytes.size(), call.stream);
-      driver_.launch(call.device, *kernel, {table.blocks, kStageThreads, table.shared_bytes}, on_device.get(),
-                     call.stream);
+    for (g = 0; g < pad.variants.size(); ++g) {
+      if (pad.variants.size() > 1) {
+        pad.group.clear();
+        for (size_t e = 0; e < pad.entries.size(); ++e)
+          if (pad.group_of[e] == static_cast<int>(g)) pad.group.push_back(pad.entries[e]);
+      }
+      PackCall pack;
+      pack.entries = pad.variants.size() > 1 ? pad.group : pad.entries;
+      pack.faults = static_cast<int32_t*>(faults.get());
+      pack.multiprocessors = driver_.multiprocessors(call.device);
+      pack.constant = known_shapes_ != nullptr;
+      TableWriter table(driver_.pinned_memory(), call.stream, std::max<size_t>(pad.table_bytes, 4096));
+      const PackedTable packed = pack_table(code_, pad.variants[g], pack, table);
+      pad.table_bytes = table.size();
+      if (packed.blocks == 0) continue;
+      const auto kernel = kernel_of(call.device, pad.variants[g]);
+      const auto on_device = allocate_shared(driver_.memory(call.device), table.size(), call.stream);
+      driver_.copy(call.device, on_device.get(), table.block().get(), table.size(), call.stream);
+      driver_.launch(call.device, *kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(), call.stream);
     }
     if (faults) find_faults(call, faults.get(), errors);
   }
@@ -203,13 +299,15 @@ class GpuStage final : public BatchStageRunner {
   std::shared_ptr<const DeviceKernel> kernel_of(int device, const StageVariant& v) {
     {
       std::lock_guard lock(kernels_->mutex);
-      if (auto it = kernels_->by_variant.find({device, v}); it != kernels_->by_variant.end()) return it->second;
+      for (const auto& k : kernels_->known)
+        if (k.device == device && k.variant == v) return k.kernel;
     }
     std::string why;
     auto kernel = driver_.kernel(device, emit_stage(code_, v), kStageEntry, why);
     if (!kernel) throw NoKernel(why);
     std::lock_guard lock(kernels_->mutex);
-    return kernels_->by_variant[{device, v}] = std::move(kernel);
+    kernels_->known.push_back({device, v, kernel});
+    return kernel;
   }
 };
 

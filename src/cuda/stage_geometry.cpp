@@ -6,16 +6,6 @@
 namespace penstock {
 namespace {
 
-// Which output dimension each iteration dimension goes to.
-std::vector<int> out_dims(const Layout& from, const Layout& to, int n) {
-  std::vector<int> at(n);
-  for (int d = 0; d < n; ++d) {
-    const int k = from == to || from.empty() || d >= from.size() ? -1 : to.find(from[d]);
-    at[d] = k >= 0 ? k : d;
-  }
-  return at;
-}
-
 View one_frame(View v, int dim, int64_t frame) {
   v.data = v.as<char>() + frame * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
   v.shape[dim] = 1;
@@ -30,8 +20,27 @@ int64_t SampleGeometry::positions() const {
   return n;
 }
 
+void SampleGeometry::clear() {
+  for (int64_t& offset : in) offset = 0;
+  out = 0;
+  dims.clear(), filters.clear(), fill_values.clear();
+  plane = {};
+  has_plane = fills = indexed = false;
+  plane_pick = -1;
+  in_planes = out_planes = 1;
+  affine.reset();
+  for (int64_t& extent : source_extent) extent = 1;
+  tiling = {};
+}
+
+SampleGeometry& GeometryList::add() {
+  if (n_ == kept_.size()) kept_.push_back(std::make_unique<SampleGeometry>());
+  kept_[n_]->clear();
+  return *kept_[n_++];
+}
+
 void merge_dims(SampleGeometry& g, int inputs) {
-  std::vector<LoopDim> merged;
+  FixedVector<LoopDim, Shape::kMaxDims> merged;
   for (const auto& d : g.dims) {
     if (d.extent == 1 && d.lo == 0 && d.hi == 1) continue;
     const bool whole = d.lo == 0 && d.hi == d.extent;
@@ -56,17 +65,50 @@ void merge_dims(SampleGeometry& g, int inputs) {
   g.dims.pop_back();
 }
 
-bool StageGeometry::needs_single_nodes(const SampleContext& context, std::span<const Shape> shapes) const {
-  if (!code_.has_frames) return false;
-  const auto& p = code_.program;
-  bool any = false;
-  for (const auto& node : p.nodes)
-    for (const auto& [argument, batch] : node.op->frame_arguments) any |= frames_of(*batch, context.index) != 1;
-  return any && p.nodes.size() > 1 && !shapes.empty();
+StageGeometry::StageGeometry(const StageCode& code)
+    : code_(code), out_type_(type_of(code.program, code.program.outputs[0])) {
+  const auto& p = code.program;
+  layout_ = code.decodes ? Layout("HWC") : code.maps ? p.inputs[0].layout : out_type_.layout;
+  for (int d = 0; d < Shape::kMaxDims; ++d) {
+    const int k = layout_ == out_type_.layout || d >= layout_.size() ? -1 : out_type_.layout.find(layout_[d]);
+    out_dim_[d] = k >= 0 ? k : d;
+  }
+  bool follows = p.sizes.empty() && !code.has_frames && !code.decodes;
+  for (const auto& t : code.traits) follows &= !t.own_shapes;
+  same_shape_ = follows && !code.maps && p.inputs.size() == 1;
+  for (const auto& node : p.nodes) same_shape_ &= node.type.layout == p.inputs[0].layout;
+  maps_give_shape_ = follows && code.maps && p.inputs.size() == 1;
 }
 
-void StageGeometry::add(const SampleContext& context, std::span<const View> in, const View& out,
-                        std::vector<SampleGeometry>& to) const {
+void StageGeometry::place(const SampleContext& context, const Shape& in, std::optional<Placement>& placement) const {
+  placement.emplace(in, layout_);
+  const auto& nodes = code_.program.nodes;
+  SampleContext c = context;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (code_.traits[i].maps) {
+      c.node = nodes[i].id;
+      nodes[i].op->map(c, *placement);
+    }
+}
+
+Shape StageGeometry::output_shape(const SampleContext& context, std::span<const View> in,
+                                  std::optional<Placement>& placement) const {
+  if (same_shape_) return in[0].shape;
+  if (maps_give_shape_) {
+    place(context, in[0].shape, placement);
+    Shape s = in[0].shape;
+    for (int d = 0; d < placement->ndim(); ++d) s[out_dim_[d]] = placement->extent(d);
+    return s;
+  }
+  FixedVector<Shape, kMaxStageInputs> shapes;
+  for (const View& v : in) shapes.push_back(v.shape);
+  return value_shapes(code_.program, context, shapes)[code_.program.outputs[0]];
+}
+
+void StageGeometry::add(const SampleContext& context, std::span<const View> in, Shape& shape, GeometryList& to) const {
+  std::optional<Placement> placement;
+  shape = output_shape(context, in, placement);
+  const View out{nullptr, out_type_.dtype, out_type_.layout, shape, dense_strides(shape)};
   int64_t frames = 1;
   const auto& p = code_.program;
   if (code_.has_frames) {
@@ -87,7 +129,11 @@ void StageGeometry::add(const SampleContext& context, std::span<const View> in, 
     }
   }
   const int dim = type_of(p, p.outputs[0]).layout.find('F');
-  if (frames == 1 || dim < 0) return add_one(context, in, out, to);
+  if (out.volume() == 0) return;
+  if (frames == 1 || dim < 0) {
+    if (code_.maps && !placement) place(context, in[0].shape, placement);
+    return add_one(context, in, out, placement ? &*placement : nullptr, to.add());
+  }
   std::vector<View> part(in.begin(), in.end());
   for (int64_t frame = 0; frame < frames; ++frame) {
     for (size_t k = 0; k < in.size(); ++k) {
@@ -96,37 +142,25 @@ void StageGeometry::add(const SampleContext& context, std::span<const View> in, 
     }
     SampleContext c = context;
     c.frame = frame;
-    add_one(c, part, one_frame(out, dim, frame), to);
+    if (code_.maps) place(c, part[0].shape, placement);
+    SampleGeometry& g = to.add();
+    add_one(c, part, one_frame(out, dim, frame), placement ? &*placement : nullptr, g);
+    // one_frame() moves the views on
+    g.out += reinterpret_cast<intptr_t>(one_frame(out, dim, frame).data);
+    for (size_t k = 0; k < in.size(); ++k) g.in[k] += part[k].as<char>() - in[k].as<char>();
   }
 }
 
 void StageGeometry::add_one(const SampleContext& context, std::span<const View> in, const View& out,
-                            std::vector<SampleGeometry>& to) const {
+                            const Placement* placement, SampleGeometry& g) const {
   const auto& p = code_.program;
-  const ValueType& out_type = type_of(p, p.outputs[0]);
   const int inputs = static_cast<int>(in.size());
-  SampleGeometry g;
-  g.entry = context.index;
   g.context = context;
-  g.out = out.as<char>();
-  for (int k = 0; k < inputs; ++k) g.in[k] = static_cast<const char*>(in[k].data);
-  if (out.volume() == 0) return;
-
   const bool maps = code_.maps;
-  const Layout layout = code_.decodes ? Layout("HWC") : maps ? p.inputs[0].layout : out_type.layout;
-  std::optional<Placement> placement;
-  if (maps) {
-    placement.emplace(in[0].shape, layout);
-    for (size_t i = 0; i < p.nodes.size(); ++i)
-      if (code_.traits[i].maps) {
-        SampleContext c = context;
-        c.node = p.nodes[i].id;
-        p.nodes[i].op->map(c, *placement);
-      }
-    g.fill_values = placement->fill_values();
-  }
+  const Layout& layout = layout_;
+  if (maps) g.fill_values.assign(placement->fill_values().begin(), placement->fill_values().end());
   const int n = maps ? placement->ndim() : out.shape.size();
-  const std::vector<int> at = out_dims(layout, out_type.layout, n);
+  const int* at = out_dim_;
 
   // The channels are planes where a pixel function looks at them, or where each has a fill of its own.
   int plane = -1;
@@ -161,9 +195,9 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
       } else {
         m.valid(dim.lo, dim.hi);
         if (m.filter) {
-          dim.filter = static_cast<int>(g.filters.size());
+          dim.filter = g.filters.size();
           dim.in_stride[0] = stride;
-          g.filters.push_back({*m.filter, m.extent, m.after_start + m.after_step * dim.lo, m.after_step, m.step});
+          g.filters.emplace_back(*m.filter, m.extent, m.after_start + m.after_step * dim.lo, m.after_step, m.step);
           g.in[0] += m.start * stride * in_bytes;
           if (!g.filters.back().picks() && d == plane)
             bad_argument("at most three dimensions can be resampled, and not the channels");
@@ -219,10 +253,9 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
   }
   if (g.in_planes == 0) {  // a window outside of the channels
     g.in_planes = 1, g.out_planes = std::max(g.out_planes, 1), g.fills = true;
-    if (g.dims.empty()) g.dims.emplace_back();
+    if (g.dims.empty()) g.dims.push_back({});
     g.dims[0].lo = g.dims[0].hi = 0;
   }
-  to.push_back(std::move(g));
 }
 
 }  // namespace penstock

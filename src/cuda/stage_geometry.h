@@ -2,8 +2,11 @@
 // Where a kernel reads and writes one sample (or one frame of it): loops over dimensions, a loop over planes, taps of
 // filters, an affine map. The same steps as on the CPU, ending in numbers instead of calls.
 #pragma once
+#include <memory>
 #include <optional>
+#include <vector>
 
+#include "cuda/emit.h"
 #include "ops/machine/stage_code.h"
 
 namespace penstock {
@@ -23,45 +26,88 @@ struct DimFilter {
   AxisFilter filter;
   int64_t in = 0, begin = 0, step = 1, tap_step = 1;
   bool picks() const { return filter.kind == FilterKind::nearest; }
-  TapTable table(int64_t count) const {
-    TapTable t;
-    make_taps(filter, in, begin, step, count, t);
-    return t;
-  }
+  void table(int64_t count, TapTable& t) const { make_taps(filter, in, begin, step, count, t); }
 };
 
+// What a block of a tiled kernel makes of the two innermost dimensions.
+struct Tile {
+  int width = 0, height = 0;
+  size_t bytes = 0;              // of shared memory
+};
+struct Tiling {
+  AxisTaps x{}, y{};             // of the two
+  Tile tile;                     // where the text suits the sample alone
+};
+
+// Where one sample (or one frame of it) is read and written, but for the addresses: samples may share it.
 struct SampleGeometry {
-  int entry = 0;                 // sample of the batch
   SampleContext context;         // of its coefficients
-  const char* in[kMaxStageInputs] = {};
-  char* out = nullptr;
-  std::vector<LoopDim> dims;     // outermost first
+  int64_t in[kMaxStageInputs] = {}, out = 0;  // bytes from the sample's first element
+  FixedVector<LoopDim, Shape::kMaxDims> dims;  // outermost first
   LoopDim plane;                 // the channels, where they are kept in registers
   bool has_plane = false;
   int plane_pick = -1;           // index into filters: which plane of the input is read
   int in_planes = 1, out_planes = 1;
   bool fills = false;            // some output is fill
   bool indexed = false;          // every filter picks single samples
-  std::vector<DimFilter> filters;
+  FixedVector<DimFilter, Shape::kMaxDims> filters;
   std::vector<float> fill_values;
   std::optional<AffineMap> affine;
   int64_t source_extent[3] = {1, 1, 1};  // x, y, z of a warp
+  // By variant_of:
+  StageVariant variant;          // the text that suits it, alone
+  Tiling tiling;
   int64_t positions() const;
+  void clear();                  // as new, but for memory that it keeps
+};
+
+// Geometries that are used again by the next call.
+class GeometryList {
+ public:
+  SampleGeometry& add();
+  void shrink(size_t n) { n_ = n; }
+  size_t size() const { return n_; }
+  SampleGeometry& operator[](size_t i) { return *kept_[i]; }
+
+ private:
+  std::vector<std::unique_ptr<SampleGeometry>> kept_;
+  size_t n_ = 0;
+};
+
+// The words of a geometry that comes again, as a table for this variant has them, but for addresses and offsets.
+struct PackedWords {
+  StageVariant variant;
+  std::vector<int64_t> words;
+};
+
+// One entry of a table.
+struct StageEntry {
+  const SampleGeometry* geometry = nullptr;
+  PackedWords* packed = nullptr;
+  int sample = 0;                // of the batch
+  const char* in[kMaxStageInputs] = {};
+  char* out = nullptr;
 };
 
 // Geometry of the samples of one call. Throws where a sample cannot be (the caller names it).
 class StageGeometry {
  public:
-  explicit StageGeometry(const StageCode& code) : code_(code) {}
-  // Appends one entry, or one for each frame where arguments differ between frames. `out` is the sample's output.
-  void add(const SampleContext& context, std::span<const View> in, const View& out, std::vector<SampleGeometry>& to) const;
-  // The CPU goes node by node where frames move; so must the caller.
-  bool needs_single_nodes(const SampleContext& context, std::span<const Shape> shapes) const;
+  explicit StageGeometry(const StageCode& code);
+  // The shape of the output, and one geometry (or one for each frame where arguments differ between frames) of a sample
+  // with these inputs. The output is dense. Where it throws with `shape` set, the shape was not what is wrong.
+  void add(const SampleContext& context, std::span<const View> in, Shape& shape, GeometryList& to) const;
 
  private:
-  void add_one(const SampleContext& context, std::span<const View> in, const View& out,
-               std::vector<SampleGeometry>& to) const;
+  Shape output_shape(const SampleContext& context, std::span<const View> in, std::optional<Placement>& placement) const;
+  void place(const SampleContext& context, const Shape& in, std::optional<Placement>& placement) const;
+  void add_one(const SampleContext& context, std::span<const View> in, const View& out, const Placement* placement,
+               SampleGeometry& g) const;
   const StageCode& code_;
+  const ValueType& out_type_;
+  Layout layout_;                // of the iteration's dimensions
+  int out_dim_[Shape::kMaxDims]; // the output's dimension of each
+  bool same_shape_ = true;       // the output has the shape of the only input
+  bool maps_give_shape_ = false; // the output's shape follows from all maps together
 };
 
 // Joins neighbors that are one run in memory for everybody; drops extents of 1; makes planes of a few channels that are

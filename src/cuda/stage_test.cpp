@@ -16,6 +16,7 @@ namespace {
 struct Step {
   std::string op;
   std::vector<std::pair<std::string, Value>> args;
+  std::vector<std::pair<std::string, const Batch*>> each = {};  // one value a sample
 };
 
 StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueType>& inputs) {
@@ -32,6 +33,9 @@ StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueT
         if (info.args[i].name == name) args[i].value = v, found = true;
       EXPECT_TRUE(found) << name;
     }
+    for (const auto& [name, batch] : step.each)
+      for (size_t i = 0; i < info.args.size(); ++i)
+        if (info.args[i].name == name) args[i].batch = batch;
     std::vector<int> operands{value};
     if (p.nodes.empty())
       for (size_t k = 1; k < inputs.size(); ++k) operands.push_back(static_cast<int>(k));
@@ -91,7 +95,11 @@ void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inpu
   call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0);
   Batch out[1];
   std::vector<SampleError> errors;
-  make_gpu_stage(program, *driver)->run(call, out, errors);
+  const auto runner = make_gpu_stage(program, *driver);
+  runner->run(call, out, errors);
+  errors.clear();
+  out[0] = {};
+  runner->rebound(program)->run(call, out, errors);  // with what the first call left
   const auto cpu = backend(DeviceKind::cpu).make_stage(program);
   const auto scratch = backend(DeviceKind::cpu).make_scratch();
   for (int i = 0; i < n; ++i) {
@@ -212,6 +220,83 @@ TEST(GpuStage, Warps) {
         if (fill) s.args.push_back({"fill_value", 7.0});
         expect_equal({s}, {in});
       }
+  }
+}
+
+// One value, or a list of them, for each sample.
+Batch each_of(DType t, const std::vector<std::vector<double>>& values) {
+  const auto n = static_cast<int64_t>(values[0].size());
+  Batch b = Batch::uniform(t, n == 1 ? Shape{} : Shape{n}, {}, static_cast<int>(values.size()));
+  for (int i = 0; i < b.size(); ++i)
+    dispatch(t, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (int64_t k = 0; k < n; ++k) b.view(i).as<T>()[k] = static_cast<T>(static_cast<float>(values[i][k]));
+    });
+  return b;
+}
+
+TEST(GpuStage, ArgumentsOfEachSample) {
+  const Batch start = each_of(DType::float32, {{0, 0}, {0, 0}, {3, 40}, {10, 2}, {0, 0}, {100, 5}});
+  const Batch end = each_of(DType::float64, {{7, 5}, {1, 1}, {30, 9}, {48, 20}, {0, 4}, {110.5, 90}});
+  const Batch mirror = each_of(DType::int32, {{0}, {1}, {1}, {0}, {0}, {1}});
+  const Batch brightness = each_of(DType::float16, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}});
+  const Batch angle = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
+  const Batch sigma = each_of(DType::float32, {{1}, {2}, {1}, {1.5}, {3}, {1}});
+  const Batch in = random_batch(DType::uint8, kShapes, "HWC", 6);
+  const Step cmn{"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}, {{"mirror", &mirror}}};
+  for (bool antialias : {false, true})
+    expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}, {"antialias", antialias}}, {{"roi_start", &start}, {"roi_end", &end}}}, cmn}, {in});
+  expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
+  expect_equal({{"random_resized_crop", {{"size", std::vector<int64_t>{16}}}}, cmn}, {in});
+  expect_equal({{"rotate", {{"fill_value", 3.0}}, {{"angle", &angle}}}}, {in});
+  expect_equal({{"gaussian_blur", {}, {{"sigma", &sigma}}}}, {in});
+}
+
+TEST(GpuStage, UniformBatches) {
+  for (DType t : {DType::uint8, DType::float32}) {
+    const Batch in = random_batch(t, std::vector<Shape>(7, Shape{9, 7, 3}), "HWC", 7);
+    const Batch brightness = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}, {1}});
+    expect_equal({{"brightness_contrast", {{"contrast", 0.7}}}}, {in});
+    expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
+    expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", std::vector<double>{4, 5}}}}}, {in});
+    expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}}}}, {in});
+  }
+}
+
+TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
+  const auto driver = make_driver();
+  const auto program = [&](double crop, double brightness) {
+    return program_of({{"crop", {{"crop", std::vector<double>{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
+                       {"brightness", {{"brightness", brightness}}}}, {{DType::uint8, 3, "HWC"}});
+  };
+  std::vector<Batch> batches;
+  for (unsigned k = 0; k < 3; ++k) {
+    std::vector<Shape> shapes = kShapes;
+    for (Shape& s : shapes) s[0] += k;
+    batches.push_back(on_device(*driver, random_batch(DType::uint8, shapes, "HWC", k)));
+  }
+  const auto bytes = [&](BatchStageRunner& runner, const Batch& in) {
+    BatchStageCall call;
+    call.size = in.size(), call.inputs = {&in, 1}, call.memory = driver->memory(0);
+    call.context = [](int) { return SampleContext{}; };
+    Batch out[1];
+    std::vector<SampleError> errors;
+    runner.run(call, out, errors);
+    std::vector<char> all;
+    for (int i = 0; i < in.size(); ++i) {
+      const size_t n = all.size(), more = out[0].shape(i).volume();
+      all.resize(n + more);
+      driver->copy(0, all.data() + n, out[0].sample(i).data, more, nullptr);
+    }
+    return all;
+  };
+  std::unique_ptr<BatchStageRunner> runner = make_gpu_stage(program(8, 1.3), *driver);
+  for (const auto& [crop, brightness] : {std::pair{8.0, 1.3}, {8.0, 0.5}, {11.0, 0.5}}) {
+    auto other = runner->rebound(program(crop, brightness));
+    for (int turn = 0; turn < 2; ++turn)
+      for (const Batch& in : batches)
+        EXPECT_EQ(bytes(*other, in), bytes(*make_gpu_stage(program(crop, brightness), *driver), in)) << crop << " " << brightness;
+    runner = std::move(other);
   }
 }
 

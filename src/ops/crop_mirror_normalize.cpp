@@ -61,10 +61,10 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
       if (const int w = p.dim('W'); p.extent(w) > 0) p.window(w, p.extent(w) - 1, p.extent(w), -1);
     const int c = p.dim('C');
     const int64_t channels = c < 0 ? 1 : p.extent(c);
-    check_count("mean", mean[s.index].size(), channels);
-    check_count("std", std[s.index].size(), channels);
+    check_count("mean", mean.values(s.index).size(), channels);
+    check_count("std", std.values(s.index).size(), channels);
     if (pad_output && c >= 0) {
-      p.fill({0.0f});
+      p.fill(0.0f);
       p.window(c, 0, padded(channels));
     }
     fill(p, c < 0 ? -1 : p.extent(c));
@@ -83,8 +83,7 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
       template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in - c.mean, c.factor, c.shift); });
   Coef<float> coef(int sample, int channel) const {
     auto of = [&](const PerSample<std::vector<float>>& v) {
-      if (v.constant()) return v.one()[v.one().size() == 1 ? 0 : channel];
-      const std::vector<float> own = v[sample];
+      const auto own = v.values(sample);
       return own[own.size() == 1 ? 0 : channel];
     };
     return {of(mean), scale / of(std), shift};

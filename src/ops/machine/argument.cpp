@@ -76,6 +76,23 @@ template <class T> static T scalar_of(const View& v) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(element_as_int(v, 0));
   return static_cast<T>(element_as_double(v, 0));
 }
+// Without a view where the sample has one element, wherever it lies.
+template <class T> static T scalar_at(const Batch& b, int sample) {
+  const Batch::Sample& s = b.sample(sample);
+  for (int64_t e : s.shape)
+    if (e != 1) return scalar_of<T>(b.view(sample));
+  return dispatch(b.dtype(), [&](auto tag) {
+    const auto v = *static_cast<const typename decltype(tag)::type*>(s.data);
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<int64_t>(v));
+    else return static_cast<T>(static_cast<double>(v));
+  });
+}
+template <> double sample_as<double>(const Batch& b, int sample) { return scalar_at<double>(b, sample); }
+template <> float sample_as<float>(const Batch& b, int sample) { return scalar_at<float>(b, sample); }
+template <> int64_t sample_as<int64_t>(const Batch& b, int sample) { return scalar_at<int64_t>(b, sample); }
+template <> int sample_as<int>(const Batch& b, int sample) { return scalar_at<int>(b, sample); }
+template <> bool sample_as<bool>(const Batch& b, int sample) { return scalar_at<double>(b, sample) != 0; }
+
 template <> double view_as<double>(const View& v) { return scalar_of<double>(v); }
 template <> float view_as<float>(const View& v) { return scalar_of<float>(v); }
 template <> int64_t view_as<int64_t>(const View& v) { return scalar_of<int64_t>(v); }

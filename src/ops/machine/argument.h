@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments of operators: a constant of one of a few types, or one value per sample.
 #pragma once
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,6 +45,40 @@ template <> std::vector<float> view_as<std::vector<float>>(const View& v);
 template <> std::vector<double> view_as<std::vector<double>>(const View& v);
 template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v);
 
+// The value of a sample of a batch that has one for each: view_as of its view, without making the view where it can.
+template <class T> T sample_as(const Batch& b, int sample) { return view_as<T>(b.view(sample)); }
+template <> bool sample_as<bool>(const Batch& b, int sample);
+template <> int sample_as<int>(const Batch& b, int sample);
+template <> int64_t sample_as<int64_t>(const Batch& b, int sample);
+template <> float sample_as<float>(const Batch& b, int sample);
+template <> double sample_as<double>(const Batch& b, int sample);
+
+// The values of a sample; copied only where they do not lie in memory as they are. The argument must live as long.
+template <class E> class SampleValues {
+ public:
+  explicit SampleValues(const std::vector<E>& v) : values_(v) {}
+  SampleValues(const Batch& b, int sample) {
+    const Batch::Sample& s = b.sample(sample);
+    if (b.dtype() == dtype_of<E> && s.strides.empty()) {
+      values_ = {static_cast<const E*>(s.data), static_cast<size_t>(s.shape.volume())};
+    } else {
+      copied_ = view_as<std::vector<E>>(b.view(sample));
+      values_ = copied_;
+    }
+  }
+  SampleValues(const SampleValues&) = delete;
+  size_t size() const { return values_.size(); }
+  bool empty() const { return values_.empty(); }
+  E operator[](size_t i) const { return values_[i]; }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+  operator std::span<const E>() const { return values_; }
+
+ private:
+  std::vector<E> copied_;
+  std::span<const E> values_;
+};
+
 // Which values of arguments: those of a sample, and of one of its frames where an argument has one for each.
 struct SampleFrame {
   int sample = 0;
@@ -57,7 +92,12 @@ template <class T> class PerSample {
  public:
   PerSample() = default;
   PerSample(T v) : one_(std::move(v)) {}
-  T operator[](int sample) const { return many_ ? view_as<T>(many_->view(sample)) : one_; }
+  T operator[](int sample) const { return many_ ? sample_as<T>(*many_, sample) : one_; }
+  // The same of a list, without a copy.
+  auto values(int sample) const requires requires { typename T::value_type; } {
+    using List = SampleValues<typename T::value_type>;
+    return many_ ? List(*many_, sample) : List(one_);
+  }
   bool given() const { return given_; }
   bool constant() const { return !many_; }
   const Batch* batch() const { return many_; }  // nullptr: one value for all
@@ -91,6 +131,7 @@ template <class T> class PerFrame : public PerSample<T> {
     if (!frames()) return PerSample<T>::operator[](at.sample);
     return view_as<T>(of_frame(this->batch()->view(at.sample), at.frame));
   }
+  void values(SampleFrame) const = delete;  // of a frame: operator[]
   bool frames() const { return this->batch() && has_frames(*this->batch()); }
   // Number of values of a sample; 1 where they are not per frame.
   int64_t count(int sample) const { return frames() ? frames_of(*this->batch(), sample) : 1; }

@@ -63,6 +63,7 @@ struct StageTraits {
   bool warps = false;        // the map may be affine
   bool fills = false;        // the map may read outside and fill
   bool maps_channels = false;  // the map may cut the channels
+  bool own_shapes = false;   // the output's shape follows a rule of its own: neither the map nor the input alone give it
   bool pixels = false;
   bool mixes_channels = false;   // pixel() sees all channels of a position
   bool per_channel = false;      // coefficients differ between channels
@@ -80,6 +81,7 @@ class BoundOp {
   const OpInfo* info = nullptr;
   // The arguments whose samples hold one value for each frame; mostly none.
   std::vector<std::pair<const ArgInfo*, const Batch*>> frame_arguments;
+  bool per_sample = false;  // an argument has one value for each sample
 
   virtual void* members() = 0;  // the operator's struct
   // Once all arguments are set. Throws for combinations that cannot be.

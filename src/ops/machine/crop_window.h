@@ -24,7 +24,7 @@ struct CropWindow {
   int64_t window_extent(int sample, char axis) const {
     double size = 0;
     if (crop.given()) {
-      const std::vector<float> v = crop[sample];  // (H, W) or (D, H, W)
+      const auto v = crop.values(sample);  // (H, W) or (D, H, W)
       if (v.size() != 2 && v.size() != 3) bad_argument("crop must have 2 or 3 values, got {}", v.size());
       const size_t from_end = axis == 'W' ? 1 : axis == 'H' ? 2 : 3;
       if (axis != 'D' || v.size() == 3) size = v[v.size() - from_end];

@@ -205,6 +205,8 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { Op::warps; }) t.warps = Op::warps;
     if constexpr (requires { op.fills(); }) t.fills = op.fills();
     if constexpr (requires { Op::maps_channels; }) t.maps_channels = Op::maps_channels;
+    t.own_shapes = requires(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+                            std::span<Shape> out) { op.shapes(s, in, types, out); } || requires { op.channels(3); };
     if constexpr (HasPixel<Op>) {
       t.pixels = true;
       t.mixes_channels = mixes_channels<Op, float>;

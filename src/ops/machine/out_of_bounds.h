@@ -34,7 +34,7 @@ struct OutOfBounds {
   void window(Placement& p, int dim, int64_t start, int64_t extent) const {
     const int64_t have = p.extent(dim);
     const bool inside = start >= 0 && start <= have && extent <= have - start;
-    if (border() && !inside) {
+    if (!inside && border()) {
       if (have == 0 && extent > 0) bad_argument("an empty axis has nothing to repeat");
       AxisFilter f;  // one sample for each position, by the border's rule
       f.kind = FilterKind::nearest;

@@ -23,9 +23,8 @@ void DimMap::valid(int64_t& lo, int64_t& hi) const {
 
 Placement::Placement(const Shape& in, Layout layout) : layout_(layout) {
   for (int64_t e : in) {
-    DimMap d;
+    DimMap& d = dims_.emplace_back();
     d.in = d.extent = d.out = d.end = e;
-    dims_.push_back(d);
   }
 }
 
@@ -73,6 +72,11 @@ void Placement::shrink_source(int dim, int eighths) {
   d.in = in;
   d.extent = last - first;
   d.start = d.step > 0 ? first : last - 1;
+}
+
+void Placement::fill(std::span<const float> values) {
+  if (values.size() == 1) fill(values[0]);
+  else fills_.assign(values.begin(), values.end());
 }
 
 void Placement::affine(const AffineMap& a) {

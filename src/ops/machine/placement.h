@@ -3,8 +3,10 @@
 // Integer windows compose exactly; a filter happens once, where it was asked for.
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "base/fixed_vector.h"
 #include "base/layout.h"
 #include "base/shape.h"
 #include "pixel/filter.h"
@@ -41,7 +43,7 @@ struct AffineMap {
 class Placement {
  public:
   Placement(const Shape& in, Layout layout);
-  int ndim() const { return static_cast<int>(dims_.size()); }
+  int ndim() const { return dims_.size(); }
   const Layout& layout() const { return layout_; }
   int dim(char letter) const { return layout_.find(letter); }
   int64_t extent(int dim) const { return dims_[dim].out; }
@@ -55,18 +57,20 @@ class Placement {
   // stays the same, to a fraction of a sample.
   void shrink_source(int dim, int eighths);
   // Value of positions outside; one entry or one per channel. In the units of the stage's output.
-  void fill(std::vector<float> values) { fill_ = std::move(values); }
+  void fill(float value) { fill_ = value, fills_.clear(); }
+  void fill(std::span<const float> values);
 
   const DimMap& operator[](int dim) const { return dims_[dim]; }
-  const std::vector<float>& fill_values() const { return fill_; }
+  std::span<const float> fill_values() const { return fills_.empty() ? std::span(&fill_, 1) : std::span<const float>(fills_); }
   bool warps() const { return affine_.has_value(); }
   const AffineMap& affine_map() const { return *affine_; }
   Shape shape() const;
 
  private:
   Layout layout_;
-  std::vector<DimMap> dims_;
-  std::vector<float> fill_{0.0f};
+  FixedVector<DimMap, Shape::kMaxDims> dims_;
+  float fill_ = 0.0f;
+  std::vector<float> fills_;  // where there are several
   std::optional<AffineMap> affine_;
 };
 

@@ -5,7 +5,7 @@ namespace penstock {
 namespace {
 
 // One value or one per axis.
-void spread(const char* name, const std::vector<float>& v, int axes, double* out) {
+void spread(const char* name, std::span<const float> v, int axes, double* out) {
   if (v.size() != 1 && static_cast<int>(v.size()) != axes)
     bad_argument("{} must have 1 or {} values, got {}", name, axes, v.size());
   for (int i = 0; i < axes; ++i) out[i] = v[v.size() == 1 ? 0 : i];
@@ -28,7 +28,6 @@ void ResizeArguments::check_resize_arguments() const {
 ResizeRequest ResizeArguments::resize_request(const SampleContext& s, const Layout& layout) const {
   ResizeRequest q;
   q.axes = 0;
-  const std::vector<float> sizes = size.given() ? size[s.index] : std::vector<float>{};
   for (int i = 0; i < layout.size(); ++i) {
     const char c = layout[i];
     if (c != 'D' && c != 'H' && c != 'W') continue;
@@ -38,7 +37,7 @@ ResizeRequest ResizeArguments::resize_request(const SampleContext& s, const Layo
     else if (resize_longer.given()) wanted = resize_longer[s.index];
     else if (!size.given()) wanted = c == 'W' ? resize_x[s.index] : c == 'H' ? resize_y[s.index] : resize_z[s.index];
   }
-  if (size.given()) spread("size", sizes, q.axes, q.wanted);
+  if (size.given()) spread("size", size.values(s.index), q.axes, q.wanted);
   q.mode = resize_shorter.given()  ? ResizeMode::not_smaller
            : resize_longer.given() ? ResizeMode::not_larger : resize_mode(mode);
   if (!max_size.empty()) spread("max_size", max_size, q.axes, q.limit);
@@ -46,8 +45,8 @@ ResizeRequest ResizeArguments::resize_request(const SampleContext& s, const Layo
   q.relative = roi_relative;
   if (roi_start.given()) {
     q.region = true;
-    spread("roi_start", roi_start[s.index], q.axes, q.lo);
-    spread("roi_end", roi_end[s.index], q.axes, q.hi);
+    spread("roi_start", roi_start.values(s.index), q.axes, q.lo);
+    spread("roi_end", roi_end.values(s.index), q.axes, q.hi);
   }
   return q;
 }

@@ -194,18 +194,18 @@ void compile_stage(StageProgram program, StageCode& code) {
 }
 
 std::vector<Shape> value_shapes(const StageProgram& p, const SampleContext& s, std::span<const Shape> in) {
-  std::vector<Shape> shapes(in.begin(), in.end());
-  std::vector<ValueType> types(p.inputs.begin(), p.inputs.end());
+  std::vector<Shape> shapes;
+  shapes.reserve(in.size() + p.nodes.size());
+  shapes.assign(in.begin(), in.end());
   for (const auto& node : p.nodes) {
-    std::vector<Shape> operand_shapes;
-    std::vector<ValueType> operand_types;
-    for (int o : node.operands) operand_shapes.push_back(shapes[o]), operand_types.push_back(types[o]);
+    FixedVector<Shape, kMaxStageInputs> operand_shapes;
+    FixedVector<ValueType, kMaxStageInputs> operand_types;
+    for (int o : node.operands) operand_shapes.push_back(shapes[o]), operand_types.push_back(type_of(p, o));
     SampleContext c = s;
     c.node = node.id;
     Shape result;
     node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1));
     shapes.push_back(result);
-    types.push_back(node.type);
   }
   return shapes;
 }

@@ -28,7 +28,7 @@ struct WarpArguments {
   // The canvas that the caller asked for along axis i of n (outermost first).
   std::optional<int64_t> given_extent(int sample, int i, int n) const {
     if (!size.given()) return {};
-    const std::vector<float> v = size[sample];
+    const auto v = size.values(sample);
     if (v.empty()) return {};
     if (static_cast<int>(v.size()) != n && v.size() != 1) bad_argument("size has {} values for {} axes", v.size(), n);
     const double e = v[v.size() == 1 ? 0 : i];
@@ -48,7 +48,7 @@ struct WarpArguments {
     a.dims = dims;
     a.kind = interp_type == 0 ? FilterKind::nearest : FilterKind::linear;
     a.border_fill = fill_value.given();
-    if (fill_value.given()) p.fill({as_sample(*fill_value)});
+    if (fill_value.given()) p.fill(as_sample(*fill_value));
     return a;
   }
 

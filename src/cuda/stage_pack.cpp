@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/stage_pack.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "cuda/stage_table.h"
+
+namespace penstock {
+
+TableWriter::TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity)
+    : memory_(std::move(memory)), stream_(stream), capacity_(capacity), block_(allocate_shared(memory_, capacity, stream)),
+      data_(static_cast<std::byte*>(block_.get())) {}
+
+void TableWriter::grow() {
+  const size_t held = capacity_;
+  capacity_ = std::max(2 * capacity_, size_);
+  auto larger = allocate_shared(memory_, capacity_, stream_);
+  std::memcpy(larger.get(), data_, held);
+  block_ = std::move(larger);
+  data_ = static_cast<std::byte*>(block_.get());
+}
+
+namespace {
+
+constexpr int64_t kNarrow = int64_t{1} << 31;
+
+// Large blocks hide what each spends on finding its entry; there must be enough of them for all multiprocessors.
+int64_t block_of(int64_t work, int64_t granule, int multiprocessors) {
+  const int64_t blocks = int64_t{32} * multiprocessors;
+  return std::clamp<int64_t>((work / blocks + granule - 1) / granule, 1, 16) * granule;
+}
+
+int64_t tiles_of(const SampleGeometry& g, const Tile& t) {
+  const int64_t w = g.dims.back().extent, h = g.dims[g.dims.size() - 2].extent;
+  return w && h ? g.positions() / (w * h) * ((w + t.width - 1) / t.width) * ((h + t.height - 1) / t.height) : 0;
+}
+
+// The taps of a dimension that has none of its own, where others have some.
+void plain_taps(const LoopDim& d, TapTable& t) {
+  t.taps = 1, t.copies = true;
+  t.first.resize(std::max<int64_t>(0, d.hi - d.lo));
+  for (size_t i = 0; i < t.first.size(); ++i) t.first[i] = static_cast<int32_t>(d.lo + static_cast<int64_t>(i));
+  t.weight.assign(t.first.size(), 1.0f);
+}
+
+void put_dim(int64_t* w, const LoopDim& d, int inputs) {
+  w[0] = d.extent, w[1] = d.lo, w[2] = d.hi, w[3] = d.out_stride;
+  for (int k = 0; k < inputs; ++k) w[4 + k] = d.in_stride[k];
+}
+
+// Writes one table.
+class Packing {
+ public:
+  Packing(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table)
+      : code_(code), v_(v), call_(call), table_(table), at_(code, v) {
+    const auto& p = code.program;
+    out_type_ = type_of(p, p.outputs[0]).dtype;
+    for (int k = 0; k < at_.inputs; ++k)
+      in_bytes_[k] = static_cast<int64_t>(size_of(k == 0 && code.decodes ? p.nodes[0].op->decode_params().dtype : p.inputs[k].dtype));
+    for (const auto& i : code.code) {
+      if (i.kind != Instruction::tile) continue;
+      const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;
+      coefs_.push_back({p.nodes[i.node].op.get(), p.nodes[i.node].id, i.lane, copies, coef_bytes_});
+      coef_bytes_ += (p.nodes[i.node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
+    }
+    simple_ = !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
+  }
+
+  PackedTable pack() {
+    const bool tiled = v_.kind == StageVariant::Kind::tiled;
+    find_rows();
+    const auto n = static_cast<int64_t>(rows_.size());
+    const int64_t head = table_.room(sizeof(TableHeader)), starts_at = table_.room((n + 1) * 4);
+    words_at_ = table_.room(n * at_.words * 8);
+    PackedTable result;
+    int64_t block = 1;
+    if (!tiled) {
+      int64_t total = 0;
+      for (const Row& r : rows_) total += r.work;
+      block = block_of(total, work_granule(code_, v_), call_.multiprocessors);
+      result.shared_bytes = shared_bytes(code_, v_);
+    }
+    auto* starts = reinterpret_cast<int32_t*>(table_.at(starts_at));
+    for (int64_t e = 0; e <= n; ++e) {
+      starts[e] = static_cast<int32_t>(result.blocks);
+      if (e == n) break;
+      result.blocks += tiled ? rows_[e].work : (rows_[e].work + block - 1) / block;
+      if (tiled) result.shared_bytes = std::max(result.shared_bytes, rows_[e].tile.bytes);
+      if (result.blocks >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
+    }
+    const TableHeader header{n, starts_at, words_at_, block};
+    std::memcpy(table_.at(head), &header, sizeof header);
+    for (int64_t e = 0; e < n; ++e) put_entry(e);
+    return result;
+  }
+
+ private:
+  struct Coefficients {
+    const BoundOp* op;
+    uint32_t node;
+    Lane lane;
+    int copies;
+    size_t offset;
+  };
+  // An entry of the table: one of the call's, or several that are one run of elements.
+  struct Row {
+    const StageEntry* entry;
+    Tile tile;
+    int64_t work;  // what its threads count: elements, positions or groups of them; tiled: blocks
+  };
+  const StageCode& code_;
+  const StageVariant& v_;
+  const PackCall& call_;
+  TableWriter& table_;
+  const EntryLayout at_;
+  DType out_type_;
+  int64_t in_bytes_[kMaxStageInputs] = {}, words_at_ = 0;
+  size_t coef_bytes_ = 0;
+  std::vector<Coefficients> coefs_;
+  std::vector<Row> rows_;
+  bool simple_ = false;  // a geometry's words hold no offsets but that of a convolution's window
+  TableWriter::Block last_coefs_, last_fill_, last_window_[2], last_outside_;
+  TapTable taps_;
+  std::vector<std::byte> fill_;
+  int64_t fill_values_ = -1;
+
+  int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }
+
+  bool continues(const Row& row, const StageEntry& e, int64_t work) const {
+    if (row.work + work >= kNarrow || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out) return false;
+    for (int k = 0; k < at_.inputs; ++k)
+      if (row.entry->in[k] + row.work * in_bytes_[k] != e.in[k]) return false;
+    return true;
+  }
+
+  void find_rows() {
+    using Kind = StageVariant::Kind;
+    const bool joins = v_.kind == Kind::elements && call_.constant && !code_.faults && !v_.wide;
+    const int64_t q = group_positions(code_, v_);
+    rows_.reserve(call_.entries.size());
+    const SampleGeometry* last = nullptr;
+    Tile tile;
+    int64_t work = 0;
+    for (const StageEntry& e : call_.entries) {
+      const SampleGeometry& g = *e.geometry;
+      if (&g != last) {
+        last = &g;
+        if (v_.kind == Kind::tiled) {
+          tile = v_.path == g.variant.path ? g.tiling.tile : choose_tile(g, v_.path);
+          work = tiles_of(g, tile);
+        } else {
+          work = g.positions();
+          if (q > 1 && !g.dims.empty() && work > 0) {
+            const int64_t row = g.dims.back().extent;
+            work = work / row * ((row + q - 1) / q);
+          }
+        }
+      }
+      if (joins && !rows_.empty() && continues(rows_.back(), e, work)) rows_.back().work += work;
+      else rows_.push_back({&e, tile, work});
+    }
+  }
+
+  void put_entry(int64_t e) {
+    const StageEntry& entry = *rows_[e].entry;
+    const SampleGeometry& g = *entry.geometry;
+    const int64_t coefs = coefficients(g), fill = v_.fills ? fill_of(g) : 0;
+    int64_t* w = words(e);
+    if (simple_ && entry.packed && !entry.packed->words.empty() && entry.packed->variant == v_) {
+      std::memcpy(w, entry.packed->words.data(), at_.words * 8);
+    } else {
+      std::memset(w, 0, at_.words * 8);
+      put_geometry(g, e);
+      w = words(e);
+      if (simple_ && entry.packed && !g.tiling.x.window && !g.tiling.y.window) {
+        entry.packed->variant = v_;
+        entry.packed->words.assign(w, w + at_.words);
+      }
+    }
+    for (int k = 0; k < at_.inputs; ++k) w[at_.in + k] = reinterpret_cast<int64_t>(entry.in[k]);
+    // Planes that are read begin at the first valid one; the kernel counts them from 0.
+    if (g.has_plane && g.plane_pick < 0) w[at_.in] += g.plane.lo * g.plane.in_stride[0] * in_bytes_[0];
+    w[at_.out] = reinterpret_cast<int64_t>(entry.out);
+    w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? g.positions() : rows_[e].work;
+    w[at_.coefs] = coefs;
+    if (v_.fills) w[at_.fill] = fill;
+    if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);
+  }
+
+  int64_t coefficients(const SampleGeometry& g) {
+    if (call_.constant && last_coefs_.at >= 0) return last_coefs_.at;
+    const int64_t at = table_.room(coef_bytes_);
+    if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
+    SampleContext c = g.context;
+    for (const auto& one : coefs_) {
+      c.node = one.node;
+      one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
+    }
+    if (last_coefs_.at >= 0 && std::memcmp(table_.at(last_coefs_.at), table_.at(at), coef_bytes_) == 0) table_.cut(at);
+    else last_coefs_ = {at, coef_bytes_};
+    return last_coefs_.at;
+  }
+
+  int64_t fill_of(const SampleGeometry& g) {
+    const int64_t values = v_.has_plane ? std::max<int64_t>(g.plane.extent, 1) : 1;
+    if (call_.constant && fill_values_ == values) return last_fill_.at;
+    fill_values_ = values;
+    fill_.resize(values * size_of(out_type_));
+    const Shape s{values};
+    fill_strided({fill_.data(), out_type_, {}, s, dense_strides(s)}, g.fill_values, v_.has_plane ? 0 : -1);
+    return table_.append_once(last_fill_, fill_.data(), fill_.size());
+  }
+
+  // What the geometry alone says. append() moves the table: words() again after it.
+  void put_geometry(const SampleGeometry& g, int64_t e) {
+    using Kind = StageVariant::Kind;
+    const int inputs = at_.inputs;
+    // Dimensions that this sample lacks are in front, with one position.
+    const int missing = v_.kind == Kind::elements ? 0 : v_.dims - g.dims.size();
+    static const LoopDim absent;
+    const auto dim = [&](int d) -> const LoopDim& { return d < missing ? absent : g.dims[d - missing]; };
+    if (v_.filtered) put_taps(g, e, dim);
+    if (v_.picks_planes) put_pick(g, e);
+    if (v_.kind == Kind::tiled)
+      for (int k = 0; k < 2; ++k) put_tile(g, e, k);
+    if (g.affine) put_affine(g, e);
+    int64_t* w = words(e);
+    if (v_.filtered || v_.kind == Kind::tiled) w[at_.indexed] = g.indexed;
+    if (v_.has_plane) {
+      put_dim(w + at_.plane, g.plane, inputs);
+      if (g.plane.extent == g.plane.hi - g.plane.lo) w[at_.plane] = v_.out_planes;  // an operator may change their number
+    }
+    if (v_.kind != Kind::elements)
+      for (int d = 0; d < v_.dims; ++d) put_dim(w + at_.dim(d), dim(d), inputs);
+  }
+
+  template <class Dim> void put_taps(const SampleGeometry& g, int64_t e, const Dim& dim) {
+    int axis = 0;
+    for (int d = v_.dims - 1; d >= 0; --d) {
+      if (!(v_.filtered >> d & 1)) continue;
+      const LoopDim& own = dim(d);
+      if (own.filter < 0) plain_taps(own, taps_);
+      else g.filters[own.filter].table(std::max<int64_t>(0, own.hi - own.lo), taps_);
+      const int64_t first = table_.append(taps_.first.data(), taps_.first.size() * 4);
+      const int64_t weight = table_.append(taps_.weight.data(), taps_.weight.size() * 4);
+      int64_t* w = words(e) + at_.axis(axis++);
+      w[0] = taps_.taps, w[1] = first, w[2] = weight;
+      w[3] = own.filter < 0 ? 1 : g.filters[own.filter].tap_step;
+    }
+  }
+
+  void put_pick(const SampleGeometry& g, int64_t e) {
+    std::vector<int32_t> planes(v_.planes);
+    if (g.plane_pick >= 0) g.filters[g.plane_pick].table(v_.planes, taps_);
+    for (int k = 0; k < v_.planes; ++k)
+      planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(taps_.first[k] * g.filters[g.plane_pick].tap_step);
+    const int64_t pick = table_.append(planes.data(), planes.size() * 4);
+    words(e)[at_.plane_pick] = pick;
+  }
+
+  void put_tile(const SampleGeometry& g, int64_t e, int k) {
+    AxisTaps taps = k == 0 ? g.tiling.x : g.tiling.y;
+    if (taps.window)
+      taps.window = reinterpret_cast<const float*>(table_.append_once(last_window_[k], taps.window, taps.full * sizeof(float)));
+    int64_t* to = words(e) + (k == 0 ? at_.tile_x() : at_.tile_y());
+    std::memcpy(to, &taps, sizeof taps);
+    to += EntryLayout::kTapWords;
+    const LoopDim& d = g.dims[g.dims.size() - 1 - k];
+    const DimFilter* f = d.filter < 0 ? nullptr : &g.filters[d.filter];
+    to[0] = f ? f->begin : d.lo, to[1] = f ? f->step : 1;
+    to[2] = k == 0 ? rows_[e].tile.width : rows_[e].tile.height;
+    to[3] = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
+  }
+
+  void put_affine(const SampleGeometry& g, int64_t e) {
+    const float outside = g.fill_values.empty() ? 0.0f : g.fill_values[0];
+    const int64_t outside_at = table_.append_once(last_outside_, &outside, sizeof outside);
+    int64_t* w = words(e) + at_.affine;
+    for (int k = 0; k < 12; ++k) w[k] = std::bit_cast<int64_t>(g.affine->m[k]);
+    for (int k = 0; k < 3; ++k) w[12 + k] = g.source_extent[k];
+    w[15] = outside_at;
+    w[16] = g.affine->kind == FilterKind::nearest;
+    w[17] = g.affine->border_fill;
+  }
+};
+
+}  // namespace
+
+PackedTable pack_table(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table) {
+  return Packing(code, v, call, table).pack();
+}
+
+}  // namespace penstock

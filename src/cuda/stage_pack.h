@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one block of memory that a launch reads: entries, where each entry's blocks begin, coefficients, fills, taps. It is
+// written where the device copies it from.
+#pragma once
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "cuda/stage_geometry.h"
+
+namespace penstock {
+
+// A block of a memory resource that grows; offsets stay, addresses do not.
+class TableWriter {
+ public:
+  TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity);
+  int64_t room(size_t n) {  // at a multiple of 16 bytes
+    size_ = (size_ + 15) / 16 * 16;
+    const auto at = static_cast<int64_t>(size_);
+    size_ += n;
+    if (size_ > capacity_) grow();
+    return at;
+  }
+  int64_t append(const void* data, size_t n) {
+    const int64_t at = room(n);
+    if (n) std::memcpy(data_ + at, data, n);
+    return at;
+  }
+  // The same, or where the block that `last` names has these bytes already.
+  struct Block {
+    int64_t at = -1;
+    size_t bytes = 0;
+  };
+  int64_t append_once(Block& last, const void* data, size_t n) {
+    if (last.at < 0 || last.bytes != n || std::memcmp(data_ + last.at, data, n) != 0) last = {append(data, n), n};
+    return last.at;
+  }
+  void cut(int64_t size) { size_ = static_cast<size_t>(size); }
+  std::byte* at(int64_t offset) { return data_ + offset; }
+  size_t size() const { return size_; }
+  const std::shared_ptr<void>& block() const { return block_; }
+
+ private:
+  void grow();
+  std::shared_ptr<MemoryResource> memory_;
+  StreamHandle stream_;
+  size_t size_ = 0, capacity_;
+  std::shared_ptr<void> block_;
+  std::byte* data_;
+};
+
+struct PackCall {
+  std::span<const StageEntry> entries;
+  int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
+  int multiprocessors = 1;
+  bool constant = false;           // coefficients and fills are the same for all samples
+};
+struct PackedTable {
+  int64_t blocks = 0;
+  size_t shared_bytes = 0;
+};
+PackedTable pack_table(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table);
+
+}  // namespace penstock

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/stage_shapes.h"
+
+#include "batch/batch.h"
+
+namespace penstock {
+namespace {
+
+uint64_t hash_of(std::span<const Batch> inputs, int sample) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (const Batch& b : inputs)
+    for (int64_t e : b.shape(sample)) h = (h ^ static_cast<uint64_t>(e)) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+  return h;
+}
+
+bool same(const KnownShape& known, std::span<const Batch> inputs, int sample) {
+  for (size_t k = 0; k < inputs.size(); ++k)
+    if (!(known.in[static_cast<int>(k)] == inputs[k].shape(sample))) return false;
+  return true;
+}
+
+}  // namespace
+
+KnownShape* KnownShapes::find(std::span<const Batch> inputs, int sample) {
+  if (last_ && same(*last_, inputs, sample)) return last_;
+  const auto [begin, end] = known_.equal_range(hash_of(inputs, sample));
+  for (auto it = begin; it != end; ++it)
+    if (same(it->second, inputs, sample)) return last_ = &it->second;
+  return nullptr;
+}
+
+KnownShape& KnownShapes::add(std::span<const Batch> inputs, int sample) {
+  KnownShape& known = known_.emplace(hash_of(inputs, sample), KnownShape{})->second;
+  for (const Batch& b : inputs) known.in.push_back(b.shape(sample));
+  return known;
+}
+
+bool follows_shapes(const StageCode& code) {
+  if (code.has_frames || code.program.inputs.empty()) return false;
+  for (const auto& node : code.program.nodes)
+    if (node.op->per_sample || node.op->info->random) return false;
+  return true;
+}
+
+}  // namespace penstock
