@@ -93,6 +93,8 @@ class Executor {
   void prepare_source(Iteration& it, const Step& s);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
+  bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
+  static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
   StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs, const std::vector<ValueRef>& sizes);
   std::vector<ValueRef> size_outputs(const Step& s) const;
   void prepare_gpu_stage(Iteration& it, const Step& s);

@@ -33,18 +33,20 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
     types.push_back({b.dtype(), b.ndim(), b.layout()});
   }
   const std::vector<ValueRef> sizes = size_outputs(s);
-  StageProgram program = program_of(it, s, std::move(types), sizes);
-  std::shared_ptr<BatchStageRunner> compiled;
+  std::shared_ptr<BatchStageRunner> compiled, runner;
   {
     std::lock_guard lock(mutex_);
     compiled = compiled_[it.step];
   }
-  std::shared_ptr<BatchStageRunner> runner;
-  if (compiled) runner = compiled->rebound(program);
+  if (compiled && has_constant_arguments(s) && fits(compiled->program(), types)) runner = compiled;
   if (!runner) {
-    runner = gpu_backend().make_stage(program);
-    std::lock_guard lock(mutex_);
-    compiled_[it.step] = runner;
+    const StageProgram program = program_of(it, s, std::move(types), sizes);
+    if (compiled) runner = compiled->rebound(program);
+    if (!runner) {
+      runner = gpu_backend().make_stage(program);
+      std::lock_guard lock(mutex_);
+      compiled_[it.step] = runner;
+    }
   }
   BatchStageCall call;
   call.device = gpu_->device();

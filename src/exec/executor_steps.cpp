@@ -196,31 +196,35 @@ StageProgram Executor::program_of(Iteration& it, const Step& s, std::vector<Valu
   return program;
 }
 
+bool Executor::has_constant_arguments(const Step& s) const {
+  return std::all_of(s.nodes.begin(), s.nodes.end(), [&](int id) { return plan.graph.node(id).per_sample.empty(); });
+}
+
+bool Executor::fits(const StageProgram& program, std::span<const ValueType> types) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    const ValueType& t = program.inputs[i];
+    if (t.dtype != types[i].dtype || t.ndim != types[i].ndim ||
+        (!types[i].layout.empty() && !(t.layout == types[i].layout)))
+      return false;
+  }
+  return true;
+}
+
 void Executor::prepare_stage(Iteration& it, const Step& s) {
   auto state = std::make_shared<StageState>();
-  const bool cacheable = std::all_of(s.nodes.begin(), s.nodes.end(),
-                                     [&](int id) { return plan.graph.node(id).per_sample.empty(); });
+  const bool cacheable = has_constant_arguments(s);
   std::vector<ValueType> types;
   for (const auto& in : s.inputs) {
     const Batch& b = it.values.at(in);
     types.push_back({b.dtype(), b.ndim(), b.layout()});
   }
-  auto fits = [&](const StageRunner& r) {
-    for (size_t i = 0; i < types.size(); ++i) {
-      const ValueType& t = r.program().inputs[i];
-      if (t.dtype != types[i].dtype || t.ndim != types[i].ndim ||
-          (!types[i].layout.empty() && !(t.layout == types[i].layout)))
-        return false;
-    }
-    return true;
-  };
   state->sizes = size_outputs(s);
   std::shared_ptr<StageRunner> cached;
   if (cacheable) {
     std::lock_guard lock(mutex_);
     cached = cached_[it.step];
   }
-  if (cached && fits(*cached)) {
+  if (cached && fits(cached->program(), types)) {
     state->runner = cached;
   } else {
     state->runner = backend(DeviceKind::cpu).make_stage(program_of(it, s, types, state->sizes));
