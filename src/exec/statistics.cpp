@@ -12,11 +12,9 @@ constexpr size_t kMostEvents = 200000;  // of one thread: about 8 MB
 
 Statistics::Statistics(const Plan& plan, int threads) {
   for (const auto& s : plan.steps) {
-    std::string name = s.kind == Step::Kind::read                 ? "read"
-                       : s.kind == Step::Kind::transfer && s.gpu ? "to the GPU"
-                       : s.kind == Step::Kind::transfer          ? "to the CPU"
-                                                                 : "";
+    std::string name = s.kind == Step::Kind::read ? "read" : "";
     for (int id : s.nodes) name += (name.empty() ? "" : " + ") + plan.graph.node(id).op;
+    if (s.kind == Step::Kind::transfer) name += s.gpu ? " to the GPU" : " to the CPU";
     names_.push_back(name);
   }
   for (int i = 0; i < threads + 1; ++i) {  // the last is the decoding thread's
