@@ -167,6 +167,8 @@ class Emitter : KernelWriter {
   template <class Load> void one_element(Load&& load, const char* to, const std::string& indent) {
     if (variant.table) {
       line("{}{} = result[{}];", indent, to, load(0));
+    } else if (code.only_copies) {
+      line("{}{} = {};", indent, to, load(0));
     } else {
       instructions(load, indent);
       line("{}{} = {};", indent, to, stored("0"));
@@ -215,6 +217,7 @@ class Emitter : KernelWriter {
       if (warped && k == 0) {
         line("    const {}* plane0 = in0 + ({});", T, from);
         line("    const double base_x = affine_base(m, 2, 0, x{0}, 0), base_y = affine_base(m, 2, 1, x{0}, 0);", variant.warp_y);
+        line("    const double first_x = static_cast<double>(x{}) + 0.5;", variant.warp_x);
         continue;
       }
       line("    {} g{}[{}][{}];", T, k, q, planes);
@@ -231,8 +234,12 @@ class Emitter : KernelWriter {
     line("    PENSTOCK_UNROLL");
     line("    for (int j = 0; j < {}; ++j) {{", q);
     if (warped) warped_image_source();
-    instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
-    line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes, stored("p"));
+    if (code.only_copies) {
+      line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes);
+    } else {
+      instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
+      line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes, stored("p"));
+    }
     line("    }}");
     line("    if (full && all_planes && planar) store_planes(out + o, pos, y);");
     line("    else if (full && all_planes && interleaved) store_pixels(out + o, y);");
@@ -414,8 +421,21 @@ class Emitter : KernelWriter {
       return loaded(0, Lane::f32, fmt::format("plane0[{} * sx + {} * sy + p * ps0]", x, y));
     };
     line("      float v{}[{}];", source, planes);
-    line("      const double at_x = static_cast<double>(x{} + j) + 0.5;", variant.warp_x);
+    line("      const double at_x = first_x + static_cast<double>(j);");
     line("      const WarpPlace wx = warp_place(m[0], at_x, base_x, shift, high_x), wy = warp_place(m[3], at_x, base_y, shift, high_y);");
+    line("      if (!nearest && wx.at >= 0 && wx.at < last_x && wy.at >= 0 && wy.at < last_y) {{");
+    line("        float a[{0}], b[{0}], c[{0}], d[{0}];", planes);
+    line("        const auto* corner = plane0 + (wx.at * sx + wy.at * sy);");
+    if (input_dtype(code, 0) == DType::uint8 && planes == 3) {
+      line("        if (beside) {{ pixels_at(corner, a, b); pixels_at(corner + sy, c, d); }} else");
+    }
+    line("        for (int p = 0; p < {}; ++p) {{", planes);
+    line("          a[p] = {}, b[p] = {};", loaded(0, Lane::f32, "corner[p * ps0]"), loaded(0, Lane::f32, "corner[p * ps0 + sx]"));
+    line("          c[p] = {}, d[p] = {};", loaded(0, Lane::f32, "corner[p * ps0 + sy]"), loaded(0, Lane::f32, "corner[p * ps0 + sx + sy]"));
+    line("        }}");
+    line("        for (int p = 0; p < {}; ++p)", planes);
+    line("          v{}[p] = lerp(lerp(a[p], b[p], wx.weight), lerp(c[p], d[p], wx.weight), wy.weight);", source);
+    line("      }} else {{");
     line("      const int xa = clamp(wx.at, 0, last_x), ya = clamp(wy.at, 0, last_y);");
     line("      const bool fill_xa = border_fill && xa != wx.at, fill_ya = border_fill && ya != wy.at;");
     line("      if (nearest) {{");
@@ -424,12 +444,6 @@ class Emitter : KernelWriter {
     line("        const int xb = clamp(wx.at + 1, 0, last_x), yb = clamp(wy.at + 1, 0, last_y);");
     line("        const bool fill_xb = border_fill && xb != wx.at + 1, fill_yb = border_fill && yb != wy.at + 1;");
     line("        float a[{0}], b[{0}], c[{0}], d[{0}];", planes);
-    if (input_dtype(code, 0) == DType::uint8 && planes == 3) {
-      line("        if (beside && xb == xa + 1) {{");
-      line("          pixels_at(plane0 + (xa * 3 + ya * sy), a, b);");
-      line("          pixels_at(plane0 + (xa * 3 + yb * sy), c, d);");
-      line("        }} else");
-    }
     line("        for (int p = 0; p < {}; ++p) {{", planes);
     line("          a[p] = {}, b[p] = {}, c[p] = {}, d[p] = {};", tap("xa", "ya"), tap("xb", "ya"), tap("xa", "yb"), tap("xb", "yb"));
     line("        }}");
@@ -440,6 +454,7 @@ class Emitter : KernelWriter {
     line("          if (fill_xb || fill_yb) d[p] = outside;");
     line("          v{}[p] = lerp(lerp(a[p], b[p], wx.weight), lerp(c[p], d[p], wx.weight), wy.weight);", source);
     line("        }}");
+    line("      }}");
     line("      }}");
   }
   void warped_source() {

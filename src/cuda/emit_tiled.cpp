@@ -18,6 +18,13 @@ PENSTOCK_HD inline float byte_number(uint32_t word, int b) {
   return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b)) - 8388608.0f;
 #endif
 }
+PENSTOCK_HD inline int log2_of(int n) {
+#ifdef PENSTOCK_EMULATED
+  return 31 - __builtin_clz(n);
+#else
+  return 31 - __clz(n);
+#endif
+}
 PENSTOCK_HD inline uint32_t shifted(uint32_t low, uint32_t high, int bits) {
   return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> bits);
 }
@@ -60,8 +67,19 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
     const OutputTaps t = output_taps(a, begin + step * i);
     first[i] = static_cast<int32_t>(t.first);
-    const double sum = kernel_sum(a, t);
-    for (int k = 0; k < a.taps; ++k) weight[k * pitch + i] = tap_weight(a, t, sum, k);
+    if (!t.folded && a.kind != FilterKind::nearest && a.kind != FilterKind::window) {
+      // kernel_weight of all taps in turn, without conversions of integers.
+      const double first_tap = static_cast<double>(t.begin), center = t.center - 0.5;
+      double sum = 0, at = first_tap;
+      for (int k = 0; k < a.taps; ++k, at += 1.0) sum += filter_kernel(a.kind, at - center, a.inverse_radius);
+      const double scale = kernel_scale(sum);
+      at = first_tap;
+      for (int k = 0; k < a.taps; ++k, at += 1.0)
+        weight[k * pitch + i] = static_cast<float>((0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
+      continue;
+    }
+    const double scale = kernel_scale(a, t);
+    for (int k = 0; k < a.taps; ++k) weight[k * pitch + i] = tap_weight(a, t, scale, k);
   }
 }
 }  // namespace penstock
@@ -183,9 +201,10 @@ class TiledKernel {
   // output j by `value`, runs the instructions and stores.
   template <class Begin, class Value> void groups(int q, Begin&& begin, Value&& value) {
     const int source_value = w.code.source, out_planes = std::max(1, v.out_planes);
-    w.line("    const int across = (tx.extent + {}) / {};", q - 1, q);
+    // Tiles are powers of two wide.
+    w.line("    const int across = (tx.extent + {}) / {}, shift = log2_of(across);", q - 1, q);
     w.line("    for (int i = threadIdx.x; i < across * ny; i += blockDim.x) {{");
-    w.line("      const int y = i / across, x = (i - y * across) * {};", q);
+    w.line("      const int y = i >> shift, x = (i & (across - 1)) * {};", q);
     w.line("      const int count = nx - x < {0} ? nx - x : {0};", q);
     w.line("      if (count <= 0) continue;");
     w.line("      {}* to = out + ((x0 + x) * os_x + (y0 + y) * os_y);", element(w.out_type()));

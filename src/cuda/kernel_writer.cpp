@@ -56,6 +56,24 @@ template <class T, class V> PENSTOCK_INLINE V number_of(T v) {
     return std::bit_cast<float>(0x4B000000u | v) - 8388608.0f;
   else return to_lane<T, V>(v);
 }
+// The nearest integer (half to even) within a small type's range, plus 1.5 * 2^23: it is in the low bits. NaN gives 0.
+template <class T> PENSTOCK_INLINE float small_integer(float v) {
+  constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
+  float c = v > lo ? v : lo;
+  c = c < hi ? c : hi;
+  if constexpr (std::is_signed_v<T>) c = v == v ? c : 0.0f;
+  return c + 12582912.0f;
+}
+template <class T, class V> inline constexpr bool is_small = std::is_same_v<V, float> && std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>;
+// from_lane and round_to, without the conversion unit where that can be.
+template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
+  if constexpr (is_small<T, V>) return static_cast<T>(std::bit_cast<int32_t>(small_integer<T>(v)));
+  else return from_lane<V, T>(v);
+}
+template <class T, class V> PENSTOCK_INLINE V rounded_to(V v) {
+  if constexpr (is_small<T, V>) return small_integer<T>(v) - 12582912.0f;
+  else return round_to<T>(v);
+}
 
 // The entry whose blocks begin at or before this one; the lanes of a warp look at 32 places at once.
 __device__ inline int find_entry(const int32_t* starts, int n, int block) {
@@ -98,7 +116,8 @@ void KernelWriter::begin_text(const std::string& more) {
 
 void KernelWriter::end_text() {
   line("}}  // namespace penstock");
-  line("extern \"C\" __global__ void {}(const char* table) {{ penstock::run(table); }}", kStageEntry);
+  line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const char* table) {{ penstock::run(table); }}", kStageThreads,
+       variant.kind == StageVariant::Kind::tiled ? 3 : 4, kStageEntry);
 }
 
 void KernelWriter::operators() {
@@ -186,7 +205,7 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
         break;
       }
       case Instruction::round:
-        line("{}{}v{}[p] = round_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype), i.value);
+        line("{}{}v{}[p] = rounded_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype), i.value);
         break;
       case Instruction::convert:
         planes_of[i.value] = planes_of[i.from[0]];
@@ -199,7 +218,7 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
   }
 }
 std::string KernelWriter::stored(const std::string& index) const {
-  return fmt::format("from_lane<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()), code.result,
+  return fmt::format("element_of<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()), code.result,
                      index);
 }
 

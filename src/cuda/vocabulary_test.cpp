@@ -190,7 +190,7 @@ extern "C" __global__ void rest(const char* table) {
   convert_all<int64_t>(p, threadIdx.x), convert_all<uint64_t>(p, threadIdx.x);
   const AxisTaps a = axis_taps(FilterKind::cubic, true, 0, 9, 5, FilterBorder::clamp, nullptr, 0, 9);
   const OutputTaps t = make_output_taps(a, threadIdx.x, (double*)p, (float*)p);
-  ((float*)p)[1] = tap_weight(a, t, kernel_sum(a, t), 1);
+  ((float*)p)[1] = tap_weight(a, t, kernel_scale(a, t), 1);
   warp<2>((double*)p, (int64_t*)p, p, (double*)p), warp<3>((double*)p, (int64_t*)p, p, (double*)p);
 }
 }
@@ -225,7 +225,7 @@ TEST(Vocabulary, OneTapAloneIsTheTapOfTheTable) {
           for (int64_t o = 0; o < out; ++o) {
             const OutputTaps t = output_taps(a, o);
             ASSERT_EQ(t.first, table.first[o]);
-            const double sum = kernel_sum(a, t);
+            const double sum = kernel_scale(a, t);
             for (int k = 0; k < a.taps; ++k)
               ASSERT_EQ(std::bit_cast<uint32_t>(tap_weight(a, t, sum, k)),
                         std::bit_cast<uint32_t>(table.weight[o * a.taps + k]));

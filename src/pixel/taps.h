@@ -18,16 +18,17 @@ struct AxisTaps {
   int32_t taps;         // of each output, at most `in`
   int64_t full;         // taps of the kernel; those outside of the axis are folded onto samples that the border names
   int64_t in;
-  double lo, scale, radius;
+  double lo, scale, radius, inverse_radius;
   const float* window;  // kind window: `full` weights of a convolution
 };
 
 PENSTOCK_HD inline AxisTaps axis_taps(FilterKind kind, bool antialias, double lo, double hi, int64_t out,
                                       FilterBorder border, const float* window, int64_t window_size, int64_t in) {
-  AxisTaps a{kind, border, 1, 1, in, lo, out ? (hi - lo) / static_cast<double>(out) : 1.0, 0.0, window};
+  AxisTaps a{kind, border, 1, 1, in, lo, out ? (hi - lo) / static_cast<double>(out) : 1.0, 0.0, 0.0, window};
   if (kind == FilterKind::nearest) return a;
   a.radius = kind == FilterKind::cubic ? 2 : kind == FilterKind::lanczos3 ? 3 : 1;
   if (antialias && abs(a.scale) > 1) a.radius *= abs(a.scale);
+  a.inverse_radius = 1 / a.radius;
   a.full = kind == FilterKind::window ? window_size : static_cast<int64_t>(ceil(2 * a.radius));
   a.taps = static_cast<int32_t>(max<int64_t>(1, min(a.full, in)));
   return a;
@@ -39,24 +40,24 @@ PENSTOCK_HD inline double sinc(double x) {
   return sin(x) / x;
 }
 
-// The kernel at distance t from its center, for a filter of radius r (both in input samples).
+// The kernel at distance t from its center, for a filter of radius 1 / r (t and the radius in input samples).
 PENSTOCK_HD inline double filter_kernel(FilterKind kind, double t, double r) {
   switch (kind) {
     case FilterKind::gaussian: {
-      const double x = 2 * t / r;
+      const double x = 2 * t * r;
       return x * x < 4 ? exp(-x * x) : 0;
     }
     case FilterKind::cubic: {  // Keys 1981, a = -0.5
-      const double x = abs(2 * t / r);
+      const double x = abs(2 * t * r);
       if (x <= 1) return (1.5 * x - 2.5) * x * x + 1;
       if (x < 2) return ((-0.5 * x + 2.5) * x - 4) * x + 2;
       return 0;
     }
     case FilterKind::lanczos3: {
-      const double x = 3 * t / r;
+      const double x = 3 * t * r;
       return abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
     }
-    default: return max(0.0, 1 - abs(t) / r);
+    default: return max(0.0, 1 - abs(t) * r);
   }
 }
 
@@ -93,14 +94,15 @@ PENSTOCK_HD inline OutputTaps output_taps(const AxisTaps& a, int64_t o) {
 // Sample k of the kernel, 0 <= k < full.
 PENSTOCK_HD inline double kernel_weight(const AxisTaps& a, const OutputTaps& t, int64_t k) {
   if (a.kind == FilterKind::window) return a.window[k];
-  return filter_kernel(a.kind, static_cast<double>(t.begin + k) - (t.center - 0.5), a.radius);
+  return filter_kernel(a.kind, static_cast<double>(t.begin + k) - (t.center - 0.5), a.inverse_radius);
 }
-// What the weights of an output are divided by.
-PENSTOCK_HD inline double kernel_sum(const AxisTaps& a, const OutputTaps& t) {
+// What the weights of an output are multiplied with.
+PENSTOCK_HD inline double kernel_scale(double sum) { return sum == 0 ? 1 : 1 / sum; }
+PENSTOCK_HD inline double kernel_scale(const AxisTaps& a, const OutputTaps& t) {
   if (a.kind == FilterKind::window || a.kind == FilterKind::nearest) return 1;
   double sum = 0;
   for (int64_t k = 0; k < a.full; ++k) sum += kernel_weight(a, t, k);
-  return sum == 0 ? 1 : sum;
+  return kernel_scale(sum);
 }
 
 // All weights of output o, to weight[0, taps); w is room for `taps` numbers.
@@ -123,22 +125,34 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
       if (at >= 0 && at < a.taps) w[at] += v;
     }
   }
-  if (a.kind == FilterKind::window || sum == 0) sum = 1;
-  for (int k = 0; k < a.taps; ++k) weight[k] = static_cast<float>(w[k] / sum);
+  const double scale = a.kind == FilterKind::window ? 1 : kernel_scale(sum);
+  for (int k = 0; k < a.taps; ++k) weight[k] = static_cast<float>(w[k] * scale);
   return t;
 }
 
-// Weight k of the same, alone and without room; sum = kernel_sum. Folded outputs cost `full` steps each.
-PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double sum, int k) {
+// Weight k of the same, alone and without room; scale = kernel_scale(a, t). What folds onto a sample is summed in the order
+// of the kernel: clamp folds runs onto the ends; reflect_101 of an axis that holds the kernel folds one sample from each side.
+PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double scale, int k) {
   if (a.kind == FilterKind::nearest) return 1;
+  if (!t.folded) return static_cast<float>((0.0 + kernel_weight(a, t, k)) * scale);
+  const int64_t at = t.first + k, direct = at - t.begin;
   double w = 0;
-  if (!t.folded) {
-    w += kernel_weight(a, t, k);
+  const auto add = [&](int64_t j) {
+    if (j >= 0 && j < a.full) w += kernel_weight(a, t, j);
+  };
+  if (a.border == FilterBorder::clamp || a.in == 1) {
+    const int64_t begin = at == 0 ? 0 : direct, end = at == a.in - 1 ? a.full - 1 : direct;
+    for (int64_t j = max<int64_t>(begin, 0); j <= min(end, a.full - 1); ++j) w += kernel_weight(a, t, j);
+  } else if (a.border == FilterBorder::reflect_101 && a.in >= a.full) {
+    const int64_t last = a.in - 1;
+    if (at > 0) add(-at - t.begin);
+    add(direct);
+    if (at < last) add(2 * last - at - t.begin);
   } else {
     for (int64_t j = 0; j < a.full; ++j)
-      if (border_index(a.border, t.begin + j, a.in) == t.first + k) w += kernel_weight(a, t, j);
+      if (border_index(a.border, t.begin + j, a.in) == at) w += kernel_weight(a, t, j);
   }
-  return static_cast<float>(w / sum);
+  return static_cast<float>(w * scale);
 }
 
 }  // namespace penstock
