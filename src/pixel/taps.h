@@ -131,7 +131,8 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
 }
 
 // Weight k of the same, alone and without room; scale = kernel_scale(a, t). What folds onto a sample is summed in the order
-// of the kernel: clamp folds runs onto the ends; reflect_101 of an axis that holds the kernel folds one sample from each side.
+// of the kernel: clamp folds runs onto the ends; reflect_101 of a kernel that reaches no
+// further than one extent folds one sample from each side.
 PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double scale, int k) {
   if (a.kind == FilterKind::nearest) return 1;
   if (!t.folded) return static_cast<float>((0.0 + kernel_weight(a, t, k)) * scale);
@@ -143,7 +144,7 @@ PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, doub
   if (a.border == FilterBorder::clamp || a.in == 1) {
     const int64_t begin = at == 0 ? 0 : direct, end = at == a.in - 1 ? a.full - 1 : direct;
     for (int64_t j = max<int64_t>(begin, 0); j <= min(end, a.full - 1); ++j) w += kernel_weight(a, t, j);
-  } else if (a.border == FilterBorder::reflect_101 && a.in >= a.full) {
+  } else if (a.border == FilterBorder::reflect_101 && t.begin >= 1 - a.in && t.begin + a.full <= 2 * a.in - 1) {
     const int64_t last = a.in - 1;
     if (at > 0) add(-at - t.begin);
     add(direct);
