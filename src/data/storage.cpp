@@ -85,15 +85,24 @@ static ssize_t system_read(int descriptor, void* out, size_t length, off_t offse
   return ::pread(descriptor, out, length, offset);
 }
 
-void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {
+int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64_t)>& room, int64_t limit,
+                     FileStamp* stamp) {
   const OpenFile file(path);
   const FileStamp found = file.stamp();
   const int64_t size = found.bytes;
   if (stamp) *stamp = found;
   if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
   if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
-  resize(buffer, size, path);
-  read_exactly(file.descriptor(), path, 0, size, buffer.data(), system_read);
+  read_exactly(file.descriptor(), path, 0, size, room(size), system_read);
+  return size;
+}
+
+void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {
+  const auto room = [&](int64_t size) {
+    resize(buffer, size, path);
+    return buffer.data();
+  };
+  read_file_to(path, room, limit, stamp);
 }
 
 void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {

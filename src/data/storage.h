@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,10 @@ struct FileStamp {
 // empty, larger than limit, or shrinks while it is read; out_of_memory. A pipe is refused without waiting for a writer.
 void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
                FileStamp* stamp = nullptr);
+
+// The same into memory that room(bytes) gives; returns the number of bytes.
+int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64_t bytes)>& room,
+                     int64_t limit = default_file_limit, FileStamp* stamp = nullptr);
 
 // A record of a container file.
 struct ByteRange {

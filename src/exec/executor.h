@@ -51,8 +51,6 @@ class Executor {
   struct WholeState;
   struct TransferState;
   struct DecodeState;
-  struct FileBuffers;
-  static std::shared_ptr<FileBuffers> make_file_buffers();
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -136,7 +134,6 @@ class Executor {
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
-  std::shared_ptr<FileBuffers> file_buffers_ = make_file_buffers();
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
 };
 

@@ -7,29 +7,9 @@
 
 namespace penstock {
 
-// Memory of files, kept for the next: pages that are new cost as much as reading into them.
-struct Executor::FileBuffers {
-  std::mutex mutex;
-  std::vector<std::vector<uint8_t>> idle;
-
-  std::vector<uint8_t> take() {
-    std::lock_guard lock(mutex);
-    if (idle.empty()) return {};
-    auto buffer = std::move(idle.back());
-    idle.pop_back();
-    return buffer;
-  }
-  void give_back(std::vector<uint8_t> buffer) noexcept {
-    constexpr size_t kMost = 4096, kLargest = size_t{4} << 20;
-    std::lock_guard lock(mutex);
-    if (idle.size() < kMost && buffer.capacity() > 0 && buffer.capacity() <= kLargest)
-      error_of([&] { idle.push_back(std::move(buffer)); });
-  }
-};
-
 struct Executor::DecodeState {
   struct Sample {
-    std::vector<uint8_t> read;                   // the file, where this step reads it
+    std::shared_ptr<void> read;                  // the file, where this step reads it: pinned, the engine fetches it itself
     Bytes file;
     ImageInfo info;
     Shape shape;
@@ -38,21 +18,14 @@ struct Executor::DecodeState {
   DecodeParams params;
   Batch encoded;                                 // keeps the files that this step does not read
   std::vector<Sample> samples;
-  std::shared_ptr<FileBuffers> buffers;
   std::optional<DecodeJob> job;
   std::vector<int> in_job;                       // samples
   bool handed_over = false;                      // from now on worker threads decode
   std::vector<int> again;                        // samples that the engine failed on: the step's items
-  ~DecodeState() {
-    for (auto& x : samples) buffers->give_back(std::move(x.read));
-  }
 };
-
-std::shared_ptr<Executor::FileBuffers> Executor::make_file_buffers() { return std::make_shared<FileBuffers>(); }
 
 void Executor::prepare_decode(Iteration& it, const Step& s) {
   auto state = std::make_shared<DecodeState>();
-  state->buffers = file_buffers_;
   state->params = bind(it, plan.graph.node(s.nodes[0]))->decode_params();
   state->params.may_scale = false;  // the whole picture
   if (!s.lazy_source) state->encoded = it.values.at(s.inputs[0]);
@@ -82,10 +55,12 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
   auto& x = state.samples[i];
   x.pixels = nullptr;
   if (s.lazy_source) {
-    if (x.read.empty()) x.read = state.buffers->take();
-    FileStamp stamp;
-    read_file(path_of(it, s.inputs[0], i), x.read, default_file_limit, &stamp);
-    x.file = x.read;
+    const auto room = [&](int64_t bytes) {
+      x.read = allocate_shared(gpu_->pinned(), static_cast<size_t>(bytes));
+      return static_cast<uint8_t*>(x.read.get());
+    };
+    const int64_t bytes = read_file_to(path_of(it, s.inputs[0], i), room);
+    x.file = {static_cast<const uint8_t*>(x.read.get()), static_cast<size_t>(bytes)};
   } else {
     x.file = encoded_bytes(state.encoded.view(i));
   }
