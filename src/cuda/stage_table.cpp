@@ -90,9 +90,8 @@ bool can_tile(const StageCode& code, SampleGeometry& g) {
     if (g.dims[d].filter >= 0) return false;
   g.tiling.x = taps_of(g, g.dims.back()), g.tiling.y = taps_of(g, g.dims[n - 2]);
   const Path path = path_of(code, g);
-  g.tiling.tile = choose_tile(g, std::max(path, Path::shared));
+  g.tiling.tile = choose_tile(g, path);  // of at most two taps each way: rows in shared memory fit as well
   if (g.tiling.tile.width == 0) return false;
-  if (path < Path::shared) g.tiling.tile = choose_tile(g, path);
   g.variant.path = path;
   return true;
 }

@@ -39,7 +39,7 @@ struct CropWindow {
     if (!(pos >= 0 && pos <= 1))
       bad_argument("crop_pos_{} must be within 0 and 1, got {}", axis == 'W' ? 'x' : axis == 'H' ? 'y' : 'z', pos);
     const double at = static_cast<double>(pos) * static_cast<double>(have - extent);
-    return rounding == "round" ? std::llround(at) : static_cast<int64_t>(at);
+    return std::string_view(rounding) == "round" ? std::llround(at) : static_cast<int64_t>(at);
   }
   // Calls f(dim, start, extent) for the spatial axes.
   template <class F> void each_window(int sample, const Placement& p, F&& f) const {

@@ -12,8 +12,9 @@ struct OutOfBounds {
   std::string out_of_bounds_policy = "error";
   std::vector<float> fill_values = {0.0f};
 
-  bool constant() const { return out_of_bounds_policy == "constant" || out_of_bounds_policy == "pad"; }
-  bool trims() const { return out_of_bounds_policy == "trim_to_shape"; }
+  bool constant() const { return policy() == "constant" || policy() == "pad"; }
+  bool trims() const { return policy() == "trim_to_shape"; }
+  std::string_view policy() const { return out_of_bounds_policy; }  // views compare their lengths first
   // Policies that repeat samples of the input.
   std::optional<AxisFilter::Border> border() const {
     if (out_of_bounds_policy == "edge" || out_of_bounds_policy == "clamp") return AxisFilter::Border::clamp;
