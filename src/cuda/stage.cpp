@@ -78,7 +78,7 @@ class GpuStage final : public BatchStageRunner {
   GpuStage(const StageProgram& program, Driver& driver)
       : driver_(driver), kernels_(std::make_shared<StageKernels>()), scratchpads_(std::make_shared<StageScratchpads>()) {
     compile_stage(program, code_);
-    if (follows_shapes(code_)) known_shapes_ = std::make_shared<KnownShapes>();
+    know_shapes();
     if (code_.positional) fail(ErrorKind::internal, "a stage on the GPU with an operator that depends on the position");
   }
   const StageProgram& program() const override { return code_.program; }
@@ -87,9 +87,9 @@ class GpuStage final : public BatchStageRunner {
     if (!same_structure(code_.program, program)) return nullptr;
     auto other = std::make_unique<GpuStage>(*this);
     for (size_t i = 0; i < program.nodes.size(); ++i)
-      if (code_.program.nodes[i].op != program.nodes[i].op) other->known_shapes_ = nullptr;  // other arguments
+      if (code_.program.nodes[i].op != program.nodes[i].op && !ignores_arguments(code_)) other->known_shapes_ = nullptr;
     other->code_.program = program;
-    if (!other->known_shapes_ && follows_shapes(other->code_)) other->known_shapes_ = std::make_shared<KnownShapes>();
+    other->know_shapes();
     // Arguments may decide whether a map filters.
     for (size_t i = 0; i < program.nodes.size(); ++i) {
       const StageTraits t = program.nodes[i].op->traits(), &own = code_.traits[i];
@@ -139,7 +139,14 @@ class GpuStage final : public BatchStageRunner {
   StageCode code_;
   std::shared_ptr<StageKernels> kernels_;
   std::shared_ptr<StageScratchpads> scratchpads_;
-  std::shared_ptr<KnownShapes> known_shapes_;  // null where arguments differ between samples
+  std::shared_ptr<KnownShapes> known_shapes_;  // null where the geometry does not follow from them
+
+  bool constant_ = false;                      // arguments are
+
+  void know_shapes() {
+    constant_ = has_constant_arguments(code_);
+    if (!known_shapes_ && (constant_ || ignores_arguments(code_))) known_shapes_ = std::make_shared<KnownShapes>();
+  }
 
   // The output's shape and the entries of a sample, but for where the output is.
   void add_sample(const BatchStageCall& call, const StageGeometry& geometry, int i, Shape& shape, StageScratchpad& pad) {
@@ -267,7 +274,8 @@ class GpuStage final : public BatchStageRunner {
       pack.entries = pad.variants.size() > 1 ? pad.group : pad.entries;
       pack.faults = static_cast<int32_t*>(faults.get());
       pack.multiprocessors = driver_.multiprocessors(call.device);
-      pack.constant = known_shapes_ != nullptr;
+      pack.constant = constant_;
+      pack.context = &call.context;
       TableWriter table(driver_.pinned_memory(), call.stream, std::max<size_t>(pad.table_bytes, 4096));
       const PackedTable packed = pack_table(code_, pad.variants[g], pack, table);
       pad.table_bytes = table.size();

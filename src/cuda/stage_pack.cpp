@@ -165,7 +165,7 @@ class Packing {
   void put_entry(int64_t e) {
     const StageEntry& entry = *rows_[e].entry;
     const SampleGeometry& g = *entry.geometry;
-    const int64_t coefs = coefficients(g), fill = v_.fills ? fill_of(g) : 0;
+    const int64_t coefs = coefficients(entry), fill = v_.fills ? fill_of(g) : 0;
     int64_t* w = words(e);
     if (simple_ && entry.packed && !entry.packed->words.empty() && entry.packed->variant == v_) {
       std::memcpy(w, entry.packed->words.data(), at_.words * 8);
@@ -188,11 +188,12 @@ class Packing {
     if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);
   }
 
-  int64_t coefficients(const SampleGeometry& g) {
+  int64_t coefficients(const StageEntry& entry) {
     if (call_.constant && last_coefs_.at >= 0) return last_coefs_.at;
     const int64_t at = table_.room(coef_bytes_);
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
-    SampleContext c = g.context;
+    SampleContext c = entry.geometry->context;
+    if (entry.packed) c = (*call_.context)(entry.sample), c.index = entry.sample;  // the geometry is that of others, too
     for (const auto& one : coefs_) {
       c.node = one.node;
       one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);

@@ -3,6 +3,7 @@
 // written where the device copies it from.
 #pragma once
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -53,6 +54,7 @@ struct PackCall {
   std::span<const StageEntry> entries;
   int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
   int multiprocessors = 1;
+  const std::function<SampleContext(int)>* context = nullptr;
   bool constant = false;           // coefficients and fills are the same for all samples
 };
 struct PackedTable {

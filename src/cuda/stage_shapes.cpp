@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/stage_shapes.h"
 
+#include <algorithm>
+
 #include "batch/batch.h"
 
 namespace penstock {
@@ -35,11 +37,16 @@ KnownShape& KnownShapes::add(std::span<const Batch> inputs, int sample) {
   return known;
 }
 
-bool follows_shapes(const StageCode& code) {
+bool has_constant_arguments(const StageCode& code) {
   if (code.has_frames || code.program.inputs.empty()) return false;
   for (const auto& node : code.program.nodes)
     if (node.op->per_sample || node.op->info->random) return false;
   return true;
+}
+
+bool ignores_arguments(const StageCode& code) {
+  if (code.has_frames || code.maps || code.program.inputs.empty()) return false;
+  return std::none_of(code.traits.begin(), code.traits.end(), [](const StageTraits& t) { return t.own_shapes; });
 }
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage keeps between calls where its arguments are constants: the geometry then follows from the inputs' shapes.
+// What a stage keeps between calls where the geometry follows from the inputs' shapes.
 #pragma once
 #include <mutex>
 #include <unordered_map>
@@ -33,6 +33,8 @@ class KnownShapes {
 };
 
 // No argument has one value for each sample, and nothing is random.
-bool follows_shapes(const StageCode& code);
+bool has_constant_arguments(const StageCode& code);
+// The geometry follows from the inputs' shapes, whatever the arguments are: nothing maps.
+bool ignores_arguments(const StageCode& code);
 
 }  // namespace penstock

@@ -247,6 +247,8 @@ TEST(GpuStage, ArgumentsOfEachSample) {
   for (bool antialias : {false, true})
     expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}, {"antialias", antialias}}, {{"roi_start", &start}, {"roi_end", &end}}}, cmn}, {in});
   expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
+  const Batch hue = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
+  expect_equal({{"hsv", {}, {{"hue", &hue}}}, {"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
   expect_equal({{"random_resized_crop", {{"size", std::vector<int64_t>{16}}}}, cmn}, {in});
   expect_equal({{"rotate", {{"fill_value", 3.0}}, {{"angle", &angle}}}}, {in});
   expect_equal({{"gaussian_blur", {}, {{"sigma", &sigma}}}}, {in});
