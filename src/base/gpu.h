@@ -88,7 +88,8 @@ class BatchStageRunner {
   // The same stage with other arguments bound, sharing what was compiled: a pipeline makes one for each iteration, several
   // at once. Null where `program` has another structure (operators, types, layouts); the caller then makes a new stage.
   virtual std::unique_ptr<BatchStageRunner> rebound(const StageProgram&) const { return nullptr; }
-  // Enqueues the stage; several threads may at once. outputs[k]: first StageProgram::outputs, on the device; then StageProgram::sizes, on the host.
+  // Enqueues the stage; several threads may at once. outputs[k]: first StageProgram::outputs, on the device; then
+  // StageProgram::sizes, on the host.
   // What is wrong with one sample goes to `errors`, and its output is left unwritten.
   virtual void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) = 0;
 };
