@@ -16,7 +16,7 @@ namespace {
 using nvjpeg::OutputFormat;
 using nvjpeg::Status;
 
-constexpr int kBestGroup = 1024;  // 28,300 photographs a second at 256, 36,000 at 1,024 (H200)
+constexpr int kBestGroup = 256;  // 35,500 photographs a second from pinned memory; 34,200 at 512, 33,500 at 1,024 (H200)
 
 OutputFormat format_of(const DecodeParams& params) {
   return params.type == ImageType::bgr ? OutputFormat::bgr_interleaved : OutputFormat::rgb_interleaved;
@@ -79,9 +79,7 @@ Status NvjpegDecoder::decode_together(std::span<DeviceDecode*> images, OutputFor
   slot.done.reset();
   if (!slot.state)
     if (const Status status = library_.state_create(handle_, &slot.state); status != Status::success) return status;
-  // A group a little smaller than what is prepared repeats its first image: preparing costs more.
-  const bool fits = slot.format == format && size <= slot.size && slot.size - size <= slot.size / 32;
-  if (!fits) {
+  if (slot.size != size || slot.format != format) {
     slot.size = 0;
     if (const Status status = library_.batched_initialize(handle_, slot.state, size, 1, format); status != Status::success)
       return status;
@@ -91,8 +89,8 @@ Status NvjpegDecoder::decode_together(std::span<DeviceDecode*> images, OutputFor
   files_.clear();
   lengths_.clear();
   to_.clear();
-  for (int i = 0; i < slot.size; ++i) {
-    const DeviceDecode& image = *images[i < size ? i : 0];
+  for (const DeviceDecode* each : images) {
+    const DeviceDecode& image = *each;
     files_.push_back(image.file.data());
     lengths_.push_back(image.file.size());
     nvjpeg::Image& to = to_.emplace_back();
