@@ -119,20 +119,9 @@ class Emitter : KernelWriter {
   void elements_kernel() {
     const int n = inputs(), count = vector_elements(code);
     line("template <class T> struct alignas(sizeof(T) * {0} > 16 ? 16 : sizeof(T) * {0}) Pack {{ T v[{0}]; }};", count);
-    if (variant.table) {
-      line("__device__ inline {0} one({1} x0, const char* table, const int64_t* s) {{", element(out_type()),
-           element(input_dtype(code, 0)));
-      coefficients();
-      instructions([](int) { return std::string("x0"); }, "  ");
-      line("  return {};", stored("0"));
-      line("}}");
-    }
+    table_function();
     begin_kernel();
-    if (variant.table) {
-      line("  PENSTOCK_SHARED({}, result);", element(out_type()));
-      line("  for (int i = threadIdx.x; i < 256; i += blockDim.x) result[i] = one(static_cast<uint8_t>(i), table, s);");
-      line("  __syncthreads();");
-    }
+    fill_table();
     std::string aligned = fmt::format("((reinterpret_cast<uint64_t>(out) & {})", vector_bytes(out_type(), count) - 1);
     for (int k = 0; k < n; ++k)
       aligned += fmt::format(" | (reinterpret_cast<uint64_t>(in{}) & {})", k, vector_bytes(input_dtype(code, k), count) - 1);
@@ -175,9 +164,27 @@ class Emitter : KernelWriter {
     }
   }
 
+  // What the stage makes of each of the 256 values, plane after plane.
+  void table_function() {
+    if (!variant.table) return;
+    line("__device__ inline void make_results(uint8_t x0, const char* table, const int64_t* s, {}* result) {{", element(out_type()));
+    coefficients();
+    instructions([](int) { return std::string("x0"); }, "  ");
+    line("  for (int p = 0; p < {}; ++p) result[p * 256 + x0] = {};", std::max(1, variant.planes), stored("p"));
+    line("}}");
+  }
+  void fill_table() {
+    if (!variant.table) return;
+    line("  PENSTOCK_SHARED({}, result);", element(out_type()));
+    line("  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), table, s, result);");
+    line("  __syncthreads();");
+  }
+
   // A few positions of the innermost dimension a thread: their elements come and go as vectors where they lie side by side.
   void groups_kernel() {
+    table_function();
     begin_kernel();
+    fill_table();
     const int n = inputs(), last = variant.dims - 1, q = group_positions(code, variant), planes = variant.planes;
     const int out_planes = std::max(1, variant.out_planes);
     const bool warped = variant.kind == StageVariant::Kind::warped;
@@ -234,7 +241,9 @@ class Emitter : KernelWriter {
     line("    PENSTOCK_UNROLL");
     line("    for (int j = 0; j < {}; ++j) {{", q);
     if (warped) warped_image_source();
-    if (code.only_copies) {
+    if (variant.table) {
+      line("      for (int p = 0; p < {}; ++p) y[j][p] = result[p * 256 + g0[j][p]];", out_planes);
+    } else if (code.only_copies) {
       line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes);
     } else {
       instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
@@ -515,7 +524,7 @@ int64_t work_granule(const StageCode& code, const StageVariant& v) {
   return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight : kStageThreads;
 }
 size_t shared_bytes(const StageCode& code, const StageVariant& v) {
-  return v.table ? 256 * size_of(type_of(code.program, code.program.outputs[0]).dtype) : 0;
+  return v.table ? 256 * std::max(1, v.planes) * size_of(type_of(code.program, code.program.outputs[0]).dtype) : 0;
 }
 std::string emit_stage(const StageCode& code, const StageVariant& v) { return Emitter(code, v).write(); }
 

@@ -26,6 +26,9 @@ PENSTOCK_HD inline int log2_of(int n) {
 #endif
 }
 PENSTOCK_HD inline uint32_t shifted(uint32_t low, uint32_t high, int bits) {
+#ifndef PENSTOCK_EMULATED
+  return __funnelshift_r(low, high, bits);
+#endif
   return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> bits);
 }
 // Four bytes that may lie anywhere, by aligned words; a word without a byte of them is not read.

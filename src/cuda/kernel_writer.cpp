@@ -117,7 +117,7 @@ void KernelWriter::begin_text(const std::string& more) {
 void KernelWriter::end_text() {
   line("}}  // namespace penstock");
   line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const char* table) {{ penstock::run(table); }}", kStageThreads,
-       variant.kind == StageVariant::Kind::tiled ? 3 : 4, kStageEntry);
+       variant.kind == StageVariant::Kind::tiled && variant.path == StageVariant::Path::window ? 3 : 4, kStageEntry);
 }
 
 void KernelWriter::operators() {

@@ -116,7 +116,7 @@ int vertical_dim(const SampleGeometry& g) {
 Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
-  Tile t{path == Path::window ? 128 : 64, path >= Path::shared ? 16 : 32, 0};
+  Tile t{path == Path::window ? 128 : 64, path >= Path::shared ? 16 : 64, 0};
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {
@@ -160,11 +160,14 @@ void choose_variant(const StageCode& code, SampleGeometry& g) {
   }
   else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
   else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
-  if (v.kind == StageVariant::Kind::elements && inputs == 1 && !code.faults && !code.decodes &&
+  // A chain of several operators on bytes is a table of its 256 results (for each channel).
+  if (v.kind <= StageVariant::Kind::positions && inputs == 1 && v.planes <= 4 && !code.faults && !code.decodes &&
       code.program.inputs[0].dtype == DType::uint8) {
     int tiles = 0;
+    bool mixes = false;
     for (const auto& i : code.code) tiles += i.kind == Instruction::tile;
-    v.table = tiles >= 3;
+    for (const auto& t : code.traits) mixes |= t.mixes_channels;
+    v.table = tiles >= 2 && !mixes;
   }
 }
 
@@ -189,7 +192,8 @@ bool unite(StageVariant& v, const StageVariant& other) {
     v.path = direct ? Path::direct : Path::shared;
     v.window_x = v.window_y = 0;
   }
-  if (v.kind != other.kind) v.kind = Kind::positions, v.table = false;
+  if (v.kind != other.kind) v.kind = Kind::positions;
+  v.table &= other.table;
   v.dims = std::max(v.dims, other.dims);
   v.filtered |= other.filtered;
   v.vertical = std::max(v.vertical, other.vertical);
