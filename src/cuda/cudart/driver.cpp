@@ -77,7 +77,14 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0) return;
     OnDevice scope(gpu);
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on(stream)), "copying", device);
+    cudaError_t code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on(stream));
+    if (code == cudaErrorInvalidValue) {  // a pool's memory is not open to other GPUs: such a copy has to name them
+      static_cast<void>(cudaGetLastError());
+      const cudaPointerAttributes a = attributes(to), b = attributes(from);
+      if (a.type == cudaMemoryTypeDevice && b.type == cudaMemoryTypeDevice && a.device != b.device)
+        code = cudaMemcpyPeerAsync(to, a.device, from, b.device, bytes, on(stream));
+    }
+    check_cuda(code, "copying", device);
   }
   void set_zero(int device, void* to, size_t bytes, StreamHandle stream) override {
     GpuContext& gpu = gpus_->at(device);
