@@ -518,7 +518,9 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
 int group_positions(const StageCode& code, const StageVariant& v) {
   if (warps_image(code, v)) return 4;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
-  return v.planes == 1 ? static_cast<int>(std::min<size_t>(8, 16 / largest_element(code))) : 4;
+  // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not aligned.
+  if (v.planes > 1) return size_of(type_of(code.program, code.program.outputs[0]).dtype) == 2 && largest_element(code) == 2 ? 8 : 4;
+  return static_cast<int>(std::min<size_t>(8, 16 / largest_element(code)));
 }
 int64_t work_granule(const StageCode& code, const StageVariant& v) {
   return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight : kStageThreads;

@@ -246,6 +246,10 @@ class TiledKernel {
   }
   // Taps of output j of a group; outputs that read nothing take those of one that does, or none.
   void tap_place() {
+    if (!v.fills) {
+      w.line("        {{ const int tap_x = x + j < nx ? x + j : nx - 1, tap_y = y;");
+      return;
+    }
     w.line("        int tap_x = x + j - bx, tap_y = y - by;");
     w.line("        if (mx <= 0 || my <= 0) {{ for (int p = 0; p < {}; ++p) v{}[p] = 0; }} else {{", planes(), w.code.source);
     w.line("        tap_x = tap_x < 0 ? 0 : tap_x < mx ? tap_x : mx - 1;");
