@@ -5,12 +5,6 @@
 namespace penstock {
 namespace {
 
-View one_frame(View v, int dim, int64_t frame) {
-  v.data = v.as<char>() + frame * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
-  v.shape[dim] = 1;
-  return v;
-}
-
 // Whether an argument of the node differs between the frames of the sample; throws where their numbers do not match.
 bool differs(const StageNode& node, const ValueType& in, const Shape& shape, int sample) {
   const int dim = in.layout.find('F');

@@ -28,7 +28,7 @@ struct StageVariant {
   bool fills = false;
   bool picks_planes = false;
   bool wide = false;          // positions or offsets of 2^31 and more
-  bool table = false;         // kind elements: through a table of 256 results
+  bool table = false;         // through a table of 256 results, for each plane
   // Kind tiled: how samples of the source come to the sum; the FilterKinds of all samples, -1: they differ; taps of a window.
   enum class Path : uint8_t {
     indexed,  // every output is one sample
@@ -63,6 +63,9 @@ struct EntryLayout {
 struct TableHeader {
   int64_t entries, starts, words, block;
 };
+
+// Of its elements in memory: of a decoding stage the first input is the pixels.
+DType input_dtype(const StageCode& code, int input);
 
 constexpr const char* kStageEntry = "stage";
 constexpr int kStageThreads = 256;

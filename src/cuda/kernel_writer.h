@@ -12,7 +12,6 @@ namespace penstock {
 
 const char* number(Lane l);     // C++ type of a lane's registers
 const char* element(DType t);   // of an element in memory
-DType input_dtype(const StageCode& code, int input);
 
 class KernelWriter {
  public:

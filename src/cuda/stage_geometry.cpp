@@ -4,15 +4,6 @@
 #include <algorithm>
 
 namespace penstock {
-namespace {
-
-View one_frame(View v, int dim, int64_t frame) {
-  v.data = v.as<char>() + frame * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
-  v.shape[dim] = 1;
-  return v;
-}
-
-}  // namespace
 
 int64_t SampleGeometry::positions() const {
   int64_t n = 1;

@@ -57,7 +57,7 @@ class Packing {
     const auto& p = code.program;
     out_type_ = type_of(p, p.outputs[0]).dtype;
     for (int k = 0; k < at_.inputs; ++k)
-      in_bytes_[k] = static_cast<int64_t>(size_of(k == 0 && code.decodes ? p.nodes[0].op->decode_params().dtype : p.inputs[k].dtype));
+      in_bytes_[k] = static_cast<int64_t>(size_of(input_dtype(code, k)));
     for (const auto& i : code.code) {
       if (i.kind != Instruction::tile) continue;
       const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;

@@ -42,8 +42,7 @@ AxisTaps taps_of(const SampleGeometry& g, const LoopDim& d) {
   if (d.filter < 0)  // a window: output o is sample o of it
     return axis_taps(FilterKind::nearest, false, 0, static_cast<double>(d.hi), d.hi, FilterBorder::clamp, nullptr, 0, d.hi);
   const DimFilter& f = g.filters[d.filter];
-  return axis_taps(f.filter.kind, f.filter.antialias, f.filter.lo, f.filter.hi, f.filter.out, f.filter.border,
-                   f.filter.window.data(), static_cast<int64_t>(f.filter.window.size()), f.in);
+  return axis_taps(f.filter, f.in);
 }
 
 constexpr size_t kTileBytes = 44 * 1024;  // so that several blocks share a multiprocessor
@@ -77,7 +76,7 @@ Path path_of(const StageCode& code, const SampleGeometry& g) {
   if (g.indexed) return Path::indexed;
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const AxisTaps &x = g.tiling.x, &y = g.tiling.y;
-  const DType type = code.decodes ? code.program.nodes[0].op->decode_params().dtype : code.program.inputs[0].dtype;
+  const DType type = input_dtype(code, 0);
   if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window) return Path::direct;
   return !g.fills && is_window(g, dx, type) && is_window(g, dy, type) ? Path::window : Path::shared;
 }
