@@ -16,7 +16,7 @@ class NoGpu final : public GpuBackend {
   DeviceRuntime& runtime() override { refuse(); }
   std::unique_ptr<BatchStageRunner> make_stage(const StageProgram&) override { refuse(); }
   bool runs_whole(const std::string&) const override { return false; }
-  std::unique_ptr<BatchDecoder> make_decoder(int, std::string& why) override {
+  std::unique_ptr<BatchDecoder> make_decoder(int, DecodeEngine, std::string& why) override {
     why = why_;
     return nullptr;
   }

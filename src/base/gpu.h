@@ -98,9 +98,24 @@ class BatchStageRunner {
 struct DeviceDecode {
   std::span<const uint8_t> file;
   const ImageInfo* info = nullptr;
-  void* pixels = nullptr;         // info's height * width * channels of the params' type, uint8
+  void* pixels = nullptr;         // height * width * channels of the params' type, uint8; of `region` where one is given
   std::optional<Error> error;
+  // What is wanted of the picture, in its coordinates after orientation; height 0: all of it. Only for decoders that take
+  // regions.
+  struct {
+    int64_t y = 0, x = 0, height = 0, width = 0;
+  } region = {};
 };
+// Images whose decoding is enqueued, where damage shows only while they are decoded.
+class DecodesInFlight {
+ public:
+  virtual ~DecodesInFlight() = default;
+  // Once the stream has passed: sets `error` of the images that were found damaged (their pixels are unspecified); the
+  // caller decodes those on the CPU. `images` as they were given to decode(), in its order.
+  virtual void finish(std::span<DeviceDecode> images) = 0;
+};
+// "auto": the first that this GPU has of those below.
+enum class DecodeEngine : int8_t { automatic, cuda, hardware };
 class BatchDecoder {
  public:
   virtual ~BatchDecoder() = default;
@@ -108,9 +123,13 @@ class BatchDecoder {
   // Why it does not take this file (the caller decodes it on the CPU); empty: it does.
   virtual std::string declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params) const = 0;
   virtual int best_group() const = 0;  // images that keep it full
+  virtual int lanes() const { return 2; }  // groups that may be under way at once, each on a stream of its own
+  virtual bool takes_regions() const { return false; }
   // Decodes on the stream: after what is on it, before what comes next. May wait on the host for its engine; one call at a
-  // time. The files must live until `stream` has passed.
-  virtual void decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) = 0;
+  // time. The files must live until `stream` has passed; files that lie close together in one piece of pinned memory go up
+  // in one copy. What is returned (null: all errors are known already) outlives neither the decoder nor `images`' files.
+  virtual std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                                  StreamHandle stream) = 0;
 };
 
 class GpuBackend {
@@ -125,7 +144,7 @@ class GpuBackend {
   // and its outputs back.
   virtual bool runs_whole(const std::string& op) const = 0;
   // Null where the machine has no such engine; then `why` says so.
-  virtual std::unique_ptr<BatchDecoder> make_decoder(int device, std::string& why) = 0;
+  virtual std::unique_ptr<BatchDecoder> make_decoder(int device, DecodeEngine engine, std::string& why) = 0;
 };
 
 // The library beside this one, or the one that PENSTOCK_GPU_LIBRARY names, loaded at the first call. Where it is absent

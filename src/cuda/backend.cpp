@@ -26,8 +26,8 @@ class CudaBackend final : public GpuBackend {
     return make_gpu_stage(program, *driver_);
   }
   bool runs_whole(const std::string&) const override { return false; }
-  std::unique_ptr<BatchDecoder> make_decoder(int device, std::string& why) override {
-    return make_batch_decoder(*driver_, device, why);
+  std::unique_ptr<BatchDecoder> make_decoder(int device, DecodeEngine engine, std::string& why) override {
+    return make_batch_decoder(*driver_, device, engine, why);
   }
 
  private:

@@ -43,7 +43,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::unique_p
     return n.on_gpu && stage_decodes(g, n);
   });
   std::string why;
-  if (decodes) engine = gpu_backend().make_decoder(std::max(0, o.device), why);
+  if (decodes) engine = gpu_backend().make_decoder(std::max(0, o.device), DecodeEngine::automatic, why);
   p.gpu_decodes = engine != nullptr;
   return p;
 }
@@ -102,7 +102,7 @@ void Executor::open_gpu() {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;
     std::string why;
-    auto decoder = engine ? std::move(engine) : gpu_backend().make_decoder(gpu_->device(), why);
+    auto decoder = engine ? std::move(engine) : gpu_backend().make_decoder(gpu_->device(), DecodeEngine::automatic, why);
     if (!decoder) fail(ErrorKind::internal, "the decoder of GPU {} is gone: {}", gpu_->device(), why);
     const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
     const auto args = plan.graph.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });

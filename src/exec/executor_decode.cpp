@@ -105,7 +105,7 @@ bool Executor::begin_decode(Iteration& it) {
       upload(it, state, i);
       continue;
     }
-    job.images.push_back({state.samples[i].file, &state.samples[i].info, out.sample(i).data, std::nullopt});
+    job.images.push_back({state.samples[i].file, &state.samples[i].info, out.sample(i).data, std::nullopt, {}});
     state.in_job.push_back(i);
   }
   state.handed_over = true;

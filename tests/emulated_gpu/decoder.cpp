@@ -22,7 +22,7 @@ class EmulatedDecoder final : public BatchDecoder {
   std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params) const override {
     return jpeg_engine_declines(file, info, params);
   }
-  void decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle) override {
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle) override {
     for (DeviceDecode& image : images) {
       if (fails_ > 0 && ++count_ % fails_ == 0) {
         image.error = Error(ErrorKind::data, "the emulated engine fails here");
@@ -33,6 +33,7 @@ class EmulatedDecoder final : public BatchDecoder {
         decode_image(image.file, *image.info, params, {0, 0, image.info->height, image.info->width}, sink);
       });
     }
+    return nullptr;
   }
 
  private:
@@ -42,7 +43,7 @@ class EmulatedDecoder final : public BatchDecoder {
 
 }  // namespace
 
-std::unique_ptr<BatchDecoder> make_batch_decoder(Driver&, int, std::string& why) {
+std::unique_ptr<BatchDecoder> make_batch_decoder(Driver&, int, DecodeEngine, std::string& why) {
   if (number_from("PENSTOCK_EMULATED_DECODER", 1)) return std::make_unique<EmulatedDecoder>();
   why = "the emulated GPU has no decoder engine";
   return nullptr;

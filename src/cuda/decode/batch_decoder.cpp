@@ -5,7 +5,11 @@
 
 namespace penstock {
 
-std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, std::string& why) {
+std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
+  if (engine == DecodeEngine::cuda) {
+    why = "there is no decoder in CUDA yet";
+    return nullptr;
+  }
   const nvjpeg::Library* library = nvjpeg::library(why);
   return library ? make_nvjpeg_decoder(*library, driver, device, why) : nullptr;
 }

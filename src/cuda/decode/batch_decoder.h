@@ -9,6 +9,6 @@ namespace penstock {
 
 // The engine that decodes images on this device: nvJPEG's hardware in the real library, the CPU in the emulated one. Null
 // where there is none; then `why` says so.
-std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, std::string& why);
+std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why);
 
 }  // namespace penstock

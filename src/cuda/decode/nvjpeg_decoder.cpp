@@ -53,7 +53,8 @@ class NvjpegDecoder final : public BatchDecoder {
   std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params) const override {
     return jpeg_engine_declines(file, info, params);
   }
-  void decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) override;
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                          StreamHandle stream) override;
 
  private:
   Status decode_together(std::span<DeviceDecode*> images, OutputFormat format, StreamHandle stream);
@@ -117,8 +118,9 @@ void NvjpegDecoder::decode_by_halves(std::span<DeviceDecode*> images, OutputForm
       decode_by_halves(part, format, stream, status);
 }
 
-void NvjpegDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) {
-  if (images.empty()) return;
+std::unique_ptr<DecodesInFlight> NvjpegDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                                       StreamHandle stream) {
+  if (images.empty()) return nullptr;
   driver_.record(device_, stream)->synchronize();  // see the top of nvjpeg_decoder.h
   std::vector<DeviceDecode*> all;
   for (DeviceDecode& image : images) all.push_back(&image);
@@ -128,6 +130,7 @@ void NvjpegDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& p
       decode_by_halves(all, format, stream, status);
   });
   if (waits_after_) driver_.synchronize(device_, stream);
+  return nullptr;
 }
 
 }  // namespace
