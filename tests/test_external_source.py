@@ -2,6 +2,8 @@
 """external_source: every kind of source, ends and cycles, declarations, feeding, wrong data."""
 import os
 import pickle
+import signal
+import subprocess
 import sys
 import time
 
@@ -262,6 +264,32 @@ def test_parallel_iterables_that_fail():
     with pytest.raises(TypeError, match="cannot be sent to a worker process"):
         numbers(three_batches(), True, 1)
     assert numbers(three_batches(), True, 1, "fork") == [[[0, 1]]]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_end_with_a_parent_that_is_killed(method, tmp_path):
+    (tmp_path / "numbers_of_workers.py").write_text(
+        "import os\nimport numpy as np\ndef number(_):\n    return np.int64(os.getpid())\n")
+    (tmp_path / "main.py").write_text(f"""
+import os, signal
+import numbers_of_workers
+from penstock import Pipeline, fn
+if __name__ == "__main__":
+    pipe = Pipeline(4, 1, py_start_method="{method}", py_num_workers=2)
+    with pipe:
+        pipe.set_outputs(fn.external_source(numbers_of_workers.number, parallel=True, batch=False))
+    print(*[int(t.numpy()) for t in pipe.run()[0]], flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+""")
+    ended = subprocess.run([sys.executable, "main.py"], cwd=tmp_path, stdout=subprocess.PIPE, timeout=60,
+                           env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
+    assert ended.returncode == -signal.SIGKILL
+    workers = {int(n) for n in ended.stdout.split()}
+    assert workers
+    deadline = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{n}") for n in workers):
+        assert time.monotonic() < deadline, "workers outlive their parent"
+        time.sleep(0.1)
 
 
 def dumps(source, **options):

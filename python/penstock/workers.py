@@ -2,6 +2,9 @@
 """external_source(parallel=True): the user's callable or iterable in processes of its own, some batches ahead."""
 import collections
 import importlib
+import os
+import threading
+import time
 
 from .sources import IterableSource, make_source
 
@@ -15,13 +18,24 @@ def _loaded(sent):
     return importlib.import_module(module).loads(data, **options) if module else data
 
 
-def _begin_function(sent):
+def _end_with(parent):
+    """Ends this process soon after its parent: one that is killed cannot tell its workers, who would wait for ever."""
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+    threading.Thread(target=watch, name="penstock-parent", daemon=True).start()
+
+
+def _begin_function(sent, parent):
     global _function
+    _end_with(parent)
     _function = _loaded(sent)
 
 
-def _begin_iterable(sent, cycle):
+def _begin_iterable(sent, parent, cycle):
     global _iterable
+    _end_with(parent)
     _iterable = make_source(_loaded(sent), None, cycle, True, None)
 
 
@@ -90,7 +104,7 @@ class _Workers:
         import pickle
         from concurrent.futures import ProcessPoolExecutor
         pool = ProcessPoolExecutor(self.count, mp_context=multiprocessing.get_context(self.method), initializer=begin,
-                                   initargs=(self._sent(), *arguments))
+                                   initargs=(self._sent(), os.getpid(), *arguments))
         try:
             list(pool.map(_ready, range(self.count)))
         except (TypeError, AttributeError, pickle.PicklingError) as error:
