@@ -393,6 +393,10 @@ struct ImageArguments {
   // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
   // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
   Optional<std::string> decode{};
+  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
+  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
+  // effect where the picture belongs on the CPU. Default: "auto".
+  Optional<std::string> decoder{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -436,6 +440,7 @@ struct ImageArguments {
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
+    decoder.add_to(a, "decoder");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -480,6 +485,10 @@ struct ImageCropArguments {
   // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
   // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
   Optional<std::string> decode{};
+  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
+  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
+  // effect where the picture belongs on the CPU. Default: "auto".
+  Optional<std::string> decoder{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -529,6 +538,7 @@ struct ImageCropArguments {
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
+    decoder.add_to(a, "decoder");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -577,6 +587,10 @@ struct ImageRandomCropArguments {
   // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
   // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
   Optional<std::string> decode{};
+  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
+  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
+  // effect where the picture belongs on the CPU. Default: "auto".
+  Optional<std::string> decoder{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -616,6 +630,7 @@ struct ImageRandomCropArguments {
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
+    decoder.add_to(a, "decoder");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -659,6 +674,10 @@ struct ImageSliceArguments {
   // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
   // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
   Optional<std::string> decode{};
+  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
+  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
+  // effect where the picture belongs on the CPU. Default: "auto".
+  Optional<std::string> decoder{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -715,6 +734,7 @@ struct ImageSliceArguments {
     use_fast_idct.add_to(a, "use_fast_idct");
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
+    decoder.add_to(a, "decoder");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");

@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "exec/decode_engine.h"
 #include "graph/stage_growth.h"
 
 namespace penstock {
 
 namespace {
 
-PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::unique_ptr<BatchDecoder>& engine) {
+PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::map<int, std::unique_ptr<BatchDecoder>>& engines) {
   PlanOptions p = plan_options_from_environment();
   const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
   const auto wants = [&](const Node& n) {
@@ -39,12 +40,19 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::unique_p
   p.gpu = why_not.empty();
   if (!p.gpu) return p;
   GpuWork::check(std::max(0, o.device));
-  const bool decodes = std::any_of(g.nodes().begin(), g.nodes().end(), [&](const Node& n) {
-    return n.on_gpu && stage_decodes(g, n);
-  });
-  std::string why;
-  if (decodes) engine = gpu_backend().make_decoder(std::max(0, o.device), DecodeEngine::automatic, why);
-  p.gpu_decodes = engine != nullptr;
+  for (const Node& n : g.nodes()) {
+    if (!n.on_gpu || !stage_decodes(g, n)) continue;
+    try {
+      const auto engine = engine_of(get_op(n.op), g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; }));
+      auto decoder = engine ? make_batch_decoder(std::max(0, o.device), *engine) : nullptr;
+      if (!decoder) continue;
+      p.gpu_decoders[n.id] = decoder->takes_regions();
+      engines[n.id] = std::move(decoder);
+    } catch (Error& e) {
+      e.op = n.op, e.user_line = n.user_line;
+      throw;
+    }
+  }
   return p;
 }
 
@@ -53,7 +61,7 @@ constexpr auto kHoldTime = std::chrono::milliseconds(20);
 }  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
-    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options(graph, options, engine))),
+    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options(graph, options, engines))),
       statistics(plan, options.threads > 0 ? options.threads : usable_cores()),
       budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
       slots_(std::make_shared<OutputSlots>()), process_(getpid()) {
@@ -96,17 +104,17 @@ void Executor::open_gpu() {
   if (!plan.uses_gpu()) return;
   // What a program feeds is asked for as far ahead as it was told; readers may run further.
   const bool readers = std::all_of(sources_.begin(), sources_.end(), [](const auto& s) { return s.second->meta().has_value(); });
-  if (engine && options.prefetch > 0 && readers)
-    depth = std::max(depth, std::min(kMostDepth, (2 * engine->best_group() + options.batch_size - 1) / options.batch_size));
+  for (const auto& [node, engine] : engines)
+    if (options.prefetch > 0 && readers)
+      depth = std::max(depth, std::min(kMostDepth, (2 * engine->best_group() + options.batch_size - 1) / options.batch_size));
   gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), depth + 1);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;
-    std::string why;
-    auto decoder = engine ? std::move(engine) : gpu_backend().make_decoder(gpu_->device(), DecodeEngine::automatic, why);
-    if (!decoder) fail(ErrorKind::internal, "the decoder of GPU {} is gone: {}", gpu_->device(), why);
     const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
     const auto args = plan.graph.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });
-    decoders_[i] = std::make_unique<GroupDecoder>(*gpu_, std::move(decoder), bind_op(get_op(n.op), args)->decode_params());
+    statistics.name_engine(i, engines.at(n.id)->name());
+    decoders_[i] = std::make_unique<GroupDecoder>(*gpu_, std::move(engines.at(n.id)),
+                                                  bind_op(get_op(n.op), args)->decode_params());
   }
 }
 

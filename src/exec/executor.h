@@ -38,7 +38,7 @@ class Executor {
 
   Graph graph;
   PipelineOptions options;
-  std::unique_ptr<BatchDecoder> engine;  // of the GPU, where a step decodes there
+  std::map<int, std::unique_ptr<BatchDecoder>> engines;  // by node that a GPU decodes for, until a step has it
   Plan plan;
   Statistics statistics;
   ErrorBudget budget;

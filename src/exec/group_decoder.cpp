@@ -8,8 +8,10 @@
 namespace penstock {
 
 GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params)
-    : gpu_(gpu), decoder_(std::move(decoder)), params_(params) {
+    : gpu_(gpu), decoder_(std::move(decoder)), params_(params),
+      lanes_(static_cast<size_t>(std::max(1, decoder_->lanes()))) {
   for (Lane& lane : lanes_) lane.stream = gpu_.own_stream();
+  signal_->passed.reserve(lanes_.size());
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -20,8 +22,10 @@ GroupDecoder::~GroupDecoder() {
   }
   signal_->wake.notify_all();
   thread_.join();
-  for (Lane& lane : lanes_)
+  for (Lane& lane : lanes_) {
     error_of([&] { gpu_.runtime().synchronize(gpu_.device(), lane.stream); });  // before its files go
+    lane.in_flight = nullptr;                                                  // before its decoder goes
+  }
 }
 
 void GroupDecoder::add(DecodeJob job) {
@@ -35,59 +39,95 @@ void GroupDecoder::add(DecodeJob job) {
 
 void GroupDecoder::serve() {
   const auto enough = static_cast<size_t>(std::max(1, decoder_->best_group()));
+  const auto is_busy = [](const Lane& lane) { return lane.busy; };
   std::unique_lock lock(signal_->mutex);
-  for (size_t lane = 0;; lane = 1 - lane) {
-    bool &busy = signal_->busy[lane], &other = signal_->busy[1 - lane];
-    // While the other group keeps the engine busy, this one may grow.
-    signal_->wake.wait(lock, [&] { return stop_ || (!jobs_.empty() && !busy && (!other || images_ >= enough)); });
+  for (;;) {
+    const auto free = std::find_if_not(lanes_.begin(), lanes_.end(), is_busy);
+    const bool others = std::any_of(lanes_.begin(), lanes_.end(), is_busy);
+    // While other groups keep the decoder busy, the next one may grow.
+    const auto begins = [&] { return free != lanes_.end() && !jobs_.empty() && (!others || images_ >= enough); };
+    signal_->wake.wait(lock, [&] { return stop_ || !signal_->passed.empty() || begins(); });
     if (stop_) return;
-    std::vector<DecodeJob> group;
-    size_t images = 0;
-    while (!jobs_.empty() && (group.empty() || images + jobs_.front().images.size() <= kMostImages)) {
-      images += jobs_.front().images.size();
-      group.push_back(std::move(jobs_.front()));
-      jobs_.pop_front();
+    if (!signal_->passed.empty()) {  // iterations wait for these
+      const size_t lane = signal_->passed.back();
+      signal_->passed.pop_back();
+      lock.unlock();
+      settle(lanes_[lane]);
+      lock.lock();
+      continue;
     }
-    images_ -= images;
-    busy = true;
+    take_group(*free);
     lock.unlock();
-    decode(group, lane);
+    decode(static_cast<size_t>(free - lanes_.begin()));
     lock.lock();
   }
 }
 
-void GroupDecoder::decode(std::vector<DecodeJob>& group, size_t number) {
+void GroupDecoder::take_group(Lane& lane) {
+  size_t images = 0;
+  while (!jobs_.empty() && (lane.group.empty() || images + jobs_.front().images.size() <= kMostImages)) {
+    images += jobs_.front().images.size();
+    lane.group.push_back(std::move(jobs_.front()));
+    jobs_.pop_front();
+  }
+  images_ -= images;
+}
+
+void GroupDecoder::decode(size_t number) {
   Lane& lane = lanes_[number];
   const int device = gpu_.device();
   DeviceRuntime& runtime = gpu_.runtime();
-  const int64_t begin = clock_ns();
-  lane.files.clear();
-  for (DecodeJob& job : group) lane.files.push_back(job.files);
-  std::vector<DeviceDecode> images;
-  for (DecodeJob& job : group) images.insert(images.end(), job.images.begin(), job.images.end());
-  auto failure = error_of([&] {
-    for (DecodeJob& job : group) runtime.wait(device, lane.stream, *job.taken);
-    decoder_->decode(images, params_, lane.stream);
-    lane.passed = runtime.record(device, lane.stream);
-    for (DecodeJob& job : group) runtime.wait(device, job.stream, *lane.passed);
-  });
-  // Each job is told its share of the time.
-  const int64_t time = clock_ns() - begin;
-  size_t k = 0;
-  const auto at = [&] { return begin + time * static_cast<int64_t>(k) / static_cast<int64_t>(images.size()); };
-  for (DecodeJob& job : group) {
-    const int64_t from = at();
-    for (DeviceDecode& image : job.images) image.error = std::move(images[k++].error);
-    job.done(job, failure, from, at());
+  lane.busy = true;
+  lane.begin = clock_ns();
+  for (DecodeJob& job : lane.group) {
+    lane.files.push_back(job.files);
+    lane.images.insert(lane.images.end(), std::make_move_iterator(job.images.begin()),
+                       std::make_move_iterator(job.images.end()));
   }
+  const auto failure = error_of([&] {
+    for (DecodeJob& job : lane.group) runtime.wait(device, lane.stream, *job.taken);
+    lane.in_flight = decoder_->decode(lane.images, params_, lane.stream);
+    const auto passed = runtime.record(device, lane.stream);
+    for (DecodeJob& job : lane.group) runtime.wait(device, job.stream, *passed);
+  });
+  if (failure) lane.in_flight = nullptr;
+  if (!lane.in_flight) tell(lane, failure);
   const auto passed = [signal = signal_, number] {
     {
       std::lock_guard lock(signal->mutex);
-      signal->busy[number] = false;
+      signal->passed.push_back(number);
     }
     signal->wake.notify_all();
   };
   if (error_of([&] { gpu_.notify(lane.stream, passed); })) passed();
+}
+
+void GroupDecoder::settle(Lane& lane) {
+  if (lane.in_flight) {
+    const auto failure = error_of([&] { lane.in_flight->finish(lane.images); });
+    lane.in_flight = nullptr;
+    tell(lane, failure);
+  }
+  lane.files.clear();
+  lane.busy = false;
+}
+
+// Each job is told its share of the time.
+void GroupDecoder::tell(Lane& lane, const std::optional<Error>& failure) {
+  const int64_t begin = std::max(lane.begin, told_);  // groups under way at once share the time
+  told_ = clock_ns();
+  const int64_t time = told_ - begin;
+  const auto total = static_cast<int64_t>(lane.images.size());
+  size_t k = 0;
+  const auto at = [&] { return begin + time * static_cast<int64_t>(k) / total; };
+  std::vector<DecodeJob> group = std::move(lane.group);
+  lane.group.clear();
+  for (DecodeJob& job : group) {
+    const int64_t from = at();
+    for (DeviceDecode& image : job.images) image = std::move(lane.images[k++]);
+    job.done(job, failure, from, at());
+  }
+  lane.images.clear();
 }
 
 }  // namespace penstock

@@ -45,6 +45,7 @@ class Statistics {
   Statistics(const Plan& plan, int threads);
   void add(int thread, int step, uint64_t iteration, int64_t begin, int64_t end, int64_t samples, int64_t read_ns,
            int64_t decode_ns, int64_t pixels_ns);
+  void name_engine(size_t step, const std::string& engine) { names_[step] += " by " + engine; }  // before the first run
   void idle(int64_t ns) { idle_ns_ += ns; }
   void blocked(int64_t ns) { blocked_ns_ += ns; }
   void waited(int64_t begin, int64_t end);  // the consumer, in outputs()

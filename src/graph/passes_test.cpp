@@ -179,7 +179,7 @@ TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
                                           "stage: %1 decoders.image_random_crop (reads files)\n"
                                           "transfer: %1 to %1@gpu\n"
                                           "stage on the GPU: %2 resize\n" + rest);
-  options.gpu_decodes = true;
+  options.gpu_decoders[image] = false;
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "decode on the GPU: %1 decoders.image_random_crop (reads files)\n"
                                           "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);

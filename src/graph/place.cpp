@@ -17,8 +17,9 @@ void place(Planning& p) {
     }
     const StageTraits t = stage_traits(g, n);
     if (t.decodes) {
-      cut[n.id] = !p.options.gpu_decodes;
-      return p.options.gpu_decodes;
+      const bool decodes = p.options.gpu_decoders.count(n.id) > 0;
+      cut[n.id] = !decodes;
+      return decodes;
     }
     // A window goes with a decoder on the CPU: then only what it shows is decoded and copied.
     const ValueRef in = n.inputs.at(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a graph to steps that an executor runs in order; graph/passes.h has the passes on the way.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct PlanOptions {
   bool fuse = true;       // several operators in one stage
   bool push_down = true;  // maps behind a decoder join its stage, so that it decodes just what is needed
   bool gpu = false;       // there is one; else everything stays on the CPU
-  bool gpu_decodes = false;  // it has a decoder
+  std::map<int, bool> gpu_decoders;  // nodes that a decoder of the GPU works for; whether it takes regions
 };
 // PENSTOCK_EXEC=simple runs operator by operator; PENSTOCK_PUSH_DOWN=0 keeps decoders alone.
 PlanOptions plan_options_from_environment();

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder engine that is not there: it declines what a real one declines, decodes on the CPU, and so gives the CPU's
-// pixels. PENSTOCK_EMULATED_DECODER_FAILS=n makes it fail on every n-th image, PENSTOCK_EMULATED_GROUP is its best group.
+// Decoders of a GPU that is not there: they decline what a real engine declines, decode on the CPU, and so give the CPU's
+// pixels. "hardware" knows its errors at once; "cuda", the first choice, takes regions and finds damage once the stream has
+// passed.
+//   PENSTOCK_EMULATED_DECODER          0: there is none; hardware or cuda: this one alone; idle: they write nothing
+//   PENSTOCK_EMULATED_DECODER_FAILS    n: every n-th image fails, in the hardware at once, in cuda later
+//   PENSTOCK_EMULATED_DECODER_REGIONS  0: cuda takes none
+//   PENSTOCK_EMULATED_GROUP, PENSTOCK_EMULATED_LANES: the best group, the groups at once
 #include <cstdlib>
+#include <cstring>
 
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
@@ -14,38 +20,69 @@ int number_from(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
   return text ? std::atoi(text) : otherwise;
 }
+bool decoder_is(const char* name) {
+  const char* text = std::getenv("PENSTOCK_EMULATED_DECODER");
+  return text && std::strcmp(text, name) == 0;
+}
+
+class DamageFoundLater final : public DecodesInFlight {
+ public:
+  void finish(std::span<DeviceDecode> images) override {
+    for (size_t k = 0; k < images.size(); ++k)
+      if (errors[k]) images[k].error = std::move(errors[k]);
+  }
+  std::vector<std::optional<Error>> errors;
+};
 
 class EmulatedDecoder final : public BatchDecoder {
  public:
-  const char* name() const override { return "jpeg/emulated"; }
+  explicit EmulatedDecoder(bool cuda) : cuda_(cuda) {}
+  const char* name() const override { return cuda_ ? "jpeg/emulated-cuda" : "jpeg/emulated-hardware"; }
   int best_group() const override { return group_; }
+  int lanes() const override { return number_from("PENSTOCK_EMULATED_LANES", cuda_ ? 3 : 2); }
+  bool takes_regions() const override { return cuda_ && number_from("PENSTOCK_EMULATED_DECODER_REGIONS", 1); }
   std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params) const override {
-    return jpeg_engine_declines(file, info, params);
+    std::string why = jpeg_engine_declines(file, info, params);
+    if (cuda_ && why == "the end marker is missing") why.clear();  // it sees where a file ends
+    return why;
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle) override {
+    auto later = std::make_unique<DamageFoundLater>();
     for (DeviceDecode& image : images) {
-      if (fails_ > 0 && ++count_ % fails_ == 0) {
-        image.error = Error(ErrorKind::data, "the emulated engine fails here");
-        continue;
-      }
-      image.error = error_of([&] {
-        const PixelSink sink{image.pixels, image.info->width * output_channels(*image.info, params.type)};
-        decode_image(image.file, *image.info, params, {0, 0, image.info->height, image.info->width}, sink);
-      });
+      auto error = decode_one(image, params);
+      if (cuda_) later->errors.push_back(std::move(error));
+      else image.error = std::move(error);
     }
-    return nullptr;
+    if (!cuda_) return nullptr;
+    return later;
   }
 
  private:
+  std::optional<Error> decode_one(DeviceDecode& image, const DecodeParams& params) {
+    if (idle_) return std::nullopt;
+    const int channels = output_channels(*image.info, params.type);
+    Region region{0, 0, image.info->height, image.info->width};
+    if (image.region.height) region = {image.region.y, image.region.x, image.region.height, image.region.width};
+    if (fails_ > 0 && ++count_ % fails_ == 0) {
+      std::memset(image.pixels, 0xCC, static_cast<size_t>(region.height * region.width * channels));
+      return Error(ErrorKind::data, "the emulated engine fails here");
+    }
+    return error_of([&] {
+      decode_image(image.file, *image.info, params, region, {image.pixels, region.width * channels});
+    });
+  }
+  const bool cuda_, idle_ = decoder_is("idle");
   const int group_ = number_from("PENSTOCK_EMULATED_GROUP", 64), fails_ = number_from("PENSTOCK_EMULATED_DECODER_FAILS", 0);
   int count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<BatchDecoder> make_batch_decoder(Driver&, int, DecodeEngine, std::string& why) {
-  if (number_from("PENSTOCK_EMULATED_DECODER", 1)) return std::make_unique<EmulatedDecoder>();
-  why = "the emulated GPU has no decoder engine";
+std::unique_ptr<BatchDecoder> make_batch_decoder(Driver&, int, DecodeEngine engine, std::string& why) {
+  const bool cuda = !decoder_is("hardware") && !decoder_is("0"), hardware = !decoder_is("cuda") && !decoder_is("0");
+  if (cuda && engine != DecodeEngine::hardware) return std::make_unique<EmulatedDecoder>(true);
+  if (hardware && engine != DecodeEngine::cuda) return std::make_unique<EmulatedDecoder>(false);
+  why = "the emulated GPU has no such decoder";
   return nullptr;
 }
 

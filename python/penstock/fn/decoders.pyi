@@ -18,6 +18,7 @@ def image(
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
+    decoder: str = 'auto',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -52,6 +53,7 @@ def image(
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
+        decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -82,6 +84,7 @@ def image_crop(
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
+    decoder: str = 'auto',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -119,6 +122,7 @@ def image_crop(
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
+        decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -152,6 +156,7 @@ def image_random_crop(
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
+    decoder: str = 'auto',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -184,6 +189,7 @@ def image_random_crop(
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
+        decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -212,6 +218,7 @@ def image_slice(
     use_fast_idct: bool = False,
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
+    decoder: str = 'auto',
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -252,6 +259,7 @@ def image_slice(
         use_fast_idct: A faster inverse transform of JPEG that is up to 11 steps away.
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
+        decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.

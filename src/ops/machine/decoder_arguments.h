@@ -15,10 +15,12 @@ struct DecoderArguments {
   int64_t host_memory_padding = 8388608, host_memory_padding_jpeg2k = 0;
   int64_t hybrid_huffman_threshold = 1000000, preallocate_height_hint = 0, preallocate_width_hint = 0;
   float hw_decoder_load = 0.65f;
-  std::string decode = "exact";
+  std::string decode = "exact", decoder = "auto";
 
   void check_decoder() const {
     if (decode != "exact" && decode != "fast") bad_argument("decode must be 'exact' or 'fast', got '{}'", decode);
+    if (decoder != "auto" && decoder != "cuda" && decoder != "hardware" && decoder != "cpu")
+      bad_argument("decoder must be 'auto', 'cuda', 'hardware' or 'cpu', got '{}'", decoder);
     if (output_type < 0 || output_type > 4)
       bad_argument("output_type must be 0 (RGB), 1 (BGR), 2 (GRAY), 3 (YCbCr) or 4 (ANY_DATA), got {}", output_type);
     if (!decodes_to(dtype)) bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(dtype));
@@ -48,6 +50,10 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
       .arg("decode", &Op::decode,
            "'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG "
            "image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.")
+      .arg("decoder", &Op::decoder,
+           "Who decodes for a GPU (device=\"mixed\"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the "
+           "pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. "
+           "Without effect where the picture belongs on the CPU.")
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)
       .arg("device_memory_padding_jpeg2k", &Op::device_memory_padding_jpeg2k, none)

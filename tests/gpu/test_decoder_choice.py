@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""decoder="auto" | "cuda" | "hardware" | "cpu": who decodes for a GPU, what happens where it is not there, and when what it
+fails on is found."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import penstock
+from penstock import _core, fn, pipeline_def
+from test_decoding import EMULATED, files, saved  # noqa: F401: a fixture
+
+if not EMULATED:
+    pytest.skip("machine: a real GPU has what it has", allow_module_level=True)
+
+
+@pipeline_def(num_threads=3, device_id=0, batch_size=12, seed=7)
+def decoding(files, device="mixed", **arguments):
+    data, number = fn.readers.file(files=files, labels=list(range(len(files))), name="reader")
+    return fn.decoders.image(data, device=device, **arguments), number
+
+
+def batches(pipe, rounds=5):
+    result = []
+    for _ in range(rounds):
+        images, numbers = pipe.run()
+        result.append(([np.array(i) for i in images.as_cpu()], np.array(numbers.as_cpu().as_array()).ravel().tolist()))
+    return result
+
+
+def equal(got, want):
+    for (images, numbers), (wanted, wanted_numbers) in zip(got, want, strict=True):
+        assert numbers == wanted_numbers
+        for a, b in zip(images, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def run(script, **environment):
+    """In a process of its own: the library reads its environment once."""
+    head = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nfrom test_decoder_choice import *\n"
+    done = subprocess.run([sys.executable, "-c", head + script], env={**os.environ, **environment}, capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("decoder, engine", [("auto", "jpeg/emulated-cuda"), ("cuda", "jpeg/emulated-cuda"),
+                                             ("hardware", "jpeg/emulated-hardware"), ("cpu", None)])
+def test_who_decodes(files, decoder, engine):
+    pipe = decoding(files, decoder=decoder)
+    assert ("decode on the GPU" in str(pipe.plan())) == (engine is not None)
+    equal(batches(pipe), batches(decoding(files, "cpu", decoder=decoder)))
+    names = [stage["name"] for stage in pipe.stats()["stages"]]
+    assert (f"decoders.image by {engine}" in names) == (engine is not None), names
+
+
+def test_an_unknown_name_is_an_error(files):
+    with pytest.raises(ValueError, match="'auto', 'cuda', 'hardware' or 'cpu', got 'gpu'"):
+        decoding(files, decoder="gpu")
+
+
+def test_an_engine_that_is_not_there_is_an_error_that_says_what_is(files):
+    script = f"""
+files = {files!r}
+with pytest.raises(ValueError, match=r"decoders.image.*decoder='hardware'.*there are 'cuda', 'cpu' and 'auto'"):
+    decoding(files, decoder="hardware").run()
+equal(batches(decoding(files)), batches(decoding(files, "cpu")))
+"""
+    run(script, PENSTOCK_EMULATED_DECODER="cuda")
+    script = f"""
+files = {files!r}
+with pytest.raises(ValueError, match=r"decoder='cuda'.*there are 'cpu' and 'auto'"):
+    decoding(files, decoder="cuda").run()
+equal(batches(decoding(files)), batches(decoding(files, "cpu")))
+"""
+    run(script, PENSTOCK_EMULATED_DECODER="0")
+
+
+@pytest.mark.parametrize("decoder", ["cuda", "hardware"])
+@pytest.mark.parametrize("lanes, latency", [(1, 0), (2, 300), (4, 2000)])
+def test_what_the_decoder_fails_on_is_decoded_by_the_cpu(files, decoder, lanes, latency):
+    script = f"""
+files = {files!r}
+for size, depth in ((12, 1), (3, 3)):
+    pipe = decoding(files, decoder={decoder!r}, batch_size=size, prefetch_queue_depth=depth)
+    equal(batches(pipe, 60 // size), batches(decoding(files, "cpu", batch_size=size), 60 // size))
+"""
+    run(script, PENSTOCK_EMULATED_DECODER_FAILS="3", PENSTOCK_EMULATED_LANES=str(lanes), PENSTOCK_EMULATED_GROUP="8",
+        PENSTOCK_EMULATED_LATENCY=str(latency))
+
+
+@pytest.mark.parametrize("policy", [dict(on_error="replace"), dict(on_error="skip", uneven=True)])
+@pytest.mark.parametrize("decoder", ["cuda", "hardware"])
+def test_damaged_files_in_the_middle_of_a_group(files, tmp_path, policy, decoder):
+    """Cut short: the hardware declines such a file, the decoder that knows its errors later takes it and finds out."""
+    mixed = list(files)
+    for at in (4, 17, 18, 30):
+        whole = saved(at)
+        bad = tmp_path / f"cut{at}.jpg"
+        bad.write_bytes(whole[:len(whole) // 2])
+        mixed[at] = str(bad)
+    got, want = decoding(mixed, decoder=decoder, **policy), decoding(mixed, "cpu", **policy)
+    equal(batches(got), batches(want))
+    with pytest.raises(penstock.DataError, match="cut4.jpg"):
+        decoding(mixed, decoder=decoder).run()
