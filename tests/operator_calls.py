@@ -47,12 +47,12 @@ def per_sample(items, info):
     return penstock.batch([np.asarray(v, kind) for v in items])
 
 
-def call(name, case, samples=None, seed=None, **more):
-    """The immediate call on all samples, or on the listed ones; a list of arrays."""
+def call(name, case, samples=None, seed=None, moved=lambda batch: batch, **more):
+    """The immediate call on all samples, or on the listed ones, with inputs that were moved; a list of arrays."""
     samples = range(case.size) if samples is None else samples
     function = _core.operator_function(name)
     info = {a["name"]: a for a in _core.operator_schema(name)["args"]}
-    inputs = [penstock.batch([x[i] for i in samples], layout=layout) for x, layout in zip(case.inputs, case.layouts)]
+    inputs = [moved(penstock.batch([x[i] for i in samples], layout=layout)) for x, layout in zip(case.inputs, case.layouts)]
     keywords = dict(case.constants, **more)
     keywords.update({k: per_sample([v[i] for i in samples], info[k]) for k, v in case.per_sample.items()})
     if not inputs and not case.per_sample:
@@ -60,7 +60,8 @@ def call(name, case, samples=None, seed=None, **more):
     if seed is not None:
         keywords["seed"] = seed
     out = function(*inputs, **keywords)
-    return [np.array(t.numpy()) for t in (out[0] if isinstance(out, tuple) else out)]
+    out = out[0] if isinstance(out, tuple) else out
+    return [np.array(t.numpy()) for t in out.cpu()]
 
 
 def compare(got, exact, case, i):

@@ -46,6 +46,7 @@ void merge_dims(SampleGeometry& g, int inputs) {
       merged.push_back(d);
     }
   }
+  if (merged.empty() && !g.dims.empty()) merged.push_back(g.dims.back());  // a single position still is one of a row
   g.dims = std::move(merged);
   // A few channels that stay the innermost dimension go through together, as planes.
   if (g.has_plane || g.dims.size() < 2) return;

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator of the registry gives on a GPU what it gives on the CPU, for the random calls of tests/strategies.py."""
+import os
+
+import numpy as np
+import operator_calls
+import pytest
+import strategies
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import penstock
+from penstock import _core
+
+if _core.gpu_why_not():
+    pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
+
+DRAWN = [name for name in _core.operators(True) if name in strategies.CASES]
+# Each call has its own kernel: the emulated GPU takes a second to compile one.
+COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "20" if os.environ.get("PENSTOCK_TEST_GPU") == "real" else "2"))
+short = settings(max_examples=COUNT, deadline=None, derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
+                 suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate, Phase.shrink])
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_gpu_equals_cpu(name):
+    @short
+    @given(strategies.case_of(name), st.booleans())
+    def check(case, inputs_on_gpu):
+        want = operator_calls.call(name, case)
+        if case.inputs and inputs_on_gpu:
+            got = operator_calls.call(name, case, moved=penstock.Batch.gpu)
+        else:
+            got = operator_calls.call(name, case, device="gpu")
+        assert len(got) == len(want)
+        for a, b in zip(got, want):
+            assert a.dtype == b.dtype and a.shape == b.shape
+            np.testing.assert_array_equal(a.view(np.uint8) if a.dtype.kind == "V" else a, b)
+            assert a.tobytes() == b.tobytes()
+    check()
