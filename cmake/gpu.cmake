@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPU part: a library that is loaded at run time. Where the CUDA toolkit is, it is built against CUDA's runtime (linked
 # statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
-file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp)
-list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder)\\.cpp$")
+file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/prebuilt/*.cpp)
+list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder|/write_text)\\.cpp$")
 
 # The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
 set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
@@ -33,6 +33,9 @@ if(PENSTOCK_NVCC)
 endif()
 file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
 list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
+set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/vocabulary.cpp ${vocabulary_source})
+include(cmake/prebuilt.cmake)
+list(APPEND cudart_sources ${prebuilt_source})
 # Tries the driver function by function.
 function(penstock_driver_check name)
   add_executable(${name} ${ARGN} src/cuda/cudart/driver_check.cpp ${cudart_sources} src/cuda/kernel_cache.cpp

@@ -516,6 +516,7 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
 }
 
 int group_positions(const StageCode& code, const StageVariant& v) {
+  if (v.generic) return 1;
   if (warps_image(code, v)) return 4;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
   // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not aligned.

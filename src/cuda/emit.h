@@ -38,6 +38,7 @@ struct StageVariant {
   } path = Path::indexed;
   int filter_x = -1, filter_y = -1;
   int window_x = 0, window_y = 0;
+  bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
   bool narrow_source = false;  // what a filter makes is a float32 in registers
   auto operator<=>(const StageVariant&) const = default;
 };
@@ -59,9 +60,10 @@ struct EntryLayout {
   int inputs, dim_words, dims, axes, n_axes, tiles;
 };
 
-// A table begins with this; offsets are bytes from its beginning. `block`: what a block takes, but for tiled kernels.
+// A table begins with this; offsets are bytes from its beginning. `block`: what a block takes, but for tiled kernels;
+// `program`: what the generic kernel interprets.
 struct TableHeader {
-  int64_t entries, starts, words, block;
+  int64_t entries, starts, words, block, program;
 };
 
 // Of its elements in memory: of a decoding stage the first input is the pixels.

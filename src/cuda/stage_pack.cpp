@@ -89,7 +89,7 @@ class Packing {
       if (tiled) result.shared_bytes = std::max(result.shared_bytes, rows_[e].tile.bytes);
       if (result.blocks >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
     }
-    const TableHeader header{n, starts_at, words_at_, block};
+    const TableHeader header{n, starts_at, words_at_, block, 0};
     std::memcpy(table_.at(head), &header, sizeof header);
     for (int64_t e = 0; e < n; ++e) put_entry(e);
     return result;

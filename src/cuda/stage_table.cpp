@@ -95,7 +95,8 @@ bool can_tile(const StageCode& code, SampleGeometry& g) {
   return true;
 }
 
-// The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost.
+}  // namespace
+
 int vertical_dim(const SampleGeometry& g) {
   FixedVector<int, 4> dims;
   const int n = g.dims.size();
@@ -109,8 +110,6 @@ int vertical_dim(const SampleGeometry& g) {
   for (int i = dims.size() - 1; i > 0 && dims[i] > dims[i - 1]; --i) std::swap(dims[i], dims[i - 1]);  // descending
   return dims.size() > 1 && g.dims[dims[1]].filter >= 0 ? dims[1] : -1;
 }
-
-}  // namespace
 
 Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error_of.h"
+#include "cuda/cudart/prebuilt_images.h"
 
 namespace penstock {
 
@@ -88,9 +89,29 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
   return made.kernel;
 }
 
+std::shared_ptr<const CudaKernel> KernelStore::prebuilt(GpuContext& gpu, const std::string& text,
+                                                        const std::string& entry) const {
+  const std::byte* image = find_prebuilt_image(text);
+  if (!image) return nullptr;
+  OnDevice scope(gpu);
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t handle = nullptr;
+  cudaError_t code = cudaLibraryLoadData(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (code == cudaSuccess) code = cudaLibraryGetKernel(&handle, library, entry.c_str());
+  cudaFuncAttributes found{};  // whether it has code for this GPU may only show now
+  if (code == cudaSuccess) code = cudaFuncGetAttributes(&found, reinterpret_cast<const void*>(handle));
+  if (code == cudaSuccess) return std::make_shared<CudaKernel>(handle, entry, devices_);
+  if (code == cudaErrorMemoryAllocation) fail_cuda(code, ("loading the kernel " + entry).c_str(), gpu.index());
+  static_cast<void>(cudaGetLastError());
+  if (library) static_cast<void>(cudaLibraryUnload(library));
+  return nullptr;  // NVRTC knows this GPU
+}
+
 KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std::string& text,
                                     const std::string& entry) const {
   Made made;
+  made.kernel = prebuilt(gpu, text, entry);
+  if (made.kernel) return made;
   const Nvrtc* nvrtc = Nvrtc::find(made.why);
   if (!nvrtc) return made;
   const auto options = nvrtc->options(architecture, made.why);

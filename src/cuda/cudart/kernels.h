@@ -46,6 +46,8 @@ class KernelStore {
     std::string why;
     std::optional<Error> error;
   };
+  // From the fat binaries in this library; null where they have no such text, or no code for this GPU.
+  std::shared_ptr<const CudaKernel> prebuilt(GpuContext& gpu, const std::string& text, const std::string& entry) const;
   Made make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry) const;
   const int devices_;
   const KernelCache disk_ = KernelCache::of_user();

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/prebuilt/texts.h"
+
+#include "cuda/prebuilt/generic_stage.h"
+
+namespace penstock {
+
+std::span<const PrebuiltText> prebuilt_texts() {
+  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text}};
+  return texts;
+}
+
+}  // namespace penstock
