@@ -7,6 +7,7 @@
     out = oracle.call("cat", [[a0, a1], [b0, b1]], inputs_layouts=["HWC", "HWC"], axis=1)     # two inputs, two samples
     out = oracle.call("decoders.image", [np.fromfile(path, np.uint8)], output_type="GRAY")
     data, labels = oracle.call("readers.file", [], batch_size=4, file_root=folder)
+    out = oracle.call("readers.tfrecord", [], path=[p], index_path=[i], features={"x": ["FixedLenFeature", [], "int64", 0]})
     out = oracle.call("+", [[a0], [b0]])                # Python operators by their sign
     out = oracle.call("+", [a0], b=1)                   # ... with a constant on the right; a=1: on the left
 
@@ -95,7 +96,9 @@ class Oracle:
         groups = inputs if inputs and isinstance(inputs[0], (list, tuple)) else [inputs] if inputs else []
         arrays, encoded = [a for g in groups for a in g], {}
         for name, value in arguments.items():
-            if isinstance(value, dict):
+            if name == "features":
+                encoded[name] = {"features": value}
+            elif isinstance(value, dict):
                 (kind, values), = value.items()
                 rows = [np.asarray(v) for v in values]
                 encoded[name] = {"from": len(arrays), "count": len(rows), "frames": kind == "per_frame"}
@@ -146,6 +149,10 @@ def _compute(header, arrays):
             return value
         if "type" in value:
             return getattr(types, value["type"])
+        if "features" in value:
+            from nvidia.dali import tfrecord
+            return {k: getattr(tfrecord, call)(*rest[:-2], getattr(tfrecord, rest[-2]), rest[-1])
+                    for k, (call, *rest) in value["features"].items()}
         if "constant" in value:
             return types.Constant(arrays[value["constant"]])
         rows = [np.array(a) for a in arrays[value["from"]:value["from"] + value["count"]]]
@@ -171,6 +178,7 @@ def _compute(header, arrays):
             for part in name.removeprefix("math.").split("."):
                 function = getattr(function, part)
             out = function(*nodes, **arguments)
+        out = list(out.values()) if isinstance(out, dict) else out
         pipe.set_outputs(*(out if isinstance(out, (list, tuple)) else [out]))
     batches = pipe.run()
     rows = [np.asarray(b[i]) for b in batches for i in range(len(b))]

@@ -9,12 +9,12 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
-    from . import math, plugin, torch
+    from . import math, plugin, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
-           "pipeline_def", "seed", "set_device_allocator", "tensor", "types"]
+           "pipeline_def", "seed", "set_device_allocator", "tensor", "tfrecord", "types"]
 
 
 def __getattr__(name):
@@ -22,7 +22,7 @@ def __getattr__(name):
         from . import pipeline
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
-    if name in ("math", "pictures", "pipeline", "plugin", "sources", "tensors", "torch"):
+    if name in ("math", "pictures", "pipeline", "plugin", "sources", "tensors", "tfrecord", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -20,40 +20,37 @@ void fail_with_errno(const std::string& path, const char* what, int code) {
   fail_on(path, missing ? ErrorKind::file_missing : ErrorKind::data, "{}: {}", what, errno_text(code));
 }
 
-namespace {
-class OpenFile {
- public:
-  // Non-blocking, so that a pipe without a writer opens at once and can be refused.
-  explicit OpenFile(const std::string& path) : path_(path) {
-    if (path.find('\0') != std::string::npos)
-      fail_on(path.c_str(), ErrorKind::argument, "the path holds a zero byte");
-    do descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    while (descriptor_ < 0 && errno == EINTR);
-    if (descriptor_ < 0) fail_with_errno(path, "cannot open the file", errno);
-  }
-  ~OpenFile() { ::close(descriptor_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int descriptor() const { return descriptor_; }
+static const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "of an unknown kind";
+}
 
-  FileStamp stamp() const {
-    struct stat info;
-    if (::fstat(descriptor_, &info) != 0) fail_with_errno(path_, "cannot examine the file", errno);
-    if (!S_ISREG(info.st_mode)) fail_on(path_, ErrorKind::data, "is {}, not a regular file", kind_of(info.st_mode));
-    return {info.st_size, int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
-  }
+// Non-blocking, so that a pipe without a writer opens at once and can be refused.
+OpenFile::OpenFile(std::string path) : path_(std::move(path)) {
+  if (path_.find('\0') != std::string::npos) fail_on(path_.c_str(), ErrorKind::argument, "the path holds a zero byte");
+  do descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ < 0) fail_with_errno(path_, "cannot open the file", errno);
+}
 
- private:
-  static const char* kind_of(mode_t mode) {
-    if (S_ISDIR(mode)) return "a folder";
-    if (S_ISFIFO(mode)) return "a pipe";
-    if (S_ISSOCK(mode)) return "a socket";
-    return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "of an unknown kind";
-  }
-  const std::string& path_;
-  int descriptor_ = -1;
-};
-}  // namespace
+OpenFile::~OpenFile() { ::close(descriptor_); }
+
+FileStamp OpenFile::stamp() const {
+  struct stat info;
+  if (::fstat(descriptor_, &info) != 0) fail_with_errno(path_, "cannot examine the file", errno);
+  if (!S_ISREG(info.st_mode)) fail_on(path_, ErrorKind::data, "is {}, not a regular file", kind_of(info.st_mode));
+  return {info.st_size, int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
+}
+
+static ssize_t system_read(int descriptor, void* out, size_t length, off_t offset) {
+  return ::pread(descriptor, out, length, offset);
+}
+
+void OpenFile::read(int64_t offset, int64_t length, uint8_t* out) const {
+  read_exactly(descriptor_, path_, offset, length, out, system_read);
+}
 
 static void resize(std::vector<uint8_t>& buffer, int64_t size, const std::string& path) {
   try {
@@ -81,10 +78,6 @@ void read_exactly(int descriptor, const std::string& path, int64_t offset, int64
   }
 }
 
-static ssize_t system_read(int descriptor, void* out, size_t length, off_t offset) {
-  return ::pread(descriptor, out, length, offset);
-}
-
 int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64_t)>& room, int64_t limit,
                      FileStamp* stamp) {
   const OpenFile file(path);
@@ -93,7 +86,7 @@ int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64
   if (stamp) *stamp = found;
   if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
   if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
-  read_exactly(file.descriptor(), path, 0, size, room(size), system_read);
+  file.read(0, size, room(size));
   return size;
 }
 
@@ -116,7 +109,7 @@ void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t li
   if (range.length > limit)
     fail_on(range.path, ErrorKind::data, "the record has {} bytes, more than the limit of {}", range.length, limit);
   resize(buffer, range.length, range.path);
-  read_exactly(file.descriptor(), range.path, range.offset, range.length, buffer.data(), system_read);
+  file.read(range.offset, range.length, buffer.data());
 }
 
 void read_ahead(const std::string& path) {

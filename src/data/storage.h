@@ -32,6 +32,23 @@ struct FileStamp {
   int64_t modified_ns = 0;  // since 1970
 };
 
+// A file that stays open; any thread may read it. Errors as of read_file.
+class OpenFile {
+ public:
+  explicit OpenFile(std::string path);
+  ~OpenFile();
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
+  FileStamp stamp() const;  // a data error where it is not a regular file
+  void read(int64_t offset, int64_t length, uint8_t* out) const;  // exactly so many bytes
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+};
+
 // Reads a whole regular file into buffer, whose memory is used again; buffer's size becomes the file's. Fills `stamp`
 // where it is given.
 // Errors: file_missing where there is no such file; data where it is a folder, pipe, socket or device, unreadable,

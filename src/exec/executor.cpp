@@ -86,6 +86,10 @@ Executor::Executor(Graph g, PipelineOptions o)
   compiled_.resize(plan.steps.size());
   slots_->wake = &work_;
   open_gpu();
+  const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
+    return s.kind == Step::Kind::decode && !s.lazy_source;
+  });
+  for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->pinned() : options.memory);
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();
@@ -281,7 +285,7 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   const Step& s = plan.steps[it.step];
   if (s.kind == Step::Kind::source)  // sources are asked in order
     for (size_t i = 0; i < position; ++i)
-      if (!queue_[i]->finished && queue_[i]->step <= it.step) return false;
+      if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared))) return false;
   const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode;
   if (!allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&

@@ -78,6 +78,7 @@ class Executor {
   void open_index();
   bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
   const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
+  void load_items(Iteration& it, int first, int count);
   void run_whole_item(Iteration& it, int i);
   void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
   void add_error(Iteration& it, int i, Error e);

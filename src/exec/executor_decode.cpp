@@ -62,7 +62,7 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
     const int64_t bytes = read_file_to(path_of(it, s.inputs[0], i), room);
     x.file = {static_cast<const uint8_t*>(x.read.get()), static_cast<size_t>(bytes)};
   } else {
-    x.file = encoded_bytes(state.encoded.view(i));
+    x.file = encoded_bytes(it.values.at(s.inputs[0]).view(i));  // another record may stand in
   }
   x.info = probe_image(x.file, state.params);
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};

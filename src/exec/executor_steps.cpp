@@ -8,6 +8,7 @@
 
 namespace penstock {
 
+constexpr int kLoadedTogether = 8;  // records that a thread reads at once: they may be short
 constexpr size_t kCaches = size_t{8} << 20;
 
 struct Executor::StageState {
@@ -80,6 +81,9 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
     else if (b.device().kind == DeviceKind::gpu)
       bad_argument("gives batches on a GPU: say device='gpu' where the source is made");
   }
+  if (!get_op(source.op).loads_samples) return;
+  it.items = n;
+  it.together = kLoadedTogether;
 }
 
 void Executor::prepare_whole(Iteration& it, const Step& s) {
@@ -362,6 +366,12 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
     if (tasks[t].error) add_error(it, sample_of[t], std::move(*tasks[t].error));
 }
 
+void Executor::load_items(Iteration& it, int first, int count) {
+  const int node = plan.steps[it.step].nodes[0];
+  for (int i = first; i < first + count; ++i)
+    if (auto error = error_of([&] { sources_.at(node)->load(it, node, i); })) add_error(it, i, std::move(*error));
+}
+
 void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
   const Step& s = plan.steps[it.step];
   const int i = static_cast<int>(first);
@@ -371,7 +381,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
   w.scratch->times = {};
   const auto run = [&] {
     switch (s.kind) {
-      case Step::Kind::source: break;
+      case Step::Kind::source: load_items(it, i, count); break;
       case Step::Kind::read: read_item(it, i); break;
       case Step::Kind::whole: run_whole_item(it, i); break;
       case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
@@ -395,6 +405,11 @@ void Executor::finish_step(Iteration& it, int thread) {
     } catch (Error& e) {
       fail_iteration(it, e, nullptr);
     }
+  }
+  if (plan.steps[it.step].kind == Step::Kind::source && !it.failure && !it.end_of_data) {
+    const int node = plan.steps[it.step].nodes[0];
+    if (auto error = error_of([&] { sources_.at(node)->loaded(it, node); }))
+      fail_iteration(it, std::move(*error), &plan.graph.node(node));
   }
   if (plan.steps[it.step].kind == Step::Kind::decode && !it.failure) {
     bool handed = false;
@@ -429,6 +444,12 @@ void Executor::settle_errors(Iteration& it, int thread) {
     }
     for (uint32_t attempt = 0;; ++attempt) {
       if (stage_on_gpu || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+      if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
+        if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, bad.sample); })) {
+          if (!is_of_data(*error)) throw *error;
+          continue;
+        }
+      }
       run_items(it, bad.sample, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();
@@ -452,6 +473,9 @@ void Executor::drop_samples(Iteration& it, const std::vector<int>& gone) {
     b = std::move(kept);
   }
   for (size_t k = gone.size(); k-- > 0;) it.origin.erase(it.origin.begin() + gone[k]);
+  for (auto& [node, indices] : it.indices)
+    if (static_cast<int>(indices.size()) == old)
+      for (size_t k = gone.size(); k-- > 0;) indices.erase(indices.begin() + gone[k]);
   it.size = old - static_cast<int>(gone.size());
   drop_files(it, gone);
 }

@@ -30,6 +30,7 @@ struct Iteration {
   int size = 0;                       // samples
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
+  std::map<int, std::vector<int64_t>> indices;  // of a reader's samples in its data set, by node
   std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
   std::map<int, std::string> states;  // of sources, behind this iteration
 

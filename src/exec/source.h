@@ -28,6 +28,11 @@ class Source {
   // Fills the iteration's values of this node for up to batch_size samples; sets origin if `primary`. Returns the number
   // of samples, 0 at the end of the data. Called by one thread at a time, in order.
   virtual int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) = 0;
+  // A source with loads_samples: next() only says which samples come; this reads sample i, on many threads at once. Errors
+  // have their source.
+  virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
+  virtual void loaded(Iteration&, int /*node*/) const {}  // all samples of the batch
+  void set_memory(std::shared_ptr<MemoryResource> memory) { memory_ = std::move(memory); }  // for what is loaded
   virtual std::string data_set() const { return {}; }  // the folder that holds its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
   virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
@@ -36,6 +41,9 @@ class Source {
   virtual void reset() {}                  // after the end of the data: begin again
   // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it.
   virtual bool replace(Iteration&, int /*node*/, int /*sample*/, uint32_t /*attempt*/) { return false; }
+
+ protected:
+  std::shared_ptr<MemoryResource> memory_ = default_memory();
 };
 
 std::unique_ptr<Source> make_source(const Graph& g, const Node& node);

@@ -11,7 +11,10 @@ void place(Planning& p) {
   const auto runs_on_gpu = [&](const Node& n) {
     if (!p.options.gpu || !n.on_gpu) return false;
     switch (get_op(n.op).family) {
-      case Family::source: return !get_op(n.op).lazy_files;  // what a program gives is brought there at once
+      case Family::source: {  // what a program gives is brought there at once; what is read, where it is wanted
+        const OpInfo& info = get_op(n.op);
+        return !info.lazy_files && !info.loads_samples;
+      }
       case Family::whole: return gpu_backend().runs_whole(n.op);
       case Family::stage: break;
     }

@@ -28,3 +28,12 @@ def external_source(*args, **kwargs):
     """Takes batches that the program brings; help(penstock.sources.external_source) lists the arguments."""
     from ..sources import external_source as call
     return call(*args, **kwargs)
+
+
+def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
+    from ..tfrecord import reader
+    return reader(_read, features=features, **arguments)
+
+
+_tfrecord.__name__, _tfrecord.__doc__ = "tfrecord", _module("readers").tfrecord.__doc__
+_module("readers").tfrecord = _tfrecord

@@ -68,3 +68,62 @@ def file(
         seed: Seed of the order; default: the pipeline's.
     """
     ...
+
+def tfrecord(
+    *,
+    path: str | Sequence[str],
+    features: Any,
+    index_path: str | Sequence[str] = [],
+    check_crc: bool = True,
+    use_o_direct: bool = False,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads features of tf.train.Example records from TFRecord files.
+
+    In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless check_crc=False.
+
+    Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.
+
+    Arguments:
+        path: Paths of the files; patterns with * or ? become the files that match, sorted.
+        features: What to read: one JSON object for each output, with name, dtype (string, int64, float32), fixed, shape, default.
+        index_path: Index files as tfrecord2idx writes them, one for each file; made where missing.
+        check_crc: Check the checksums of every record that is read.
+        use_o_direct: Accepted without effect.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...

@@ -140,9 +140,11 @@ struct OpInfo {
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode
   bool lazy_files = false;   // source: output 0 is a file that is read where it is needed
+  bool loads_samples = false;  // source: worker threads load its samples, each on its own, into memory of the CPU
   bool reads_shapes = false; // run() looks at the shapes of its inputs alone
   bool batch_wide = false;   // shapes() needs all samples (pad to the largest)
   std::unique_ptr<BoundOp> (*make)() = nullptr;
+  int (*count_outputs)(BoundOp&) = nullptr;  // where it depends on the arguments; `outputs` is then the least
   const ArgInfo* arg(const std::string& name) const;
 };
 

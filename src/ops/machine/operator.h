@@ -35,6 +35,7 @@
 //     void check(std::span<const ValueType> in);  // throws on layouts and dtypes it cannot have; may keep the types
 //     Layout input_layout(const ValueType&) const;  // what an input without a layout is taken for
 //     void ready();                                     // after all arguments are set
+//     int count_outputs() const;                        // where the arguments decide
 //
 //     // whole part (instead of pixel and map)
 //     void infer(std::span<const ValueType> in, std::span<ValueType> out) const;
@@ -109,6 +110,7 @@ template <class Op> class Schema {
   Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
   Schema&& random() && { info_.random = true; return std::move(*this); }
   Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
+  Schema&& loads_samples() && { info_.loads_samples = true; return std::move(*this); }
   Schema&& lazy_files() && { info_.lazy_files = true; return std::move(*this); }
   Schema&& reads_shapes() && { info_.reads_shapes = true; return std::move(*this); }
   Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
@@ -300,6 +302,8 @@ bool add_to_registry() {
   info.family = WholeOp<Op> ? Family::whole : Family::stage;
   if constexpr (requires { Op::source; }) info.family = Family::source;
   info.make = [] { return std::unique_ptr<BoundOp>(new OpAdaptor<Op>); };
+  if constexpr (requires(const Op& op) { op.count_outputs(); })
+    info.count_outputs = [](BoundOp& bound) { return static_cast<const Op*>(bound.members())->count_outputs(); };
   register_op(std::move(info));
   return true;
 }

@@ -56,6 +56,7 @@ std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<con
 }
 
 int outputs_of(const OpInfo& info, std::span<const Argument> args) {
+  if (info.count_outputs) return info.count_outputs(*bind_op(info, args));
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].value.index() == 0) continue;
     if (info.args[i].name == info.size_output) return info.outputs + value_as<bool>(args[i].value);

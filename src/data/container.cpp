@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/container.h"
+
+#include <fcntl.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error_of.h"
+#include "data/container_index.h"
+#include "data/hash.h"
+#include "data/replace_file.h"
+
+namespace penstock {
+
+namespace fs = std::filesystem;
+
+Bytes FileScan::at(int64_t offset, int64_t length, const char* what) {
+  if (offset < 0 || length < 0 || offset > bytes_ || length > bytes_ - offset)
+    fail(offset, "{} of {} bytes does not lie inside the file of {} bytes", what, length, bytes_);
+  if (offset < start_ || offset + length > start_ + length_) {
+    const int64_t take = std::min(std::max(length, kPiece), bytes_ - offset);
+    if (static_cast<int64_t>(buffer_.size()) < take) buffer_.resize(take);
+    length_ = 0;
+    file_.read(offset, take, buffer_.data());
+    start_ = offset, length_ = take;
+  }
+  return {buffer_.data() + (offset - start_), static_cast<size_t>(length)};
+}
+
+std::vector<std::string> expand_paths(std::span<const std::string> paths) {
+  std::vector<std::string> out;
+  for (const auto& path : paths) {
+    std::error_code ignored;
+    if (path.find_first_of("*?[") == std::string::npos || fs::exists(path, ignored)) {
+      out.push_back(path);
+      continue;
+    }
+    glob_t found{};
+    const int failed = ::glob(path.c_str(), 0, nullptr, &found);
+    for (size_t i = 0; !failed && i < found.gl_pathc; ++i) out.emplace_back(found.gl_pathv[i]);
+    ::globfree(&found);
+    if (failed) fail_on(path, ErrorKind::file_missing, "no file matches the pattern");
+  }
+  if (out.empty()) bad_argument("give at least one path");
+  return out;
+}
+
+static ContainerIndex index_of(const ContainerFormat& format, const std::string& path, const std::string& index_path,
+                               FileStamp& stamp) {
+  const OpenFile file(path);
+  stamp = file.stamp();
+  const auto scan = [&] {
+    ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    FileScan through(file);
+    return format.scan(through);
+  };
+  std::error_code ignored;
+  if (!index_path.empty() && (fs::exists(index_path, ignored) || !format.index_text)) {
+    std::vector<uint8_t> text;
+    read_file(index_path, text, int64_t{1} << 36);
+    ContainerIndex index = format.parse_index({text.begin(), text.end()}, index_path);
+    if (const int64_t i = first_outside(index, stamp.bytes); i >= 0)
+      fail_on(index_path, ErrorKind::data, "record {}, {} bytes at {}, does not lie inside {} of {} bytes: is it the index of "
+              "another file?", i, index.lengths[i], index.offsets[i], path, stamp.bytes);
+    return index;
+  }
+  if (auto kept = kept_index(format.name, path, stamp); kept && index_path.empty()) return std::move(*kept);
+  ContainerIndex index = scan();
+  if (index_path.empty()) {
+    keep_index(format.name, path, stamp, index);
+  } else {
+    const std::string text = format.index_text(index);
+    error_of([&] { replace_file(index_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}); });
+  }
+  return index;
+}
+
+Container::Container(ContainerFormat format, std::vector<std::string> paths, std::span<const std::string> index_paths)
+    : format_(format.name), paths_(std::move(paths)) {
+  if (!index_paths.empty() && index_paths.size() != paths_.size())
+    bad_argument("{} index files for {} files", index_paths.size(), paths_.size());
+  for (int i = 0; i < files(); ++i) {
+    FileStamp stamp;
+    ContainerIndex index = index_of(format, paths_[i], index_paths.empty() ? "" : index_paths[i], stamp);
+    add(std::move(index), stamp, i);
+  }
+  finish();
+}
+
+Container::Container(const char* format, std::vector<std::string> paths, std::vector<ContainerIndex> indexes)
+    : format_(format), paths_(std::move(paths)) {
+  for (int i = 0; i < files(); ++i) add(std::move(indexes[i]), OpenFile(paths_[i]).stamp(), i);
+  finish();
+}
+
+void Container::add(ContainerIndex index, FileStamp stamp, int file) {
+  first_.push_back(size());
+  stamps_.push_back(stamp);
+  offsets_.insert(offsets_.end(), index.offsets.begin(), index.offsets.end());
+  lengths_.insert(lengths_.end(), index.lengths.begin(), index.lengths.end());
+  names_.insert(names_.end(), std::make_move_iterator(index.names.begin()), std::make_move_iterator(index.names.end()));
+  const std::string name = fs::path(paths_[file]).filename();
+  hash_ = mix64(hash_bytes(name, hash_) ^ mix64(static_cast<uint64_t>(stamp.bytes)) ^ static_cast<uint64_t>(index.size()));
+}
+
+void Container::finish() {
+  first_.push_back(size());
+  places_.assign(paths_.size(), recent_.end());
+  if (size() == 0) fail_on(paths_.front(), ErrorKind::data, "there are no records in {}", files() > 1 ? "these files" : "this file");
+}
+
+int Container::file_of(int64_t record) const {
+  return static_cast<int>(std::upper_bound(first_.begin(), first_.end() - 1, record) - first_.begin()) - 1;
+}
+
+ByteRange Container::range(int64_t record) const { return {paths_[file_of(record)], offsets_[record], lengths_[record]}; }
+
+std::string Container::source(int64_t record) const {
+  return fmt::format("{}, byte {}", paths_[file_of(record)], offsets_[record]);
+}
+
+std::shared_ptr<const OpenFile> Container::open(int file) const {
+  std::lock_guard lock(mutex_);
+  auto& place = places_[file];
+  if (place != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, place);
+    return place->opened;
+  }
+  auto opened = std::make_shared<const OpenFile>(paths_[file]);
+  const FileStamp now = opened->stamp();
+  if (now.bytes != stamps_[file].bytes || now.modified_ns != stamps_[file].modified_ns)
+    fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: {} bytes, they were {}", now.bytes,
+            stamps_[file].bytes);
+  if (recent_.size() >= kMostOpen) {
+    places_[recent_.back().file] = recent_.end();
+    recent_.pop_back();
+  }
+  recent_.push_front({file, opened});
+  place = recent_.begin();
+  return opened;
+}
+
+void Container::read_range(int file, int64_t offset, int64_t length, uint8_t* out) const {
+  const int64_t bytes = stamps_[file].bytes;
+  if (offset < 0 || length < 0 || offset > bytes || length > bytes - offset)
+    fail_on(paths_[file], ErrorKind::data, "{} bytes at {} do not lie inside the file of {} bytes", length, offset, bytes);
+  open(file)->read(offset, length, out);
+}
+
+void Container::read(int64_t record, uint8_t* out) const {
+  try {
+    read_range(file_of(record), offsets_[record], lengths_[record], out);
+  } catch (Error& e) {
+    e.source = source(record);
+    throw;
+  }
+}
+
+}  // namespace penstock

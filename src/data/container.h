@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that hold many records, with random access to each: by number over all files of a data set.
+#pragma once
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/storage.h"
+
+namespace penstock {
+
+using Bytes = std::span<const uint8_t>;
+
+// Where the records of one file lie. Made by reading the file through, or read from an index.
+struct ContainerIndex {
+  std::vector<int64_t> offsets, lengths;  // in bytes; of what a reader of the format needs, headers included
+  std::vector<std::string> names;         // of formats that name their records: one for each, else empty
+  int64_t size() const { return static_cast<int64_t>(offsets.size()); }
+  void add(int64_t offset, int64_t length) { offsets.push_back(offset), lengths.push_back(length); }
+};
+
+// Reads through a file for its index; a large piece at a time where pieces asked for lie close together.
+class FileScan {
+ public:
+  explicit FileScan(const OpenFile& file) : file_(file), bytes_(file.stamp().bytes) {}
+  const OpenFile& file() const { return file_; }
+  int64_t bytes() const { return bytes_; }
+  // The piece; valid until the next call. Error (data), with path and offset, where it does not lie in the file.
+  Bytes at(int64_t offset, int64_t length, const char* what);
+  template <class... A>
+  [[noreturn]] void fail(int64_t offset, fmt::format_string<A...> text, A&&... args) const {
+    fail_on(file_.path(), ErrorKind::data, "at byte {}: {}", offset, fmt::format(text, std::forward<A>(args)...));
+  }
+
+ private:
+  static constexpr int64_t kPiece = 1 << 16;
+  const OpenFile& file_;
+  int64_t bytes_;
+  int64_t start_ = 0, length_ = 0;  // of what buffer_ holds
+  std::vector<uint8_t> buffer_;
+};
+
+struct ContainerFormat {
+  const char* name = "";                                        // "tfrecord"; names the kept index too
+  std::function<ContainerIndex(FileScan&)> scan;                // reads the file through
+  std::function<ContainerIndex(const std::string& text, const std::string& path)> parse_index;  // of an index file
+  std::function<std::string(const ContainerIndex&)> index_text; // null: a missing index file is an error
+};
+
+// Paths with *, ? or [ become the files that match, sorted. Error (file_missing) where none does.
+std::vector<std::string> expand_paths(std::span<const std::string> paths);
+
+class Container {
+ public:
+  // index_paths: empty, or one for each of the (expanded) paths; an index file that is missing is made, where the format
+  // has index_text. Without index files the index is kept in the user's cache folder, for a file of this size and time.
+  // Errors: argument; file_missing; data, with the path, where a file is none of this format or its index does not fit.
+  Container(ContainerFormat format, std::vector<std::string> paths, std::span<const std::string> index_paths = {});
+  // Any other division of files into records, as its maker says it.
+  Container(const char* format, std::vector<std::string> paths, std::vector<ContainerIndex> indexes);
+
+  int64_t size() const { return static_cast<int64_t>(offsets_.size()); }
+  int files() const { return static_cast<int>(paths_.size()); }
+  const std::string& path(int file) const { return paths_[file]; }
+  int file_of(int64_t record) const;
+  int64_t offset(int64_t record) const { return offsets_[record]; }
+  int64_t length(int64_t record) const { return lengths_[record]; }
+  const std::string& name(int64_t record) const { return names_[record]; }
+  int64_t first_of(int file) const { return first_[file]; }     // record; first_of(files()) == size()
+  ByteRange range(int64_t record) const;
+  std::string source(int64_t record) const;                     // "a.tfrecord, byte 1234", for messages
+  // Of names, sizes and numbers of records; the same data in another folder hash alike.
+  uint64_t hash() const { return hash_; }
+  // Reads the record into out, length(record) bytes. Errors as of read_file, with the record's source.
+  void read(int64_t record, uint8_t* out) const;
+  void read_range(int file, int64_t offset, int64_t length, uint8_t* out) const;
+  FileStamp stamp(int file) const { return stamps_[file]; }
+
+ private:
+  static constexpr size_t kMostOpen = 128;
+  void add(ContainerIndex index, FileStamp stamp, int file);
+  void finish();
+  std::shared_ptr<const OpenFile> open(int file) const;
+
+  std::string format_;
+  std::vector<std::string> paths_;
+  std::vector<FileStamp> stamps_;
+  std::vector<int64_t> first_;
+  std::vector<int64_t> offsets_, lengths_;
+  std::vector<std::string> names_;
+  uint64_t hash_ = 0;
+  struct Opened {
+    int file;
+    std::shared_ptr<const OpenFile> opened;
+  };
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::list<Opened> recent_;  // the latest first
+  mutable std::vector<std::list<Opened>::iterator> places_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of container files: one record a sample.
+#pragma once
+#include "exec/reader_source.h"
+
+namespace penstock {
+
+// A record in memory that values of the sample may point into.
+struct LoadedRecord {
+  std::shared_ptr<void> owner;
+  Bytes bytes;
+};
+
+class ContainerSource : public ReaderSource {
+ public:
+  void load(Iteration& it, int node, int i) const final;
+  std::string data_set() const final;
+
+ protected:
+  using ReaderSource::ReaderSource;
+  void open(const Graph& g, std::shared_ptr<const Container> container);
+  const Container& container() const { return *container_; }
+  std::string source_of(int64_t index) const override { return container_->source(index); }
+  // Takes the sample's values out of the record. Errors get the record's source.
+  virtual void take(Iteration& it, int node, int i, int64_t index, const LoadedRecord& record) const = 0;
+
+ private:
+  std::shared_ptr<const Container> container_;
+};
+
+// Paths that a user gave, expanded; index_paths must be as many as these, or none.
+std::shared_ptr<const Container> open_container(const ContainerFormat& format, const std::vector<std::string>& paths,
+                                                const std::vector<std::string>& index_paths);
+
+}  // namespace penstock

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/reader_source.h"
+
+#include <algorithm>
+
+namespace penstock {
+
+ReaderSource::ReaderSource(const ReaderOptions& o) {
+  if (o.shard_id >= o.num_shards) bad_argument("shard_id {} of {} shards", o.shard_id, o.num_shards);
+  arguments_.random_shuffle = o.random_shuffle || o.shuffle;
+  arguments_.shuffle_after_epoch = o.shuffle_after_epoch;
+  arguments_.stick_to_shard = o.stick_to_shard;
+  arguments_.pad_last_batch = o.pad_last_batch;
+  arguments_.num_shards = static_cast<int32_t>(o.num_shards);
+  arguments_.shard_id = static_cast<int32_t>(o.shard_id);
+  if (o.seed.given() && *o.seed >= 0) arguments_.seed = *o.seed;
+  if (o.shuffle_after_epoch_seed.given()) arguments_.shuffle_after_epoch_seed = *o.shuffle_after_epoch_seed;
+}
+
+void ReaderSource::open(const Graph& graph, int64_t size, uint64_t list_hash) {
+  settings_ = order_settings(arguments_, graph.seed(), size, list_hash);
+  begin(SampleOrder(settings_));
+}
+
+void ReaderSource::begin(SampleOrder order) {
+  order_.emplace(std::move(order));
+  settings_ = order_->settings();
+  cursor_ = order_->begin();
+}
+
+void ReaderSource::put(Iteration& it, int node, int i, int64_t index, const std::string& source) const {
+  it.indices.at(node)[i] = index;
+  it.values.at({node, 0}).sample(i).source = source;
+  put_known(it, node, i, index);
+}
+
+int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) {
+  int n = batch_size;
+  if (mode != EpochMode::stream) {
+    for (int tries = 0;; ++tries) {
+      const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
+      n = static_cast<int>(std::min<int64_t>(batch_size, left));
+      if (n > 0 && !(mode == EpochMode::drop && n < batch_size)) break;
+      if (tries > 1) bad_argument("an epoch of this reader holds no full batch of {} samples", batch_size);
+      cursor_ = {cursor_.epoch + 1, 0};
+    }
+  }
+  std::vector<Batch> outputs = make_outputs(n);
+  for (size_t k = 0; k < outputs.size(); ++k) it.values.at({node, static_cast<int>(k)}) = std::move(outputs[k]);
+  it.indices[node].resize(n);
+  if (primary) it.origin.resize(n);
+  for (int i = 0; i < n; ++i) {
+    OrderedSample s;
+    uint64_t epoch = cursor_.epoch;
+    if (mode == EpochMode::stream) {
+      const auto before = cursor_;
+      s = order_->next(cursor_, batch_size);
+      epoch = cursor_.taken == 1 ? cursor_.epoch : before.epoch;
+    } else {
+      s = order_->at(cursor_.epoch, cursor_.taken++);
+    }
+    SampleOrigin o{epoch, static_cast<uint64_t>(s.position), s.index, source_of(s.index)};
+    put(it, node, i, s.index, o.path);
+    if (primary) it.origin[i] = std::move(o);
+  }
+  return n;
+}
+
+bool ReaderSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
+  SampleOrigin& o = it.origin[i];
+  const int64_t position = replacement_position(settings_.seed, o.epoch, static_cast<int64_t>(o.position) % settings_.size,
+                                                attempt, settings_.size);
+  o.index = order_->index_at(o.epoch, position);
+  o.path = source_of(o.index);
+  put(it, node, i, o.index, o.path);
+  return true;
+}
+
+std::optional<ReaderMeta> ReaderSource::meta() const {
+  ReaderMeta m;
+  m.epoch_size = order_->epoch_size();
+  m.epoch_size_padded = order_->epoch_size_padded();
+  m.shard_size = order_->shard_size(settings_.shard_id);
+  m.number_of_shards = settings_.num_shards, m.shard_id = settings_.shard_id;
+  m.pad_last_batch = arguments_.pad_last_batch, m.stick_to_shard = arguments_.stick_to_shard;
+  return m;
+}
+
+int64_t ReaderSource::batches_per_epoch(int batch_size, EpochMode mode) const {
+  const int64_t n = order_->length(order_->first_epoch() + 1);
+  return mode == EpochMode::drop ? n / batch_size : (n + batch_size - 1) / batch_size;
+}
+
+void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner) {
+  auto& sample = it.values.at(output).sample(i);
+  sample.shape = shape;
+  sample.data = const_cast<void*>(data);
+  sample.owner = std::move(owner);
+}
+
+std::string common_folder(std::span<const std::string> paths) {
+  std::string common = paths.front();
+  for (const auto& p : paths)
+    common.resize(static_cast<size_t>(std::mismatch(common.begin(), common.end(), p.begin(), p.end()).first - common.begin()));
+  const size_t slash = common.rfind('/');
+  return slash == std::string::npos ? std::string(".") : common.substr(0, slash + 1);
+}
+
+}  // namespace penstock

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all readers share: arguments, order, shards, checkpoints, replacements; and memory for the records they read.
+#pragma once
+#include "data/container.h"
+#include "data/replacement.h"
+#include "data/sample_order.h"
+#include "exec/source.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+// Members and arguments of a reader's operator.
+struct ReaderOptions {
+  bool random_shuffle = false, shuffle_after_epoch = false, stick_to_shard = false, pad_last_batch = false;
+  bool read_ahead = false, dont_use_mmap = false, lazy_init = false, skip_cached_images = false, shuffle = false;
+  int64_t num_shards = 1, shard_id = 0, initial_fill = 1024, prefetch_queue_depth = 1, tensor_init_bytes = 1048576;
+  Optional<int64_t> shuffle_after_epoch_seed, seed;
+  static constexpr bool source = true;
+};
+
+template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("random_shuffle", &Op::random_shuffle, "Another random order of the whole data set in each epoch.")
+      .arg("shuffle", &Op::shuffle, "The same as random_shuffle.")
+      .arg("shuffle_after_epoch", &Op::shuffle_after_epoch, "Another random order in each epoch.")
+      .arg("shuffle_after_epoch_seed", &Op::shuffle_after_epoch_seed, "Seed of that order.")
+      .arg("num_shards", &Op::num_shards, "Number of parts that the data set is cut into.", at_least(1))
+      .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
+      .arg("stick_to_shard", &Op::stick_to_shard, "Read the same contiguous part in every epoch.")
+      .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
+      .arg("initial_fill", &Op::initial_fill, "Accepted; the shuffle is always over the whole data set.")
+      .arg("read_ahead", &Op::read_ahead, "Accepted without effect.")
+      .arg("dont_use_mmap", &Op::dont_use_mmap, "Accepted without effect.")
+      .arg("lazy_init", &Op::lazy_init, "Accepted without effect.")
+      .arg("skip_cached_images", &Op::skip_cached_images, "Accepted without effect.")
+      .arg("prefetch_queue_depth", &Op::prefetch_queue_depth, "Accepted without effect.")
+      .arg("tensor_init_bytes", &Op::tensor_init_bytes, "Accepted without effect.")
+      .arg("seed", &Op::seed, "Seed of the order; default: the pipeline's.");
+}
+
+class ReaderSource : public Source {
+ public:
+  int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) final;
+  bool replace(Iteration& it, int node, int sample, uint32_t attempt) final;
+  std::optional<ReaderMeta> meta() const final;
+  int64_t batches_per_epoch(int batch_size, EpochMode mode) const final;
+  std::string state() const final { return order_->state_at(cursor_.epoch, cursor_.taken).to_json(); }
+  void restore(const std::string& text) final { begin(SampleOrder(settings_, ReaderState::from_json(text))); }
+
+ protected:
+  explicit ReaderSource(const ReaderOptions& options);
+  // What a reader must call once it knows its data.
+  void open(const Graph& graph, int64_t size, uint64_t list_hash);
+
+  // Empty values of the outputs for `samples` samples, with their types.
+  virtual std::vector<Batch> make_outputs(int samples) const = 0;
+  // The file or record of a sample of the data set, for messages and for source_info().
+  virtual std::string source_of(int64_t index) const = 0;
+  // Values that need no reading, of sample i of the batch.
+  virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
+
+ private:
+  void begin(SampleOrder order);
+  void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;
+
+  ReaderArguments arguments_;
+  OrderSettings settings_;
+  std::optional<SampleOrder> order_;
+  SampleOrder::Cursor cursor_;
+};
+
+// The operator's struct of a node, its arguments bound.
+template <class Op> Op bound_options(const Graph& g, const Node& n) {
+  const auto args = g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });
+  return *static_cast<const Op*>(bind_op(get_op(n.op), args)->members());
+}
+template <class Op, class S> bool register_reader(const char* name) {
+  register_source(name, [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+    return std::make_unique<S>(g, bound_options<Op>(g, n));
+  });
+  return true;
+}
+
+// Puts bytes that `owner` keeps alive into sample i of an output.
+void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);
+// The folder of a path; of several, what all begin with.
+std::string common_folder(std::span<const std::string> paths);
+
+}  // namespace penstock
