@@ -192,6 +192,11 @@ PASSES = {
         whole: %3 random.coin_flip
         stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize (reads files)
         """,
+    "decode_regions": """
+        source: %0 readers.file
+        whole: %3 random.coin_flip
+        stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize (reads files)
+        """,
     "last_use": """
         source: %0 readers.file
         whole: %3 random.coin_flip

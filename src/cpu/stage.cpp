@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cpu/stage_state.h"
+#include "ops/machine/source_range.h"
 
 namespace penstock {
 
@@ -25,34 +26,6 @@ void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::sp
   const std::vector<Shape> shapes = value_shapes(s, in);
   for (size_t i = 0; i < state_->program.outputs.size(); ++i) out[i] = shapes[state_->program.outputs[i]];
 }
-
-namespace {
-// The source positions that dimension d of the placement reads, as a range.
-void source_range(const Placement& p, int d, CpuScratch::State& scratch, int64_t& lo, int64_t& hi) {
-  const DimMap& m = p[d];
-  int64_t a = 0, b = m.extent;  // positions of the window that are read
-  if (p.warps()) {
-    // A warp may read anything in its window.
-  } else {
-    int64_t vlo, vhi;
-    m.valid(vlo, vhi);
-    if (m.filter) {
-      // Width has slot 0 and height slot 1 in run_filtered, which finds the tables made.
-      const TapTable& taps = filter_taps(scratch, d == 0 ? 1 : 0, m);
-      a = taps.lowest, b = taps.highest;
-    } else {
-      a = vlo, b = vhi;
-    }
-  }
-  if (b <= a) {
-    lo = hi = 0;
-    return;
-  }
-  const int64_t first = m.start + m.step * a, last = m.start + m.step * (b - 1);
-  lo = std::clamp<int64_t>(std::min(first, last), 0, m.in);
-  hi = std::clamp<int64_t>(std::max(first, last) + 1, lo, m.in);
-}
-}  // namespace
 
 // What is kept of one sample between the steps.
 class CpuStage::Sample {
@@ -139,9 +112,8 @@ void CpuStage::Sample::prepare_decode() {
     decode.params.eighths = choose_eighths(*placement_);
     for (int d = 0; d < 2 && decode.params.eighths < 8; ++d) placement_->shrink_source(d, decode.params.eighths);
   }
-  int64_t lo[3], hi[3];
-  for (int d = 0; d < 3; ++d) source_range(*placement_, d, scratch_, lo[d], hi[d]);
-  const Region region{lo[0], lo[1], hi[0] - lo[0], hi[1] - lo[1]};
+  const SourceRange rows = source_range(*placement_, 0), columns = source_range(*placement_, 1);
+  const Region region{rows.lo, columns.lo, rows.hi - rows.lo, columns.hi - columns.lo};
   const int64_t channels = in_shapes_[0][2];
   const int64_t row = region.width * channels;
   const int64_t row_bytes = row * static_cast<int64_t>(size_of(decode.params.dtype));

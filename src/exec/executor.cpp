@@ -115,10 +115,9 @@ void Executor::open_gpu() {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;
     const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
-    const auto args = plan.graph.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });
     statistics.name_engine(i, engines.at(n.id)->name());
     decoders_[i] = std::make_unique<GroupDecoder>(*gpu_, std::move(engines.at(n.id)),
-                                                  bind_op(get_op(n.op), args)->decode_params());
+                                                  bound_early(plan.graph, n)->decode_params());
   }
 }
 

@@ -104,6 +104,8 @@ class Executor {
   void prepare_decode(Iteration& it, const Step& s);
   void run_decode_item(Iteration& it, int item);
   void decode_sample(Iteration& it, DecodeState& state, int i);
+  Region region_of(Iteration& it, const DecodeState& state, int i) const;
+  void show_region(const DecodeState& state, int i, Batch::Sample& sample) const;
   void upload(Iteration& it, DecodeState& state, int i);
   bool begin_decode(Iteration& it);             // behind the items: true if there is something for the engine
   bool hand_over(const std::shared_ptr<Iteration>& it);  // to the engine

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding on a GPU: worker threads read files and headers and decode what the engine does not take; the engine gets the rest
 // of all iterations that have come so far. What it fails on is decoded by worker threads as well.
+//
+// Where the next step is the only one that reads the pictures, through a map, and the engine takes regions, just what that step
+// reads is decoded. Its input is then a batch of whole pictures of which only the region has memory: the address of the first
+// pixel is where it would be, and the step never goes there.
 #include "data/storage.h"
 #include "exec/call.h"
 #include "exec/executor.h"
+#include "ops/machine/source_range.h"
 
 namespace penstock {
 
@@ -12,10 +17,14 @@ struct Executor::DecodeState {
     std::shared_ptr<void> read;                  // the file, where this step reads it: pinned, the engine fetches it itself
     Bytes file;
     ImageInfo info;
-    Shape shape;
+    Shape shape;                                 // of the picture
+    Region region;                               // what is decoded of it
+    Shape target_shape;                          // of the region's pixels on the device
+    void* target = nullptr;
     std::shared_ptr<void> pixels;                // decoded by a worker thread; null: for the engine
   };
   DecodeParams params;
+  StageProgram next;                             // of the step behind, where it says what is read
   Batch encoded;                                 // keeps the files that this step does not read
   std::vector<Sample> samples;
   std::optional<DecodeJob> job;
@@ -28,6 +37,15 @@ void Executor::prepare_decode(Iteration& it, const Step& s) {
   auto state = std::make_shared<DecodeState>();
   state->params = bind(it, plan.graph.node(s.nodes[0]))->decode_params();
   state->params.may_scale = false;  // the whole picture
+  if (s.regions) {
+    const Step& next = plan.steps[it.step + 1];
+    std::vector<ValueType> types{{state->params.dtype, 3, "HWC"}};
+    for (size_t k = 1; k < next.inputs.size(); ++k) {
+      const Batch& b = it.values.at(next.inputs[k]);
+      types.push_back({b.dtype(), b.ndim(), b.layout()});
+    }
+    state->next = program_of(it, next, std::move(types), {});
+  }
   if (!s.lazy_source) state->encoded = it.values.at(s.inputs[0]);
   state->samples.resize(it.size);
   it.items = it.size;
@@ -66,24 +84,54 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
   }
   x.info = probe_image(x.file, state.params);
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
+  x.region = region_of(it, state, i);
   if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params).empty()) return;
-  const size_t row = checked_bytes(x.shape[1] * x.shape[2], size_of(state.params.dtype));
-  x.pixels = allocate_shared(gpu_->pinned(), checked_bytes(x.shape[0], row), it.stream);
-  decode_image(x.file, x.info, state.params, {0, 0, x.shape[0], x.shape[1]}, {x.pixels.get(), static_cast<int64_t>(row)});
+  const size_t row = checked_bytes(x.region.width * x.shape[2], size_of(state.params.dtype));
+  x.pixels = allocate_shared(gpu_->pinned(), checked_bytes(x.region.height, row), it.stream);
+  decode_image(x.file, x.info, state.params, x.region, {x.pixels.get(), static_cast<int64_t>(row)});
   if (state.handed_over) upload(it, state, i);
+}
+
+Region Executor::region_of(Iteration& it, const DecodeState& state, int i) const {
+  const Shape& shape = state.samples[i].shape;
+  const Region whole{0, 0, shape[0], shape[1]};
+  if (!plan.steps[it.step].regions) return whole;
+  Placement placement(shape, "HWC");
+  const auto place = [&] {
+    for (const StageNode& node : state.next.nodes)
+      if (node.op->traits().maps) node.op->map(context(it, i, plan.graph.node(static_cast<int>(node.id))), placement);
+  };
+  if (error_of(place)) return whole;  // the next step says what is wrong
+  const SourceRange y = source_range(placement, 0), x = source_range(placement, 1);
+  if (y.hi <= y.lo || x.hi <= x.lo) return {0, 0, 1, 1};  // nothing is read
+  return {y.lo, x.lo, y.hi - y.lo, x.hi - x.lo};
+}
+
+// The sample of the step's output, whose region has memory at x.target.
+void Executor::show_region(const DecodeState& state, int i, Batch::Sample& sample) const {
+  const auto& x = state.samples[i];
+  sample.shape = x.shape;
+  sample.data = x.target;
+  sample.strides = {};
+  if (x.region.height == x.shape[0] && x.region.width == x.shape[1]) return;
+  sample.strides = Shape{x.region.width * x.shape[2], x.shape[2], 1};
+  const int64_t before = (x.region.y * x.region.width + x.region.x) * x.shape[2];
+  sample.data = static_cast<char*>(x.target) - before * static_cast<int64_t>(size_of(state.params.dtype));
 }
 
 // Of a sample that a worker thread has decoded, to its place in the batch on the device.
 void Executor::upload(Iteration& it, DecodeState& state, int i) {
   auto& x = state.samples[i];
   auto& sample = it.values.at(plan.steps[it.step].output).sample(i);
-  const size_t bytes = checked_bytes(x.shape.volume(), size_of(state.params.dtype));
-  if (!(sample.shape == x.shape)) {  // another file stands in
+  const Shape region{x.region.height, x.region.width, x.shape[2]};
+  const size_t bytes = checked_bytes(region.volume(), size_of(state.params.dtype));
+  if (!(x.target_shape == region)) {  // another file stands in
     sample.owner = allocate_shared(gpu_->memory(), bytes, it.stream);
-    sample.data = sample.owner.get();
-    sample.shape = x.shape;
+    x.target = sample.owner.get();
+    x.target_shape = region;
   }
-  if (bytes) gpu_->runtime().copy(gpu_->device(), sample.data, x.pixels.get(), bytes, it.stream);
+  show_region(state, i, sample);
+  if (bytes) gpu_->runtime().copy(gpu_->device(), x.target, x.pixels.get(), bytes, it.stream);
   x.pixels = nullptr;
 }
 
@@ -93,19 +141,28 @@ bool Executor::begin_decode(Iteration& it) {
   if (state.handed_over) return false;
   Batch out(state.params.dtype, 3, "HWC", it.size);
   for (int i = 0; i < it.size; ++i) {
-    out.sample(i).shape = state.samples[i].shape;
+    auto& x = state.samples[i];
+    x.target_shape = Shape{x.region.height, x.region.width, x.shape[2]};
+    out.sample(i).shape = x.target_shape;
     out.sample(i).source = path_of(it, s.inputs[0], i);
   }
   out.allocate(makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
-  it.values.at(s.output) = out;
+  for (int i = 0; i < it.size; ++i) {
+    state.samples[i].target = out.sample(i).data;
+    show_region(state, i, out.sample(i));
+  }
+  it.values.at(s.output) = std::move(out);
   DecodeJob job;
+  job.images.reserve(it.size);
   state.in_job.clear();
   for (int i = 0; i < it.size; ++i) {
-    if (state.samples[i].pixels) {
+    auto& x = state.samples[i];
+    if (x.pixels) {
       upload(it, state, i);
       continue;
     }
-    job.images.push_back({state.samples[i].file, &state.samples[i].info, out.sample(i).data, std::nullopt, {}});
+    job.images.push_back({x.file, &x.info, x.target, std::nullopt, {}});
+    if (s.regions) job.images.back().region = {x.region.y, x.region.x, x.region.height, x.region.width};
     state.in_job.push_back(i);
   }
   state.handed_over = true;

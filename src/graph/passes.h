@@ -45,6 +45,8 @@ void group(Planning& p);
 void add_transfers(Planning& p);
 // Readers hand out names of files: who wants bytes gets a step that reads them, a single decoder reads for itself.
 void add_reads(Planning& p);
+// Where one stage alone reads a decoder's pixels, through a map: the decoder then makes just what that stage reads of them.
+void find_decode_regions(Planning& p);
 // Says after which step a value's memory is free.
 void find_last_uses(Planning& p);
 

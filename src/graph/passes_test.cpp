@@ -87,6 +87,10 @@ TEST(Passes, TextAfterEach) {
       "source: %0 readers.file\n"
       "whole: %4 random.coin_flip\n"
       "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
+      "decode_regions\n"
+      "source: %0 readers.file\n"
+      "whole: %4 random.coin_flip\n"
+      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
       "last_use\n"
       "source: %0 readers.file\n"
       "whole: %4 random.coin_flip\n"
@@ -94,7 +98,7 @@ TEST(Passes, TextAfterEach) {
 }
 
 TEST(Passes, WithoutPushDownTheDecoderStandsAlone) {
-  EXPECT_EQ(Resnet().texts({true, false}).back(),
+  EXPECT_EQ(Resnet().texts({true, false, false, {}}).back(),
             "last_use\n"
             "source: %0 readers.file\n"
             "stage: %1 decoders.image (reads files); frees %0.0\n"
@@ -183,6 +187,32 @@ TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "decode on the GPU: %1 decoders.image_random_crop (reads files)\n"
                                           "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);
+  options.gpu_decoders[image] = true;
+  EXPECT_EQ(make_plan(g, options).text(),
+            "source: %0 readers.file\n"
+            "decode on the GPU: %1 decoders.image_random_crop (reads files) (what the next step reads)\n"
+            "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);
+}
+
+TEST(Passes, ADecoderOfTheGpuMakesWhatTheNextStageReads) {
+  Resnet r;
+  Graph g;
+  for (Node n : r.g.nodes()) {
+    if (n.id == r.image) n.device = "mixed";
+    n.types.clear();
+    n.on_gpu = false;
+    g.add(std::move(n));
+  }
+  g.set_outputs({{r.normalized, 0}});
+  PlanOptions options;
+  options.gpu = true;
+  options.gpu_decoders[r.image] = true;
+  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
+                                          "whole: %4 random.coin_flip\n"
+                                          "decode on the GPU: %1 decoders.image (reads files) (what the next step reads)\n"
+                                          "stage on the GPU: %2 random_resized_crop %5 crop_mirror_normalize\n");
+  g.set_outputs({{r.normalized, 0}, {r.image, 0}});  // somebody wants all of the picture
+  EXPECT_EQ(make_plan(g, options).text().find("what the next step reads"), std::string::npos);
 }
 
 TEST(Passes, AWindowStaysWithADecoderOnTheCpu) {

@@ -52,6 +52,8 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   tell("add_transfers", [&] { return p.plan.text(); });
   add_reads(p);
   tell("add_reads", [&] { return p.plan.text(); });
+  find_decode_regions(p);
+  tell("decode_regions", [&] { return p.plan.text(); });
   find_last_uses(p);
   tell("last_use", [&] { return last_uses_text(p); });
   return std::move(p.plan);
@@ -70,6 +72,7 @@ std::string Plan::step_text(size_t i) const {
   s += step.gpu ? " on the GPU:" : ":";
   for (int id : step.nodes) s += fmt::format(" %{} {}", id, graph.node(id).op);
   if (step.lazy_source) s += " (reads files)";
+  if (step.regions) s += " (what the next step reads)";
   return s;
 }
 

@@ -16,6 +16,7 @@ struct Step {
   ValueRef output;                // of stages, reads, transfers, decodes; others give all outputs of nodes[0]
   bool lazy_source = false;       // stage, decode: reads and decodes the files of a reader itself
   bool gpu = false;               // stage, decode, transfer: the output is there
+  bool regions = false;           // decode: only what the next step, a stage, reads of the pictures
   bool pinned = false;            // the output only goes on to the GPU; transfer: the input is such a one
 };
 

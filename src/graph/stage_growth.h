@@ -7,6 +7,8 @@
 
 namespace penstock {
 
+// With values of its arguments that come later.
+std::shared_ptr<BoundOp> bound_early(const Graph& g, const Node& n);
 StageTraits stage_traits(const Graph& g, const Node& n);
 bool stage_decodes(const Graph& g, const Node& n);  // false for other families
 
