@@ -44,7 +44,7 @@ struct Subscript {
       if (!at[d].given()) shape.push_back(in[0][d] < 0 ? -1 : range(s.index, d, in[0][d]).count);
     out[0] = shape;
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     View v = in[0];
     v.shape = v.strides = {};
     int64_t offset = 0;
@@ -62,7 +62,7 @@ struct Subscript {
       }
     }
     v.data = in[0].as<char>() + offset * static_cast<int64_t>(size_of(v.dtype));
-    copy_strided(v, out[0]);
+    to.copy(v, out[0]);
   }
 
  private:

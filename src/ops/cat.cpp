@@ -40,7 +40,7 @@ struct Cat {
       }
     out[0] = s;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     Layout layout;
     for (const auto& v : in)
       if (!v.layout.empty()) layout = v.layout;
@@ -48,7 +48,7 @@ struct Cat {
     View part = out[0];
     for (const auto& v : in) {
       part.shape = v.shape;
-      copy_strided(v, part);
+      to.copy(v, part);
       part.data = part.as<char>() + v.shape[a] * out[0].strides[a] * static_cast<int64_t>(size_of(v.dtype));
     }
   }

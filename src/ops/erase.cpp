@@ -29,7 +29,7 @@ struct Erase {
         .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
-        .oracle("dali");
+        .gpu_arguments({"fill_value"}).oracle("dali");
   }
   void ready() {
     if (normalized.given() && (normalized_anchor.given() || normalized_shape.given()))
@@ -42,24 +42,26 @@ struct Erase {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = in[0];
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
-    copy_strided(in[0], out[0]);
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& work) const {
     const View& to = out[0];
     const std::vector<int> at = dims({to.dtype, to.shape.size(), in[0].layout});
-    const std::vector<float> fill = fill_value[s.index], extents = shape[s.index], begins = anchor[s.index];
+    const SampleNumbers fill = numbers_of(fill_value, s.index);
+    const std::vector<float> extents = shape[s.index], begins = anchor[s.index];
     const size_t k = at.size();
     if (k == 0 || extents.size() % k != 0)
       bad_argument("shape has {} values, not a multiple of the {} axes", extents.size(), k);
     if (!begins.empty() && begins.size() != extents.size())
       bad_argument("anchor has {} values and shape has {}", begins.size(), extents.size());
     const int channel = in[0].layout.find('C');
-    if (fill.size() != 1 && (channel < 0 || static_cast<int64_t>(fill.size()) != to.shape[channel]))
+    if (fill.size() != 1 && (channel < 0 || fill.size() != to.shape[channel]))
       bad_argument("fill_value has {} values, which are not the channels of shape {}, layout '{}'", fill.size(),
                    to.shape.text(), in[0].layout.str());
+    work.copy(in[0], to);
+    work.then();
     const bool scale_anchor = *normalized || *normalized_anchor, scale_shape = *normalized || *normalized_shape;
     for (size_t region = 0; region + k <= extents.size(); region += k) {
       View box = to;
-      std::vector<float> values = fill;
+      SampleNumbers values = fill;
       int64_t offset = 0;
       for (size_t i = 0; i < k; ++i) {
         const int d = at[i];
@@ -70,10 +72,10 @@ struct Erase {
         const int64_t a = bound(low, to.shape[d]), b = std::max(a, bound(low + size, to.shape[d]));
         box.shape[d] = b - a;
         offset += a * box.strides[d];
-        if (d == channel && values.size() > 1) values.assign(fill.begin() + a, fill.begin() + b);
+        if (d == channel && values.size() > 1) values = fill.part(a, b);
       }
       box.data = to.as<char>() + offset * static_cast<int64_t>(size_of(to.dtype));
-      fill_strided(box, values, channel);
+      if (box.volume() > 0) work.fill(box, values, values.size() > 1 ? channel : -1);
     }
   }
 

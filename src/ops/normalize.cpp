@@ -2,7 +2,6 @@
 #include "ops/machine/axes.h"
 #include "ops/machine/operator.h"
 #include "ops/machine/statistics.h"
-#include "ops/machine/stored.h"
 
 namespace penstock {
 
@@ -32,7 +31,7 @@ struct Normalize {
         .arg("scale", &Op::scale, "Multiplies the normalized values.")
         .arg("shift", &Op::shift, "Added to the result.")
         .arg("dtype", &Op::dtype, "Type of the result.")
-        .batch_wide().oracle("dali");
+        .gpu_arguments({"mean", "stddev"}).batch_wide().oracle("dali");
   }
   void ready() {
     if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
@@ -57,27 +56,22 @@ struct Normalize {
     for (int i = 0; i < in[0].size(); ++i) {
       const ReductionPlan p = plan(i, in[0].shape(i), types[0].layout);
       if (stddev.given()) break;
-      sums.add_squares(in[0].tensor(i).view, p, mean.given() ? given(mean, i, p, "mean") : sums.mean());
+      sums.add_squares(in[0].tensor(i).view, p, mean.given() ? for_each_result(given(mean, i, p, "mean"), p) : sums.mean());
     }
     *state = {sums.mean(), stddev.given() ? std::vector<double>{} : sums.deviation(ddof, epsilon)};
     return state;
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const ReductionPlan p = plan(s.index, in[0].shape, in[0].layout);
-    const auto* common = static_cast<const Statistics*>(s.batch_state);
-    const Statistics own = common || (mean.given() && stddev.given()) ? Statistics{}
-                           : statistics(in[0], p, mean.given() ? given(mean, s.index, p, "mean") : std::vector<double>{},
-                                        !stddev.given(), ddof, epsilon);
-    const Statistics& found = common ? *common : own;
-    const std::vector<double> m = mean.given() ? given(mean, s.index, p, "mean") : found.mean;
-    std::vector<double> factor = found.deviation;
-    const bool single = stddev.given() && stddev.constant() && stddev.one().size() == 1;
-    if (stddev.given()) {
-      factor = given(stddev, s.index, p, "stddev");
-      for (double& d : factor) d = sqrt(d * d + double{epsilon});
-    }
-    for (double& d : factor) d = d == 0 && !single ? 0.0 : scale / d;
-    apply_affine(in[0], p, m, factor, shift, out[0]);
+    NormalizeRule rule;
+    rule.has_mean = mean.given(), rule.has_stddev = stddev.given();
+    if (mean.given()) rule.mean = given(mean, s.index, p, "mean");
+    if (stddev.given()) rule.stddev = given(stddev, s.index, p, "stddev");
+    rule.zero_divides = stddev.given() && stddev.constant() && stddev.one().size() == 1;
+    rule.batch = batch && !(mean.given() && stddev.given());
+    rule.common = static_cast<const Statistics*>(s.batch_state);
+    rule.ddof = ddof, rule.epsilon = epsilon, rule.scale = scale, rule.shift = shift;
+    to.normalize(in[0], p, rule, out[0]);
   }
 
  private:
@@ -93,14 +87,12 @@ struct Normalize {
     }
     return {in, all_axes(in.size())};
   }
-  // The values for each result of the plan.
-  static std::vector<double> given(const PerSample<std::vector<float>>& a, int sample, const ReductionPlan& p,
-                                   const char* name) {
-    const std::vector<float> v = a[sample];
-    if (v.size() == 1) return std::vector<double>(static_cast<size_t>(p.results), v[0]);
-    if (static_cast<int64_t>(v.size()) != p.results)
+  // One value, or one for each result of the plan.
+  static SampleNumbers given(const PerSample<std::vector<float>>& a, int sample, const ReductionPlan& p, const char* name) {
+    SampleNumbers v = numbers_of(a, sample);
+    if (v.size() != 1 && v.size() != p.results)
       bad_argument("{} has {} values, the input's other axes have {}", name, v.size(), p.results);
-    return {v.begin(), v.end()};
+    return v;
   }
 };
 PENSTOCK_OPERATOR(Normalize);

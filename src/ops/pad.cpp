@@ -44,18 +44,18 @@ struct Pad {
         if (wanted <= 0) s[d] = rounded(largest[d], multiple);
     }
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
-    const std::vector<float> value{fill_value[s.index]};
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const SampleNumbers value{{fill_value[s.index]}, {}};
     View part = out[0];
     // Slabs beyond the data, one for each padded dimension; together they are what is not data.
     for (int d = 0; d < in[0].shape.size(); ++d) {
       View slab = part;
       slab.shape[d] = part.shape[d] - in[0].shape[d];
       slab.data = part.as<char>() + in[0].shape[d] * part.strides[d] * static_cast<int64_t>(size_of(part.dtype));
-      if (slab.shape[d] > 0) fill_strided(slab, value);
+      if (slab.shape[d] > 0) to.fill(slab, value);
       part.shape[d] = in[0].shape[d];
     }
-    copy_strided(in[0], part);
+    to.copy(in[0], part);
   }
 
  private:

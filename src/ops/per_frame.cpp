@@ -29,8 +29,8 @@ struct MarkFrames {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = in[0];
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    if (const int64_t n = in[0].volume(); n > 0) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(n) * size_of(in[0].dtype));
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    to.copy(in[0], out[0]);
   }
 };
 PENSTOCK_OPERATOR(MarkFrames);

@@ -3,6 +3,15 @@
 
 namespace penstock {
 
+struct CoinFlip {
+  static constexpr int per_block = 4;
+  PENSTOCK_PIXEL(
+    struct Coef { float probability; };
+    PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
+      return uniform01(b.word[k]) < c.probability ? 1.0 : 0.0;
+    });
+};
+
 struct RandomCoinFlip : RandomValues {
   PerSample<float> probability = 0.5f;
   RandomCoinFlip() { dtype = DType::int32; }
@@ -15,9 +24,8 @@ struct RandomCoinFlip : RandomValues {
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
-    const float p = probability[s.index];
-    fill_from_draws(out[0], stream(s), [p](uint32_t bits) { return uniform01(bits) < p ? 1.0 : 0.0; });
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+    to.draw(out[0], stream(s), draw_rule<CoinFlip>(), bytes_of(CoinFlip::Coef{probability[s.index]}));
   }
 };
 PENSTOCK_OPERATOR(RandomCoinFlip);

@@ -8,11 +8,53 @@ namespace penstock {
 struct BoxMuller {
   static constexpr int operands = 2;
   using Lanes = LaneList<double>;
-  template <class V> struct Coef { V mean, stddev; int64_t quarter; };
-  template <class V> PENSTOCK_HD static V pixel(V u, V turn, const Coef<V>& c) {
-    const V t = turn * V(4), whole = round_even(t);  // quarters of a turn
-    const V angle = series::sin_quarter({(t - whole) * V(kPi / 2), static_cast<int64_t>(whole) + c.quarter});
-    return fma(sqrt(V(-2) * log(u)) * angle, c.stddev, c.mean);
+  PENSTOCK_PIXEL(
+    template <class V> struct Coef { V mean, stddev; int64_t quarter; };
+    template <class V> PENSTOCK_HD static V pixel(V u, V turn, const Coef<V>& c) {
+      const V t = turn * V(4), whole = round_even(t);  // quarters of a turn
+      const V angle = series::sin_quarter({(t - whole) * V(kPi / 2), static_cast<int64_t>(whole) + c.quarter});
+      return fma(sqrt(V(-2) * log(u)) * angle, c.stddev, c.mean);
+    });
+};
+struct NormalDraw {
+  static constexpr int per_block = 2;
+  PENSTOCK_PIXEL(
+    struct Coef { double mean, stddev; };
+    PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
+      const double u = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);  // in (0, 1]
+      const double turn = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
+      return BoxMuller::pixel(u, turn, BoxMuller::Coef<double>{c.mean, c.stddev, k});
+    });
+  static std::string text() { return std::string("struct BoxMuller {") + BoxMuller::pixel_text + "};" + pixel_text; }
+  // A tile at a time.
+  static void fill(const View& out, const RandomStream& draws, const std::byte* coef) {
+    constexpr int64_t kPairs = 256;
+    double u[kPairs], turn[kPairs], z[2][kPairs];
+    const TileFn tile = tile_of<BoxMuller, double>(best_target());
+    const int64_t n = out.volume();
+    const Coef& of_sample = *reinterpret_cast<const Coef*>(coef);
+    for (int64_t begin = 0; begin < n; begin += 2 * kPairs) {
+      const int64_t elements = std::min(n - begin, 2 * kPairs), pairs = (elements + 1) / 2;
+      for (int64_t k = 0; k < pairs; ++k) {
+        const PhiloxBlock b = draws.block(static_cast<uint64_t>(begin / 2 + k));
+        u[k] = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);
+        turn[k] = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
+      }
+      for (int half = 0; half < 2; ++half) {
+        const BoxMuller::Coef<double> c{of_sample.mean, of_sample.stddev, half};
+        const void* in[2] = {u, turn};
+        void* to = z[half];
+        TileCall call;
+        call.in[0] = &in[0], call.in[1] = &in[1];
+        call.out = &to, call.n = pairs, call.coef = reinterpret_cast<const std::byte*>(&c);
+        tile(call);
+      }
+      dispatch(out.dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        T* to = out.as<T>() + begin;
+        for (int64_t i = 0; i < elements; ++i) to[i] = stored<T>(z[i & 1][i >> 1]);
+      });
+    }
   }
 };
 
@@ -30,35 +72,9 @@ struct RandomNormal : RandomValues {
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
-    constexpr int64_t kPairs = 256;
-    double u[kPairs], turn[kPairs], z[2][kPairs];
-    const RandomStream draws = stream(s);
-    const TileFn tile = tile_of<BoxMuller, double>(best_target());
-    const int64_t n = out[0].volume();
-    const double mu = mean[s.index], sigma = stddev[s.index];
-    for (int64_t begin = 0; begin < n; begin += 2 * kPairs) {
-      const int64_t elements = std::min(n - begin, 2 * kPairs), pairs = (elements + 1) / 2;
-      for (int64_t k = 0; k < pairs; ++k) {
-        const PhiloxBlock b = draws.block(static_cast<uint64_t>(begin / 2 + k));
-        u[k] = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);  // in (0, 1]
-        turn[k] = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
-      }
-      for (int half = 0; half < 2; ++half) {
-        const BoxMuller::Coef<double> c{mu, sigma, half};
-        const void* in[2] = {u, turn};
-        void* to = z[half];
-        TileCall call;
-        call.in[0] = &in[0], call.in[1] = &in[1];
-        call.out = &to, call.n = pairs, call.coef = reinterpret_cast<const std::byte*>(&c);
-        tile(call);
-      }
-      dispatch(out[0].dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        T* to = out[0].as<T>() + begin;
-        for (int64_t i = 0; i < elements; ++i) to[i] = stored<T>(z[i & 1][i >> 1]);
-      });
-    }
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+    to.draw(out[0], stream(s), {NormalDraw::per_block, &NormalDraw::text, &NormalDraw::fill},
+            bytes_of(NormalDraw::Coef{mean[s.index], stddev[s.index]}));
   }
 };
 PENSTOCK_OPERATOR(RandomNormal);

@@ -4,7 +4,6 @@
 #include "ops/machine/axes.h"
 #include "ops/machine/operator.h"
 #include "ops/machine/reduction.h"
-#include "ops/machine/stored.h"
 
 namespace penstock {
 
@@ -52,12 +51,8 @@ struct Mean {
       else if (keep_dims) out[0].push_back(1);
     }
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    const ReductionPlan plan(in[0].shape, reduced_axes({in[0].dtype, in[0].shape.size(), in[0].layout}));
-    std::vector<double> sums(static_cast<size_t>(plan.results));
-    reduce(in[0], plan, nullptr, sums.data());
-    for (int64_t i = 0; i < plan.results; ++i)
-      store_value(out[0], i, plan.count ? sums[i] / static_cast<double>(plan.count) : __builtin_nan(""));
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    to.mean(in[0], ReductionPlan(in[0].shape, reduced_axes({in[0].dtype, in[0].shape.size(), in[0].layout})), out[0]);
   }
 
  private:

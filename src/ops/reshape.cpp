@@ -63,8 +63,8 @@ struct Reshape {
     if (in[0].known()) settle(result, in[0]);
     out[0] = result;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    std::memcpy(out[0].data, in[0].data, static_cast<size_t>(in[0].volume()) * size_of(in[0].dtype));
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    to.copy(reshaped(in[0], out[0].shape), out[0]);
   }
 
  private:

@@ -39,14 +39,14 @@ struct Stack {
       s.push_back(d == a ? static_cast<int64_t>(in.size()) : in[0][d < a ? d : d - 1]);
     out[0] = s;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const int a = axis_index(axis, out[0].shape.size());
     for (size_t k = 0; k < in.size(); ++k) {
       View part = in[k];
       part.data = out[0].as<char>() + static_cast<int64_t>(k) * out[0].strides[a] *
                                           static_cast<int64_t>(size_of(out[0].dtype));
       for (int d = 0; d < part.shape.size(); ++d) part.strides[d] = out[0].strides[d < a ? d : d + 1];
-      copy_strided(in[k], part);
+      to.copy(in[k], part);
     }
   }
 };

@@ -41,11 +41,11 @@ struct Transpose {
               std::span<Shape> out) const {
     out[0] = permuted(in[0]);
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     View v = in[0];
     v.shape = permuted(in[0].shape);
     v.strides = permuted(in[0].strides);
-    copy_strided(v, out[0]);
+    to.copy(v, out[0]);
   }
 
  private:

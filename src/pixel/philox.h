@@ -36,6 +36,9 @@ struct Philox {
 // A float32 in [0, 1): the upper 24 bits, so every value is exact and 1 is never reached.
 PENSTOCK_HD constexpr float uniform01(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 
+// A float64 in [0, 1) of 53 bits.
+PENSTOCK_HD constexpr double uniform01_wide(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
 // What a stream is drawn for. Streams of different purposes never meet, even where the other fields agree.
 enum class RandomPurpose : uint32_t { augmentation = 0, order = 1, replacement = 2 };
 

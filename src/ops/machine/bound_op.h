@@ -75,6 +75,7 @@ struct StageTraits {
 enum class Family : uint8_t { stage, whole, source };
 
 struct OpInfo;
+class SampleWork;
 class BoundOp {
  public:
   virtual ~BoundOp() = default;
@@ -117,6 +118,9 @@ class BoundOp {
 
   // Family whole: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
+  // The same as steps (ops/machine/sample_work.h), which a GPU has as well; only of operators that have such a form.
+  virtual bool has_work() const { return false; }
+  virtual void work(const SampleContext&, std::span<const View>, std::span<const View>, SampleWork&) const {}
   // Only if info->batch_wide: shapes of the outputs that depend on all samples; `out` holds what shapes() gave.
   virtual void batch_shapes(std::span<const Batch>, std::span<const ValueType>, std::span<Batch>) const {}
   // Only if info->batch_wide: what run() needs of all samples, handed to it as SampleContext::batch_state.
@@ -136,6 +140,7 @@ struct OpInfo {
   std::vector<std::string> argument_inputs;
   // Argument that, when it is true, adds an output: the extents D, H, W of the first input, int32. Family stage.
   std::string size_output;
+  std::vector<std::string> gpu_arguments;  // per-sample arguments whose values may stay on the GPU that the operator runs on
   std::string oracle;        // the library that its results are tested against
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode

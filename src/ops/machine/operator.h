@@ -41,7 +41,8 @@
 //     void infer(std::span<const ValueType> in, std::span<ValueType> out) const;
 //     void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
 //                 std::span<Shape> out) const;
-//     void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const;
+//     void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork&) const;
+//     // or, for the host alone: void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const;
 //   };
 //   PENSTOCK_OPERATOR(Name);
 //
@@ -50,6 +51,7 @@
 #include <array>
 
 #include "ops/machine/pixel_tiles.h"
+#include "ops/machine/sample_work.h"
 #include "pixel/philox.h"
 
 namespace penstock {
@@ -105,6 +107,7 @@ template <class Op> class Schema {
   Schema&& inputs(int min, int max = 0) && { info_.min_inputs = min, info_.max_inputs = max ? max : min; return std::move(*this); }
   Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
   Schema&& argument_inputs(std::vector<std::string> n) && { info_.argument_inputs = std::move(n); return std::move(*this); }
+  Schema&& gpu_arguments(std::vector<std::string> n) && { info_.gpu_arguments = std::move(n); return std::move(*this); }
   Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }
   Schema&& size_output(const char* arg) && { info_.size_output = arg; return std::move(*this); }
   Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
@@ -121,7 +124,8 @@ template <class Op> class Schema {
   Op prototype_;
 };
 
-template <class Op> concept WholeOp = requires(const Op o, const SampleContext& s, std::span<const View> v) { o.run(s, v, v); };
+template <class Op> concept HasWork = requires(const Op o, const SampleContext& s, std::span<const View> v, SampleWork& w) { o.work(s, v, v, w); };
+template <class Op> concept WholeOp = HasWork<Op> || requires(const Op o, const SampleContext& s, std::span<const View> v) { o.run(s, v, v); };
 template <class Op> concept HasMap = requires(const Op o, const SampleContext& s, Placement& p) { o.map(s, p); };
 template <class Op> concept HasPixel = requires { typename Op::template Coef<float>; };
 template <class Op> concept Decodes = requires(const Op o) { o.decode_params(); };
@@ -292,7 +296,12 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { op.batch_shapes(in, types, out); }) op.batch_shapes(in, types, out);
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
-    if constexpr (WholeOp<Op>) op.run(s, in, out);
+    if constexpr (HasWork<Op>) op.work(s, in, out, host_work());
+    else if constexpr (WholeOp<Op>) op.run(s, in, out);
+  }
+  bool has_work() const override { return HasWork<Op>; }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    if constexpr (HasWork<Op>) op.work(s, in, out, to);
   }
 };
 

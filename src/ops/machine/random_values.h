@@ -43,20 +43,22 @@ struct RandomValues {
   }
 };
 
-// A float64 in [0, 1) of 53 bits.
-constexpr double uniform01_wide(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
-
-// out[i] = stored(f(draw i)), 32-bit draws.
-template <class F> void fill_from_draws(const View& out, const RandomStream& stream, F&& f) {
+// Rule: Coef, per_block and `number(block, k, coef)` in PENSTOCK_PIXEL. Element i is number i % per_block of block i / per_block.
+template <class Rule> void fill_from_draws(const View& out, const RandomStream& stream, const std::byte* coef) {
+  const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
   const int64_t n = out.volume();
   dispatch(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = out.as<T>();
-    for (int64_t i = 0; i < n; i += 4) {
-      const PhiloxBlock b = stream.block(static_cast<uint64_t>(i) >> 2);
-      for (int k = 0; k < 4 && i + k < n; ++k) to[i + k] = stored<T>(f(b.word[k]));
+    for (int64_t i = 0; i < n; i += Rule::per_block) {
+      const PhiloxBlock b = stream.block(static_cast<uint64_t>(i) / Rule::per_block);
+      for (int k = 0; k < Rule::per_block && i + k < n; ++k) to[i + k] = stored<T>(Rule::number(b, k, c));
     }
   });
 }
+template <class Rule> DrawRule draw_rule() {
+  return {Rule::per_block, [] { return std::string(Rule::pixel_text); }, &fill_from_draws<Rule>};
+}
+template <class C> std::span<const std::byte> bytes_of(const C& coef) { return std::as_bytes(std::span(&coef, 1)); }
 
 }  // namespace penstock

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/reduction.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace penstock {
 
 ReductionPlan::ReductionPlan(const Shape& shape, std::span<const int> axes) : in(shape) {
@@ -18,56 +21,64 @@ Shape ReductionPlan::result_strides() const {
   return s;
 }
 
-namespace {
-
-double total(const double* partial, int64_t step) {
-  double p[kPartialSums];
-  for (int i = 0; i < kPartialSums; ++i) p[i] = partial[i * step];
-  for (int n = kPartialSums / 2; n > 0; n /= 2)
-    for (int i = 0; i < n; ++i) p[i] += p[i + n];
-  return p[0];
-}
-
-// A dimension of the loop nest; neighbors of the same kind are merged.
-struct Loop {
-  int64_t extent, stride;
-  bool reduced;
-};
-
-template <class T, bool kSquares>
-void reduce_typed(const View& in, const ReductionPlan& plan, const double* about, double* sums) {
-  std::vector<Loop> loops;
+ReductionLoops::ReductionLoops(const ReductionPlan& plan) {
+  struct Merged {
+    Loop loop;
+    bool reduced;
+  };
+  FixedVector<Merged, Shape::kMaxDims> loops;
   const Shape strides = dense_strides(plan.in);
   for (int d = 0; d < plan.in.size(); ++d) {
     if (plan.in[d] == 1) continue;
     if (!loops.empty() && loops.back().reduced == plan.reduced[d])
-      loops.back() = {loops.back().extent * plan.in[d], strides[d], plan.reduced[d]};
+      loops.back().loop = {loops.back().loop.extent * plan.in[d], strides[d]};
     else
-      loops.push_back({plan.in[d], strides[d], plan.reduced[d]});
+      loops.push_back({{plan.in[d], strides[d]}, plan.reduced[d]});
   }
   // The innermost kept run is summed side by side, so that memory is read in order.
-  Loop inner{1, 1, false};
-  if (!loops.empty() && !loops.back().reduced) inner = loops.back(), loops.pop_back();
-  std::vector<Loop> kept, summed;
-  for (const Loop& l : loops) (l.reduced ? summed : kept).push_back(l);
-  const T* data = in.as<T>();
-  const int64_t width = inner.extent, outer = plan.results / std::max<int64_t>(width, 1);
-  const int64_t block = kPartialSums * width;
-  std::vector<double> partial(static_cast<size_t>(block)), about_block(kSquares ? static_cast<size_t>(block) : 0);
+  if (!loops.empty() && !loops.back().reduced) width = loops.back().loop.extent, loops.pop_back();
+  for (const Merged& m : loops) (m.reduced ? summed : kept).push_back(m.loop);
+}
+
+namespace {
+
+constexpr int64_t kColumns = 32;  // results that are summed at once where many lie side by side
+
+// A power of two, enough for so many partial sums: the others are 0.
+int64_t partial_sums(int64_t used, int most) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(used, 1, most))));
+}
+
+double folded(const double* partial, int64_t step, int64_t n) {
+  double p[kPartialSums];
+  for (int64_t i = 0; i < n; ++i) p[i] = partial[i * step];
+  while (n /= 2)
+    for (int64_t i = 0; i < n; ++i) p[i] += p[i + n];
+  return p[0];
+}
+
+template <class T, bool kSquares>
+void reduce_typed(const View& in, const ReductionPlan& plan, const double* about, double* sums) {
+  const ReductionLoops loops(plan);
+  const auto &kept = loops.kept, &summed = loops.summed;
+  const int64_t width = loops.width, outer = plan.results / std::max<int64_t>(width, 1);
+  const int64_t columns = width <= 2 * kColumns ? width : kColumns;
+  const int64_t n = partial_sums(plan.count, kPartialSums), chunks = (plan.count - 1) / kReductionChunk + 1;
+  const int64_t levels = partial_sums(chunks, kPartialChunks);
+  std::vector<double> partial(static_cast<size_t>(n * columns)), level(static_cast<size_t>(levels * columns));
+  std::vector<double> about_block(kSquares ? partial.size() : 0);
   const int64_t run = summed.empty() ? 1 : summed.back().extent, step = summed.empty() ? 0 : summed.back().stride;
   const int64_t runs = plan.count / std::max<int64_t>(run, 1);
   for (int64_t o = 0; o < outer; ++o) {
-    const T* base = data;
+    const T* base = in.as<T>();
     int64_t rest = o;
-    for (size_t k = kept.size(); k-- > 0; rest /= kept[k].extent) base += rest % kept[k].extent * kept[k].stride;
-    std::fill(partial.begin(), partial.end(), 0.0);
-    if constexpr (kSquares)
-      for (int64_t k = 0; k < block; ++k) about_block[k] = about[o * width + k % width];
-    int64_t j = 0;
-    for (int64_t r = 0; r < runs; ++r) {
-      const T* row = base;
-      int64_t left = r;
-      for (size_t k = summed.empty() ? 0 : summed.size() - 1; k-- > 0; left /= summed[k].extent) row += left % summed[k].extent * summed[k].stride;
+    for (int k = kept.size(); k-- > 0; rest /= kept[k].extent) base += rest % kept[k].extent * kept[k].stride;
+    for (int64_t first = 0; first < width; first += columns) {
+      const int64_t w = std::min(columns, width - first), block = n * w;
+      std::fill(partial.begin(), partial.end(), 0.0);
+      std::fill(level.begin(), level.end(), 0.0);
+      if constexpr (kSquares)
+        for (int64_t k = 0; k < block; ++k) about_block[k] = about[o * width + first + k % w];
       const double* about_here = about_block.data();
       auto add = [&](double* to, const T& v, int64_t i) {
         const double d = static_cast<double>(v);
@@ -78,22 +89,34 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
           *to += d;
         }
       };
-      auto add_one = [&](int64_t i) {
-        double* p = partial.data() + j % kPartialSums * width;
-        const T* v = row + i * step;
-        for (int64_t k = 0; k < width; ++k) add(p + k, v[k], k);
-        ++j;
+      int64_t j = 0, chunk = 0;  // j: in the chunk
+      auto fold = [&] {
+        for (int64_t k = 0; k < w; ++k) level[chunk % levels * w + k] += folded(partial.data() + k, w, n);
+        std::fill(partial.begin(), partial.end(), 0.0);
+        ++chunk, j = 0;
       };
-      int64_t i = 0;
-      if (step == width) {  // sixteen neighbors at a time: one run in memory, one addition to each partial sum
-        for (; i < run && j % kPartialSums != 0; ++i) add_one(i);
-        double* p = partial.data();
-        for (; i + kPartialSums <= run; i += kPartialSums, j += kPartialSums)
-          for (int64_t k = 0; k < block; ++k) add(p + k, row[i * width + k], k);
+      for (int64_t r = 0; r < runs; ++r) {
+        const T* row = base + first;
+        int64_t left = r;
+        for (int k = summed.empty() ? 0 : summed.size() - 1; k-- > 0; left /= summed[k].extent) row += left % summed[k].extent * summed[k].stride;
+        for (int64_t i = 0; i < run;) {
+          if (step == w && j % n == 0 && i + n <= run) {  // neighbors: one run in memory, one addition to each partial sum
+            double* p = partial.data();
+            const T* v = row + i * w;
+            for (int64_t k = 0; k < block; ++k) add(p + k, v[k], k);
+            i += n, j += n;
+          } else {
+            double* p = partial.data() + j % n * w;
+            const T* v = row + i * step;
+            for (int64_t k = 0; k < w; ++k) add(p + k, v[k], k);
+            ++i, ++j;
+          }
+          if (j == kReductionChunk) fold();
+        }
       }
-      for (; i < run; ++i) add_one(i);
+      if (j > 0) fold();
+      for (int64_t k = 0; k < w; ++k) sums[o * width + first + k] += folded(level.data() + k, w, levels);
     }
-    for (int64_t k = 0; k < width; ++k) sums[o * width + k] += total(partial.data() + k, width);
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over axes whose order of summation is fixed: element j of the ones that are summed (row-major) goes to partial
-// sum j % 16, and the partial sums are added pairwise. So the result depends neither on threads nor on the target.
+// Sums over axes in float64 whose order is fixed, so that the result depends neither on threads nor on the target nor on
+// the device: the elements of a result, in row-major order, are cut into chunks of 4,096. In a chunk element j goes to
+// partial sum j % 128; chunk c goes to partial sum c % 32 of chunks; partial sums are folded in halves (i takes i + n / 2).
 #pragma once
 #include <span>
 #include <vector>
 
+#include "base/fixed_vector.h"
 #include "batch/batch.h"
 
 namespace penstock {
@@ -20,7 +22,18 @@ struct ReductionPlan {
   Shape result_strides() const;
 };
 
-constexpr int kPartialSums = 16;
+constexpr int kReductionChunk = 4096, kPartialSums = 128, kPartialChunks = 32;
+
+// The loops of a plan over a dense sample, neighbors of the same kind merged. Result o * width + k begins at element
+// offset(o) + k: `width` results lie side by side.
+struct ReductionLoops {
+  struct Loop {
+    int64_t extent, stride;
+  };
+  FixedVector<Loop, Shape::kMaxDims> kept, summed;  // outermost first
+  int64_t width = 1;
+  explicit ReductionLoops(const ReductionPlan& plan);
+};
 
 // sums[r] = sum of v; 64-bit integers are added in float64 too. `squares_about`: sum of (v - about[r])^2 instead.
 // Accumulates into `sums`, which has plan.results entries.

@@ -5,6 +5,11 @@
 
 namespace penstock {
 
+std::vector<double> for_each_result(const SampleNumbers& given, const ReductionPlan& plan) {
+  if (given.size() == 1) return std::vector<double>(static_cast<size_t>(plan.results), given.here[0]);
+  return {given.here.begin(), given.here.end()};
+}
+
 Statistics statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                       double epsilon) {
   BatchStatistics s;

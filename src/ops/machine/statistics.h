@@ -2,6 +2,7 @@
 // Means and deviations over axes of a sample or of a batch, and the map that they give.
 #pragma once
 #include "ops/machine/reduction.h"
+#include "ops/machine/sample_work.h"
 
 namespace penstock {
 
@@ -12,6 +13,9 @@ struct Statistics {
 // Mean (unless given) and, if asked for, sqrt(sum of squares about it / (count - ddof) + epsilon); 0 where count <= ddof.
 Statistics statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                       double epsilon);
+
+// One for each result of the plan, of values that lie here.
+std::vector<double> for_each_result(const SampleNumbers& given, const ReductionPlan& plan);
 
 // The same over several samples: first all sums, then all squares.
 class BatchStatistics {

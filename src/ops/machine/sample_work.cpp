@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/sample_work.h"
+
+#include "ops/machine/statistics.h"
+#include "ops/machine/stored.h"
+
+namespace penstock {
+
+SampleNumbers SampleNumbers::part(int64_t begin, int64_t end) const {
+  SampleNumbers p;
+  if (on_gpu()) {
+    p.there = reshaped(there, Shape{end - begin});
+    p.there.data = there.as<char>() + begin * static_cast<int64_t>(size_of(there.dtype));
+  } else {
+    p.here.assign(here.begin() + begin, here.begin() + end);
+  }
+  return p;
+}
+
+SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int sample) {
+  SampleNumbers n;
+  const Batch* batch = argument.batch();
+  if (!batch || batch->device().kind == DeviceKind::cpu) {
+    n.here = argument[sample];
+    return n;
+  }
+  const View v = batch->view(sample);
+  if (!v.dense()) bad_argument("a value on the GPU has holes: fn.copy() makes it dense");
+  if (v.volume() > 0) n.there = reshaped(v, Shape{v.volume()});
+  return n;
+}
+
+namespace {
+
+class HostWork final : public SampleWork {
+ public:
+  void copy(const View& from, const View& to) override { copy_strided(from, to); }
+  void fill(const View& to, const SampleNumbers& values, int channel_dim) override { fill_strided(to, values.here, channel_dim); }
+  void then() override {}
+  void draw(const View& out, const RandomStream& stream, const DrawRule& rule, std::span<const std::byte> coef) override {
+    rule.fill(out, stream, coef.data());
+  }
+  void mean(const View& in, const ReductionPlan& plan, const View& out) override {
+    std::vector<double> sums(static_cast<size_t>(plan.results));
+    reduce(in, plan, nullptr, sums.data());
+    for (int64_t i = 0; i < plan.results; ++i)
+      store_value(out, i, plan.count ? sums[i] / static_cast<double>(plan.count) : __builtin_nan(""));
+  }
+  void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& r, const View& out) override {
+    std::vector<double> mean = r.has_mean ? for_each_result(r.mean, plan) : std::vector<double>{};
+    const Statistics own = r.common || (r.has_mean && r.has_stddev) ? Statistics{}
+                                                                    : statistics(in, plan, mean, !r.has_stddev, r.ddof, r.epsilon);
+    const Statistics& found = r.common ? *r.common : own;
+    if (!r.has_mean) mean = found.mean;
+    std::vector<double> factor = found.deviation;
+    if (r.has_stddev) {
+      factor = for_each_result(r.stddev, plan);
+      for (double& d : factor) d = sqrt(d * d + r.epsilon);
+    }
+    for (double& d : factor) d = d == 0 && !r.zero_divides ? 0.0 : r.scale / d;
+    apply_affine(in, plan, mean, factor, r.shift, out);
+  }
+};
+
+}  // namespace
+
+SampleWork& host_work() {
+  static HostWork work;
+  return work;
+}
+
+}  // namespace penstock

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator of the family whole does to one sample, said in steps that the host and a GPU both have. The operator
+// names them once, in work(); the host takes each as it comes, a GPU collects those of all samples into a few kernels.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/machine/argument.h"
+#include "pixel/philox.h"
+
+namespace penstock {
+
+struct ReductionPlan;
+struct Statistics;
+
+// Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
+struct SampleNumbers {
+  std::vector<float> here;
+  View there;
+  bool on_gpu() const { return there.data != nullptr; }
+  int64_t size() const { return on_gpu() ? there.volume() : static_cast<int64_t>(here.size()); }
+  SampleNumbers part(int64_t begin, int64_t end) const;
+};
+SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int sample);
+
+// How a block of random bits becomes elements.
+struct DrawRule {
+  int per_block;           // elements that a block gives
+  std::string (*text)();   // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element k < per_block
+  void (*fill)(const View& out, const RandomStream&, const std::byte* coef);  // the same on the host
+};
+
+struct NormalizeRule {
+  bool has_mean = false, has_stddev = false;  // given, else computed
+  SampleNumbers mean, stddev;                 // one value or one for each result of the plan
+  bool zero_divides = false;                  // a given deviation of 0 gives infinities
+  bool batch = false;                         // what is computed is so over all samples
+  const Statistics* common = nullptr;         // then, on the host: already
+  int ddof = 0;
+  double epsilon = 0, scale = 1, shift = 0;
+};
+
+class SampleWork {
+ public:
+  virtual ~SampleWork() = default;
+  // `from` and `to` have the same shape and element size; strides may be anything.
+  virtual void copy(const View& from, const View& to) = 0;
+  // As fill_strided.
+  virtual void fill(const View& to, const SampleNumbers& values, int channel_dim = -1) = 0;
+  // What comes next may write where what came before has written.
+  virtual void then() = 0;
+  virtual void draw(const View& out, const RandomStream& stream, const DrawRule& rule, std::span<const std::byte> coef) = 0;
+  // `in` and `out` are dense here and below. An empty mean is NaN.
+  virtual void mean(const View& in, const ReductionPlan& plan, const View& out) = 0;
+  virtual void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) = 0;
+};
+
+// At once.
+SampleWork& host_work();
+
+// The elements of a dense view in another shape.
+inline View reshaped(View v, const Shape& shape) {
+  v.shape = shape, v.strides = dense_strides(shape);
+  return v;
+}
+
+}  // namespace penstock

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A computed number as an element of any type: rounded half to even and saturated, NaN as 0 in integers.
+#pragma once
+#include <limits>
+#include <type_traits>
+
+#include "base/half.h"
+#include "pixel/math.h"
+
+namespace penstock {
+
+template <class T> PENSTOCK_HD inline T stored(double v) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return v != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!(v == v)) return 0;
+    const double r = round_even(v);
+    if (r <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
+    if (r >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    return static_cast<T>(r);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return v;
+  } else {
+    return static_cast<T>(static_cast<float>(v));
+  }
+}
+
+}  // namespace penstock
