@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "batch/transfer.h"
+#include "exec/call_decode.h"
 #include "exec/call_into.h"
 
 namespace penstock {
@@ -119,12 +120,14 @@ StageCache& stage_cache() {
   return *cache;
 }
 
+bool decodes(const OpInfo& info) { return info.family == Family::stage && info.make()->traits().decodes; }
+
 bool has_kernel(const OpInfo& info) {
   static std::mutex mutex;
   static auto* known = new std::unordered_map<const OpInfo*, bool>;
   std::lock_guard lock(mutex);
   if (auto it = known->find(&info); it != known->end()) return it->second;
-  const bool has = info.family == Family::stage ? !info.make()->traits().decodes : gpu_backend().runs_whole(info.name);
+  const bool has = info.family == Family::stage ? !decodes(info) : gpu_backend().runs_whole(info.name);
   return (*known)[&info] = has;
 }
 
@@ -170,6 +173,21 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
   return results;
 }
 
+// A decoder of the GPU, and its operator's own window as a stage behind it.
+std::vector<Batch> run_decoder(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                               const SampleContext& context, int batch_size, const CallPlace& place) {
+  const Batch encoded = on_host(inputs[0]);
+  std::vector<Batch> results{decode_on_gpu(info, encoded, args, context, place)};
+  if (info.make()->traits().maps) {
+    Batch& pixels = results[0];
+    pixels.ready = nullptr;  // on this stream
+    results = run_stage(info, results, args, context, batch_size, place);
+  }
+  const auto done = runtime_of(place.gpu).record(place.gpu, place.stream);
+  for (Batch& b : results) b.stream = place.stream, b.ready = done;
+  return results;
+}
+
 std::vector<Batch> run_on_host(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                                const SampleContext& context, int batch_size, CallPlace& place) {
   std::vector<Batch> here;
@@ -212,15 +230,18 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
 
   std::vector<Batch> results;
   bool enqueued = false;
-  if (!inputs.empty() && has_kernel(info)) {
+  const bool kernel = !inputs.empty() && has_kernel(info), decoder = !inputs.empty() && !kernel && decodes(info);
+  if (kernel || (decoder && has_gpu_decoder(info, args, place.gpu))) {
     try {
-      results = run_there(info, inputs, args, context, batch_size, place);
+      results = decoder ? run_decoder(info, inputs, args, context, batch_size, place)
+                        : run_there(info, inputs, args, context, batch_size, place);
       enqueued = true;
     } catch (const NoKernel&) {
     }
   }
   if (!enqueued) {
     results = run_on_host(info, inputs, args, context, batch_size, place);
+    place.on_host &= !decoder || !asks_for_cpu(info, args);  // who asks for the CPU is not told
     for (size_t k = 0; k < results.size() && k < static_cast<size_t>(info.outputs); ++k)
       results[k] = copy_to(results[k], device, place.stream);
   }

@@ -89,7 +89,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::decode && !s.lazy_source;
   });
-  for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->pinned() : options.memory);
+  for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->staging() : options.memory);
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();
@@ -288,7 +288,8 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode;
   if (!allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&
-      (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) >= options.memory_limit)
+      (pool ? pool->bytes_in_use() : 0) + (gpu_ ? gpu_->bytes_in_use() + gpu_->staging_bytes_in_use() : 0) >=
+          options.memory_limit)
     return false;
   if (!makes_output(s)) return true;
   std::lock_guard lock(slots_->mutex);

@@ -3,14 +3,15 @@
 // of all iterations that have come so far. What it fails on is decoded by worker threads as well.
 //
 // Where the next step is the only one that reads the pictures, through a map, and the engine takes regions, just what that step
-// reads is decoded. Its input is then a batch of whole pictures of which only the region has memory: the address of the first
-// pixel is where it would be, and the step never goes there.
+// reads is decoded (exec/decoded_region.h).
 #include "data/storage.h"
 #include "exec/call.h"
+#include "exec/decoded_region.h"
 #include "exec/executor.h"
-#include "ops/machine/source_range.h"
 
 namespace penstock {
+
+constexpr int kReadTogether = 8;  // files that a thread reads at once
 
 struct Executor::DecodeState {
   struct Sample {
@@ -49,13 +50,16 @@ void Executor::prepare_decode(Iteration& it, const Step& s) {
   if (!s.lazy_source) state->encoded = it.values.at(s.inputs[0]);
   state->samples.resize(it.size);
   it.items = it.size;
+  it.together = kReadTogether;
   it.step_state = std::move(state);
 }
 
-void Executor::run_decode_item(Iteration& it, int item) {
+void Executor::run_decode_items(Iteration& it, int first, int count) {
   auto& state = *static_cast<DecodeState*>(it.step_state.get());
-  const int i = state.again.empty() ? item : state.again[item];
-  if (auto error = error_of([&] { decode_sample(it, state, i); })) add_error(it, i, std::move(*error));
+  for (int item = first; item < first + count; ++item) {
+    const int i = state.again.empty() ? item : state.again[item];
+    if (auto error = error_of([&] { decode_sample(it, state, i); })) add_error(it, i, std::move(*error));
+  }
 }
 
 void Executor::begin_settling(Iteration& it) {
@@ -74,7 +78,7 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
   x.pixels = nullptr;
   if (s.lazy_source) {
     const auto room = [&](int64_t bytes) {
-      x.read = allocate_shared(gpu_->pinned(), static_cast<size_t>(bytes));
+      x.read = allocate_shared(gpu_->staging(), static_cast<size_t>(bytes));
       return static_cast<uint8_t*>(x.read.get());
     };
     const int64_t bytes = read_file_to(path_of(it, s.inputs[0], i), room);
@@ -86,51 +90,30 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
   x.region = region_of(it, state, i);
   if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params).empty()) return;
-  const size_t row = checked_bytes(x.region.width * x.shape[2], size_of(state.params.dtype));
-  x.pixels = allocate_shared(gpu_->pinned(), checked_bytes(x.region.height, row), it.stream);
-  decode_image(x.file, x.info, state.params, x.region, {x.pixels.get(), static_cast<int64_t>(row)});
+  x.pixels = decode_region(x.file, x.info, state.params, x.region, gpu_->pinned(), it.stream);
   if (state.handed_over) upload(it, state, i);
 }
 
 Region Executor::region_of(Iteration& it, const DecodeState& state, int i) const {
   const Shape& shape = state.samples[i].shape;
-  const Region whole{0, 0, shape[0], shape[1]};
-  if (!plan.steps[it.step].regions) return whole;
-  Placement placement(shape, "HWC");
-  const auto place = [&] {
-    for (const StageNode& node : state.next.nodes)
-      if (node.op->traits().maps) node.op->map(context(it, i, plan.graph.node(static_cast<int>(node.id))), placement);
-  };
-  if (error_of(place)) return whole;  // the next step says what is wrong
-  const SourceRange y = source_range(placement, 0), x = source_range(placement, 1);
-  if (y.hi <= y.lo || x.hi <= x.lo) return {0, 0, 1, 1};  // nothing is read
-  return {y.lo, x.lo, y.hi - y.lo, x.hi - x.lo};
-}
-
-// The sample of the step's output, whose region has memory at x.target.
-void Executor::show_region(const DecodeState& state, int i, Batch::Sample& sample) const {
-  const auto& x = state.samples[i];
-  sample.shape = x.shape;
-  sample.data = x.target;
-  sample.strides = {};
-  if (x.region.height == x.shape[0] && x.region.width == x.shape[1]) return;
-  sample.strides = Shape{x.region.width * x.shape[2], x.shape[2], 1};
-  const int64_t before = (x.region.y * x.region.width + x.region.x) * x.shape[2];
-  sample.data = static_cast<char*>(x.target) - before * static_cast<int64_t>(size_of(state.params.dtype));
+  if (!plan.steps[it.step].regions) return {0, 0, shape[0], shape[1]};
+  return region_read(state.next, shape, [&](const StageNode& node) {
+    return context(it, i, plan.graph.node(static_cast<int>(node.id)));
+  });
 }
 
 // Of a sample that a worker thread has decoded, to its place in the batch on the device.
 void Executor::upload(Iteration& it, DecodeState& state, int i) {
   auto& x = state.samples[i];
   auto& sample = it.values.at(plan.steps[it.step].output).sample(i);
-  const Shape region{x.region.height, x.region.width, x.shape[2]};
+  const Shape region = shape_of(x.region, x.shape);
   const size_t bytes = checked_bytes(region.volume(), size_of(state.params.dtype));
   if (!(x.target_shape == region)) {  // another file stands in
     sample.owner = allocate_shared(gpu_->memory(), bytes, it.stream);
     x.target = sample.owner.get();
     x.target_shape = region;
   }
-  show_region(state, i, sample);
+  show_region(sample, x.shape, x.region, x.target, state.params.dtype);
   if (bytes) gpu_->runtime().copy(gpu_->device(), x.target, x.pixels.get(), bytes, it.stream);
   x.pixels = nullptr;
 }
@@ -142,14 +125,15 @@ bool Executor::begin_decode(Iteration& it) {
   Batch out(state.params.dtype, 3, "HWC", it.size);
   for (int i = 0; i < it.size; ++i) {
     auto& x = state.samples[i];
-    x.target_shape = Shape{x.region.height, x.region.width, x.shape[2]};
+    x.target_shape = shape_of(x.region, x.shape);
     out.sample(i).shape = x.target_shape;
     out.sample(i).source = path_of(it, s.inputs[0], i);
   }
   out.allocate(makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
   for (int i = 0; i < it.size; ++i) {
-    state.samples[i].target = out.sample(i).data;
-    show_region(state, i, out.sample(i));
+    auto& x = state.samples[i];
+    x.target = out.sample(i).data;
+    show_region(out.sample(i), x.shape, x.region, x.target, state.params.dtype);
   }
   it.values.at(s.output) = std::move(out);
   DecodeJob job;
@@ -213,6 +197,7 @@ void Executor::decoded(uint64_t number, DecodeJob& job, std::optional<Error> fai
     {
       std::lock_guard lock(mutex_);
       it->items = static_cast<int64_t>(state.again.size());
+      it->together = 1;
       it->next_item = it->done_items = 0;
       it->waits = false;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/gpu_work.h"
 
+#include "exec/staging_memory.h"
+
 namespace penstock {
 namespace {
 
@@ -57,6 +59,7 @@ GpuWork::GpuWork(int device, int streams)
   for (int i = 0; i < streams; ++i) streams_.taken.push_back(runtime_.take_stream(device_));
   memory_ = std::make_shared<CountedMemory>(runtime_.memory(device_), in_use_);
   pinned_ = runtime_.pinned_memory();
+  staging_ = std::make_shared<StagingMemory>(std::make_shared<CountedMemory>(pinned_, staging_in_use_));
 }
 
 StreamHandle GpuWork::own_stream() {

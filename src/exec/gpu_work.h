@@ -24,7 +24,9 @@ class GpuWork {
   StreamHandle own_stream();  // one more, until the end
   const std::shared_ptr<MemoryResource>& memory() const { return memory_; }
   const std::shared_ptr<MemoryResource>& pinned() const { return pinned_; }
+  const std::shared_ptr<MemoryResource>& staging() const { return staging_; }  // pinned, for files
   size_t bytes_in_use() const { return *in_use_; }
+  size_t staging_bytes_in_use() const { return *staging_in_use_; }
 
   // Calls `f` once what is on the stream by now is done, on any thread, maybe before it returns; not after the destructor.
   void notify(StreamHandle stream, std::function<void()> f);
@@ -47,7 +49,8 @@ class GpuWork {
   DeviceRuntime& runtime_;
   Streams streams_;
   std::shared_ptr<std::atomic<size_t>> in_use_ = std::make_shared<std::atomic<size_t>>(0);
-  std::shared_ptr<MemoryResource> memory_, pinned_;
+  std::shared_ptr<std::atomic<size_t>> staging_in_use_ = std::make_shared<std::atomic<size_t>>(0);
+  std::shared_ptr<MemoryResource> memory_, pinned_, staging_;
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 

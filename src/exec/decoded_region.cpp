@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/decoded_region.h"
+
+#include "base/error_of.h"
+#include "ops/machine/source_range.h"
+
+namespace penstock {
+
+Region region_read(const StageProgram& stage, const Shape& picture, const std::function<SampleContext(const StageNode&)>& context) {
+  Placement placement(picture, "HWC");
+  const auto place = [&] {
+    for (const StageNode& node : stage.nodes)
+      if (node.op->traits().maps) node.op->map(context(node), placement);
+  };
+  if (error_of(place)) return {0, 0, picture[0], picture[1]};
+  const SourceRange y = source_range(placement, 0), x = source_range(placement, 1);
+  if (y.hi <= y.lo || x.hi <= x.lo) return {0, 0, 1, 1};
+  return {y.lo, x.lo, y.hi - y.lo, x.hi - x.lo};
+}
+
+void show_region(Batch::Sample& sample, const Shape& picture, const Region& region, void* pixels, DType dtype) {
+  sample.shape = picture;
+  sample.data = pixels;
+  sample.strides = {};
+  if (is_whole(region, picture)) return;
+  sample.strides = Shape{region.width * picture[2], picture[2], 1};
+  const int64_t before = (region.y * region.width + region.x) * picture[2];
+  sample.data = static_cast<char*>(pixels) - before * static_cast<int64_t>(size_of(dtype));
+}
+
+std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
+                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
+  const size_t row = checked_bytes(region.width * output_channels(info, params.type), size_of(params.dtype));
+  auto pixels = allocate_shared(memory, checked_bytes(region.height, row), stream);
+  decode_image(file, info, params, region, {pixels.get(), static_cast<int64_t>(row)});
+  return pixels;
+}
+
+}  // namespace penstock
