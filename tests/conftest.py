@@ -17,6 +17,8 @@ EXAMPLES = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
 if "PENSTOCK_CACHE" not in os.environ:  # tests leave nothing in the user's own
     os.environ["PENSTOCK_CACHE"] = tempfile.mkdtemp(prefix="penstock_cache_")
     atexit.register(shutil.rmtree, os.environ["PENSTOCK_CACHE"], ignore_errors=True)
+# A stage waits for its own kernel, so that what runs does not depend on how fast it is compiled.
+os.environ.setdefault("PENSTOCK_KERNELS", "compiled")
 IN_CI = os.environ.get("CI", "") not in ("", "0", "false")
 
 _slow_machine = dict(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -21,10 +21,15 @@ struct Launch {
 class Driver : public DeviceRuntime {
  public:
   // The kernel `extern "C" __global__ void entry(const char* table)` of a self-contained text (CUDA C++17, no includes).
-  // Compiled once for each kind of device and kept in memory and on disk. Thread-safe. Null where texts cannot be compiled
+  // A prebuilt one, or compiled once for each kind of device and kept in memory and on disk. Thread-safe. Null where texts cannot be compiled
   // here (no NVRTC), then `why` says so; throws ErrorKind::internal with the compiler's log for a text that is wrong.
   virtual std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                                      std::string& why) = 0;
+  // The same of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler. Null where it was
+  // not, or not for this kind of device.
+  virtual std::shared_ptr<const DeviceKernel> prebuilt_kernel(int, const std::string& /*text*/, const std::string& /*entry*/) {
+    return nullptr;
+  }
   virtual void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) = 0;
   virtual int multiprocessors(int device) const = 0;
   virtual size_t most_shared_bytes(int device) const = 0;  // of one block, opted in

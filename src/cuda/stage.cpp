@@ -5,23 +5,14 @@
 #include <mutex>
 
 #include "batch/batch.h"
+#include "cuda/prebuilt/generic_stage.h"
+#include "cuda/prebuilt/stage_kernels.h"
 #include "cuda/stage_pack.h"
 #include "cuda/stage_shapes.h"
 #include "cuda/stage_table.h"
 
 namespace penstock {
 namespace {
-
-// The kernels of one stage, shared by everything that is rebound from it.
-struct StageKernels {
-  struct Known {
-    int device;
-    StageVariant variant;
-    std::shared_ptr<const DeviceKernel> kernel;
-  };
-  std::mutex mutex;
-  std::vector<Known> known;  // few
-};
 
 // What a call works on, kept for the next one.
 struct StageScratchpad {
@@ -277,10 +268,12 @@ class GpuStage final : public BatchStageRunner {
       pack.constant = constant_;
       pack.context = &call.context;
       TableWriter table(driver_.pinned_memory(), call.stream, std::max<size_t>(pad.table_bytes, 4096));
-      const PackedTable packed = pack_table(code_, pad.variants[g], pack, table);
+      const auto works = [](const StageEntry& e) { return e.geometry->positions() > 0; };
+      if (std::none_of(pack.entries.begin(), pack.entries.end(), works)) continue;
+      const auto [kernel, variant] = kernels_->choose(driver_, code_, call.device, pad.variants[g], pack.entries);
+      const PackedTable packed = pack_table(code_, variant, pack, table);
+      if (variant.generic) append_generic_program(code_, variant, table);
       pad.table_bytes = table.size();
-      if (packed.blocks == 0) continue;
-      const auto kernel = kernel_of(call.device, pad.variants[g]);
       const auto on_device = allocate_shared(driver_.memory(call.device), table.size(), call.stream);
       driver_.copy(call.device, on_device.get(), table.block().get(), table.size(), call.stream);
       driver_.launch(call.device, *kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(), call.stream);
@@ -302,20 +295,6 @@ class GpuStage final : public BatchStageRunner {
             errors.push_back({i, std::move(e)});
             break;
           }
-  }
-
-  std::shared_ptr<const DeviceKernel> kernel_of(int device, const StageVariant& v) {
-    {
-      std::lock_guard lock(kernels_->mutex);
-      for (const auto& k : kernels_->known)
-        if (k.device == device && k.variant == v) return k.kernel;
-    }
-    std::string why;
-    auto kernel = driver_.kernel(device, emit_stage(code_, v), kStageEntry, why);
-    if (!kernel) throw NoKernel(why);
-    std::lock_guard lock(kernels_->mutex);
-    kernels_->known.push_back({device, v, kernel});
-    return kernel;
   }
 };
 

@@ -75,9 +75,10 @@ Batch on_device(Driver& driver, const Batch& b) {
   return d;
 }
 
-void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
-  std::string name;
-  for (const auto& s : steps) name += s.op + " ";
+void expect_equal_with(const char* kernels, const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
+  ::setenv("PENSTOCK_KERNELS", kernels, 1);
+  std::string name = kernels;
+  for (const auto& s : steps) name += " " + s.op;
   SCOPED_TRACE(name);
   std::vector<ValueType> types;
   for (const auto& b : inputs) types.push_back({b.dtype(), b.ndim(), b.layout()});
@@ -133,6 +134,14 @@ void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inpu
       if (a != b && !(a != a && b != b)) ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
     }
   }
+}
+
+// With the kernels that the environment asked for, else with both kinds.
+void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
+  static const char* const asked = std::getenv("PENSTOCK_KERNELS");
+  static const std::string only = asked ? asked : "";
+  if (only != "generic") expect_equal_with(only.empty() ? "compiled" : only.c_str(), steps, inputs);
+  if (only.empty() || only == "generic") expect_equal_with("generic", steps, inputs);
 }
 
 const std::vector<Shape> kShapes{{7, 5, 3}, {1, 1, 3}, {33, 64, 3}, {48, 31, 3}, {0, 4, 3}, {120, 97, 3}};

@@ -5,6 +5,7 @@
 
 #include "batch/transfer.h"
 #include "exec/executor.h"
+#include "exec/stage_on_host.h"
 #include "ops/machine/stage_program.h"
 
 namespace penstock {
@@ -66,7 +67,13 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
     }
     call.inputs = inputs;
     auto error = error_of([&] {
-      if (it.size > 0) runner->run(call, outputs, errors);
+      if (it.size == 0) return;
+      try {
+        runner->run(call, outputs, errors);
+      } catch (const NoKernel&) {
+        errors.clear();
+        run_stage_on_host(runner->program(), call, outputs, errors);
+      }
     });
     for (size_t k = inputs.size(); k-- > 0;) it.values.at(s.inputs[k]) = std::move(inputs[k]);
     if (error) throw std::move(*error);

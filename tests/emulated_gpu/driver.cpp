@@ -2,7 +2,8 @@
 // A GPU that is not there: device memory is host memory, streams run at once, and kernel texts are compiled by g++ and run
 // block after block with one thread each. It shows whether the stages, the transfers and the executor do the right thing;
 // of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
-// PENSTOCK_EMULATED_COMPILER=off kernels cannot be made, as without NVRTC. PENSTOCK_EMULATED_LOG names a
+// PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
+// =none: nor those, as on a GPU that they have no code for. PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include "base/error.h"
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
+#include "cuda/prebuilt/texts.h"
 #include "emulated_gpu/compile.h"
 
 namespace penstock {
@@ -181,10 +183,15 @@ class EmulatedDriver final : public Driver {
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                              std::string& why) override {
     check(device);
-    if (const char* compiler = std::getenv("PENSTOCK_EMULATED_COMPILER"); compiler && std::string(compiler) == "off") {
-      why = "PENSTOCK_EMULATED_COMPILER is off";
+    const char* word = std::getenv("PENSTOCK_EMULATED_COMPILER");
+    const std::string compiler = word ? word : "";
+    if (compiler == "none" || (compiler == "off" && !is_prebuilt(text))) {
+      why = "PENSTOCK_EMULATED_COMPILER is " + compiler;
       return nullptr;
     }
+    // As slow as a test wants it, to see what runs meanwhile.
+    if (const char* delay = std::getenv("PENSTOCK_EMULATED_COMPILE_MS"); delay && !is_prebuilt(text))
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(delay)));
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
     if (!kept) {
@@ -192,6 +199,11 @@ class EmulatedDriver final : public Driver {
       if (std::getenv("PENSTOCK_CHECK_NVRTC")) check_with_nvrtc(text, entry);
     }
     return kept;
+  }
+  std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text,
+                                                      const std::string& entry) override {
+    std::string why;
+    return is_prebuilt(text) ? kernel(device, text, entry, why) : nullptr;
   }
   void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) override {
     check(device);
@@ -203,6 +215,11 @@ class EmulatedDriver final : public Driver {
   size_t most_shared_bytes(int) const override { return 99 * 1024; }
 
  private:
+  static bool is_prebuilt(const std::string& text) {
+    for (const PrebuiltText& t : prebuilt_texts())
+      if (t.text() == text) return true;
+    return false;
+  }
   // The text as a GPU's compiler sees it, for the oldest and a new architecture.
   static void check_with_nvrtc(const std::string& text, const std::string& entry) {
     std::string why;

@@ -151,7 +151,7 @@ def test_without_a_compiler_of_kernels_the_cpu_does_the_work(real):
             out = [fn.flip(penstock.tensor(x).gpu()) for _ in range(3)]
         assert len(told) == 1 and "flip has no GPU kernel" in str(told[0].message)
         assert out[2].device == "gpu:0" and np.array_equal(out[2].cpu().numpy(), x[:, ::-1])
-    """, PENSTOCK_EMULATED_COMPILER="off")
+    """, PENSTOCK_EMULATED_COMPILER="none")
 
 
 def test_decoders_bring_pictures_to_the_gpu():

@@ -121,6 +121,10 @@ class CudaDriver final : public Driver {
                                              std::string& why) override {
     return kernels_.get(gpus_->at(device), text, entry, why);
   }
+  std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text,
+                                                      const std::string& entry) override {
+    return kernels_.get_prebuilt(gpus_->at(device), text, entry);
+  }
   void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table,
               StreamHandle stream) override {
     static_cast<const CudaKernel&>(kernel).launch(gpus_->at(device), how, table, on(stream));

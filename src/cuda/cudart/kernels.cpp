@@ -54,9 +54,9 @@ void CudaKernel::launch(GpuContext& gpu, const Launch& how, const void* table, c
 }
 
 std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::string& text, const std::string& entry,
-                                                   std::string& why) {
+                                                   std::string& why, bool only_prebuilt) {
   const int architecture = gpu.architecture();
-  const std::string key = fmt::format("{} {}\n{}", architecture, entry, text);
+  const std::string key = fmt::format("{}{} {}\n{}", only_prebuilt ? "prebuilt " : "", architecture, entry, text);
   std::promise<Made> promise;
   std::shared_future<Made> known;
   bool mine = false;
@@ -71,7 +71,10 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
   }
   if (mine) {
     Made made;
-    made.error = error_of([&] { made = make(gpu, architecture, text, entry); });
+    made.error = error_of([&] {
+      if (only_prebuilt) made.kernel = prebuilt(gpu, text, entry);
+      else made = make(gpu, architecture, text, entry);
+    });
     const bool good = made.kernel != nullptr;
     promise.set_value(std::move(made));
     if (!good) {  // not for ever: memory may have run out

@@ -38,7 +38,13 @@ class KernelStore {
   explicit KernelStore(int devices) : devices_(devices) {}
   // See Driver::kernel(). Of requests for one kernel that come at the same time, one compiles and the others wait.
   std::shared_ptr<const CudaKernel> get(GpuContext& gpu, const std::string& text, const std::string& entry,
-                                        std::string& why);
+                                        std::string& why) {
+    return get(gpu, text, entry, why, false);
+  }
+  std::shared_ptr<const CudaKernel> get_prebuilt(GpuContext& gpu, const std::string& text, const std::string& entry) {
+    std::string why;
+    return get(gpu, text, entry, why, true);
+  }
 
  private:
   struct Made {
@@ -48,6 +54,8 @@ class KernelStore {
   };
   // From the fat binaries in this library; null where they have no such text, or no code for this GPU.
   std::shared_ptr<const CudaKernel> prebuilt(GpuContext& gpu, const std::string& text, const std::string& entry) const;
+  std::shared_ptr<const CudaKernel> get(GpuContext& gpu, const std::string& text, const std::string& entry,
+                                        std::string& why, bool only_prebuilt);
   Made make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry) const;
   const int devices_;
   const KernelCache disk_ = KernelCache::of_user();

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/stage_on_host.h"
+
+#include "base/backend.h"
+#include "batch/transfer.h"
+#include "ops/machine/source_range.h"
+#include "ops/machine/stage_program.h"
+
+namespace penstock {
+namespace {
+
+// Samples that are there, the others empty, as one batch.
+Batch joined(std::vector<Tensor>& samples, const ValueType& type, const std::shared_ptr<MemoryResource>& memory,
+             StreamHandle stream) {
+  int ndim = type.ndim;
+  for (const Tensor& t : samples)
+    if (t.owner) ndim = t.view.shape.size();
+  Batch batch(type.dtype, ndim, type.layout.size() == ndim ? type.layout : Layout{}, static_cast<int>(samples.size()));
+  for (int i = 0; i < batch.size(); ++i)
+    batch.sample(i).shape = samples[i].owner ? samples[i].view.shape : Shape::filled(ndim, 0);
+  batch.allocate(memory, stream);
+  for (int i = 0; i < batch.size(); ++i)
+    if (samples[i].owner) copy_strided(samples[i].view, batch.view(i));
+  return batch;
+}
+
+// A decoder whose pictures are decoded already: the window that it cuts.
+class WindowOfDecoder final : public BoundOp {
+ public:
+  explicit WindowOfDecoder(std::shared_ptr<const BoundOp> decoder) : decoder_(std::move(decoder)) {
+    info = decoder_->info;
+    frame_arguments = decoder_->frame_arguments;
+    per_sample = decoder_->per_sample;
+  }
+  void* members() override { return nullptr; }
+  void infer(std::span<const ValueType>, std::span<ValueType>) override {}  // done
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const override {
+    decoder_->shapes(s, in, types, out);
+  }
+  StageTraits traits() const override {
+    StageTraits t = decoder_->traits();
+    t.decodes = false;
+    return t;
+  }
+  void map(const SampleContext& s, Placement& p) const override { decoder_->map(s, p); }
+
+ private:
+  const std::shared_ptr<const BoundOp> decoder_;
+};
+
+StageProgram without_decoding(StageProgram program) {
+  StageNode& first = program.nodes[0];
+  if (!first.op->traits().decodes) return program;
+  program.inputs[0] = {first.op->decode_params().dtype, 3, "HWC"};
+  first.op = std::make_shared<WindowOfDecoder>(std::move(first.op));
+  return program;
+}
+
+// A sample that lies on the host.
+struct Fetched {
+  std::shared_ptr<void> owner;
+  View view;
+};
+
+// Of a picture of which memory holds what the stage reads alone, as decoders leave it.
+Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, SampleContext context, const View& there,
+                     DeviceRuntime& runtime) {
+  if (there.shape.size() != 3 || there.strides[2] != 1) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+  Placement placement(there.shape, "HWC");
+  for (const StageNode& node : program.nodes) {
+    context.node = node.id;
+    if (node.op->traits().maps) node.op->map(context, placement);
+  }
+  const SourceRange y = source_range(placement, 0), x = source_range(placement, 1);
+  if (y.hi <= y.lo || x.hi <= x.lo) return {nullptr, there};  // nothing is read
+  const auto element = static_cast<int64_t>(size_of(there.dtype));
+  const int64_t before = (y.lo * there.strides[0] + x.lo * there.strides[1]) * element;
+  const int64_t end = ((y.hi - 1) * there.strides[0] + (x.hi - 1) * there.strides[1] + there.shape[2]) * element;
+  const size_t bytes = checked_bytes(end - before, 1);
+  Fetched f{allocate_shared(runtime.pinned_memory(), bytes, call.stream), there};
+  runtime.copy(call.device, f.owner.get(), there.as<const char>() + before, bytes, call.stream);
+  f.view.data = static_cast<char*>(f.owner.get()) - before;
+  return f;
+}
+
+}  // namespace
+
+void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs,
+                       std::vector<SampleError>& errors) {
+  DeviceRuntime& runtime = gpu_backend().runtime();
+  std::vector<std::vector<Fetched>> inputs;
+  for (const Batch& b : call.inputs) {
+    auto& samples = inputs.emplace_back();
+    bool dense = true;
+    for (int i = 0; i < b.size(); ++i) dense &= b.view(i).dense();
+    const Batch here = dense ? copy_to(b, {}, call.stream) : Batch();
+    for (int i = 0; i < b.size(); ++i) {
+      if (dense) samples.push_back({here.block, here.view(i)});
+      else samples.push_back(fetch_region(program, call, call.context(i), b.view(i), runtime));
+    }
+  }
+  runtime.synchronize(call.device, call.stream);
+  const auto runner = backend(DeviceKind::cpu).make_stage(without_decoding(program));
+  const auto scratch = backend(DeviceKind::cpu).make_scratch();
+  std::vector<std::vector<Tensor>> made(outputs.size(), std::vector<Tensor>(call.size));
+  for (int i = 0; i < call.size; ++i) {
+    std::vector<StageInput> in(inputs.size());
+    for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k][i].view;
+    const SampleContext context = call.context(i);
+    const auto allocate = [&](int output, DType type, const Shape& shape, const Layout& layout) {
+      return (made[output][i] = Tensor::empty(type, shape, layout)).view;
+    };
+    auto error = error_of([&] { runner->run(context, in, allocate, *scratch); });
+    if (!error) continue;
+    errors.push_back({i, std::move(*error)});
+    for (auto& of_output : made) of_output[i] = {};
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (k >= program.outputs.size()) {  // sizes stay on the host
+      outputs[k] = joined(made[k], kSizeType, default_memory(), nullptr);
+      continue;
+    }
+    const Batch here = joined(made[k], type_of(program, program.outputs[k]), runtime.pinned_memory(), call.stream);
+    Batch there(here.dtype(), here.ndim(), here.layout(), here.size());
+    for (int i = 0; i < here.size(); ++i) {
+      there.sample(i).shape = here.shape(i);
+      if (!call.inputs.empty()) there.sample(i).source = call.inputs[0].sample(i).source;
+    }
+    there.allocate(call.memory, call.stream);
+    if (here.bytes() > 0) {  // one block, laid out as the other
+      const View last = here.view(here.size() - 1);
+      const size_t bytes = static_cast<size_t>(last.as<char>() - static_cast<char*>(here.block.get())) +
+                           static_cast<size_t>(last.volume()) * size_of(last.dtype);
+      runtime.copy(call.device, there.block.get(), here.block.get(), bytes, call.stream);
+    }
+    outputs[k] = std::move(there);
+  }
+}
+
+}  // namespace penstock
