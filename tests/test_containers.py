@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, tfrecord
+from penstock import Pipeline, fn, tfrecord, types
 
 SIZE = 23
 
@@ -52,7 +52,35 @@ class Tfrecord(Kind):
         return out["x"], out["label"]
 
 
-KINDS = {"tfrecord": Tfrecord()}
+class Mxnet(Kind):
+    name, checked = "readers.mxnet", False
+
+    def write(self, folder, payloads):
+        cut = len(payloads) // 3
+        for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
+            files.write_recordio(folder / f"part-{part}.rec", folder / f"part-{part}.idx",
+                                 [(k, payloads[k]) for k in range(lo, hi)])
+
+    def read(self, folder, **arguments):
+        return fn.readers.mxnet(path=str(folder / "part-*.rec"), **arguments)
+
+
+class Webdataset(Kind):
+    name, checked = "readers.webdataset", False
+
+    def write(self, folder, payloads):
+        cut = len(payloads) // 3
+        for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
+            members = [(f"{k:04d}.{ext}", data) for k in range(lo, hi)
+                       for ext, data in (("bin", payloads[k]), ("cls", np.int32(k).tobytes()))]
+            files.write_tar(folder / f"part-{part}.tar", members)
+
+    def read(self, folder, **arguments):
+        return fn.readers.webdataset(paths=str(folder / "part-*.tar"), ext=["bin", "cls"], dtypes=[types.UINT8, types.INT32],
+                                     missing_component_behavior="error", **arguments)
+
+
+KINDS = {"tfrecord": Tfrecord(), "mxnet": Mxnet(), "webdataset": Webdataset()}
 
 
 @pytest.fixture(scope="module", params=list(KINDS))

@@ -60,7 +60,7 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
   if (!index_path.empty() && (fs::exists(index_path, ignored) || !format.index_text)) {
     std::vector<uint8_t> text;
     read_file(index_path, text, int64_t{1} << 36);
-    ContainerIndex index = format.parse_index({text.begin(), text.end()}, index_path);
+    ContainerIndex index = format.parse_index({text.begin(), text.end()}, index_path, stamp.bytes);
     if (const int64_t i = first_outside(index, stamp.bytes); i >= 0)
       fail_on(index_path, ErrorKind::data, "record {}, {} bytes at {}, does not lie inside {} of {} bytes: is it the index of "
               "another file?", i, index.lengths[i], index.offsets[i], path, stamp.bytes);

@@ -47,7 +47,8 @@ class FileScan {
 struct ContainerFormat {
   const char* name = "";                                        // "tfrecord"; names the kept index too
   std::function<ContainerIndex(FileScan&)> scan;                // reads the file through
-  std::function<ContainerIndex(const std::string& text, const std::string& path)> parse_index;  // of an index file
+  // Of an index file; `bytes`: of the file that it is for.
+  std::function<ContainerIndex(const std::string& text, const std::string& path, int64_t bytes)> parse_index;
   std::function<std::string(const ContainerIndex&)> index_text; // null: a missing index file is an error
 };
 

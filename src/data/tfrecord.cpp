@@ -37,7 +37,7 @@ ContainerIndex scan(FileScan& file) {
   return index;
 }
 
-ContainerIndex parse(const std::string& text, const std::string& path) {
+ContainerIndex parse(const std::string& text, const std::string& path, int64_t) {
   ContainerIndex index;
   for (const auto& line : number_lines(text, path, 2)) index.add(line[0], line[1]);
   return index;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/recordio.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "data/container_index.h"
+
+namespace penstock {
+namespace {
+
+constexpr uint32_t kMagic = 0xCED7230Au;
+constexpr int64_t kChunkHead = 8;
+constexpr size_t kImageHead = 24;
+enum ChunkKind : uint32_t { whole = 0, first = 1, middle = 2, last = 3 };
+
+template <class T> T load(const uint8_t* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+int64_t padded(int64_t n) { return (n + 3) & ~int64_t{3}; }
+
+ContainerIndex scan(FileScan& file) {
+  ContainerIndex index;
+  int64_t start = -1;  // of the record whose chunks come
+  for (int64_t at = 0; at < file.bytes();) {
+    const Bytes head = file.at(at, kChunkHead, "the head of a chunk");
+    if (load<uint32_t>(head.data()) != kMagic)
+      file.fail(at, "{}", at ? "no RecordIO chunk where one must be" : "this is no RecordIO file");
+    const uint32_t word = load<uint32_t>(head.data() + 4), kind = word >> 29;
+    const int64_t bytes = padded(word & 0x1FFFFFFFu);
+    if (bytes > file.bytes() - at - kChunkHead)
+      file.fail(at, "a chunk of {} bytes does not lie inside the file of {} bytes", bytes, file.bytes());
+    if (kind > last || (start < 0) != (kind == whole || kind == first))
+      file.fail(at, "a chunk of kind {} where none can be", kind);
+    if (start < 0) start = at;
+    at += kChunkHead + bytes;
+    if (kind != whole && kind != last) continue;
+    index.add(start, at - start);
+    start = -1;
+  }
+  if (start >= 0) file.fail(start, "the last record is cut off");
+  return index;
+}
+
+ContainerIndex parse(const std::string& text, const std::string& path, int64_t bytes) {
+  std::vector<int64_t> offsets;
+  for (const auto& line : number_lines(text, path, 2)) offsets.push_back(line[1]);
+  std::sort(offsets.begin(), offsets.end());
+  ContainerIndex index;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (offsets[i] < 0 || offsets[i] >= bytes)
+      fail_on(path, ErrorKind::data, "a record at {} does not lie inside the file of {} bytes", offsets[i], bytes);
+    index.add(offsets[i], (i + 1 < offsets.size() ? offsets[i + 1] : bytes) - offsets[i]);
+  }
+  return index;
+}
+
+std::string text_of(const ContainerIndex& index) {
+  std::string text;
+  for (int64_t i = 0; i < index.size(); ++i) text += fmt::format("{}\t{}\n", i, index.offsets[i]);
+  return text;
+}
+
+// The chunk's data; `rest` goes on to the next one.
+Bytes take_chunk(Bytes& rest, uint32_t& kind) {
+  if (static_cast<int64_t>(rest.size()) < kChunkHead) bad_data("the record ends inside the head of a chunk: does the index fit the file?");
+  if (load<uint32_t>(rest.data()) != kMagic) bad_data("no RecordIO chunk where one must be: does the index fit the file?");
+  const uint32_t word = load<uint32_t>(rest.data() + 4);
+  kind = word >> 29;
+  const int64_t bytes = word & 0x1FFFFFFFu;
+  if (bytes > static_cast<int64_t>(rest.size()) - kChunkHead)
+    bad_data("a chunk of {} bytes does not lie inside its record of {}", bytes, rest.size());
+  const Bytes data = rest.subspan(kChunkHead, bytes);
+  rest = rest.subspan(kChunkHead + std::min<int64_t>(padded(bytes), rest.size() - kChunkHead));
+  return data;
+}
+
+}  // namespace
+
+ContainerFormat recordio_format() { return {"recordio", scan, parse, text_of}; }
+
+void read_image_record(Bytes record, ImageRecord& out) {
+  uint32_t kind = whole;
+  Bytes data = take_chunk(record, kind);
+  out.joined.clear();
+  if (kind == first) {
+    out.joined.assign(data.begin(), data.end());
+    const auto* magic = reinterpret_cast<const uint8_t*>(&kMagic);
+    while (kind != last) {
+      const Bytes part = take_chunk(record, kind);
+      if (kind != middle && kind != last) bad_data("a chunk of kind {} inside a record", kind);
+      out.joined.insert(out.joined.end(), magic, magic + 4);
+      out.joined.insert(out.joined.end(), part.begin(), part.end());
+    }
+    data = out.joined;
+  } else if (kind != whole) {
+    bad_data("a record begins with a chunk of kind {}: does the index fit the file?", kind);
+  }
+  if (data.size() < kImageHead) bad_data("a record of {} bytes has no head of an image record", data.size());
+  const uint32_t count = load<uint32_t>(data.data());
+  const Bytes behind = data.subspan(kImageHead);
+  if (count > behind.size() / 4) bad_data("{} labels do not lie inside a record of {} bytes", count, data.size());
+  out.labels.resize(std::max<size_t>(1, count));
+  std::memcpy(out.labels.data(), count ? behind.data() : data.data() + 4, 4 * out.labels.size());
+  out.image = behind.subspan(4 * size_t{count});
+}
+
+}  // namespace penstock

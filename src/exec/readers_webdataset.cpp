@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// readers.webdataset: samples of several files each, in tar archives.
+#include <algorithm>
+
+#include "data/hash.h"
+#include "data/tar.h"
+#include "exec/container_source.h"
+
+namespace penstock {
+namespace {
+
+DType type_of(const std::vector<int64_t>& dtypes, size_t k) {
+  return dtypes.empty() ? DType::uint8 : value_as<DType>(Value{dtypes[k]});
+}
+
+struct ReadersWebdataset : ReaderOptions {
+  std::vector<std::string> paths, ext, index_paths;
+  std::vector<int64_t> dtypes;
+  std::string missing_component_behavior;
+  bool case_sensitive_extensions = true;
+  int count_outputs() const { return static_cast<int>(ext.size()); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+    if (ext.empty()) bad_argument("name at least one extension in ext");
+    if (!dtypes.empty() && dtypes.size() != ext.size()) bad_argument("{} dtypes for {} outputs", dtypes.size(), ext.size());
+    for (size_t k = 0; k < out.size() && k < ext.size(); ++k) out[k] = {type_of(dtypes, k), 1, {}};
+  }
+
+  static Schema<ReadersWebdataset> schema() {
+    using Op = ReadersWebdataset;
+    return Schema<Op>("readers.webdataset",
+                      "Reads WebDataset's tar archives: files that follow each other and have the same name up to the first "
+                      "dot are one sample.\n\n"
+                      "One output for each entry of ext: the bytes of the sample's file with that extension, as elements of "
+                      "dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in the user's cache "
+                      "folder.")
+        .inputs(0).loads_samples()
+        .required("paths", &Op::paths, "Paths of the archives; patterns with * or ? become the files that match, sorted.")
+        .required("ext", &Op::ext, "An extension for each output, without the first dot; \"jpg;png\" takes either, the first "
+                  "file that has one of them.")
+        .arg("index_paths", &Op::index_paths, "Index files as wds2idx writes them, one for each archive.")
+        .arg("dtypes", &Op::dtypes, "Element type of each output; default: uint8.")
+        .arg("missing_component_behavior", &Op::missing_component_behavior,
+             "What a sample that lacks an output's file gives: \"empty\" (the default): an empty value; \"skip\": the sample is "
+             "left out; \"error\".")
+        .arg("case_sensitive_extensions", &Op::case_sensitive_extensions, "Match extensions with their case.")
+        .with(reader_arguments<Op>);
+  }
+};
+PENSTOCK_OPERATOR(ReadersWebdataset);
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+class WebdatasetSource final : public ReaderSource {
+ public:
+  WebdatasetSource(const Graph& g, const ReadersWebdataset& a) : ReaderSource(a), outputs_(a.ext.size()) {
+    std::string missing = a.missing_component_behavior.empty() ? "empty" : lower(a.missing_component_behavior);
+    static const std::vector<std::string> kWays{"empty", "skip", "error"};
+    if (std::find(kWays.begin(), kWays.end(), missing) == kWays.end())
+      bad_argument("missing_component_behavior must be \"empty\", \"skip\" or \"error\", got \"{}\"{}",
+                   a.missing_component_behavior, did_you_mean(missing, kWays));
+    for (size_t k = 0; k < outputs_; ++k) dtypes_.push_back(type_of(a.dtypes, k));
+    container_ = open_container(tar_format(), a.paths, a.index_paths);
+    find_samples(a, missing);
+    uint64_t hash = container_->hash();
+    for (const auto& e : a.ext) hash = hash_bytes(e, hash);
+    open(g, static_cast<int64_t>(first_.size()), hash);
+  }
+
+  void load(Iteration& it, int node, int i) const override {
+    const int64_t index = it.indices.at(node)[i];
+    for (size_t k = 0; k < outputs_; ++k) {
+      const ValueRef output{node, static_cast<int>(k)};
+      const int64_t record = parts_[index * outputs_ + k];
+      if (record < 0) {
+        give(it, output, i, Shape{0}, nullptr, nullptr);
+        continue;
+      }
+      const int64_t bytes = container_->length(record);
+      const auto size = static_cast<int64_t>(size_of(dtypes_[k]));
+      if (bytes % size || bytes > default_file_limit)
+        fail_on(container_->source(record), ErrorKind::data, "the file has {} bytes: {}", bytes,
+                bytes % size ? fmt::format("no whole number of {}", name_of(dtypes_[k])) : "more than the limit");
+      auto owner = allocate_shared(memory_, std::max<size_t>(1, bytes));
+      container_->read(record, static_cast<uint8_t*>(owner.get()));
+      give(it, output, i, Shape{bytes / size}, owner.get(), owner);
+    }
+  }
+  std::string data_set() const override { return common_folder(std::vector{container_->path(0)}); }
+
+ protected:
+  std::vector<Batch> make_outputs(int n) const override {
+    std::vector<Batch> out;
+    for (const DType t : dtypes_) out.emplace_back(t, 1, Layout{}, n);
+    return out;
+  }
+  std::string source_of(int64_t index) const override { return container_->source(first_[index]); }
+
+ private:
+  void find_samples(const ReadersWebdataset& a, const std::string& missing) {
+    const auto folded = [&](std::string_view e) { return a.case_sensitive_extensions ? std::string(e) : lower(e); };
+    std::map<std::string, std::vector<size_t>> outputs_of;
+    for (size_t k = 0; k < outputs_; ++k)
+      for (size_t at = 0; at <= a.ext[k].size();) {
+        const size_t end = std::min(a.ext[k].find(';', at), a.ext[k].size());
+        outputs_of[folded(std::string_view(a.ext[k]).substr(at, end - at))].push_back(k);
+        at = end + 1;
+      }
+    for (int file = 0; file < container_->files(); ++file) {
+      const int64_t end = container_->first_of(file + 1);
+      for (int64_t record = container_->first_of(file); record < end;) {
+        const int64_t first = record;
+        const std::string_view base = sample_name(container_->name(record)).base;
+        std::vector<int64_t> parts(outputs_, -1);
+        for (; record < end; ++record) {
+          const SampleName name = sample_name(container_->name(record));
+          if (name.base != base) break;
+          if (const auto found = outputs_of.find(folded(name.extension)); found != outputs_of.end())
+            for (const size_t k : found->second)
+              if (parts[k] < 0) parts[k] = record;
+        }
+        const auto lacking = std::find(parts.begin(), parts.end(), -1);
+        if (lacking != parts.end() && missing == "skip") continue;
+        if (lacking != parts.end() && missing == "error")
+          fail_on(container_->source(first), ErrorKind::data, "the sample '{}' has no file with the extension \"{}\"", base,
+                  a.ext[lacking - parts.begin()]);
+        first_.push_back(first);
+        parts_.insert(parts_.end(), parts.begin(), parts.end());
+      }
+    }
+    if (first_.empty()) fail_on(container_->path(0), ErrorKind::data, "no sample has all of the extensions");
+  }
+
+  size_t outputs_;
+  std::vector<DType> dtypes_;
+  std::shared_ptr<const Container> container_;
+  std::vector<int64_t> first_;  // record that a sample begins with
+  std::vector<int64_t> parts_;  // records of a sample's outputs; -1: it has none
+};
+
+[[maybe_unused]] const bool registered = register_reader<ReadersWebdataset, WebdatasetSource>("readers.webdataset");
+
+}  // namespace
+}  // namespace penstock
