@@ -21,6 +21,11 @@ EXTENTS = [1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 32, 33, 67]
 # Operators that no random array calls, or that have no function of their name in tests/reference.py, and why.
 NO_ARRAYS = {
     "readers.file": "reads files: test_determinism.py, test_bad_input.py",
+    "readers.caffe": "reads files: test_containers.py, test_lmdb.py",
+    "readers.caffe2": "reads files: test_containers.py, test_lmdb.py",
+    "readers.lmdb": "reads files: test_containers.py, test_lmdb.py",
+    "readers.mxnet": "reads files: test_containers.py, test_recordio_tar.py",
+    "readers.webdataset": "reads files: test_containers.py, test_recordio_tar.py",
     "readers.tfrecord": "reads files: test_containers.py, test_tfrecord.py",
     "external_source": "carries every pipeline of these tests",
     "decoders.image": "takes files: the decoders' own tests compare with libjpeg-turbo, Pillow and OpenCV",

@@ -20,7 +20,9 @@ Bytes FileScan::at(int64_t offset, int64_t length, const char* what) {
   if (offset < 0 || length < 0 || offset > bytes_ || length > bytes_ - offset)
     fail(offset, "{} of {} bytes does not lie inside the file of {} bytes", what, length, bytes_);
   if (offset < start_ || offset + length > start_ + length_) {
-    const int64_t take = std::min(std::max(length, kPiece), bytes_ - offset);
+    const bool follows = offset >= start_ && offset <= start_ + length_ + kLeast;
+    piece_ = follows ? std::min(2 * piece_, kMost) : kLeast;
+    const int64_t take = std::min(std::max(length, piece_), bytes_ - offset);
     if (static_cast<int64_t>(buffer_.size()) < take) buffer_.resize(take);
     length_ = 0;
     file_.read(offset, take, buffer_.data());

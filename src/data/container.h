@@ -37,10 +37,11 @@ class FileScan {
   }
 
  private:
-  static constexpr int64_t kPiece = 1 << 16;
+  static constexpr int64_t kLeast = 4096, kMost = 1 << 18;
   const OpenFile& file_;
   int64_t bytes_;
   int64_t start_ = 0, length_ = 0;  // of what buffer_ holds
+  int64_t piece_ = kLeast;          // to read at once: more while pieces follow each other
   std::vector<uint8_t> buffer_;
 };
 

@@ -8,6 +8,118 @@ from penstock import Batch, DataNode, Tensor
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
+def caffe(
+    *,
+    path: str | Sequence[str],
+    image_available: bool = True,
+    label_available: bool = True,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Reads Caffe's LMDB databases of Datum records.
+
+    Outputs: the image (uint8: the bytes of an encoded one, 1-D; a raw one in the shape height, width, channels) and the label (int32, shape (1,)).
+
+    Arguments:
+        path: Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.
+        image_available: Records have an image; else there is no output for it.
+        label_available: Records have a label; else there is no output for it.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
+def caffe2(
+    *,
+    path: str | Sequence[str],
+    label_type: int = 0,
+    num_labels: int = 1,
+    image_available: bool = True,
+    additional_inputs: int = 0,
+    bbox: bool = False,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Reads Caffe2's LMDB databases of TensorProtos records.
+
+    Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw one in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).
+
+    Arguments:
+        path: Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.
+        label_type: 0: one label (int32, shape (1,)); 1: numbers of labels, given as ones among num_labels zeros (int32); 2: num_labels values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.
+        num_labels: Length of the label of types 1 to 3.
+        image_available: Records begin with an image; else there is no output for it.
+        additional_inputs: Number of further tensors behind the label.
+        bbox: Records end with a box.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def file(
     *,
     file_root: str = '',
@@ -69,6 +181,108 @@ def file(
     """
     ...
 
+def lmdb(
+    *,
+    path: str | Sequence[str],
+    with_keys: bool = False,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads the values of LMDB databases, in the order of their keys.
+
+    Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). The files are read by a parser of our own that trusts nothing in them; nothing is written to them, and no lock is taken.
+
+    Arguments:
+        path: Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.
+        with_keys: Give the keys, too.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
+def mxnet(
+    *,
+    path: str | Sequence[str],
+    index_path: str | Sequence[str] = [],
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Reads images and labels from MXNet's RecordIO files.
+
+    Outputs: the bytes of the image (uint8, 1-D) and its labels (float32, 1-D: one, or as many as the record has). Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.
+
+    Arguments:
+        path: Paths of the .rec files; patterns with * or ? become the files that match, sorted.
+        index_path: Index files (.idx) as rec2idx writes them, one for each file; made where missing.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def tfrecord(
     *,
     path: str | Sequence[str],
@@ -109,6 +323,65 @@ def tfrecord(
         index_path: Index files as tfrecord2idx writes them, one for each file; made where missing.
         check_crc: Check the checksums of every record that is read.
         use_o_direct: Accepted without effect.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
+def webdataset(
+    *,
+    paths: str | Sequence[str],
+    ext: str | Sequence[str],
+    index_paths: str | Sequence[str] = [],
+    dtypes: int | Sequence[int] = [],
+    missing_component_behavior: str = '',
+    case_sensitive_extensions: bool = True,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads WebDataset's tar archives: files that follow each other and have the same name up to the first dot are one sample.
+
+    One output for each entry of ext: the bytes of the sample's file with that extension, as elements of dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in the user's cache folder.
+
+    Arguments:
+        paths: Paths of the archives; patterns with * or ? become the files that match, sorted.
+        ext: An extension for each output, without the first dot; "jpg;png" takes either, the first file that has one of them.
+        index_paths: Index files as wds2idx writes them, one for each archive.
+        dtypes: Element type of each output; default: uint8.
+        missing_component_behavior: What a sample that lacks an output's file gives: "empty" (the default): an empty value; "skip": the sample is left out; "error".
+        case_sensitive_extensions: Match extensions with their case.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
