@@ -4,6 +4,7 @@
 #include <map>
 
 #include "capi/capi_test.h"
+#include "codecs/png_write.h"
 #include "dlpack/dlpack.h"
 #include "penstock/fn.h"
 
@@ -196,4 +197,39 @@ TEST(CapiGpu, DlpackSaysWhereTheMemoryIs) {
   const Batch back = Batch::from_dlpack({t}, "HWC", some_stream());
   EXPECT_TRUE(back.on_gpu());
   EXPECT_EQ(values(back.cpu()), std::vector<uint8_t>(bytes.begin() + 144, bytes.end()));
+}
+
+TEST(CapiGpu, FilesInMemoryAreDecodedThere) {
+  NEEDS_GPU();
+  Images images({{4, 5}, {9, 7}});
+  std::vector<std::vector<uint8_t>> files;
+  for (int i = 0; i < 2; ++i)
+    files.push_back(penstock::encode_png(images.bytes[i].data(), images.shapes[i * 3], images.shapes[i * 3 + 1], 3));
+  const auto encoded = Batch::wrap(std::vector<uint8_t*>{files[0].data(), files[1].data()},
+                                   {{static_cast<int64_t>(files[0].size())}, {static_cast<int64_t>(files[1].size())}});
+  CallOptions there;
+  there.device = Device::gpu(0, some_stream());
+  const Batch pictures = fn::decoders::image(encoded, {}, there);
+  EXPECT_TRUE(pictures.on_gpu());
+  const Batch here = pictures.cpu();
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(std::vector<uint8_t>(here[i].as<uint8_t>(), here[i].as<uint8_t>() + here[i].size()), images.bytes[i]);
+  const Batch corner = fn::decoders::image_crop(encoded, {.decoder = std::string("cpu"), .crop_w = 2.0, .crop_h = 3.0}, there).cpu();
+  EXPECT_EQ(corner[0].size(), 2 * 3 * 3);
+  try {
+    fn::decoders::image(encoded, {.decoder = std::string("none")}, there);
+    ADD_FAILURE();
+  } catch (const penstock::Error& e) {
+    EXPECT_EQ(e.status(), PENSTOCK_ERROR_ARGUMENT);
+  }
+  files[1].resize(files[1].size() / 2);
+  const auto cut = Batch::wrap(std::vector<uint8_t*>{files[0].data(), files[1].data()},
+                               {{static_cast<int64_t>(files[0].size())}, {static_cast<int64_t>(files[1].size())}});
+  try {
+    fn::decoders::image(cut, {}, there);
+    ADD_FAILURE();
+  } catch (const penstock::Error& e) {
+    EXPECT_EQ(e.status(), PENSTOCK_ERROR_DATA);
+    EXPECT_NE(std::string(e.what()).find("[decoders.image]"), std::string::npos) << e.what();
+  }
 }

@@ -102,8 +102,8 @@ class Executor {
   Batch to_gpu(Iteration& it, const Batch& from, bool output);
   void run_transfer_item(Iteration& it, int i);
   void prepare_decode(Iteration& it, const Step& s);
-  void run_decode_items(Iteration& it, int first, int count);
-  void decode_sample(Iteration& it, DecodeState& state, int i);
+  void run_decode_items(Iteration& it, int first, int count, int64_t& read_ns);
+  void decode_sample(Iteration& it, DecodeState& state, int i, int64_t& read_ns);
   Region region_of(Iteration& it, const DecodeState& state, int i) const;
   void upload(Iteration& it, DecodeState& state, int i);
   bool begin_decode(Iteration& it);             // behind the items: true if there is something for the engine

@@ -54,11 +54,11 @@ void Executor::prepare_decode(Iteration& it, const Step& s) {
   it.step_state = std::move(state);
 }
 
-void Executor::run_decode_items(Iteration& it, int first, int count) {
+void Executor::run_decode_items(Iteration& it, int first, int count, int64_t& read_ns) {
   auto& state = *static_cast<DecodeState*>(it.step_state.get());
   for (int item = first; item < first + count; ++item) {
     const int i = state.again.empty() ? item : state.again[item];
-    if (auto error = error_of([&] { decode_sample(it, state, i); })) add_error(it, i, std::move(*error));
+    if (auto error = error_of([&] { decode_sample(it, state, i, read_ns); })) add_error(it, i, std::move(*error));
   }
 }
 
@@ -72,7 +72,7 @@ void Executor::drop_files(Iteration& it, const std::vector<int>& gone) {
   for (size_t k = gone.size(); k-- > 0;) samples.erase(samples.begin() + gone[k]);
 }
 
-void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
+void Executor::decode_sample(Iteration& it, DecodeState& state, int i, int64_t& read_ns) {
   const Step& s = plan.steps[it.step];
   auto& x = state.samples[i];
   x.pixels = nullptr;
@@ -81,7 +81,9 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i) {
       x.read = allocate_shared(gpu_->staging(), static_cast<size_t>(bytes));
       return static_cast<uint8_t*>(x.read.get());
     };
+    const int64_t begin = clock_ns();
     const int64_t bytes = read_file_to(path_of(it, s.inputs[0], i), room);
+    read_ns += clock_ns() - begin;
     x.file = {static_cast<const uint8_t*>(x.read.get()), static_cast<size_t>(bytes)};
   } else {
     x.file = encoded_bytes(it.values.at(s.inputs[0]).view(i));  // another record may stand in

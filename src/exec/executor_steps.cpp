@@ -386,7 +386,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
       case Step::Kind::whole: run_whole_item(it, i); break;
       case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
       case Step::Kind::transfer: run_transfer_item(it, i); break;
-      case Step::Kind::decode: run_decode_items(it, i, count); break;
+      case Step::Kind::decode: run_decode_items(it, i, count, read_ns); break;
     }
   };
   if (auto error = error_of(run)) add_error(it, i, std::move(*error));

@@ -105,3 +105,34 @@ def test_damaged_files_in_the_middle_of_a_group(files, tmp_path, policy, decoder
     equal(batches(got), batches(want))
     with pytest.raises(penstock.DataError, match="cut4.jpg"):
         decoding(mixed, decoder=decoder).run()
+
+
+@pytest.mark.parametrize("decoder", ["cuda", "hardware"])
+def test_a_memory_limit_holds_back_what_is_read_ahead(files, decoder):
+    """Files on their way count, on the GPU or not: with room for nothing, one batch at a time is made, and all are right."""
+    pipe = decoding(files, decoder=decoder, memory_limit=1, prefetch_queue_depth=4)
+    equal(batches(pipe), batches(decoding(files, "cpu")))
+
+
+def test_groups_span_iterations(files):
+    """A decoder that wants more than one batch gets the files of several, and each iteration its own pictures."""
+    script = f"""
+files = {files!r}
+for size in (1, 3, 12):
+    pipe = decoding(files, batch_size=size)
+    equal(batches(pipe, 60 // size), batches(decoding(files, "cpu", batch_size=size), 60 // size))
+"""
+    run(script, PENSTOCK_EMULATED_GROUP="40", PENSTOCK_EMULATED_LATENCY="3000", PENSTOCK_EMULATED_LANES="1")
+
+
+def test_files_that_a_program_gives(files):
+    @pipeline_def(num_threads=2, device_id=0, batch_size=4)
+    def given(device):
+        data = fn.external_source([[np.fromfile(f, np.uint8) for f in files[k:k + 4]] for k in (0, 4, 8)], dtype=penstock.types.UINT8,
+                                  ndim=1)
+        return fn.decoders.image(data, device=device)
+
+    got, want = given("mixed"), given("cpu")
+    for _ in range(3):
+        for a, b in zip(got.run()[0].as_cpu(), want.run()[0], strict=True):
+            np.testing.assert_array_equal(np.array(a), np.array(b))
