@@ -5,25 +5,29 @@
 struct Positions {
   alignas(64) int32_t at[3][kBlock];
   alignas(64) float weight[3][kBlock];
-  alignas(64) double exact[3][kBlock];
+  alignas(64) double exact[3][kBlock];  // the same, where the lane is float64
   int axes = 2;
 };
 
-inline void find_positions(const AffineMap& map, const int64_t* extent, int64_t x, int64_t y, int64_t z, int n,
-                           bool nearest, Positions& p) {
+inline void find_positions(const AffineMap& map, int64_t x, int64_t y, int64_t z, int n, bool nearest, bool exactly,
+                           Positions& p) {
   p.axes = map.dims;
   for (int a = 0; a < map.dims; ++a) {
-    const double base = affine_base(map.m, map.dims, a, y, z), scale = map.m[a * (map.dims + 1)];
-    const double shift = nearest ? 0.0 : 0.5, first = static_cast<double>(x) + 0.5;
-    const int64_t size = extent[a];
-    int32_t* __restrict at = p.at[a];
-    float* __restrict weight = p.weight[a];
-    double* __restrict exact = p.exact[a];
-    for (int i = 0; i < n; ++i) {
-      const AffineNeighbor v = affine_neighbor(scale, first + i, base, shift, size);
-      at[i] = v.at;
-      exact[i] = v.weight;
-      weight[i] = static_cast<float>(v.weight);
+    const int64_t step = affine_step(map.m[a * (map.dims + 1)]);
+    for (int from = 0; from < n;) {
+      const auto past = static_cast<int>((x + from) % kAffineRun), count = std::min(kAffineRun - past, n - from);
+      const int64_t begin = affine_begin(map.m, map.dims, a, x + from, y, z, nearest ? 0.0 : 0.5) + past * step;
+      int32_t* __restrict at = p.at[a] + from;
+      float* __restrict weight = p.weight[a] + from;
+      double* __restrict exact = p.exact[a] + from;
+      for (int i = 0; i < count; ++i) {
+        const int64_t position = begin + i * step;
+        at[i] = affine_at(position);
+        weight[i] = affine_weight<float>(position);
+      }
+      if (exactly)
+        for (int i = 0; i < count; ++i) exact[i] = affine_weight<double>(begin + i * step);
+      from += count;
     }
   }
 }
@@ -141,6 +145,13 @@ inline __attribute__((always_inline)) VecI shift_right(VecI v, VecI bits) {
 }
 inline __attribute__((always_inline)) VecF to_float(VecI v) { return __builtin_convertvector(v, VecF); }
 
+inline __attribute__((always_inline)) VecF lerp(VecF a, VecF b, VecF weight) {
+#if PENSTOCK_WIDTH == 8
+  return (VecF)_mm256_fmadd_ps((__m256)(b - a), (__m256)weight, (__m256)a);
+#else
+  return (VecF)_mm512_fmadd_ps((__m512)(b - a), (__m512)weight, (__m512)a);
+#endif
+}
 inline __attribute__((always_inline)) VecI clamped(VecI v, int32_t last) {
   const VecI zero = v - v;
   v = v < zero ? zero : v;
@@ -208,8 +219,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
         va = (bad_x0 | bad_y0) ? f : va, vb = (bad_x1 | bad_y0) ? f : vb;
         vd = (bad_x0 | bad_y1) ? f : vd, ve = (bad_x1 | bad_y1) ? f : ve;
       }
-      const VecF top = va + (vb - va) * wx, bottom = vd + (ve - vd) * wx;
-      const VecF out = top + (bottom - top) * wy;
+      const VecF out = lerp(lerp(va, vb, wx), lerp(vd, ve, wx), wy);
       std::memcpy(planes[c] + i, &out, sizeof out);
     }
   }
@@ -276,7 +286,7 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
     for (int c = 0; c < s.channels; ++c)
       to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
     // Whole vectors: positions past the end are computed as well and their values land in the planes' spare room.
-    find_positions(map, extent, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, p);
+    find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32, p);
     if (nearest) {
 #if PENSTOCK_WIDTH
       if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;

@@ -10,87 +10,6 @@ namespace {
 
 constexpr int kInFlight = 4;  // vectors of a thread at once, kind elements
 
-// Vectors of neighbors: T in[positions][planes] from and to memory.
-constexpr const char* kGroups = R"(
-namespace penstock {
-constexpr int vector_alignment(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
-template <class T, int n> struct alignas(vector_alignment(n * sizeof(T))) Vector { T v[n]; };
-
-// The n bytes at `from`, which may lie anywhere, by aligned words; no word without a byte of them is read.
-template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t (&to)[n]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  uint32_t low = words[0];
-  for (int k = 0; k < n / 4; ++k) {
-    const uint32_t high = shift || k + 1 < n / 4 ? words[k + 1] : 0;
-    const uint32_t w = static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> shift);
-    for (int b = 0; b < 4; ++b) to[4 * k + b] = static_cast<uint8_t>(w >> 8 * b);
-    low = high;
-  }
-}
-// Positions one after the other, forward or backward, their planes side by side.
-template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
-  const T* low = forward ? from : from - (q - 1) * p;
-  T all[q * p];
-  if ((reinterpret_cast<uint64_t>(low) & (sizeof(Vector<T, q * p>) > 16 ? 15 : alignof(Vector<T, q * p>) - 1)) == 0) {
-    const Vector<T, q * p> v = *reinterpret_cast<const Vector<T, q * p>*>(low);
-    for (int k = 0; k < q * p; ++k) all[k] = v.v[k];
-  } else if constexpr (sizeof(T) == 1 && q * p % 4 == 0) {
-    uint8_t bytes[q * p];
-    load_bytes(reinterpret_cast<const uint8_t*>(low), bytes);
-    for (int k = 0; k < q * p; ++k) all[k] = static_cast<T>(bytes[k]);
-  } else {
-    for (int k = 0; k < q * p; ++k) all[k] = low[k];
-  }
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) to[j][k] = forward ? all[j * p + k] : all[(q - 1 - j) * p + k];
-}
-template <class T, int n> PENSTOCK_HD inline void store_vector(T* to, const Vector<T, n>& v) {
-  if ((reinterpret_cast<uint64_t>(to) & (alignof(Vector<T, n>) - 1)) == 0) *reinterpret_cast<Vector<T, n>*>(to) = v;
-  else
-    for (int k = 0; k < n; ++k) to[k] = v.v[k];
-}
-template <class I, class T, int q, int p> PENSTOCK_HD inline void store_planes(T* to, I plane, const T (&from)[q][p]) {
-  for (int k = 0; k < p; ++k) {
-    Vector<T, q> v;
-    for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
-    store_vector<T, q>(to + k * plane, v);
-  }
-}
-template <class T, int q, int p> PENSTOCK_HD inline void store_pixels(T* to, const T (&from)[q][p]) {
-  Vector<T, q * p> v;
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
-  store_vector<T, q * p>(to, v);
-}
-}  // namespace penstock
-)";
-
-// affine_neighbor without the conversion unit: adding 1.5 * 2^52 rounds to the nearest integer and leaves it in the low bits.
-constexpr const char* kWarpFunctions = R"(
-namespace penstock {
-struct WarpPlace { int at; float weight; };
-PENSTOCK_HD inline WarpPlace warp_place(double scale, double x, double base, double shift, double high) {
-  double v = scale * x + base - shift;
-  v = v > -2.0 ? v : -2.0;
-  v = v < high ? v : high;
-  const double rounded = v + 6755399441055744.0;
-  double low = rounded - 6755399441055744.0;
-  int at = static_cast<int>(std::bit_cast<int64_t>(rounded));
-  if (low > v) low -= 1.0, at -= 1;
-  return {at, static_cast<float>(v - low)};
-}
-PENSTOCK_HD inline int clamp(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
-}  // namespace penstock
-)";
-
-// Whether a warp goes the fast way.
-bool warps_image(const StageCode& code, const StageVariant& v) {
-  return v.kind == StageVariant::Kind::warped && v.warp_z < 0 && v.warp_x == v.dims - 1 && v.planes <= 4 && v.narrow_source &&
-         !v.picks_planes && code.program.inputs.size() == 1;
-}
-
 size_t largest_element(const StageCode& code) {
   size_t n = size_of(type_of(code.program, code.program.outputs[0]).dtype);
   for (size_t k = 0; k < code.program.inputs.size(); ++k) n = std::max(n, size_of(input_dtype(code, static_cast<int>(k))));
@@ -103,11 +22,12 @@ class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    const bool tiled = variant.kind == StageVariant::Kind::tiled, grouped = tiled || variant.kind == StageVariant::Kind::positions || warps_image(code, variant);
-    begin_text(std::string(grouped ? kGroups : "") + (tiled || warps_image(code, variant) ? kTileFunctions : "") +
-               (warps_image(code, variant) ? kWarpFunctions : ""));
+    const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
+    begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
+               (tiled || warped ? kByteFunctions : "") + (tiled ? kTileFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
-    else if (variant.kind == StageVariant::Kind::positions || warps_image(code, variant)) groups_kernel();
+    else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
+    else if (warped) write_warped_kernel(*this);
     else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);
     else positions_kernel();
     end_text();
@@ -186,17 +106,12 @@ class Emitter : KernelWriter {
     begin_kernel();
     fill_table();
     const int n = inputs(), last = variant.dims - 1, q = group_positions(code, variant), planes = variant.planes;
-    const int out_planes = std::max(1, variant.out_planes);
-    const bool warped = variant.kind == StageVariant::Kind::warped;
     dim_words();
-    if (warped) warp_image_setup();
     line("  const Index groups = (e{0} + {1}) / {2};", last, q - 1, q);
     for (int k = 0; k < n; ++k)
       line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k, planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last,
            planes);
-    line("  const bool planar = os{} == 1, interleaved = os{} == {}{};", last, last, out_planes, out_planes > 1 ? " && pos == 1" : "");
-    if (variant.fills && variant.has_plane) line("  const bool all_planes = plo == 0 && pn == {};", out_planes);
-    else line("  const bool all_planes = true;");
+    store_kinds(fmt::format("os{}", last));
     line("  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += static_cast<Index>(blockDim.x)) {{");
     line("    Index rest = i;");
     line("    const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
@@ -206,7 +121,7 @@ class Emitter : KernelWriter {
     }
     std::string to = "0";
     for (int d = 0; d <= last; ++d) to += fmt::format(" + x{0} * os{0}", d);
-    line("    const Index o = {};", to);
+    line("    {}* to = out + ({});", element(out_type()), to);
     line("    const int count = e{0} - x{0} < {1} ? static_cast<int>(e{0} - x{0}) : {1};", last, q);
     if (variant.fills) {
       std::string inside = "true";
@@ -219,14 +134,7 @@ class Emitter : KernelWriter {
     for (int k = 0; k < n; ++k) {
       const char* T = element(input_dtype(code, k));
       std::string from = "0";
-      for (int d = 0; d <= last; ++d)
-        if (!warped || k > 0 || !is_warped(d)) from += fmt::format(" + x{1} * is{0}_{1}", k, d);
-      if (warped && k == 0) {
-        line("    const {}* plane0 = in0 + ({});", T, from);
-        line("    const double base_x = affine_base(m, 2, 0, x{0}, 0), base_y = affine_base(m, 2, 1, x{0}, 0);", variant.warp_y);
-        line("    const double first_x = static_cast<double>(x{}) + 0.5;", variant.warp_x);
-        continue;
-      }
+      for (int d = 0; d <= last; ++d) from += fmt::format(" + x{1} * is{0}_{1}", k, d);
       line("    {} g{}[{}][{}];", T, k, q, planes);
       line("    {{ const {}* from = in{} + ({});", T, k, from);
       line("      if (full && together{}) load_group(from, is{}_{} > 0, g{});", k, k, last, k);
@@ -237,62 +145,21 @@ class Emitter : KernelWriter {
            variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", last) : "j < count", k, last, k, T);
       line("      }} }}");
     }
-    line("    {} y[{}][{}];", element(out_type()), q, out_planes);
+    line("    {} y[{}][{}];", element(out_type()), q, out_planes());
     line("    PENSTOCK_UNROLL");
     line("    for (int j = 0; j < {}; ++j) {{", q);
-    if (warped) warped_image_source();
     if (variant.table) {
-      line("      for (int p = 0; p < {}; ++p) y[j][p] = result[p * 256 + g0[j][p]];", out_planes);
+      line("      for (int p = 0; p < {}; ++p) y[j][p] = result[p * 256 + g0[j][p]];", out_planes());
     } else if (code.only_copies) {
-      line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes);
+      line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes());
     } else {
       instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
-      line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes, stored("p"));
+      line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes(), stored("p"));
     }
     line("    }}");
-    line("    if (full && all_planes && planar) store_planes(out + o, pos, y);");
-    line("    else if (full && all_planes && interleaved) store_pixels(out + o, y);");
-    line("    else {{");
-    line("      PENSTOCK_UNROLL");
-    line("      for (int j = 0; j < {}; ++j) {{", q);
-    line("        if (j >= count) break;");
-    if (variant.fills) {
-      line("        if (!row || x{0} + j < lo{0} || x{0} + j >= hi{0}) {{", last);
-      if (variant.has_plane) line("          for (Index p = 0; p < pn; ++p) out[o + j * os{} + p * pos] = fill[p];", last);
-      else line("          out[o + j * os{}] = fill[0];", last);
-      line("          continue;");
-      line("        }}");
-    }
-    line("        for (int p = 0; p < {}; ++p) out[o + j * os{} + (plo + p) * pos] = y[j][p];", out_planes, last);
-    if (variant.fills && variant.has_plane) {
-      line("        for (Index p = 0; p < plo; ++p) out[o + j * os{} + p * pos] = fill[p];", last);
-      line("        for (Index p = plo + {}; p < pn; ++p) out[o + j * os{} + p * pos] = fill[p];", out_planes, last);
-    }
-    line("      }}");
-    line("    }}");
+    store_group(q, "y", fmt::format("os{}", last), fmt::format("!row || x{0} + j < lo{0} || x{0} + j >= hi{0}", last));
     line("  }}");
     line("}}");
-  }
-
-  // The words of dimensions, planes and fills.
-  void dim_words() {
-    const int n = inputs();
-    for (int d = 0; d < variant.dims; ++d) {
-      line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d, at.dim(d) + 3);
-      if (variant.fills) line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1, at.dim(d) + 2);
-      else line("  const Index lo{} = 0;", d);
-      for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
-    }
-    if (variant.has_plane) {
-      line("  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = static_cast<Index>(s[{}]);",
-           at.plane + 3, at.plane + 1, at.plane);
-      for (int k = 0; k < n; ++k) line("  const Index ps{} = static_cast<Index>(s[{}]);", k, at.plane + 4 + k);
-    } else {
-      line("  const Index pos = 0, plo = 0;");
-      for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
-    }
-    if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-    if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
   }
 
   void positions_kernel() {
@@ -321,8 +188,7 @@ class Emitter : KernelWriter {
       std::string inside = "true";
       for (int d = 0; d < variant.dims; ++d) inside += fmt::format(" && x{0} >= lo{0} && x{0} < hi{0}", d);
       line("    if (!({})) {{", inside);
-      if (variant.has_plane) line("      for (Index p = 0; p < pn; ++p) out[o + p * pos] = fill[p];");
-      else line("      out[o] = fill[0];");
+      fill_position("out + o", "      ");
       line("      continue;");
       line("    }}");
     }
@@ -341,13 +207,7 @@ class Emitter : KernelWriter {
     if (filtered) filtered_source();
     if (warped) warped_source();
     instructions(load, "    ");
-    const int out_planes = std::max(1, variant.out_planes);
-    if (out_planes == 1) line("    out[o + plo * pos] = {};", stored("0"));
-    else line("    for (int p = 0; p < {}; ++p) out[o + (plo + p) * pos] = {};", out_planes, stored("p"));
-    if (variant.fills && variant.has_plane) {
-      line("    for (Index p = 0; p < plo; ++p) out[o + p * pos] = fill[p];");
-      line("    for (Index p = plo + {}; p < pn; ++p) out[o + p * pos] = fill[p];", out_planes);
-    }
+    store_position("out + o", [&](const char* plane) { return stored(plane); }, "    ");
     line("  }}");
     line("}}");
   }
@@ -413,66 +273,13 @@ class Emitter : KernelWriter {
     line("  const float outside = *reinterpret_cast<const float*>(table + s[{}]);", at.affine + 15);
     line("  const bool nearest = s[{}] != 0, border_fill = s[{}] != 0;", at.affine + 16, at.affine + 17);
   }
-  // Images of at most four channels in float32, several neighbors a thread: 32-bit offsets, pixels as words where they lie
-  // side by side. The numbers are affine_neighbor's.
-  void warp_image_setup() {
-    line("  const double* m = reinterpret_cast<const double*>(s + {});", at.affine);
-    line("  const int last_x = static_cast<int>(s[{}]) - 1, last_y = static_cast<int>(s[{}]) - 1;", at.affine + 12, at.affine + 13);
-    line("  const Index sx = is0_{}, sy = is0_{};", variant.warp_x, variant.warp_y);
-    line("  const float outside = *reinterpret_cast<const float*>(table + s[{}]);", at.affine + 15);
-    line("  const bool nearest = s[{}] != 0, border_fill = s[{}] != 0;", at.affine + 16, at.affine + 17);
-    line("  const double shift = nearest ? 0.0 : 0.5, high_x = last_x + 2.0, high_y = last_y + 2.0;");
-    if (input_dtype(code, 0) == DType::uint8 && variant.planes == 3) line("  const bool beside = ps0 == 1 && sx == 3;");
-  }
-  void warped_image_source() {
-    const int planes = variant.planes, source = code.source;
-    auto tap = [&](const char* x, const char* y) {
-      return loaded(0, Lane::f32, fmt::format("plane0[{} * sx + {} * sy + p * ps0]", x, y));
-    };
-    line("      float v{}[{}];", source, planes);
-    line("      const double at_x = first_x + static_cast<double>(j);");
-    line("      const WarpPlace wx = warp_place(m[0], at_x, base_x, shift, high_x), wy = warp_place(m[3], at_x, base_y, shift, high_y);");
-    line("      if (!nearest && wx.at >= 0 && wx.at < last_x && wy.at >= 0 && wy.at < last_y) {{");
-    line("        float a[{0}], b[{0}], c[{0}], d[{0}];", planes);
-    line("        const auto* corner = plane0 + (wx.at * sx + wy.at * sy);");
-    if (input_dtype(code, 0) == DType::uint8 && planes == 3) {
-      line("        if (beside) {{ pixels_at(corner, a, b); pixels_at(corner + sy, c, d); }} else");
-    }
-    line("        for (int p = 0; p < {}; ++p) {{", planes);
-    line("          a[p] = {}, b[p] = {};", loaded(0, Lane::f32, "corner[p * ps0]"), loaded(0, Lane::f32, "corner[p * ps0 + sx]"));
-    line("          c[p] = {}, d[p] = {};", loaded(0, Lane::f32, "corner[p * ps0 + sy]"), loaded(0, Lane::f32, "corner[p * ps0 + sx + sy]"));
-    line("        }}");
-    line("        for (int p = 0; p < {}; ++p)", planes);
-    line("          v{}[p] = lerp(lerp(a[p], b[p], wx.weight), lerp(c[p], d[p], wx.weight), wy.weight);", source);
-    line("      }} else {{");
-    line("      const int xa = clamp(wx.at, 0, last_x), ya = clamp(wy.at, 0, last_y);");
-    line("      const bool fill_xa = border_fill && xa != wx.at, fill_ya = border_fill && ya != wy.at;");
-    line("      if (nearest) {{");
-    line("        for (int p = 0; p < {}; ++p) v{}[p] = fill_xa || fill_ya ? outside : {};", planes, source, tap("xa", "ya"));
-    line("      }} else {{");
-    line("        const int xb = clamp(wx.at + 1, 0, last_x), yb = clamp(wy.at + 1, 0, last_y);");
-    line("        const bool fill_xb = border_fill && xb != wx.at + 1, fill_yb = border_fill && yb != wy.at + 1;");
-    line("        float a[{0}], b[{0}], c[{0}], d[{0}];", planes);
-    line("        for (int p = 0; p < {}; ++p) {{", planes);
-    line("          a[p] = {}, b[p] = {}, c[p] = {}, d[p] = {};", tap("xa", "ya"), tap("xb", "ya"), tap("xa", "yb"), tap("xb", "yb"));
-    line("        }}");
-    line("        for (int p = 0; p < {}; ++p) {{", planes);
-    line("          if (fill_xa || fill_ya) a[p] = outside;");
-    line("          if (fill_xb || fill_ya) b[p] = outside;");
-    line("          if (fill_xa || fill_yb) c[p] = outside;");
-    line("          if (fill_xb || fill_yb) d[p] = outside;");
-    line("          v{}[p] = lerp(lerp(a[p], b[p], wx.weight), lerp(c[p], d[p], wx.weight), wy.weight);", source);
-    line("        }}");
-    line("      }}");
-    line("      }}");
-  }
   void warped_source() {
     const Lane lane = code.values[code.source].lane;
     const char* V = number(lane);
     const char* T = element(input_dtype(code, 0));
     const bool real = lane == Lane::f32 || lane == Lane::f64;
     line("    {} v{}[{}];", V, code.source, variant.planes);
-    line("    const auto point = affine_point<{}>(m, source_extent, x{}, x{}, {}, nearest);", warp_dims(), variant.warp_x, variant.warp_y,
+    line("    const auto point = affine_point<{}>(m, x{}, x{}, {}, nearest);", warp_dims(), variant.warp_x, variant.warp_y,
          variant.warp_z >= 0 ? fmt::format("x{}", variant.warp_z) : "0");
     line("    for (int p = 0; p < {}; ++p) {{", variant.planes);
     line("      const {}* plane = in0 + a0 + {};", T, plane_offset(0));
@@ -510,14 +317,14 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
   plane = take(v.has_plane ? dim_words : 0);
   dims = take(v.kind == StageVariant::Kind::elements ? 0 : v.dims * dim_words);
   axes = take(4 * n_axes);
-  affine = take(v.kind == StageVariant::Kind::warped ? 18 : 0);
+  affine = take(v.kind == StageVariant::Kind::warped ? 19 : 0);
   tiles = take(v.kind == StageVariant::Kind::tiled ? 2 * (kTapWords + 4) : 0);
   words = at;
 }
 
 int group_positions(const StageCode& code, const StageVariant& v) {
   if (v.generic) return 1;
-  if (warps_image(code, v)) return 4;
+  if (warps_image(code, v)) return kWarpGroup;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
   // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not aligned.
   if (v.planes > 1) return size_of(type_of(code.program, code.program.outputs[0]).dtype) == 2 && largest_element(code) == 2 ? 8 : 4;

@@ -39,6 +39,7 @@ struct StageVariant {
   int filter_x = -1, filter_y = -1;
   int window_x = 0, window_y = 0;
   bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
+  bool averages = false;       // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
   auto operator<=>(const StageVariant&) const = default;
 };
@@ -50,7 +51,7 @@ struct EntryLayout {
   int plane;                  // extent, lo, hi, out_stride, in_stride[inputs]
   int dim(int d) const { return dims + d * dim_words; }  // the same
   int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
-  int affine;                 // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside
+  int affine;                 // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is cut
   // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output of the
   // first output that reads the input and the step to the next, the tile's extent, source elements from tap to tap.
   static constexpr int kTapWords = (sizeof(AxisTaps) + 7) / 8;
@@ -73,6 +74,11 @@ constexpr const char* kStageEntry = "stage";
 constexpr int kStageThreads = 256;
 // Positions of the innermost dimension that a thread takes at once: work is counted in them.
 int group_positions(const StageCode& code, const StageVariant& v);
+// Whether an affine map goes the fast way: a thread takes kWarpGroup neighbors, 32 threads kWarpAcross groups of several rows.
+bool warps_image(const StageCode& code, const StageVariant& v);
+constexpr int kWarpGroup = 4, kWarpAcross = 8;
+// Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
+inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // What a block takes is a multiple of this: elements, or groups of positions.
 int64_t work_granule(const StageCode& code, const StageVariant& v);
 std::string emit_stage(const StageCode& code, const StageVariant& v);

@@ -4,19 +4,15 @@
 // cache), then horizontally, and runs the rest of the stage on the result. Filters of at most two taps each way read their
 // samples directly; convolutions with a window know its size and keep what slides over it in registers. The order of sums is
 // the CPU's.
-#include "cuda/kernel_writer.h"
+#include "cuda/emit_tiled.h"
 
 namespace penstock {
 
 const char* const kTileFunctions = R"(
 namespace penstock {
-// Byte b of four as a number.
-PENSTOCK_HD inline float byte_number(uint32_t word, int b) {
-#ifdef PENSTOCK_EMULATED
-  return static_cast<float>(word >> 8 * b & 255);
-#else
-  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b)) - 8388608.0f;
-#endif
+// The next place that a vector may be at.
+__device__ inline float* vector_place(float* after) {
+  return reinterpret_cast<float*>((reinterpret_cast<uint64_t>(after) + 15) / 16 * 16);
 }
 PENSTOCK_HD inline int log2_of(int n) {
 #ifdef PENSTOCK_EMULATED
@@ -24,29 +20,6 @@ PENSTOCK_HD inline int log2_of(int n) {
 #else
   return 31 - __clz(n);
 #endif
-}
-PENSTOCK_HD inline uint32_t shifted(uint32_t low, uint32_t high, int bits) {
-#ifndef PENSTOCK_EMULATED
-  return __funnelshift_r(low, high, bits);
-#endif
-  return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> bits);
-}
-// Four bytes that may lie anywhere, by aligned words; a word without a byte of them is not read.
-PENSTOCK_HD inline uint32_t word_at(const uint8_t* from) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  return shifted(words[0], shift ? words[1] : 0, shift);
-}
-// Six bytes: two neighboring pixels.
-PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  const uint32_t a = words[0], b = words[1], c = shift == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  first[0] = byte_number(low, 0), first[1] = byte_number(low, 1), first[2] = byte_number(low, 2);
-  second[0] = byte_number(low, 3), second[1] = byte_number(high, 0), second[2] = byte_number(high, 1);
 }
 // One of two axes of a tile.
 struct TileAxis {
@@ -88,381 +61,258 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
 }  // namespace penstock
 )";
 
-namespace {
-
-class TiledKernel {
- public:
-  explicit TiledKernel(KernelWriter& writer)
-      : w(writer), v(writer.variant), at(writer.at), type(input_dtype(writer.code, 0)), bytes(type == DType::uint8) {}
-
-  void write() {
-    w.begin_kernel();
-    setup();
-    switch (v.path) {
-      case StageVariant::Path::indexed:
-      case StageVariant::Path::direct:
-        taps();
-        pixels(2);
-        break;
-      case StageVariant::Path::shared:
-        taps();
-        general();
-        break;
-      case StageVariant::Path::window:
-        // Tiles at the border have taps that fold.
-        w.line("  const Index wx = static_cast<Index>(tx.begin) + x0, wy = static_cast<Index>(ty.begin) + y0;");
-        w.line("  const bool inner = wx >= {0} && wx + nx + {0} <= tx.taps.in && wy >= {1} && wy + ny + {1} <= ty.taps.in;",
-               v.window_x / 2, v.window_y / 2);
-        w.line("  if (inner) {{");
-        window();
-        w.line("  }} else {{");
-        taps();
-        general();
-        w.line("  }}");
-        break;
-    }
-    w.line("}}");
-  }
-
- private:
-  KernelWriter& w;
-  const StageVariant& v;
-  const EntryLayout& at;
-  const DType type;
-  const bool bytes;
-
-  int planes() const { return v.planes; }
-
-  void setup() {
-    const int outer = v.dims - 2, y = v.dims - 2, x = v.dims - 1;
-    w.line("  const TileAxis tx = tile_axis(table, s + {}, s + {}), ty = tile_axis(table, s + {}, s + {});", at.tile_x(),
-           at.tile_x() + EntryLayout::kTapWords, at.tile_y(), at.tile_y() + EntryLayout::kTapWords);
-    w.line("  const Index step_x = static_cast<Index>(tx.hop), step_y = static_cast<Index>(ty.hop);");
-    w.line("  const Index width = static_cast<Index>(s[{}]), height = static_cast<Index>(s[{}]);", at.dim(x), at.dim(y));
-    w.line("  const Index os_x = static_cast<Index>(s[{}]), os_y = static_cast<Index>(s[{}]);", at.dim(x) + 3, at.dim(y) + 3);
-    if (v.has_plane) {
-      w.line("  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = static_cast<Index>(s[{}]), "
-             "ps = static_cast<Index>(s[{}]);", at.plane + 3, at.plane + 1, at.plane, at.plane + 4);
-    } else {
-      w.line("  const Index pos = 0, plo = 0, ps = 0;");
-    }
-    if (v.picks_planes) w.line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-    if (v.fills) w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(w.out_type()), at.fill);
-    // The block's tile: blocks count tiles along x, then y, then the outer dimensions.
-    w.line("  Index rest = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]);");
-    w.line("  const Index tiles_x = (width + tx.extent - 1) / tx.extent, tiles_y = (height + ty.extent - 1) / ty.extent;");
-    w.line("  const Index x0 = rest % tiles_x * tx.extent; rest /= tiles_x;");
-    w.line("  const Index y0 = rest % tiles_y * ty.extent; rest /= tiles_y;");
-    w.line("  bool whole = false;  // all of the tile is fill");
-    for (int d = outer - 1; d >= 0; --d) {
-      w.line("  {{ const Index e = static_cast<Index>(s[{}]), q = rest % e; rest /= e;", at.dim(d));
-      w.line("    out += q * static_cast<Index>(s[{}]); in0 += q * static_cast<Index>(s[{}]);", at.dim(d) + 3, at.dim(d) + 4);
-      if (v.fills) w.line("    whole |= q < static_cast<Index>(s[{}]) || q >= static_cast<Index>(s[{}]);", at.dim(d) + 1, at.dim(d) + 2);
+void TiledKernel::write() {
+  w.source_within = v.averages && w.source_stays_bytes();
+  w.begin_kernel();
+  setup();
+  switch (v.path) {
+    case StageVariant::Path::indexed:
+    case StageVariant::Path::direct:
+      taps();
+      pixels(2);
+      break;
+    case StageVariant::Path::shared:
+      taps();
+      general();
+      break;
+    case StageVariant::Path::window:
+      w.line("  const Index wx = static_cast<Index>(tx.begin) + x0, wy = static_cast<Index>(ty.begin) + y0;");
+      // Taps that fold onto the image need as many samples as there are taps; of a narrow tile's not all are beside it.
+      w.line("  const bool fits = tx.taps.in >= {0} && ty.taps.in >= {1} && (nx > {2} || (wx >= {2} && wx + nx + {2} <= tx.taps.in));",
+             v.window_x, v.window_y, v.window_x / 2);
+      w.line("  if (fits) {{");
+      window();
+      w.line("  }} else {{");
+      taps();
+      general();
       w.line("  }}");
-    }
-    w.line("  const int nx = static_cast<int>(width - x0 < tx.extent ? width - x0 : tx.extent);");
-    w.line("  const int ny = static_cast<int>(height - y0 < ty.extent ? height - y0 : ty.extent);");
-    // Outputs of the tile that read the input: [bx, cx) x [by, cy), counted from the tile's corner.
-    if (v.fills) {
-      w.line("  const Index lo_x = static_cast<Index>(s[{}]), hi_x = static_cast<Index>(s[{}]);", at.dim(x) + 1, at.dim(x) + 2);
-      w.line("  const Index lo_y = static_cast<Index>(s[{}]), hi_y = static_cast<Index>(s[{}]);", at.dim(y) + 1, at.dim(y) + 2);
-      w.line("  const int bx = static_cast<int>(lo_x > x0 ? (lo_x - x0 < nx ? lo_x - x0 : nx) : 0);");
-      w.line("  const int by = static_cast<int>(lo_y > y0 ? (lo_y - y0 < ny ? lo_y - y0 : ny) : 0);");
-      w.line("  const int cx = whole ? bx : static_cast<int>(hi_x - x0 < nx ? (hi_x - x0 > bx ? hi_x - x0 : bx) : nx);");
-      w.line("  const int cy = whole ? by : static_cast<int>(hi_y - y0 < ny ? (hi_y - y0 > by ? hi_y - y0 : by) : ny);");
-      w.line("  const Index tap_x0 = x0 + bx - lo_x, tap_y0 = y0 + by - lo_y;");
-    } else {
-      w.line("  const int bx = 0, by = 0, cx = nx, cy = ny;");
-      w.line("  const Index tap_x0 = x0, tap_y0 = y0;");
-    }
-    w.line("  const int mx = cx - bx, my = cy - by;");
-    w.line("  (void)whole;");
-    w.line("  const bool beside = {}(step_x == {} || step_x == -{});", planes() > 1 ? "ps == 1 && " : "", planes(), planes());
-    w.line("  const bool planar = os_x == 1, interleaved = os_x == {}{};", std::max(1, v.out_planes), v.out_planes > 1 ? " && pos == 1" : "");
-    if (v.fills && v.has_plane) w.line("  const bool all_planes = plo == 0 && pn == {};", std::max(1, v.out_planes));
-    else w.line("  const bool all_planes = true;");
+      break;
   }
+  w.line("}}");
+}
 
-  void taps() {
-    w.line("  PENSTOCK_SHARED(int32_t, first_x);");
-    w.line("  int32_t* first_y = first_x + tx.extent;");
-    w.line("  float* weight_x = reinterpret_cast<float*>(first_y + ty.extent);");
-    w.line("  float* weight_y = weight_x + tx.extent * tx.taps.taps;");
-    w.line("  tile_taps<{}>(tx.taps, tx.begin + tx.step * tap_x0, tx.step, mx, tx.extent, first_x, weight_x);", v.filter_x);
-    w.line("  tile_taps<{}>(ty.taps, ty.begin + ty.step * tap_y0, ty.step, my, ty.extent, first_y, weight_y);", v.filter_y);
-    w.line("  __syncthreads();");
+void TiledKernel::setup() {
+  const int outer = v.dims - 2, y = v.dims - 2, x = v.dims - 1;
+  w.line("  const TileAxis tx = tile_axis(table, s + {}, s + {}), ty = tile_axis(table, s + {}, s + {});", at.tile_x(),
+         at.tile_x() + EntryLayout::kTapWords, at.tile_y(), at.tile_y() + EntryLayout::kTapWords);
+  w.line("  const Index step_x = static_cast<Index>(tx.hop), step_y = static_cast<Index>(ty.hop);");
+  w.line("  const Index width = static_cast<Index>(s[{}]), height = static_cast<Index>(s[{}]);", at.dim(x), at.dim(y));
+  w.line("  const Index os_x = static_cast<Index>(s[{}]), os_y = static_cast<Index>(s[{}]);", at.dim(x) + 3, at.dim(y) + 3);
+  if (v.has_plane) {
+    w.line("  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = static_cast<Index>(s[{}]), "
+           "ps = static_cast<Index>(s[{}]);", at.plane + 3, at.plane + 1, at.plane, at.plane + 4);
+  } else {
+    w.line("  const Index pos = 0, plo = 0, ps = 0;");
   }
-
-  std::string plane_offset() const {
-    if (!v.has_plane) return "0";
-    return v.picks_planes ? "static_cast<Index>(pick[p]) * ps" : "p * ps";
+  if (v.picks_planes) w.line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
+  if (v.fills) w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(w.out_type()), at.fill);
+  // The block's tile: blocks count tiles along x, then y, then the outer dimensions.
+  w.line("  Index rest = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]);");
+  w.line("  const Index tiles_x = (width + tx.extent - 1) / tx.extent, tiles_y = (height + ty.extent - 1) / ty.extent;");
+  w.line("  const Index x0 = rest % tiles_x * tx.extent; rest /= tiles_x;");
+  w.line("  const Index y0 = rest % tiles_y * ty.extent; rest /= tiles_y;");
+  w.line("  bool whole = false;  // all of the tile is fill");
+  for (int d = outer - 1; d >= 0; --d) {
+    w.line("  {{ const Index e = static_cast<Index>(s[{}]), q = rest % e; rest /= e;", at.dim(d));
+    w.line("    out += q * static_cast<Index>(s[{}]); in0 += q * static_cast<Index>(s[{}]);", at.dim(d) + 3, at.dim(d) + 4);
+    if (v.fills) w.line("    whole |= q < static_cast<Index>(s[{}]) || q >= static_cast<Index>(s[{}]);", at.dim(d) + 1, at.dim(d) + 2);
+    w.line("  }}");
   }
-  std::string source(const std::string& offset) const { return w.loaded(0, Lane::f32, fmt::format("in0[{}]", offset)); }
-  const char* lane_number() const { return number(w.code.values[w.code.source].lane); }
+  w.line("  const int nx = static_cast<int>(width - x0 < tx.extent ? width - x0 : tx.extent);");
+  w.line("  const int ny = static_cast<int>(height - y0 < ty.extent ? height - y0 : ty.extent);");
+  // Outputs of the tile that read the input: [bx, cx) x [by, cy), counted from the tile's corner.
+  if (v.fills) {
+    w.line("  const Index lo_x = static_cast<Index>(s[{}]), hi_x = static_cast<Index>(s[{}]);", at.dim(x) + 1, at.dim(x) + 2);
+    w.line("  const Index lo_y = static_cast<Index>(s[{}]), hi_y = static_cast<Index>(s[{}]);", at.dim(y) + 1, at.dim(y) + 2);
+    w.line("  const int bx = static_cast<int>(lo_x > x0 ? (lo_x - x0 < nx ? lo_x - x0 : nx) : 0);");
+    w.line("  const int by = static_cast<int>(lo_y > y0 ? (lo_y - y0 < ny ? lo_y - y0 : ny) : 0);");
+    w.line("  const int cx = whole ? bx : static_cast<int>(hi_x - x0 < nx ? (hi_x - x0 > bx ? hi_x - x0 : bx) : nx);");
+    w.line("  const int cy = whole ? by : static_cast<int>(hi_y - y0 < ny ? (hi_y - y0 > by ? hi_y - y0 : by) : ny);");
+    w.line("  const Index tap_x0 = x0 + bx - lo_x, tap_y0 = y0 + by - lo_y;");
+  } else {
+    w.line("  const int bx = 0, by = 0, cx = nx, cy = ny;");
+    w.line("  const Index tap_x0 = x0, tap_y0 = y0;");
+  }
+  w.line("  const int mx = cx - bx, my = cy - by;");
+  w.line("  (void)whole;");
+  w.line("  const bool beside = {}(step_x == {} || step_x == -{});", planes() > 1 ? "ps == 1 && " : "", planes(), planes());
+  w.store_kinds("os_x");
+}
 
-  // A loop over groups of q neighbors: x, y are the first's place in the tile; each makes the source's value v<source>[p] of
-  // output j by `value`, runs the instructions and stores.
-  template <class Begin, class Value> void groups(int q, Begin&& begin, Value&& value) {
-    const int source_value = w.code.source, out_planes = std::max(1, v.out_planes);
-    // Tiles are powers of two wide.
+void TiledKernel::taps() {
+  w.line("  PENSTOCK_SHARED(int32_t, first_x);");
+  w.line("  int32_t* first_y = first_x + nx;");
+  w.line("  float* weight_x = reinterpret_cast<float*>(first_y + ny);");
+  w.line("  float* weight_y = weight_x + nx * tx.taps.taps;");
+  w.line("  tile_taps<{}>(tx.taps, tx.begin + tx.step * tap_x0, tx.step, mx, nx, first_x, weight_x);", v.filter_x);
+  w.line("  tile_taps<{}>(ty.taps, ty.begin + ty.step * tap_y0, ty.step, my, ny, first_y, weight_y);", v.filter_y);
+  w.line("  __syncthreads();");
+}
+
+std::string TiledKernel::plane_offset() const {
+  if (!v.has_plane) return "0";
+  return v.picks_planes ? "static_cast<Index>(pick[p]) * ps" : "p * ps";
+}
+
+void TiledKernel::groups(int q, const Part& begin, const Part& value, const std::string& items, const std::string& place) {
+  const int source_value = w.code.source, out_planes = w.out_planes();
+  if (place.empty()) {  // tiles are powers of two wide
     w.line("    const int across = (tx.extent + {}) / {}, shift = log2_of(across);", q - 1, q);
     w.line("    for (int i = threadIdx.x; i < across * ny; i += blockDim.x) {{");
     w.line("      const int y = i >> shift, x = (i & (across - 1)) * {};", q);
-    w.line("      const int count = nx - x < {0} ? nx - x : {0};", q);
-    w.line("      if (count <= 0) continue;");
-    w.line("      {}* to = out + ((x0 + x) * os_x + (y0 + y) * os_y);", element(w.out_type()));
-    w.line("      {} g[{}][{}];", element(w.out_type()), q, out_planes);
-    begin();
-    w.line("      PENSTOCK_UNROLL");
-    w.line("      for (int j = 0; j < {}; ++j) {{", q);
-    w.line("        {} v{}[{}];", lane_number(), source_value, planes());
-    value();
-    w.instructions([](int) { return std::string("0"); }, "        ");
-    w.line("        for (int p = 0; p < {}; ++p) g[j][p] = {};", out_planes, w.stored("p"));
-    w.line("      }}");
-    if (v.fills) w.line("      const bool full = count == {0} && y >= by && y < cy && x >= bx && x + {0} <= cx;", q);
-    else w.line("      const bool full = count == {};", q);
-    w.line("      if (full && all_planes && planar) store_planes(to, pos, g);");
-    w.line("      else if (full && all_planes && interleaved) store_pixels(to, g);");
-    w.line("      else {{");
-    w.line("        PENSTOCK_UNROLL");
-    w.line("        for (int j = 0; j < {}; ++j) {{", q);
-    w.line("          if (j >= count) break;");
-    if (v.fills) {
-      w.line("          if (x + j < bx || x + j >= cx || y < by || y >= cy) {{");
-      if (v.has_plane) w.line("            for (Index p = 0; p < pn; ++p) to[j * os_x + p * pos] = fill[p];");
-      else w.line("            to[j * os_x] = fill[0];");
-      w.line("            continue;");
-      w.line("          }}");
-    }
-    w.line("          for (int p = 0; p < {}; ++p) to[j * os_x + (plo + p) * pos] = g[j][p];", out_planes);
-    if (v.fills && v.has_plane) {
-      w.line("          for (Index p = 0; p < plo; ++p) to[j * os_x + p * pos] = fill[p];");
-      w.line("          for (Index p = plo + {}; p < pn; ++p) to[j * os_x + p * pos] = fill[p];", out_planes);
+  } else {
+    w.line("    for (int i = threadIdx.x; i < {}; i += blockDim.x) {{", items);
+    w.line("      {}", place);
+  }
+  w.line("      const int count = nx - x < {0} ? nx - x : {0};", q);
+  w.line("      if (count <= 0) continue;");
+  w.line("      {}* to = out + ((x0 + x) * os_x + (y0 + y) * os_y);", element(w.out_type()));
+  w.line("      {} g[{}][{}];", element(w.out_type()), q, out_planes);
+  begin();
+  w.line("      PENSTOCK_UNROLL");
+  w.line("      for (int j = 0; j < {}; ++j) {{", q);
+  w.line("        {} v{}[{}];", lane_number(), source_value, planes());
+  value();
+  w.instructions([](int) { return std::string("0"); }, "        ");
+  w.line("        for (int p = 0; p < {}; ++p) g[j][p] = {};", out_planes, w.stored("p"));
+  w.line("      }}");
+  if (v.fills) w.line("      const bool full = count == {0} && y >= by && y < cy && x >= bx && x + {0} <= cx;", q);
+  else w.line("      const bool full = count == {};", q);
+  w.store_group(q, "g", "os_x", "x + j < bx || x + j >= cx || y < by || y >= cy");
+  w.line("    }}");
+}
+// Taps of output j of a group; outputs that read nothing take those of one that does, or none.
+void TiledKernel::tap_place() {
+  if (!v.fills) {
+    w.line("        {{ const int tap_x = x + j < nx ? x + j : nx - 1, tap_y = y;");
+    return;
+  }
+  w.line("        int tap_x = x + j - bx, tap_y = y - by;");
+  w.line("        if (mx <= 0 || my <= 0) {{ for (int p = 0; p < {}; ++p) v{}[p] = 0; }} else {{", planes(), w.code.source);
+  w.line("        tap_x = tap_x < 0 ? 0 : tap_x < mx ? tap_x : mx - 1;");
+  w.line("        tap_y = tap_y < 0 ? 0 : tap_y < my ? tap_y : my - 1;");
+}
+void TiledKernel::set_source() {
+  w.line("          v{}[p] = change_lane<float, {}>(sum);", w.code.source, lane_number());
+}
+
+// Straight from the source: one sample, or two each way.
+void TiledKernel::pixels(int q) {
+  groups(q, [] {}, [&] {
+    tap_place();
+    w.line("        const Index corner = static_cast<Index>(first_y[tap_y]) * step_y + static_cast<Index>(first_x[tap_x]) * step_x;");
+    if (v.path == StageVariant::Path::indexed) {
+      w.line("        for (int p = 0; p < {}; ++p) v{}[p] = {};", planes(), w.code.source,
+             w.loaded(0, w.code.values[w.code.source].lane, fmt::format("in0[corner + {}]", plane_offset())));
+    } else {
+      w.line("        const float wy0 = weight_y[tap_y], wy1 = ty.taps.taps > 1 ? weight_y[ny + tap_y] : 0.0f;");
+      w.line("        const float wx0 = weight_x[tap_x], wx1 = tx.taps.taps > 1 ? weight_x[nx + tap_x] : 0.0f;");
+      if (bytes && planes() == 3 && !v.picks_planes) {
+        w.line("        if (beside && tx.taps.taps > 1) {{");
+        w.line("          const uint8_t* low = in0 + corner + (step_x < 0 ? step_x : 0);");
+        w.line("          float a[3], b[3], c[3] = {{}}, d[3] = {{}};");
+        w.line("          pixels_at(low, a, b);");
+        w.line("          if (ty.taps.taps > 1) pixels_at(low + step_y, c, d);");
+        w.line("          PENSTOCK_UNROLL");
+        w.line("          for (int p = 0; p < 3; ++p) {{");
+        w.line("            const float left = fma(wy1, c[p], wy0 * a[p]), right = fma(wy1, d[p], wy0 * b[p]);");
+        w.line("            const float sum = step_x < 0 ? fma(wx1, left, wx0 * right) : fma(wx1, right, wx0 * left);");
+        set_source();
+        w.line("          }}");
+        w.line("        }} else");
+      }
+      w.line("        for (int p = 0; p < {}; ++p) {{", planes());
+      w.line("          const Index q = corner + {};", plane_offset());
+      if (is_float(type)) {  // a vertical tap of weight zero is left out, as the CPU leaves it out: it may be no number
+        w.line("          const bool one = ty.taps.taps < 2 || wy1 == 0, other = !one && wy0 == 0;");
+        w.line("          auto column = [&](Index c) {{");
+        w.line("            if (one) return wy0 * {};", source("c"));
+        w.line("            if (other) return wy1 * {};", source("c + step_y"));
+        w.line("            return fma(wy1, {}, wy0 * {});", source("c + step_y"), source("c"));
+        w.line("          }};");
+      } else {
+        w.line("          auto column = [&](Index c) {{");
+        w.line("            return ty.taps.taps < 2 ? wy0 * {} : fma(wy1, {}, wy0 * {});", source("c"), source("c + step_y"), source("c"));
+        w.line("          }};");
+      }
+      w.line("          float sum = wx0 * column(q);");
+      w.line("          if (tx.taps.taps > 1) sum = fma(wx1, column(q + step_x), sum);");
+      set_source();
+      w.line("        }}");
     }
     w.line("        }}");
-    w.line("      }}");
-    w.line("    }}");
-  }
-  // Taps of output j of a group; outputs that read nothing take those of one that does, or none.
-  void tap_place() {
-    if (!v.fills) {
-      w.line("        {{ const int tap_x = x + j < nx ? x + j : nx - 1, tap_y = y;");
-      return;
-    }
-    w.line("        int tap_x = x + j - bx, tap_y = y - by;");
-    w.line("        if (mx <= 0 || my <= 0) {{ for (int p = 0; p < {}; ++p) v{}[p] = 0; }} else {{", planes(), w.code.source);
-    w.line("        tap_x = tap_x < 0 ? 0 : tap_x < mx ? tap_x : mx - 1;");
-    w.line("        tap_y = tap_y < 0 ? 0 : tap_y < my ? tap_y : my - 1;");
-  }
-  void set_source() {
-    w.line("          v{}[p] = change_lane<float, {}>(sum);", w.code.source, lane_number());
-  }
+  });
+}
 
-  // Straight from the source: one sample, or two each way.
-  void pixels(int q) {
-    groups(q, [] {}, [&] {
-      tap_place();
-      w.line("        const Index corner = static_cast<Index>(first_y[tap_y]) * step_y + static_cast<Index>(first_x[tap_x]) * step_x;");
-      if (v.path == StageVariant::Path::indexed) {
-        w.line("        for (int p = 0; p < {}; ++p) v{}[p] = {};", planes(), w.code.source,
-               w.loaded(0, w.code.values[w.code.source].lane, fmt::format("in0[corner + {}]", plane_offset())));
-      } else {
-        w.line("        const float wy0 = weight_y[tap_y], wy1 = ty.taps.taps > 1 ? weight_y[ty.extent + tap_y] : 0.0f;");
-        w.line("        const float wx0 = weight_x[tap_x], wx1 = tx.taps.taps > 1 ? weight_x[tx.extent + tap_x] : 0.0f;");
-        if (bytes && planes() == 3 && !v.picks_planes) {
-          w.line("        if (beside && tx.taps.taps > 1) {{");
-          w.line("          const uint8_t* low = in0 + corner + (step_x < 0 ? step_x : 0);");
-          w.line("          float a[3], b[3], c[3] = {{}}, d[3] = {{}};");
-          w.line("          pixels_at(low, a, b);");
-          w.line("          if (ty.taps.taps > 1) pixels_at(low + step_y, c, d);");
-          w.line("          PENSTOCK_UNROLL");
-          w.line("          for (int p = 0; p < 3; ++p) {{");
-          w.line("            const float left = fma(wy1, c[p], wy0 * a[p]), right = fma(wy1, d[p], wy0 * b[p]);");
-          w.line("            const float sum = step_x < 0 ? fma(wx1, left, wx0 * right) : fma(wx1, right, wx0 * left);");
-          set_source();
-          w.line("          }}");
-          w.line("        }} else");
-        }
-        w.line("        for (int p = 0; p < {}; ++p) {{", planes());
-        w.line("          const Index q = corner + {};", plane_offset());
-        if (is_float(type)) {  // a vertical tap of weight zero is left out, as the CPU leaves it out: it may be no number
-          w.line("          const bool one = ty.taps.taps < 2 || wy1 == 0, other = !one && wy0 == 0;");
-          w.line("          auto column = [&](Index c) {{");
-          w.line("            if (one) return wy0 * {};", source("c"));
-          w.line("            if (other) return wy1 * {};", source("c + step_y"));
-          w.line("            return fma(wy1, {}, wy0 * {});", source("c + step_y"), source("c"));
-          w.line("          }};");
-        } else {
-          w.line("          auto column = [&](Index c) {{");
-          w.line("            return ty.taps.taps < 2 ? wy0 * {} : fma(wy1, {}, wy0 * {});", source("c"), source("c + step_y"), source("c"));
-          w.line("          }};");
-        }
-        w.line("          float sum = wx0 * column(q);");
-        w.line("          if (tx.taps.taps > 1) sum = fma(wx1, column(q + step_x), sum);");
-        set_source();
-        w.line("        }}");
-      }
-      w.line("        }}");
-    });
-  }
-
-  // rows[(p * height + j) * pitch + c]: plane p of output row j, column c of the source columns that the tile needs, in the
-  // order of memory.
-  void general() {
-    w.line("    const int end_x = mx > 0 ? first_x[mx - 1] : 0, begin_x = mx > 0 ? first_x[0] : 0;");
-    w.line("    const int low = begin_x < end_x ? begin_x : end_x;");
-    w.line("    const int columns = mx > 0 ? (begin_x < end_x ? end_x : begin_x) + tx.taps.taps - low : 0;");
-    w.line("    const int pitch = columns | 1;");
-    w.line("    float* rows = weight_y + ty.extent * ty.taps.taps;");
-    w.line("    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * step_x;",
-           element(type));
-    w.line("    const Index forward = step_x < 0 ? -step_x : step_x;");
-    w.line("    {{ const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;");
-    w.line("      for (int j = threadIdx.x / across; j < my; j += down) {{");
-    w.line("        int from = 0, to = ty.taps.taps;");
-    w.line("        while (from < ty.taps.taps - 1 && weight_y[from * ty.extent + j] == 0) ++from;");
-    w.line("        while (to > from + 1 && weight_y[(to - 1) * ty.extent + j] == 0) --to;");
-    w.line("        const {}* row = corner + (static_cast<Index>(first_y[j]) + from) * step_y;", element(type));
-    const bool words = bytes && !v.picks_planes;
-    if (words) {
-      w.line("        if (beside) {{");
-      w.line("          const int n = columns * {};", planes());
-      w.line("          for (int c = lane * 4; c + 4 <= n; c += across * 4) {{");
-      w.line("            float sum[4];");
-      w.line("            const uint8_t* q = row + c;");
-      w.line("            float weight = weight_y[from * ty.extent + j];");
-      w.line("            uint32_t word = word_at(q);");
-      w.line("            for (int b = 0; b < 4; ++b) sum[b] = weight * byte_number(word, b);");
-      w.line("            for (int t = from + 1; t < to; ++t) {{");
-      w.line("              q += step_y, weight = weight_y[t * ty.extent + j], word = word_at(q);");
-      w.line("              for (int b = 0; b < 4; ++b) sum[b] = fma(weight, byte_number(word, b), sum[b]);");
-      w.line("            }}");
-      w.line("            PENSTOCK_UNROLL");
-      w.line("            for (int b = 0; b < 4; ++b) rows[((c + b) % {0} * ty.extent + j) * pitch + (c + b) / {0}] = sum[b];", planes());
-      w.line("          }}");
-      w.line("          for (int c = n / 4 * 4 + lane; c < n; c += across) {{");
-      w.line("            float sum = weight_y[from * ty.extent + j] * byte_number(row[c], 0);");
-      w.line("            for (int t = from + 1; t < to; ++t)");
-      w.line("              sum = fma(weight_y[t * ty.extent + j], byte_number(row[c + (t - from) * step_y], 0), sum);");
-      w.line("            rows[(c % {0} * ty.extent + j) * pitch + c / {0}] = sum;", planes());
-      w.line("          }}");
-      w.line("        }} else");
-    }
-    w.line("        for (int p = 0; p < {}; ++p)", planes());
-    w.line("          for (int c = lane; c < columns; c += across) {{");
-    w.line("            const {}* q = row + c * forward + {};", element(type), plane_offset());
-    w.line("            float sum = weight_y[from * ty.extent + j] * {};", w.loaded(0, Lane::f32, "*q"));
-    w.line("            for (int t = from + 1; t < to; ++t) sum = fma(weight_y[t * ty.extent + j], {}, sum);",
-           w.loaded(0, Lane::f32, "q[(t - from) * step_y]"));
-    w.line("            rows[(p * ty.extent + j) * pitch + c] = sum;");
+// rows[j * pitch + c * planes + p]: plane p of output row j, column c of the source columns that the tile needs, in the order
+// of memory.
+void TiledKernel::general() {
+  w.line("    const int end_x = mx > 0 ? first_x[mx - 1] : 0, begin_x = mx > 0 ? first_x[0] : 0;");
+  w.line("    const int low = begin_x < end_x ? begin_x : end_x;");
+  w.line("    const int columns = mx > 0 ? (begin_x < end_x ? end_x : begin_x) + tx.taps.taps - low : 0;");
+  w.line("    const int pitch = (columns * {} + 3) / 4 * 4;", planes());
+  w.line("    float* rows = vector_place(weight_y + ny * ty.taps.taps);");
+  w.line("    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * step_x;",
+         element(type));
+  w.line("    const Index forward = step_x < 0 ? -step_x : step_x;");
+  w.line("    {{ const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;");
+  w.line("      for (int j = threadIdx.x / across; j < my; j += down) {{");
+  w.line("        int from = 0, to = ty.taps.taps;");
+  w.line("        while (from < ty.taps.taps - 1 && weight_y[from * ny + j] == 0) ++from;");
+  w.line("        while (to > from + 1 && weight_y[(to - 1) * ny + j] == 0) --to;");
+  w.line("        const {}* row = corner + (static_cast<Index>(first_y[j]) + from) * step_y;", element(type));
+  const bool words = bytes && !v.picks_planes;
+  if (words) {
+    w.line("        if (beside) {{");
+    w.line("          const int n = columns * {};", planes());
+    w.line("          for (int c = lane * 4; c + 4 <= n; c += across * 4) {{");
+    w.line("            float sum[4];");
+    w.line("            const uint8_t* q = row + c;");
+    w.line("            float weight = weight_y[from * ny + j];");
+    w.line("            uint32_t word = word_at(q);");
+    w.line("            for (int b = 0; b < 4; ++b) sum[b] = weight * byte_number(word, b);");
+    w.line("            for (int t = from + 1; t < to; ++t) {{");
+    w.line("              q += step_y, weight = weight_y[t * ny + j], word = word_at(q);");
+    w.line("              for (int b = 0; b < 4; ++b) sum[b] = fma(weight, byte_number(word, b), sum[b]);");
+    w.line("            }}");
+    w.line("            *reinterpret_cast<Vector<float, 4>*>(rows + j * pitch + c) = {{sum[0], sum[1], sum[2], sum[3]}};");
     w.line("          }}");
-    w.line("      }} }}");
-    w.line("    __syncthreads();");
-    groups(2, [] {}, [&] {
-      tap_place();
-      w.line("        const int column = first_x[tap_x] - low;");
-      w.line("        const float* r = rows + tap_y * pitch + (step_x < 0 ? columns - 1 - column : column);");
-      w.line("        const int hop = step_x < 0 ? -1 : 1, plane = ty.extent * pitch;");
-      w.line("        float sums[{}];", planes());
-      w.line("        float weight = weight_x[tap_x];");
-      w.line("        for (int p = 0; p < {}; ++p) sums[p] = weight * r[p * plane];", planes());
-      w.line("        for (int t = 1; t < tx.taps.taps; ++t) {{");
-      w.line("          r += hop, weight = weight_x[t * tx.extent + tap_x];");
-      w.line("          for (int p = 0; p < {}; ++p) sums[p] = fma(weight, r[p * plane], sums[p]);", planes());
-      w.line("        }}");
-      w.line("        for (int p = 0; p < {}; ++p) {{ const float sum = sums[p];", planes());
-      set_source();
-      w.line("        }}");
-      w.line("        }}");
-    });
+    w.line("          for (int c = n / 4 * 4 + lane; c < n; c += across) {{");
+    w.line("            float sum = weight_y[from * ny + j] * byte_number(row[c], 0);");
+    w.line("            for (int t = from + 1; t < to; ++t)");
+    w.line("              sum = fma(weight_y[t * ny + j], byte_number(row[c + (t - from) * step_y], 0), sum);");
+    w.line("            rows[j * pitch + c] = sum;");
+    w.line("          }}");
+    w.line("        }} else");
   }
-
-  // A convolution away from the border: output (x, y) reads samples x - half .. x + half of row y - half .. y + half. Eight
-  // rows of four columns are filtered at once, each sample of the source converted once for them; then four outputs.
-  void window() {
-    const int nx = v.window_x, ny = v.window_y, rows_at_once = 8;
-    w.line("    PENSTOCK_SHARED(float, rows);");
-    w.line("    const int columns = nx + {};", nx - 1);
-    w.line("    const int pitch = ((tx.extent + {} + 3) / 4 * 4 + 4) / 8 * 8 + 4;", nx - 1);
-    w.line("    const {}* corner = in0 + (wy - {}) * step_y + (wx - {}) * step_x;", element(type), ny / 2, nx / 2);
-    w.line("    {{ float weight[{}];", ny);
-    w.line("      PENSTOCK_UNROLL");
-    w.line("      for (int t = 0; t < {}; ++t) weight[t] = {};", ny, ny > 1 ? "ty.taps.window[t]" : "1.0f");
-    const bool words = bytes && !v.picks_planes;
-    auto strip = [&](int wide, const std::string& n, const std::string& load, const std::string& store) {
-      w.line("      const int across = ({} + {}) / {};", n, wide - 1, wide);
-      w.line("      for (int i = threadIdx.x; i < across * ((ny + {0}) / {1}); i += blockDim.x) {{", rows_at_once - 1, rows_at_once);
-      w.line("        const int j = i / across * {};", rows_at_once);
-      w.line("        int c = i % across * {};", wide);
-      if (wide > 1) w.line("        if (c > {0} - {1}) c = {0} - {1};  // nothing behind the last column is read", n, wide);
-      w.line("        float sum[{}][{}];", rows_at_once, wide);
-      w.line("        const int last = ny - j + {};", ny - 2);  // the last row of the source that is needed
-      w.line("        PENSTOCK_UNROLL");
-      w.line("        for (int r = 0; r < {}; ++r) {{", rows_at_once + ny - 1);
-      w.line("          const int at = r < last ? r : last;");
-      w.line("          {}", load);
-      w.line("          PENSTOCK_UNROLL");
-      w.line("          for (int k = 0; k < {}; ++k) {{", rows_at_once);
-      w.line("            const int t = r - k;");
-      w.line("            if (t == 0) {{ PENSTOCK_UNROLL for (int b = 0; b < {}; ++b) sum[k][b] = weight[0] * value[b]; }}", wide);
-      w.line("            else if (t > 0 && t < {}) {{ PENSTOCK_UNROLL for (int b = 0; b < {}; ++b) sum[k][b] = fma(weight[t], value[b], sum[k][b]); }}",
-             ny, wide);
-      w.line("          }}");
-      w.line("        }}");
-      w.line("        PENSTOCK_UNROLL");
-      w.line("        for (int k = 0; k < {}; ++k)", rows_at_once);
-      w.line("          PENSTOCK_UNROLL");
-      w.line("          for (int b = 0; b < {}; ++b)", wide);
-      w.line("            if (j + k < ny && c + b < {}) {}", n, store);
-      w.line("      }}");
-    };
-    if (words) {
-      w.line("      if (beside && step_x > 0 && columns * {} >= 4) {{", planes());
-      strip(4, fmt::format("(columns * {})", planes()),
-            "const uint32_t word = word_at(corner + (j + at) * step_y + c); const float value[4] = {byte_number(word, 0), "
-            "byte_number(word, 1), byte_number(word, 2), byte_number(word, 3)};",
-            fmt::format("rows[((c + b) % {0} * ty.extent + j + k) * pitch + (c + b) / {0}] = sum[k][b];", planes()));
-      w.line("      }} else {{");
-    } else {
-      w.line("      {{");
-    }
-    w.line("      for (int p = 0; p < {}; ++p) {{", planes());
-    strip(1, "columns", fmt::format("const float value[1] = {{{}}};",
-                                    w.loaded(0, Lane::f32, fmt::format("corner[(j + at) * step_y + c * step_x + {}]", plane_offset()))),
-          "rows[(p * ty.extent + j + k) * pitch + c] = sum[k][b];");
-    w.line("      }}");
-    w.line("      }} }}");
-    w.line("    __syncthreads();");
-    w.line("    float weight[{}];", nx);
-    w.line("    PENSTOCK_UNROLL");
-    w.line("    for (int t = 0; t < {}; ++t) weight[t] = {};", nx, nx > 1 ? "tx.taps.window[t]" : "1.0f");
-    groups(4, [&] {
-      w.line("      float sums[4][{}];", planes());
-      w.line("      PENSTOCK_UNROLL");
-      w.line("      for (int p = 0; p < {}; ++p) {{", planes());
-      w.line("        const Vector<float, 4>* r = reinterpret_cast<const Vector<float, 4>*>(rows + (p * ty.extent + y) * pitch + x);");
-      w.line("        float near[{}];", (nx + 3 + 3) / 4 * 4);
-      w.line("        PENSTOCK_UNROLL");
-      w.line("        for (int k = 0; k < {}; ++k) {{ const Vector<float, 4> four = r[k]; PENSTOCK_UNROLL for (int b = 0; b < 4; ++b) near[4 * k + b] = four.v[b]; }}",
-             (nx + 3 + 3) / 4);
-      w.line("        PENSTOCK_UNROLL");
-      w.line("        for (int j = 0; j < 4; ++j) {{");
-      w.line("          float sum = weight[0] * near[j];");
-      w.line("          PENSTOCK_UNROLL");
-      w.line("          for (int t = 1; t < {}; ++t) sum = fma(weight[t], near[j + t], sum);", nx);
-      w.line("          sums[j][p] = sum;");
-      w.line("        }}");
-      w.line("      }}");
-    }, [&] {
-      w.line("        for (int p = 0; p < {}; ++p) {{ const float sum = sums[j][p];", planes());
-      set_source();
-      w.line("        }}");
-    });
-  }
-};
-
-}  // namespace
+  w.line("        for (int p = 0; p < {}; ++p)", planes());
+  w.line("          for (int c = lane; c < columns; c += across) {{");
+  w.line("            const {}* q = row + c * forward + {};", element(type), plane_offset());
+  w.line("            float sum = weight_y[from * ny + j] * {};", w.loaded(0, Lane::f32, "*q"));
+  w.line("            for (int t = from + 1; t < to; ++t) sum = fma(weight_y[t * ny + j], {}, sum);",
+         w.loaded(0, Lane::f32, "q[(t - from) * step_y]"));
+  w.line("            rows[j * pitch + c * {} + p] = sum;", planes());
+  w.line("          }}");
+  w.line("      }} }}");
+  w.line("    __syncthreads();");
+  groups(2, [] {}, [&] {
+    tap_place();
+    w.line("        const int column = first_x[tap_x] - low;");
+    w.line("        const float* r = rows + tap_y * pitch + (step_x < 0 ? columns - 1 - column : column) * {};", planes());
+    w.line("        const int hop = step_x < 0 ? -{0} : {0};", planes());
+    w.line("        float sums[{}];", planes());
+    w.line("        float weight = weight_x[tap_x];");
+    w.line("        for (int p = 0; p < {}; ++p) sums[p] = weight * r[p];", planes());
+    w.line("        for (int t = 1; t < tx.taps.taps; ++t) {{");
+    w.line("          r += hop, weight = weight_x[t * nx + tap_x];");
+    w.line("          for (int p = 0; p < {}; ++p) sums[p] = fma(weight, r[p], sums[p]);", planes());
+    w.line("        }}");
+    w.line("        for (int p = 0; p < {}; ++p) {{ const float sum = sums[p];", planes());
+    set_source();
+    w.line("        }}");
+    w.line("        }}");
+  });
+}
 
 void write_tiled_kernel(KernelWriter& w) { TiledKernel(w).write(); }
 

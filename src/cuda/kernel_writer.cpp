@@ -43,11 +43,14 @@ constexpr const char* kSpellings = R"(
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL
 #define PENSTOCK_NOINLINE
+#define PENSTOCK_GLOBAL(pointer)
 #else
 extern __shared__ __align__(16) char penstock_shared[];
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL _Pragma("unroll")
 #define PENSTOCK_NOINLINE __noinline__
+// The table's addresses are of device memory.
+#define PENSTOCK_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
 #endif
 namespace penstock {
 // to_lane, without the conversion unit for small unsigned integers: it takes a quarter of the arithmetic's rate.
@@ -65,6 +68,9 @@ template <class T> PENSTOCK_INLINE float small_integer(float v) {
   return c + 12582912.0f;
 }
 template <class T, class V> inline constexpr bool is_small = std::is_same_v<V, float> && std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>;
+// The same of a number that is within the range.
+template <class T> PENSTOCK_INLINE T element_within(float v) { return static_cast<T>(std::bit_cast<int32_t>(v + 12582912.0f)); }
+PENSTOCK_INLINE float rounded_within(float v) { return v + 12582912.0f - 12582912.0f; }
 // from_lane and round_to, without the conversion unit where that can be.
 template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
   if constexpr (is_small<T, V>) return static_cast<T>(std::bit_cast<int32_t>(small_integer<T>(v)));
@@ -99,6 +105,126 @@ __device__ inline int find_entry(const int32_t* starts, int n, int block) {
 
 }  // namespace
 
+// Vectors of neighbors: T in[positions][planes] from and to memory.
+const char* const kGroups = R"(
+namespace penstock {
+constexpr int vector_alignment(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
+template <class T, int n> struct alignas(vector_alignment(n * sizeof(T))) Vector { T v[n]; };
+
+// The n bytes at `from`, which may lie anywhere, by aligned words; no word without a byte of them is read.
+template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t (&to)[n]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  uint32_t low = words[0];
+  for (int k = 0; k < n / 4; ++k) {
+    const uint32_t high = shift || k + 1 < n / 4 ? words[k + 1] : 0;
+    const uint32_t w = static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> shift);
+    for (int b = 0; b < 4; ++b) to[4 * k + b] = static_cast<uint8_t>(w >> 8 * b);
+    low = high;
+  }
+}
+// Positions one after the other, forward or backward, their planes side by side.
+template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
+  const T* low = forward ? from : from - (q - 1) * p;
+  T all[q * p];
+  if ((reinterpret_cast<uint64_t>(low) & (sizeof(Vector<T, q * p>) > 16 ? 15 : alignof(Vector<T, q * p>) - 1)) == 0) {
+    const Vector<T, q * p> v = *reinterpret_cast<const Vector<T, q * p>*>(low);
+    for (int k = 0; k < q * p; ++k) all[k] = v.v[k];
+  } else if constexpr (sizeof(T) == 1 && q * p % 4 == 0) {
+    uint8_t bytes[q * p];
+    load_bytes(reinterpret_cast<const uint8_t*>(low), bytes);
+    for (int k = 0; k < q * p; ++k) all[k] = static_cast<T>(bytes[k]);
+  } else {
+    for (int k = 0; k < q * p; ++k) all[k] = low[k];
+  }
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) to[j][k] = forward ? all[j * p + k] : all[(q - 1 - j) * p + k];
+}
+template <class T, int n> PENSTOCK_HD inline void store_vector(T* to, const Vector<T, n>& v) {
+  if ((reinterpret_cast<uint64_t>(to) & (alignof(Vector<T, n>) - 1)) == 0) *reinterpret_cast<Vector<T, n>*>(to) = v;
+  else
+    for (int k = 0; k < n; ++k) to[k] = v.v[k];
+}
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_planes(T* to, I plane, const T (&from)[q][p]) {
+  for (int k = 0; k < p; ++k) {
+    Vector<T, q> v;
+    for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
+    store_vector<T, q>(to + k * plane, v);
+  }
+}
+template <class T, int q, int p> PENSTOCK_HD inline void store_pixels(T* to, const T (&from)[q][p]) {
+  Vector<T, q * p> v;
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
+  store_vector<T, q * p>(to, v);
+}
+}  // namespace penstock
+)";
+
+// Bytes by aligned words.
+const char* const kByteFunctions = R"(
+namespace penstock {
+// Byte b of four as a number.
+PENSTOCK_HD inline float byte_number(uint32_t word, int b) {
+#ifdef PENSTOCK_EMULATED
+  return static_cast<float>(word >> 8 * b & 255);
+#else
+  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b)) - 8388608.0f;
+#endif
+}
+// The same plus kRaw, which a difference of two does not see.
+constexpr float kRaw = 8388608.0f;
+PENSTOCK_HD inline float raw_byte(uint32_t word, int b) {
+#ifdef PENSTOCK_EMULATED
+  return static_cast<float>(word >> 8 * b & 255) + kRaw;
+#else
+  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b));
+#endif
+}
+PENSTOCK_HD inline uint32_t shifted(uint32_t low, uint32_t high, int bits) {
+#ifndef PENSTOCK_EMULATED
+  return __funnelshift_r(low, high, bits);
+#endif
+  return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> (bits & 31));
+}
+// Four bytes that may lie anywhere, by aligned words; a word without a byte of them is not read.
+PENSTOCK_HD inline uint32_t word_at(const uint8_t* from) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  return shifted(words[0], shift ? words[1] : 0, shift);
+}
+// Six bytes: two neighboring pixels.
+PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  const uint32_t a = words[0], b = words[1], c = shift == 24 ? words[2] : 0;
+  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
+  first[0] = byte_number(low, 0), first[1] = byte_number(low, 1), first[2] = byte_number(low, 2);
+  second[0] = byte_number(low, 3), second[1] = byte_number(high, 0), second[2] = byte_number(high, 1);
+}
+// Four bytes of which only [first, last) may be read.
+PENSTOCK_HD inline uint32_t bytes_of(const uint8_t* from, int first, int last) {
+  uint32_t word = 0;
+  for (int b = 0; b < 4; ++b)
+    if (b >= first && b < last) word |= static_cast<uint32_t>(from[b]) << 8 * b;
+  return word;
+}
+// Two neighboring pixels as raw bytes, from three words, the last where it has one of them.
+PENSTOCK_HD inline void raw_pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // of which five bits count
+  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
+  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
+  first[0] = raw_byte(low, 0), first[1] = raw_byte(low, 1), first[2] = raw_byte(low, 2);
+  second[0] = raw_byte(low, 3), second[1] = raw_byte(high, 0), second[2] = raw_byte(high, 1);
+}
+}  // namespace penstock
+)";
+
 const Instruction* KernelWriter::tile_of(int node) const {
   for (const auto& i : code.code)
     if (i.kind == Instruction::tile && i.node == node) return &i;
@@ -116,8 +242,7 @@ void KernelWriter::begin_text(const std::string& more) {
 
 void KernelWriter::end_text() {
   line("}}  // namespace penstock");
-  line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const char* table) {{ penstock::run(table); }}", kStageThreads,
-       variant.kind == StageVariant::Kind::tiled && variant.path == StageVariant::Path::window ? 3 : 4, kStageEntry);
+  line("extern \"C\" __global__ void __launch_bounds__({}, 4) {}(const char* table) {{ penstock::run(table); }}", kStageThreads, kStageEntry);
 }
 
 void KernelWriter::operators() {
@@ -134,7 +259,9 @@ void KernelWriter::begin_kernel() {
   line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * {};", at.words);
   for (int k = 0; k < inputs(); ++k)
     line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]);", element(input_dtype(code, k)), k, at.in + k);
+  for (int k = 0; k < inputs(); ++k) line("  PENSTOCK_GLOBAL(in{});", k);
   line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]);", element(out_type()), at.out);
+  line("  PENSTOCK_GLOBAL(out);");
   line("  const Index total = static_cast<Index>(s[{}]);", at.positions);
   line("  const Index block = static_cast<Index>(head[3]);");
   line("  const Index begin = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]) * block;");
@@ -205,7 +332,8 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
         break;
       }
       case Instruction::round:
-        line("{}{}v{}[p] = rounded_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype), i.value);
+        if (source_within && i.value == code.source) line("{}{}v{}[p] = rounded_within(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, i.value);
+        else line("{}{}v{}[p] = rounded_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype), i.value);
         break;
       case Instruction::convert:
         planes_of[i.value] = planes_of[i.from[0]];
@@ -217,7 +345,72 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
     }
   }
 }
+void KernelWriter::dim_words() {
+  const int n = inputs();
+  for (int d = 0; d < variant.dims; ++d) {
+    line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d, at.dim(d) + 3);
+    if (variant.fills) line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1, at.dim(d) + 2);
+    else line("  const Index lo{} = 0;", d);
+    for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
+  }
+  if (variant.has_plane) {
+    line("  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = static_cast<Index>(s[{}]);",
+         at.plane + 3, at.plane + 1, at.plane);
+    for (int k = 0; k < n; ++k) line("  const Index ps{} = static_cast<Index>(s[{}]);", k, at.plane + 4 + k);
+  } else {
+    line("  const Index pos = 0, plo = 0;");
+    for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
+  }
+  if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
+  if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
+}
+
+void KernelWriter::fill_position(const std::string& to, const std::string& indent) {
+  if (variant.has_plane) line("{}for (Index p = 0; p < pn; ++p) ({})[p * pos] = fill[p];", indent, to);
+  else line("{}({})[0] = fill[0];", indent, to);
+}
+void KernelWriter::store_position(const std::string& to, const std::function<std::string(const char*)>& value,
+                                  const std::string& indent) {
+  const int n = out_planes();
+  if (n == 1) line("{}({})[plo * pos] = {};", indent, to, value("0"));
+  else line("{}for (int p = 0; p < {}; ++p) ({})[(plo + p) * pos] = {};", indent, n, to, value("p"));
+  if (!variant.fills || !variant.has_plane) return;
+  line("{}for (Index p = 0; p < plo; ++p) ({})[p * pos] = fill[p];", indent, to);
+  line("{}for (Index p = plo + {}; p < pn; ++p) ({})[p * pos] = fill[p];", indent, n, to);
+}
+void KernelWriter::store_kinds(const std::string& x) {
+  const int n = out_planes();
+  line("  const bool planar = {0} == 1, interleaved = {0} == {1}{2};", x, n, n > 1 ? " && pos == 1" : "");
+  line("  const bool all_planes = {};", variant.fills && variant.has_plane ? fmt::format("plo == 0 && pn == {}", n) : "true");
+}
+void KernelWriter::store_group(int positions, const std::string& array, const std::string& x, const std::string& outside) {
+  line("    if (full && all_planes && planar) store_planes(to, pos, {});", array);
+  line("    else if (full && all_planes && interleaved) store_pixels(to, {});", array);
+  line("    else {{");
+  line("      PENSTOCK_UNROLL");
+  line("      for (int j = 0; j < {}; ++j) {{", positions);
+  line("        if (j >= count) break;");
+  if (variant.fills) {
+    line("        if ({}) {{", outside);
+    fill_position(fmt::format("to + j * {}", x), "          ");
+    line("          continue;");
+    line("        }}");
+  }
+  store_position(fmt::format("to + j * {}", x), [&](const char* plane) { return fmt::format("{}[j][{}]", array, plane); }, "        ");
+  line("      }}");
+  line("    }}");
+}
+
+bool KernelWriter::source_stays_bytes() const {
+  const int v = code.source;
+  if (v < 0 || input_dtype(code, 0) != DType::uint8 || code.values[v].lane != Lane::f32) return false;
+  if (code.code.empty()) return code.result == v && out_type() == DType::uint8;
+  const Instruction& i = code.code.front();
+  return i.kind == Instruction::round && i.value == v && i.dtype == DType::uint8;
+}
 std::string KernelWriter::stored(const std::string& index) const {
+  if (source_within && code.result == code.source && out_type() == DType::uint8)
+    return fmt::format("element_within<uint8_t>(v{}[{}])", code.result, index);
   return fmt::format("element_of<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()), code.result,
                      index);
 }

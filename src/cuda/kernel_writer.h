@@ -26,16 +26,28 @@ class KernelWriter {
   void coefficients();
   // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of plane p.
   void instructions(const std::function<std::string(int)>& load, const std::string& indent);
+  void dim_words();        // words of dimensions, planes, fills: e<d>, os<d>, is<input>_<d>, pos, plo, fill
+  // Stores at the pointer `to` (an expression): the result of all planes and the fill of those around it; or fill alone.
+  void store_position(const std::string& to, const std::function<std::string(const char*)>& value, const std::string& indent);
+  void fill_position(const std::string& to, const std::string& indent);
+  // What stores of groups ask for: all_planes, planar, interleaved. `x`: the stride of neighbors.
+  void store_kinds(const std::string& x);
+  // Stores the first `count` of <array>[positions][planes] at `to`, as vectors where all are `full`. `outside`: position j is fill.
+  void store_group(int positions, const std::string& array, const std::string& x, const std::string& outside);
   std::string stored(const std::string& index) const;  // the result as an element of the output
   std::string loaded(int input, Lane lane, const std::string& expression) const;  // an element as a number
 
   int inputs() const { return static_cast<int>(code.program.inputs.size()); }
+  int out_planes() const { return std::max(1, variant.out_planes); }
   DType out_type() const { return type_of(code.program, code.program.outputs[0]).dtype; }
 
   const StageCode& code;
   const StageVariant& variant;
   const EntryLayout at;
   std::string text;
+  bool source_within = false;  // the source's value needs no clamp where it becomes the bytes that it was made of
+  // Whether the source's first use is to become bytes, as it was.
+  bool source_stays_bytes() const;
 
  private:
   void operators();
@@ -43,6 +55,9 @@ class KernelWriter {
 };
 
 void write_tiled_kernel(KernelWriter& w);
-extern const char* const kTileFunctions;  // what its text needs
+void write_warped_kernel(KernelWriter& w);  // of images: warps_image
+extern const char* const kGroups;           // loads and stores of groups of positions
+extern const char* const kTileFunctions;    // of tiled kernels
+extern const char* const kByteFunctions;    // bytes by aligned words
 
 }  // namespace penstock

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "cuda/stage_table.h"
+#include "pixel/affine.h"
 
 namespace penstock {
 
@@ -151,7 +153,11 @@ class Packing {
           work = tiles_of(g, tile);
         } else {
           work = g.positions();
-          if (q > 1 && !g.dims.empty() && work > 0) {
+          if (work > 0 && warps_image(code_, v_)) {
+            const int64_t row = g.dims.back().extent, rows = g.dims[g.dims.size() - 2].extent;
+            constexpr int64_t across = kWarpAcross * kWarpGroup, down = 32 / kWarpAcross;
+            work = work / (row * rows) * ((row + across - 1) / across) * ((rows + down - 1) / down) * 32;
+          } else if (q > 1 && !g.dims.empty() && work > 0) {
             const int64_t row = g.dims.back().extent;
             work = work / row * ((row + q - 1) / q);
           }
@@ -283,6 +289,14 @@ class Packing {
     w[15] = outside_at;
     w[16] = g.affine->kind == FilterKind::nearest;
     w[17] = g.affine->border_fill;
+    bool near = g.affine->dims == 2;
+    for (int a = 0; near && a < 2; ++a) {
+      const double* row = g.affine->m + 3 * a;
+      const double reach = std::fabs(row[0]) * static_cast<double>(g.dims.back().extent) +
+                           std::fabs(row[1]) * static_cast<double>(g.dims[g.dims.size() - 2].extent) + std::fabs(row[2]);
+      near = reach < kAffineReach / 2;
+    }
+    w[18] = near;
   }
 };
 

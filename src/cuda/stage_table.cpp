@@ -52,13 +52,18 @@ using Path = StageVariant::Path;
 
 // Floats of shared memory that a tile of this size needs.
 size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, int width, int height, Path path) {
-  size_t floats = width * (1 + static_cast<size_t>(x.taps)) + height * (1 + static_cast<size_t>(y.taps));
-  if (path >= Path::shared) {
-    const double columns = std::fabs(x.scale * step_x) * (width - 1) + x.taps + 2;
-    floats += (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) + 1) * planes * height;
-  }
-  if (path == Path::window) floats = std::max(floats, (static_cast<size_t>(width) + x.taps + 12) * planes * height);
-  return floats * 4;
+  auto of_width = [&](int w) {
+    size_t floats = w * (1 + static_cast<size_t>(x.taps)) + height * (1 + static_cast<size_t>(y.taps));
+    if (path < Path::shared) return floats;
+    const double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
+    return floats + 4 + (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * height;
+  };
+  if (path != Path::window) return of_width(width) * 4;
+  // Rows, the rows' taps, those of columns at the border; or, of a narrow tile, what other filters need.
+  const int half = x.taps / 2, folded = std::min(width, 2 * (half + 3));
+  const size_t floats = height * (static_cast<size_t>(window_lead(x.taps, planes)) + (width + half) * planes + 3 + 3 + y.taps) +
+                        folded * (1 + static_cast<size_t>(x.taps));
+  return std::max(floats, of_width(std::min(width, 2 * half + 1))) * 4;
 }
 
 // A convolution of odd size, small enough for registers, without weights that must be left out.
@@ -70,6 +75,24 @@ bool is_window(const SampleGeometry& g, const LoopDim& d, DType type) {
       f.filter.out != f.in || f.filter.lo != 0 || f.filter.hi != static_cast<double>(f.in))
     return false;
   return !is_float(type) || (weights.front() != 0 && weights.back() != 0);
+}
+
+// Weights that are not negative, whose sum is 1.
+bool averages(const SampleGeometry& g, const LoopDim& d, const AxisTaps& taps) {
+  switch (taps.kind) {
+    case FilterKind::nearest:
+    case FilterKind::linear:
+    case FilterKind::triangular:
+    case FilterKind::gaussian: return true;
+    case FilterKind::window: break;
+    default: return false;
+  }
+  double sum = 0;
+  for (float w : g.filters[d.filter].filter.window) {
+    if (!(w >= 0)) return false;
+    sum += w;
+  }
+  return std::fabs(sum - 1) < 1e-4;
 }
 
 Path path_of(const StageCode& code, const SampleGeometry& g) {
@@ -150,6 +173,7 @@ void choose_variant(const StageCode& code, SampleGeometry& g) {
     v.kind = StageVariant::Kind::tiled, v.filtered = 0;
     v.filter_x = static_cast<int>(g.tiling.x.kind);
     v.filter_y = static_cast<int>(g.tiling.y.kind);
+    v.averages = averages(g, g.dims.back(), g.tiling.x) && averages(g, g.dims[g.dims.size() - 2], g.tiling.y);
     if (v.path == Path::window) {
       const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
       v.window_x = dx.filter < 0 ? 1 : static_cast<int>(g.filters[dx.filter].filter.window.size());
@@ -196,6 +220,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.filtered |= other.filtered;
   v.vertical = std::max(v.vertical, other.vertical);
   v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
+  v.averages &= other.averages;
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
   return true;
 }

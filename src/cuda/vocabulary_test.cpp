@@ -181,8 +181,8 @@ template <class V> __device__ void convert_all(char* p, int i) {
 template <int dims> __device__ void warp(const double* m, const int64_t* extent, const char* in, double* out) {
   auto load = [=](int64_t i) { return to_lane<uint8_t, double>(in[i]); };
   const AffineChannel<dims, double, decltype(load)> c{extent, extent + 3, true, 1.0, load};
-  out[0] = c.linear(affine_point<dims>(m, extent, 1, 2, 3, false));
-  out[1] = c.tap(affine_point<dims>(m, extent, 1, 2, 3, true), 0);
+  out[0] = c.linear(affine_point<dims>(m, 1, 2, 3, false));
+  out[1] = c.tap(affine_point<dims>(m, 1, 2, 3, true), 0);
 }
 extern "C" __global__ void rest(const char* table) {
   char* p = (char*)table;

@@ -164,7 +164,7 @@ template <class V> struct GenericLoad {
   }
 };
 template <int dims, class V> __device__ PENSTOCK_CALLED uint64_t warped_in(const GenericWarp& w, const char* in) {
-  const auto point = affine_point<dims>(w.m, w.extent, w.x[0], w.x[1], w.x[2], w.nearest);
+  const auto point = affine_point<dims>(w.m, w.x[0], w.x[1], w.x[2], w.nearest);
   if (w.nearest) {
     const GenericLoad<V> load{in, w.dtype, w.size};
     const AffineChannel<dims, V, GenericLoad<V>> channel{w.extent, w.stride, w.border_fill, fill_in_lane<V>(w.outside), load};
