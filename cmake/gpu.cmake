@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPU part: a library that is loaded at run time. Where the CUDA toolkit is, it is built against CUDA's runtime (linked
 # statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
-file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/prebuilt/*.cpp)
+file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/jpeg/*.cpp src/cuda/prebuilt/*.cpp)
 list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder|/write_text)\\.cpp$")
 
 # The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
 set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
     pixel/affine.h pixel/transcendental.h pixel/taps.h)
-list(TRANSFORM vocabulary PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE vocabulary_files)
-string(REPLACE ";" "," vocabulary "${vocabulary}")
-set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp)
-add_custom_command(OUTPUT ${vocabulary_source}
-                   COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${CMAKE_SOURCE_DIR}/src -DHEADERS=${vocabulary}
-                           -DOUTPUT=${vocabulary_source} -P ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake
-                   DEPENDS ${vocabulary_files} ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake VERBATIM)
+# The text of the JPEG decoder's kernels.
+set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda/jpeg/huffman_lookup.h cuda/jpeg/scan.h
+    cuda/jpeg/unstuff.h cuda/jpeg/restarts.h cuda/jpeg/synchronize.h cuda/jpeg/decode.h cuda/jpeg/reconstruct.h
+    cuda/jpeg/kernels.h)
+function(penstock_embed_headers source namespace function)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE files)
+  string(REPLACE ";" "," headers "${ARGN}")
+  add_custom_command(OUTPUT ${source}
+                     COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${CMAKE_SOURCE_DIR}/src -DHEADERS=${headers}
+                             -DNAMESPACE=${namespace} -DFUNCTION=${function} -DOUTPUT=${source}
+                             -P ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake
+                     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake VERBATIM)
+endfunction()
+set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp ${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp)
+penstock_embed_headers(${CMAKE_BINARY_DIR}/vocabulary_parts.cpp penstock vocabulary_parts ${vocabulary})
+penstock_embed_headers(${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp penstock::jpeg_gpu kernel_parts ${jpeg_kernels})
 list(APPEND gpu_sources ${vocabulary_source})
 
 add_library(penstock_gpu_room OBJECT ${gpu_sources})
@@ -33,7 +42,8 @@ if(PENSTOCK_NVCC)
 endif()
 file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
 list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
-set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/vocabulary.cpp ${vocabulary_source})
+set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/vocabulary.cpp src/cuda/jpeg/kernel_text.cpp
+    ${vocabulary_source})
 include(cmake/prebuilt.cmake)
 list(APPEND cudart_sources ${prebuilt_source})
 # Tries the driver function by function.
@@ -51,7 +61,7 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
   penstock_driver_check(gpu_driver_check EXCLUDE_FROM_ALL)
   target_link_libraries(gpu_driver_check PRIVATE CUDA::cudart_static)
   if(PENSTOCK_TESTS)  # the stages' tests on a real GPU, and what their kernels take
-    foreach(name stage_check stage_bench)
+    foreach(name stage_check stage_bench jpeg_bench)
       add_executable(gpu_${name} EXCLUDE_FROM_ALL ${gpu_sources} ${cudart_sources} src/cuda/decode/batch_decoder.cpp
                      ${PENSTOCK_OBJECTS})
       target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
@@ -61,6 +71,7 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
     target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp)
     target_link_libraries(gpu_stage_check PRIVATE GTest::gtest_main)
     target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
+    target_sources(gpu_jpeg_bench PRIVATE benchmarks/gpu/jpeg_bench.cpp)
   endif()
 endif()
 if(CUDAToolkit_FOUND AND PENSTOCK_TESTS)  # the same on CUDA calls that only keep the books
@@ -78,7 +89,7 @@ if(PENSTOCK_TESTS)
   if(emulated_sources)
     penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
   endif()
-  file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp src/cuda/decode/*_test.cpp)
+  file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp)
   if(gpu_tests)
     add_executable(cuda_test ${gpu_tests} ${gpu_sources} ${emulated_sources} ${PENSTOCK_OBJECTS})
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -51,6 +51,7 @@ uint64_t hash_of(const std::string& text) {  // FNV-1a
 }  // namespace
 
 void HostKernel::run(const Launch& how, const char* table) const {
+  if (cooperative_) return run_cooperative(cooperative_, how.blocks, how.threads, table);
   std::vector<char> shared(how.shared_bytes + 64);
   char* aligned = shared.data() + (64 - reinterpret_cast<uintptr_t>(shared.data()) % 64) % 64;
   std::memset(aligned, 0xA5, how.shared_bytes);  // nothing may rely on what a block before it left

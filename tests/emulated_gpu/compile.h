@@ -2,6 +2,7 @@
 // Kernel texts as code of the host.
 #pragma once
 #include "cuda/driver.h"
+#include "emulated_gpu/cooperative_kernels.h"
 
 namespace penstock {
 
@@ -9,10 +10,12 @@ class HostKernel final : public DeviceKernel {
  public:
   using RunBlocks = void (*)(const char* table, int64_t blocks, char* shared);
   explicit HostKernel(RunBlocks run_blocks) : run_blocks_(run_blocks) {}
+  explicit HostKernel(CooperativeKernel cooperative) : cooperative_(cooperative) {}
   void run(const Launch& how, const char* table) const;
 
  private:
-  RunBlocks run_blocks_;
+  RunBlocks run_blocks_ = nullptr;
+  CooperativeKernel cooperative_ = nullptr;
 };
 
 // Compiled with g++, kept in a folder of this machine's temporary files. Throws with the compiler's words.

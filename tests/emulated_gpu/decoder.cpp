@@ -2,7 +2,8 @@
 // Decoders of a GPU that is not there: they decline what a real engine declines, decode on the CPU, and so give the CPU's
 // pixels. "hardware" knows its errors at once; "cuda", the first choice, takes regions and finds damage once the stream has
 // passed.
-//   PENSTOCK_EMULATED_DECODER          0: there is none; hardware or cuda: this one alone; idle: they write nothing
+//   PENSTOCK_EMULATED_DECODER          0: there is none; hardware or cuda: this one alone; idle: they write nothing;
+//                                      own: the real jpeg/cuda, on fibers
 //   PENSTOCK_EMULATED_DECODER_FAILS    n: every n-th image fails, in the hardware at once, in cuda later
 //   PENSTOCK_EMULATED_DECODER_REGIONS  0: cuda takes none
 //   PENSTOCK_EMULATED_GROUP, PENSTOCK_EMULATED_LANES: the best group, the groups at once
@@ -12,6 +13,7 @@
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
 #include "cuda/decode/jpeg_engine.h"
+#include "cuda/jpeg/jpeg_decoder.h"
 
 namespace penstock {
 namespace {
@@ -78,7 +80,8 @@ class EmulatedDecoder final : public BatchDecoder {
 
 }  // namespace
 
-std::unique_ptr<BatchDecoder> make_batch_decoder(Driver&, int, DecodeEngine engine, std::string& why) {
+std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
+  if (decoder_is("own") && engine != DecodeEngine::hardware) return make_jpeg_decoder(driver, device, why);
   const bool cuda = !decoder_is("hardware") && !decoder_is("0"), hardware = !decoder_is("cuda") && !decoder_is("0");
   if (cuda && engine != DecodeEngine::hardware) return std::make_unique<EmulatedDecoder>(true);
   if (hardware && engine != DecodeEngine::cuda) return std::make_unique<EmulatedDecoder>(false);

@@ -23,6 +23,7 @@
 #include "cuda/nvrtc.h"
 #include "cuda/prebuilt/texts.h"
 #include "emulated_gpu/compile.h"
+#include "emulated_gpu/cooperative_kernels.h"
 
 namespace penstock {
 namespace {
@@ -195,7 +196,8 @@ class EmulatedDriver final : public Driver {
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
     if (!kept) {
-      kept = compile_for_host(text, entry);
+      if (const CooperativeKernel built_in = find_cooperative(text, entry)) kept = std::make_shared<HostKernel>(built_in);
+      else kept = compile_for_host(text, entry);
       if (std::getenv("PENSTOCK_CHECK_NVRTC")) check_with_nvrtc(text, entry);
     }
     return kept;

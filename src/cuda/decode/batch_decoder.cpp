@@ -2,16 +2,20 @@
 #include "cuda/decode/batch_decoder.h"
 
 #include "cuda/decode/nvjpeg_decoder.h"
+#include "cuda/jpeg/jpeg_decoder.h"
 
 namespace penstock {
 
 std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
-  if (engine == DecodeEngine::cuda) {
-    why = "there is no decoder in CUDA yet";
-    return nullptr;
+  if (engine != DecodeEngine::hardware) {
+    auto own = make_jpeg_decoder(driver, device, why);
+    if (own || engine == DecodeEngine::cuda) return own;
   }
-  const nvjpeg::Library* library = nvjpeg::library(why);
-  return library ? make_nvjpeg_decoder(*library, driver, device, why) : nullptr;
+  std::string why_no_engine;
+  const nvjpeg::Library* library = nvjpeg::library(why_no_engine);
+  auto engine_of_gpu = library ? make_nvjpeg_decoder(*library, driver, device, why_no_engine) : nullptr;
+  if (!engine_of_gpu) why += (why.empty() ? "" : "; ") + why_no_engine;
+  return engine_of_gpu;
 }
 
 }  // namespace penstock

@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-// The engine that decodes images on this device: nvJPEG's hardware in the real library, the CPU in the emulated one. Null
-// where there is none; then `why` says so.
+// What decodes images on this device: our decoder on the multiprocessors, or nvJPEG's hardware (in the emulated library:
+// the CPU). Null where there is none; then `why` says so.
 std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why);
 
 }  // namespace penstock

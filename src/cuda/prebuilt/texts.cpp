@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/prebuilt/texts.h"
 
+#include "cuda/jpeg/kernel_text.h"
 #include "cuda/prebuilt/generic_stage.h"
 
 namespace penstock {
 
 std::span<const PrebuiltText> prebuilt_texts() {
-  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text}};
+  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text}, {"jpeg", &jpeg_gpu::kernel_text}};
   return texts;
 }
 

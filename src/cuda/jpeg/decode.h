@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// From entries to coefficients, and DC by prefix sums.
+#pragma once
+#include "cuda/jpeg/scan.h"
+
+namespace penstock::jpeg_gpu {
+
+// A lane's words: 32 of coefficients and 3 DC predictors; odd, so that lanes use different banks.
+constexpr uint32_t kLaneWords = 35;
+
+// Where a thread is in the picture, and where its blocks are stored.
+struct BlockPlace {
+  uint32_t column, row, stored;
+  bool wanted;
+  PENSTOCK_DEVICE void find(const Picture& p) {
+    wanted = column >= p.column_begin && column < p.column_end && row >= p.row_begin && row < p.row_end;
+    stored = p.stored_base +
+             ((row - p.row_begin) * (p.column_end - p.column_begin) + (column - p.column_begin)) * p.mcu_blocks;
+  }
+};
+
+// One thread an entry. Each lane decodes a symbol a step into its own block; finished blocks are written, and cleared, by
+// the whole warp. DC values are relative to the entry until sum_dc has gone over the entries' sums.
+PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
+  alignas(16) __shared__ uint16_t lookups[4 * kLookups];
+  alignas(16) __shared__ uint16_t longer[4 * kLongLookups];
+  __shared__ uint32_t lanes[kThreads * kLaneWords], mcus[12];
+  const DecodeItem item = b.decode[blockIdx.x];
+  const Picture& p = b.picture[item.picture];
+  if (b.flags[item.picture]) return;
+  const TableSet& set = b.tables[p.table_set];
+  copy_words(lookups, set.decode, sizeof lookups);
+  copy_words(longer, set.longer, sizeof longer);
+  const uint32_t t = threadIdx.x, lane = t & 31;
+  uint32_t *const of_warp = lanes + (t & ~31u) * kLaneWords, *const mine = of_warp + lane * kLaneWords;
+  for (uint32_t i = 0; i < kLaneWords; ++i) of_warp[i * 32 + lane] = 0;
+  // Natural order to zigzag order; this lane writes words 2 * lane and 2 * lane + 1 of a block, columns first.
+  static constexpr uint8_t kZigzagOf[64] = {
+      0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
+      41, 43, 9,  11, 18, 24, 31, 40, 44, 53, 10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38,
+      46, 51, 55, 60, 21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
+  const uint32_t u = 2 * lane, even = 2 * kZigzagOf[(u & 7) * 8 + (u >> 3)],
+                 odd = 2 * kZigzagOf[((u + 1) & 7) * 8 + (u >> 3)];
+  const uint32_t mcu_blocks = p.mcu_blocks;
+  if (t < mcu_blocks) mcus[t] = tables_of(p.selectors >> (2 * t)) | (p.component_of >> (2 * t) & 3) << 30;
+  __syncthreads();
+  uint32_t id = 0, left = 0, block = 0, st = 0, bad = 0, first_block = 0;
+  BlockPlace place{0, 0, 0, false};
+  WordWindow w{b.words, 0, 0, 0, 0};
+  const uint32_t limit = b.words_end - 4;
+  const bool own = t < item.count;
+  bool mind_end = false;
+  if (own) {
+    id = item.first + t;
+    const Entry e = b.entry[id];
+    left = e.blocks;
+    first_block = e.block;
+    const uint32_t m = e.block / mcu_blocks;
+    block = e.block % mcu_blocks;
+    place.row = m / p.mcu_columns;
+    place.column = m % p.mcu_columns;
+    if (place.row >= p.row_end) left = 0;  // behind all that is wanted
+    place.find(p);
+    if (left) {
+      w.seek(b.words, p.word_base, e.bit);
+      st = e.bit & 31;
+    }
+    mind_end = left > 0 && (p.segments > 1 || first_block + left == p.blocks);
+  }
+  __syncwarp();
+  const SharedWords look(lookups), my(mine), warps(of_warp), shared_mcus(mcus);
+  // Byte offsets of the tables: this block's DC, then its AC.
+  uint32_t m = shared_mcus.load(4 * block), ac = m >> 15 & 0x7FFE, table = m << 1 & 0x1FFFE;
+  uint32_t* const out = reinterpret_cast<uint32_t*>(b.coefficients) + lane;
+  const LongTables further{longer, set.codes};
+  bool any = __any_sync(kAllLanes, left > 0);
+  while (any) {
+    bool done = false;
+    uint32_t e = 0, go = 0;
+    if (left) {
+      const uint32_t window = w.window(st);
+      e = look.load_half(table + (window >> (32 - kLookBits)) * 2);
+      if (e == 0) e = look_further(further, table / (2 * kLookups), window >> 16);
+      const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
+      int32_t v = static_cast<int32_t>(funnel(0, rest, size));
+      if (!(rest >> 31)) v += 1 - (1 << size);
+      st += (e & 0xFE1F) + size;  // position mod 32 in bits 0 to 4 (5: the next word), place from bit 9
+      go = st & 32;
+      st &= ~32u;
+      if (size) my.store_half(((st >> 8) - 2) & 126, static_cast<uint32_t>(v));
+      table = ac;
+      done = st & 0x18000;
+    }
+    w.advance_if(go);
+    w.next = umin(w.next, limit);
+    uint32_t finished = __ballot_sync(kAllLanes, done);
+    if (finished) {
+      if (done) {
+        // Only its last coefficient or an end of block may end a block.
+        bad |= st >> 9 > 64 && e >> 9 != 64;
+        const uint32_t at = 128 + 4 * (m >> 30), dc = my.load(at) + static_cast<uint32_t>(signed_half(my.load_half(0)));
+        bad |= (dc + 16384) >> 15 ? 2 : 0;
+        my.store(at, dc);
+        my.store_half(0, dc);
+        st &= 31;
+        --left;
+      }
+      __syncwarp();
+      const uint32_t to = place.wanted ? place.stored + block : kNoMarker;
+      do {
+        const uint32_t from = static_cast<uint32_t>(__ffs(static_cast<int>(finished))) - 1;
+        finished &= finished - 1;
+        const uint32_t source = from * (kLaneWords * 4);
+        const uint32_t v = warps.load_half(source + even) | warps.load_half(source + odd) << 16;
+        const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
+        __syncwarp();
+        warps.store(source + 4 * lane, 0);
+        if (stored != kNoMarker) {
+          out[static_cast<uint64_t>(stored) * 32] = v;
+          if (lane == 0) b.block_entry[stored] = entry;
+        }
+      } while (finished);
+      if (done) {
+        if (++block == mcu_blocks) {
+          block = 0;
+          if (++place.column == p.mcu_columns) {
+            place.column = 0;
+            if (++place.row >= p.row_end && left) left = 0, mind_end = false;
+          }
+          place.find(p);
+        }
+        m = shared_mcus.load(4 * block);
+        ac = m >> 15 & 0x7FFE;
+        table = m << 1 & 0x1FFFE;
+      }
+      any = __any_sync(kAllLanes, left > 0);
+    }
+  }
+  __syncwarp();
+  uint32_t why = (bad & 1 ? kBadCode : 0) | (bad & 2 ? kUnusualValue : 0);
+  if (own) {
+    int32_t* const sum = b.dc_sum + 4 * id;
+    for (uint32_t c = 0; c < 3; ++c) sum[c] = static_cast<int32_t>(mine[32 + c]);
+    if (mind_end) {  // bits behind the end were taken?
+      const uint32_t bit = (w.next - 3 - p.word_base) * 32 + st;
+      if (p.segments == 1) {
+        if (bit > b.bits[item.picture]) why |= kRanOver;
+      } else {
+        const uint32_t sub = (id - p.sub_base * b.entries_per_sub) / b.entries_per_sub;
+        const uint32_t s = b.sub_segment[p.sub_base + sub];
+        const uint32_t last = s + 1 < p.segments ? (s + 1) * p.segment_blocks : p.blocks;
+        const uint32_t end = b.segment_bytes[p.segment_base + s] + b.segment_sub[p.segment_base + s] * (b.sub_bits / 8);
+        if (first_block + b.entry[id].blocks == last && (s + 1 < p.segments ? (bit + 7) / 8 != end : bit > end * 8))
+          why |= kRanOver;
+      }
+    }
+  }
+  if (why) atomicOr(b.flags + item.picture, why);
+}
+
+// One block a picture: predictors at the entries.
+PENSTOCK_DEVICE void sum_dc(const BatchTable& b) {
+  __shared__ uint32_t scratch[kThreads / 32];
+  const Picture& p = b.picture[blockIdx.x];
+  if (b.flags[blockIdx.x]) return;
+  const uint32_t entries = b.entries_per_sub, first = p.sub_base * entries, t = threadIdx.x;
+  const uint32_t all = (b.bits[blockIdx.x] + b.sub_bits - 1) / b.sub_bits * entries;
+  uint32_t run[3] = {0, 0, 0}, wide = 0;
+  for (uint32_t e0 = 0; e0 < all; e0 += kThreads) {
+    const uint32_t e = e0 + t;
+    for (uint32_t c = 0; c < p.components; ++c) {
+      const uint32_t v = e < all ? static_cast<uint32_t>(b.dc_sum[4 * (first + e) + c]) : 0;
+      uint32_t total;
+      const uint32_t at = run[c] + sum_before(v, scratch, total);
+      run[c] += total;
+      if (e >= all) continue;
+      if (p.segments > 1) {
+        b.dc_sum[4 * (first + e) + c] = static_cast<int32_t>(at);
+      } else {
+        wide |= (at + 16384) >> 15;
+        b.entry[first + e].dc[c] = static_cast<int16_t>(at);
+      }
+    }
+  }
+  if (p.segments > 1) {  // each segment starts with zero
+    __syncthreads();
+    for (uint32_t e = t; e < all; e += kThreads) {
+      const uint32_t s = b.sub_segment[p.sub_base + e / entries];
+      const uint32_t start = first + b.segment_sub[p.segment_base + s] * entries;
+      for (uint32_t c = 0; c < p.components; ++c) {
+        const uint32_t at = static_cast<uint32_t>(b.dc_sum[4 * (first + e) + c]) - static_cast<uint32_t>(b.dc_sum[4 * start + c]);
+        wide |= (at + 16384) >> 15;
+        b.entry[first + e].dc[c] = static_cast<int16_t>(at);
+      }
+    }
+  }
+  if (wide) atomicOr(b.flags + blockIdx.x, kUnusualValue);
+}
+
+}  // namespace penstock::jpeg_gpu

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of the JPEG decoder take from the machine. Built by NVRTC or nvcc, and for the host behind
+// tests/emulated_gpu/fibers.h, which has the same names.
+#pragma once
+#include "cuda/jpeg/batch_table.h"
+
+#define PENSTOCK_DEVICE __device__ __forceinline__
+#ifdef __CUDACC__
+#define PENSTOCK_UNROLL _Pragma("unroll")
+#define PENSTOCK_KEEP_LOOP _Pragma("unroll 1")
+#else
+#define PENSTOCK_UNROLL
+#define PENSTOCK_KEEP_LOOP
+#endif
+
+namespace penstock::jpeg_gpu {
+
+constexpr uint32_t kAllLanes = 0xFFFFFFFFu;
+
+// The high word of hi:lo << (bits mod 32).
+PENSTOCK_DEVICE uint32_t funnel(uint32_t hi, uint32_t lo, uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return __funnelshift_l(lo, hi, bits);
+#else
+  bits &= 31;
+  return bits ? hi << bits | lo >> (32 - bits) : hi;
+#endif
+}
+
+// Byte i of the result is byte (selector >> 4 * i & 7) of b:a.
+PENSTOCK_DEVICE uint32_t pick_bytes(uint32_t a, uint32_t b, uint32_t selector) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(a, b, selector);
+#else
+  uint32_t r = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t k = selector >> (4 * i) & 7;
+    r |= ((k < 4 ? a : b) >> (8 * (k & 3)) & 255) << (8 * i);
+  }
+  return r;
+#endif
+}
+
+// Clamped to 16 bits; `low` in the low half.
+PENSTOCK_DEVICE uint32_t saturate_pair(int32_t low, int32_t high) {
+#ifdef __CUDA_ARCH__
+  uint32_t r;
+  asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(r) : "r"(high), "r"(low));
+  return r;
+#else
+  const auto clamp = [](int32_t v) { return v < -32768 ? -32768 : v > 32767 ? 32767 : v; };
+  return (static_cast<uint32_t>(clamp(low)) & 0xFFFF) | static_cast<uint32_t>(clamp(high)) << 16;
+#endif
+}
+
+// Four values clamped to bytes, the first one lowest.
+PENSTOCK_DEVICE uint32_t saturate_bytes(int32_t a, int32_t b, int32_t c, int32_t d) {
+#ifdef __CUDA_ARCH__
+  uint32_t high, r;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(d), "r"(c));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(b), "r"(a), "r"(high));
+  return r;
+#else
+  const auto clamp = [](int32_t v) { return static_cast<uint32_t>(v < 0 ? 0 : v > 255 ? 255 : v); };
+  return clamp(a) | clamp(b) << 8 | clamp(c) << 16 | clamp(d) << 24;
+#endif
+}
+
+PENSTOCK_DEVICE uint32_t umin(uint32_t a, uint32_t b) { return a < b ? a : b; }
+PENSTOCK_DEVICE uint32_t umax(uint32_t a, uint32_t b) { return a > b ? a : b; }
+PENSTOCK_DEVICE int32_t signed_half(uint32_t v) { return static_cast<int16_t>(static_cast<uint16_t>(v)); }
+
+struct alignas(16) Words4 {
+  uint32_t x, y, z, w;
+};
+struct alignas(8) Words2 {
+  uint32_t x, y;
+};
+template <class T> PENSTOCK_DEVICE T load_as(const void* p) { return *static_cast<const T*>(p); }
+
+// A block's shared memory by addresses of 32 bits that the compiler does not see through, so that it does not compute them
+// again in inner loops.
+struct SharedWords {
+#ifdef __CUDA_ARCH__
+  uint32_t at;
+  PENSTOCK_DEVICE explicit SharedWords(const void* p) {
+    at = static_cast<uint32_t>(__cvta_generic_to_shared(p));
+    asm volatile("" : "+r"(at));
+  }
+  PENSTOCK_DEVICE uint32_t load(uint32_t offset) const {
+    uint32_t v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at + offset));
+    return v;
+  }
+  PENSTOCK_DEVICE uint32_t load_half(uint32_t offset) const {
+    uint32_t v;
+    asm volatile("{ .reg .u16 t; ld.shared.u16 t, [%1]; cvt.u32.u16 %0, t; }" : "=r"(v) : "r"(at + offset));
+    return v;
+  }
+  PENSTOCK_DEVICE void store(uint32_t offset, uint32_t v) const {
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(at + offset), "r"(v));
+  }
+  PENSTOCK_DEVICE void store_half(uint32_t offset, uint32_t v) const {
+    asm volatile("{ .reg .u16 t; cvt.u16.u32 t, %1; st.shared.u16 [%0], t; }" ::"r"(at + offset), "r"(v));
+  }
+#else
+  char* at;
+  explicit SharedWords(const void* p) : at(const_cast<char*>(static_cast<const char*>(p))) {}
+  uint32_t load(uint32_t offset) const {
+    uint32_t v;
+    std::memcpy(&v, at + offset, 4);
+    return v;
+  }
+  uint32_t load_half(uint32_t offset) const {
+    uint16_t v;
+    std::memcpy(&v, at + offset, 2);
+    return v;
+  }
+  void store(uint32_t offset, uint32_t v) const { std::memcpy(at + offset, &v, 4); }
+  void store_half(uint32_t offset, uint32_t v) const {
+    const auto half = static_cast<uint16_t>(v);
+    std::memcpy(at + offset, &half, 2);
+  }
+#endif
+};
+
+// Sums of what the threads before this one gave, for blocks of kThreads; `scratch`: kThreads / 32 words.
+PENSTOCK_DEVICE uint32_t sum_before(uint32_t v, uint32_t* scratch, uint32_t& total) {
+  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  uint32_t sum = v;
+  for (uint32_t d = 1; d < 32; d <<= 1) {
+    const uint32_t before = __shfl_up_sync(kAllLanes, sum, d);
+    if (lane >= d) sum += before;
+  }
+  if (lane == 31) scratch[warp] = sum;
+  __syncthreads();
+  uint32_t base = 0;
+  total = 0;
+  for (uint32_t i = 0; i < kThreads / 32; ++i) {
+    const uint32_t s = scratch[i];
+    if (i < warp) base += s;
+    total += s;
+  }
+  __syncthreads();
+  return base + sum - v;
+}
+
+PENSTOCK_DEVICE void copy_words(void* to, const void* from, uint32_t bytes) {  // multiples of 16
+  const auto* source = static_cast<const Words4*>(from);
+  auto* target = static_cast<Words4*>(to);
+  for (uint32_t i = threadIdx.x; i < bytes / 16; i += kThreads) target[i] = source[i];
+}
+
+}  // namespace penstock::jpeg_gpu

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/jpeg/jpeg_decoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "cuda/jpeg/kernel_text.h"
+
+namespace penstock {
+namespace {
+
+using jpeg_gpu::Plan;
+
+constexpr int kBestGroup = 256, kLanes = 4;
+constexpr size_t kGapInFiles = 4096;      // below a page: what lies between two files is memory of theirs
+constexpr size_t kSlack = 64;             // read behind the files
+constexpr size_t kSpread = 16;            // of files that are copied together
+
+// Memory that is freed behind what is on its stream.
+class Held {
+ public:
+  Held(std::shared_ptr<MemoryResource> memory, size_t bytes, StreamHandle stream)
+      : memory_(std::move(memory)), bytes_(bytes), stream_(stream) {
+    p_ = static_cast<uint8_t*>(memory_->allocate(bytes_, stream_));
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { memory_->deallocate(p_, bytes_, stream_); }
+  uint8_t* get() const { return p_; }
+
+ private:
+  std::shared_ptr<MemoryResource> memory_;
+  size_t bytes_;
+  StreamHandle stream_;
+  uint8_t* p_ = nullptr;
+};
+
+class JpegsInFlight final : public DecodesInFlight {
+ public:
+  // Of the images that were enqueued: their place among all, and a word each that comes from the device.
+  JpegsInFlight(std::shared_ptr<MemoryResource> pinned, size_t images, StreamHandle stream)
+      : flags_(std::move(pinned), images * 4, stream) {}
+  void finish(std::span<DeviceDecode> images) override {
+    for (size_t i = 0; i < of_.size(); ++i) {
+      uint32_t flags;
+      std::memcpy(&flags, flags_.get() + 4 * i, 4);
+      if (flags && !images[of_[i]].error)
+        images[of_[i]].error =
+            Error(ErrorKind::data, fmt::format("jpeg/cuda: the entropy-coded data are damaged ({})", reasons(flags)));
+    }
+  }
+  uint8_t* next() const { return flags_.get() + 4 * of_.size(); }
+  void add(size_t image) { of_.push_back(static_cast<uint32_t>(image)); }
+  bool empty() const { return of_.empty(); }
+
+ private:
+  static std::string reasons(uint32_t flags) {
+    static constexpr const char* kWords[] = {"blocks are missing", "there is no such code", "they end too early",
+                                             "no marker ends them", "a value is unusual", "they do not synchronize",
+                                             "a restart marker is missing"};
+    std::string all;
+    for (size_t i = 0; i < std::size(kWords); ++i)
+      if (flags >> i & 1) all += (all.empty() ? "" : ", ") + std::string(kWords[i]);
+    return all;
+  }
+  Held flags_;
+  std::vector<uint32_t> of_;
+};
+
+class JpegDecoder final : public BatchDecoder {
+ public:
+  using Kernels = std::array<std::shared_ptr<const DeviceKernel>, jpeg_gpu::kKernels>;
+  JpegDecoder(Driver& driver, int device, Kernels kernels, jpeg_gpu::Division division)
+      : driver_(driver), device_(device), kernels_(std::move(kernels)), plan_(division) {}
+  const char* name() const override { return "jpeg/cuda"; }
+  int best_group() const override { return kBestGroup; }
+  int lanes() const override { return kLanes; }
+  bool takes_regions() const override { return true; }
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params) const override {
+    return jpeg_gpu::jpeg_cuda_declines(file, info, params);
+  }
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                          StreamHandle stream) override;
+
+ private:
+  struct Place {
+    uint32_t image;
+    size_t at;
+  };
+  size_t decode_part(std::span<DeviceDecode> images, size_t first, const DecodeParams& params, StreamHandle stream,
+                     JpegsInFlight& flight);
+  bool lie_together(std::span<const DeviceDecode> images) const;
+
+  Driver& driver_;
+  const int device_;
+  const Kernels kernels_;
+  Plan plan_;
+  std::vector<Place> places_;
+};
+
+// One after the other in one piece of pinned memory, so that one copy takes them all.
+bool JpegDecoder::lie_together(std::span<const DeviceDecode> images) const {
+  const uint8_t* end = images.front().file.data();
+  for (const DeviceDecode& image : images) {
+    const uint8_t* begin = image.file.data();
+    if (begin < end || static_cast<size_t>(begin - end) >= kGapInFiles) return false;
+    end = begin + image.file.size();
+  }
+  return driver_.is_pinned(images.front().file.data()) && driver_.is_pinned(end - 1);
+}
+
+// From images[first] on as many as are decoded at once; returns the next one's number.
+size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, const DecodeParams& params,
+                                StreamHandle stream, JpegsInFlight& flight) {
+  const bool together = images.size() - first > 1 && lie_together(images.subspan(first));
+  const uint8_t* const start = images[first].file.data();
+  plan_.clear();
+  places_.clear();
+  size_t next = first, bytes = 0;
+  for (; next < images.size(); ++next) {
+    DeviceDecode& image = images[next];
+    if (image.error) continue;
+    const size_t at = together ? static_cast<size_t>(image.file.data() - start) : bytes;
+    if (!plan_.add(image, params, at)) break;
+    if (image.error) continue;
+    places_.push_back({static_cast<uint32_t>(next), at});
+    bytes = at + (together ? image.file.size() : (image.file.size() + 2 * kSpread - 1) / kSpread * kSpread);
+  }
+  if (places_.empty()) return next;
+
+  const size_t description = plan_.description_bytes(), scratch_at = (bytes + kSlack + 255) / 256 * 256;
+  const auto memory = driver_.memory(device_), pinned = driver_.pinned_memory();
+  const Held device(memory, description + scratch_at + plan_.scratch_bytes(), stream);
+  uint8_t *const files = device.get() + description, *const scratch = files + scratch_at;
+  const Held staging(pinned, description + (together ? 0 : bytes), stream);
+  plan_.describe(staging.get(), device.get(), files, scratch);
+  if (together) {
+    driver_.copy(device_, device.get(), staging.get(), description, stream);
+    driver_.copy(device_, files, start, bytes, stream);
+  } else {
+    for (const Place& p : places_)
+      std::memcpy(staging.get() + description + p.at, images[p.image].file.data(), images[p.image].file.size());
+    driver_.copy(device_, device.get(), staging.get(), description + bytes, stream);
+  }
+  if (plan_.has_restarts()) driver_.set_zero(device_, scratch + plan_.words_at(), plan_.words_bytes(), stream);
+  for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
+    const int64_t blocks = plan_.blocks_of(k);
+    if (blocks) driver_.launch(device_, *kernels_[k], {blocks, jpeg_gpu::kThreads, 0}, device.get(), stream);
+  }
+  driver_.copy(device_, flight.next(), device.get() + plan_.flags_at(), 4 * places_.size(), stream);
+  for (const Place& p : places_) flight.add(p.image);
+  return next;
+}
+
+std::unique_ptr<DecodesInFlight> JpegDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                                     StreamHandle stream) {
+  if (images.empty()) return nullptr;
+  auto flight = std::make_unique<JpegsInFlight>(driver_.pinned_memory(), images.size(), stream);
+  for (size_t next = 0; next < images.size();) next = decode_part(images, next, params, stream, *flight);
+  if (flight->empty()) return nullptr;
+  return flight;
+}
+
+}  // namespace
+
+std::unique_ptr<BatchDecoder> make_jpeg_decoder(Driver& driver, int device, std::string& why, jpeg_gpu::Division division) {
+  JpegDecoder::Kernels kernels;
+  for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
+    kernels[k] = driver.kernel(device, jpeg_gpu::kernel_text(), jpeg_gpu::entry_of(static_cast<jpeg_gpu::Kernel>(k)), why);
+    if (!kernels[k]) return nullptr;
+  }
+  return std::make_unique<JpegDecoder>(driver, device, std::move(kernels), division);
+}
+
+}  // namespace penstock

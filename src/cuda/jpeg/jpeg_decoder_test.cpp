@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU's decoder on the emulated GPU: the bytes of decode_image, whatever the file, the batch and the region.
+#include "cuda/jpeg/jpeg_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "codecs/image_decoder.h"
+#include "codecs/test_images.h"
+#include "cuda/jpeg/test_jpegs.h"
+
+namespace penstock {
+namespace {
+
+using test::File;
+using test::JpegRecipe;
+
+TEST(JpegOnTheGpu, GivesTheCpusBytesForEverySamplingAndSize) {
+  test::GpuJpegs gpu;
+  const int sizes[][2] = {{1, 1}, {8, 8}, {9, 17}, {5, 3}, {47, 33}, {120, 160}, {300, 16}, {16, 300}, {201, 333}};
+  uint32_t seed = 0;
+  for (const auto& [height, width] : sizes)
+    for (int h = 1; h <= 2; ++h)
+      for (int v = 1; v <= 2; ++v)
+        for (int components : {3, 1}) {
+          JpegRecipe r;
+          r.height = height, r.width = width, r.h = h, r.v = v, r.components = components;
+          r.seed = ++seed;
+          r.quality = seed % 3 == 0 ? 50 : seed % 3 == 1 ? 92 : 100;
+          r.optimized = seed % 2;
+          gpu.add(test::make_jpeg(r), r.text());
+        }
+  for (const ImageType type : {ImageType::rgb, ImageType::bgr, ImageType::gray}) {
+    DecodeParams params;
+    params.type = type;
+    gpu.expect_equal(params);
+  }
+}
+
+
+TEST(JpegOnTheGpu, TakesRestartMarkers) {
+  test::GpuJpegs gpu;
+  uint32_t seed = 100;
+  for (const int every : {1, 2, 7, 40, 1000})
+    for (int h = 1; h <= 2; ++h) {
+      JpegRecipe r;
+      r.height = 150, r.width = 131, r.h = h, r.v = h;
+      r.components = every == 2 ? 1 : 3;
+      r.restart_mcus = every;
+      r.seed = ++seed;
+      gpu.add(test::make_jpeg(r), r.text());
+      r.restart_mcus = 0, r.restart_rows = 1;
+      gpu.add(test::make_jpeg(r), r.text());
+    }
+  gpu.expect_equal();
+}
+
+TEST(JpegOnTheGpu, TakesAnyTables) {
+  test::GpuJpegs gpu;
+  for (int i = 0; i < 12; ++i) {
+    JpegRecipe r;
+    r.height = 90 + i, r.width = 140 - i;
+    r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
+    r.long_codes = i % 3 == 0, r.optimized = i % 3 == 1, r.wide_quant = i % 3 == 2;
+    r.quality = i % 3 == 2 ? 1 : 70;
+    r.seed = 200 + i;
+    gpu.add(test::make_jpeg(r), r.text());
+  }
+  gpu.expect_equal();
+}
+
+// APP1 with an orientation alone.
+std::vector<uint8_t> exif_of(int orientation) {
+  return {'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0,
+          static_cast<uint8_t>(orientation), 0, 0, 0, 0, 0, 0};
+}
+
+TEST(JpegOnTheGpu, DecodesRegionsOfPicturesThatAreTurned) {
+  std::mt19937 random(7);
+  for (const ImageType type : {ImageType::rgb, ImageType::gray}) {
+    test::GpuJpegs gpu;
+    DecodeParams params;
+    params.type = type;
+    for (int i = 0; i < 64; ++i) {
+      JpegRecipe r;
+      r.height = 1 + static_cast<int>(random() % 120), r.width = 1 + static_cast<int>(random() % 120);
+      r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
+      r.components = i % 9 == 0 ? 1 : 3;
+      r.restart_mcus = i % 5 == 0 ? 1 + i / 5 : 0;
+      r.exif = exif_of(1 + i % 8);
+      r.seed = 300 + i;
+      const File file = test::make_jpeg(r);
+      const ImageInfo info = probe_image(file, params);
+      EXPECT_EQ(info.orientation, 1 + i % 8);
+      Region region{0, 0, info.height, info.width};
+      if (i % 4) {
+        region.y = random() % info.height, region.x = random() % info.width;
+        region.height = 1 + random() % (info.height - region.y), region.width = 1 + random() % (info.width - region.x);
+      }
+      gpu.add(file, r.text() + " orientation " + std::to_string(1 + i % 8), region);
+    }
+    gpu.expect_equal(params);
+  }
+}
+
+// Many blocks of threads, and what cannot synchronize.
+TEST(JpegOnTheGpu, SynchronizesLargeAndFlatPictures) {
+  for (const jpeg_gpu::Division division : {jpeg_gpu::Division{1024, 1024, 4096}, jpeg_gpu::Division{}, {4096, 2048, 24576}}) {
+    test::GpuJpegs gpu(division);
+    for (int i = 0; i < 4; ++i) {
+      JpegRecipe r;
+      r.height = 700, r.width = 900, r.quality = i % 2 ? 100 : 30, r.seed = 400 + i;
+      r.h = r.v = 1 + i / 2;
+      gpu.add(test::make_jpeg(r), r.text());
+    }
+    gpu.add(test::flat_jpeg(1080, 1920, 77), "flat");
+    gpu.expect_equal();
+  }
+}
+
+// What one file does to the others: nothing.
+TEST(JpegOnTheGpu, LeavesTheRestOfABatchAloneWhateverAFileHolds) {
+  std::mt19937 random(11);
+  std::vector<File> good;
+  for (int i = 0; i < 6; ++i) {
+    JpegRecipe r;
+    r.height = 60 + 10 * i, r.width = 130 - 10 * i, r.seed = 500 + i;
+    r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
+    r.restart_mcus = i == 3 ? 5 : 0;
+    good.push_back(test::make_jpeg(r));
+  }
+  int flagged = 0, taken = 0;
+  for (int round = 0; round < 20; ++round) {
+    test::GpuJpegs gpu;
+    for (int i = 0; i < 12; ++i) {
+      File file = good[i % 6];
+      if (i >= 6) {
+        const size_t scan = file.size() / 2 + random() % (file.size() / 2);
+        switch (random() % 4) {
+          case 0: file.resize(scan); break;
+          case 1: file[scan] ^= 1 << random() % 8; break;
+          case 2: file.insert(file.begin() + static_cast<ptrdiff_t>(scan), {0xFF, static_cast<uint8_t>(0xD0 + random() % 16)}); break;
+          default: file.erase(file.begin() + static_cast<ptrdiff_t>(scan)); break;
+        }
+      }
+      gpu.add(file, "round " + std::to_string(round) + " file " + std::to_string(i));
+    }
+    const auto got = gpu.decode({}), want = gpu.decode_on_cpu({});
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (i < 6) {
+        EXPECT_EQ(got[i].error, "");
+      }
+      if (got[i].error.empty()) {
+        gpu.expect_same(i, {}, got[i].pixels, want[i].pixels);
+        ++taken;
+      } else {
+        ++flagged;
+      }
+    }
+  }
+  EXPECT_GT(flagged, 80);
+  EXPECT_GT(taken, 120);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host does for a batch: reads headers, lays out memory, fills the table. No pass over coded data.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "codecs/image_decoder.h"
+#include "codecs/jpeg/scan_header.h"
+#include "cuda/driver.h"
+#include "cuda/jpeg/batch_table.h"
+
+namespace penstock::jpeg_gpu {
+
+// How finely the stream is cut, in bits: multiples of kEntryBits, at most kMostEntries of them in a subsequence.
+struct Division {
+  uint32_t sub_bits = 2048, guess_bits = 2048, warm_bits = 24576;
+};
+
+// All reasons at once, or nothing.
+std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params);
+
+// Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
+class Plan {
+ public:
+  explicit Plan(Division division) : division_(division) {}
+  void clear();
+  // False: the part is full, the image belongs into the next one. Sets image.error where the file is not what declines()
+  // saw. `at`: where the file will be in the uploaded files.
+  bool add(DeviceDecode& image, const DecodeParams& params, size_t at);
+  int pictures() const { return static_cast<int>(pictures_.size()); }
+  bool has_restarts() const { return segments_ > 0; }
+  int64_t blocks_of(int kernel) const;  // of a launch
+
+  // Descriptors, as they go up; the table in front.
+  size_t description_bytes();
+  void describe(uint8_t* to, uint8_t* device_description, const uint8_t* device_files, uint8_t* device_scratch) const;
+  size_t scratch_bytes() const { return scratch_.end; }
+  size_t flags_at() const { return at_.flags; }   // in the description
+  size_t words_at() const { return scratch_.words; }  // in the scratch memory
+  size_t words_bytes() const { return size_t{words_} * 4; }
+  uint32_t* statistics = nullptr;
+
+ private:
+  bool lay_out(Picture& p, const jpeg::ScanHeader& h, size_t scan_bytes) const;
+  void place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const jpeg::ScanHeader& h);
+  uint32_t table_set(const jpeg::ScanHeader& h, Picture& p);
+  void lay_out_scratch();
+
+  Division division_;
+  uint32_t tiles_ = 0, subs_ = 0, syncs_ = 0, segments_ = 0, words_ = 0, blocks_ = 0, transforms_ = 0, colors_ = 0;
+  uint64_t sample_bytes_ = 0;
+  std::vector<Picture> pictures_;
+  std::vector<TableSpec> specs_;
+  std::vector<Item> tile_items_, sync_items_;
+  std::vector<DecodeItem> decode_items_;
+  jpeg::ScanHeader header_;
+  struct {
+    size_t pictures, specs, tiles, syncs, decodes, markers, bits, flags, end;
+  } at_{};
+  struct {
+    size_t tables, words, tile_kept, tile_restarts, segment_end, segment_bytes, segment_sub, sub_segment, sub_state,
+        sub_record, incoming, entry, dc_sum, block_entry, coefficients, samples, end = 0;
+  } scratch_{};
+};
+
+}  // namespace penstock::jpeg_gpu

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// From coefficients to pixels: the inverse DCT of codecs/jpeg/transform.h ("islow", with what its vector forms do in 16
+// bits), upsampling and color as in codecs/jpeg/color_scalar.inc.h. The same bytes.
+#pragma once
+#include "cuda/jpeg/device.h"
+
+namespace penstock::jpeg_gpu {
+
+PENSTOCK_DEVICE uint32_t times(int32_t v, int32_t k) { return static_cast<uint32_t>(v * k); }
+
+// One pass; in: values of 16 bits. Unsigned sums, because forged coefficients overflow.
+template <uint32_t kShift> PENSTOCK_DEVICE void transform(const int32_t* in, int32_t* out) {
+  constexpr int32_t k0_298 = 2446, k0_390 = 3196, k0_541 = 4433, k0_765 = 6270, k0_899 = 7373, k1_175 = 9633,
+                    k1_501 = 12299, k1_847 = 15137, k1_961 = 16069, k2_053 = 16819, k2_562 = 20995, k3_072 = 25172;
+  const auto wrap = [](int32_t v) { return signed_half(static_cast<uint32_t>(v)); };
+  const uint32_t t0 = times(wrap(in[0] + in[4]), 8192), t1 = times(wrap(in[0] - in[4]), 8192);
+  const uint32_t t2 = times(in[2], k0_541) + times(in[6], k0_541 - k1_847);
+  const uint32_t t3 = times(in[2], k0_541 + k0_765) + times(in[6], k0_541);
+  const int32_t s3 = wrap(in[3] + in[7]), s4 = wrap(in[1] + in[5]);
+  const uint32_t z3 = times(s3, k1_175 - k1_961) + times(s4, k1_175);
+  const uint32_t z4 = times(s3, k1_175) + times(s4, k1_175 - k0_390);
+  const uint32_t u0 = times(in[7], k0_298 - k0_899) + times(in[1], -k0_899) + z3;
+  const uint32_t u1 = times(in[5], k2_053 - k2_562) + times(in[3], -k2_562) + z4;
+  const uint32_t u2 = times(in[5], -k2_562) + times(in[3], k3_072 - k2_562) + z3;
+  const uint32_t u3 = times(in[7], -k0_899) + times(in[1], k1_501 - k0_899) + z4;
+  constexpr uint32_t kRound = 1u << (kShift - 1);
+  const uint32_t even[4] = {t0 + t3 + kRound, t1 + t2 + kRound, t1 - t2 + kRound, t0 - t3 + kRound};
+  const uint32_t odd[4] = {u3, u2, u1, u0};
+  PENSTOCK_UNROLL
+  for (uint32_t i = 0; i < 4; ++i) {
+    out[i] = static_cast<int32_t>(even[i] + odd[i]) >> kShift;
+    out[7 - i] = static_cast<int32_t>(even[i] - odd[i]) >> kShift;
+  }
+}
+
+// The picture of a block of a launch in which each picture has blocks from `first` on.
+template <class First> PENSTOCK_DEVICE uint32_t picture_of(const BatchTable& b, const First& first) {
+  uint32_t low = 0, high = b.pictures - 1;
+  while (low < high) {
+    const uint32_t middle = (low + high + 1) >> 1;
+    if (first(b.picture[middle]) <= blockIdx.x) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+// Rows of a grid: i / width for i < 2^24 and where i + width does not pass 2^24 a float is exact enough; else an integer.
+PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
+  if (i < 1u << 22) return static_cast<uint32_t>((static_cast<float>(i) + 0.5f) / static_cast<float>(width));
+  return i / width;
+}
+
+// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane.
+PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
+  __shared__ uint32_t passed[32][8 * 5];
+  const uint32_t picture = picture_of(b, [](const Picture& p) { return p.first_transform; });
+  const Picture& p = b.picture[picture];
+  if (b.flags[picture]) return;
+  const uint32_t l = threadIdx.x & 7, of_warps = threadIdx.x >> 3;
+  const uint32_t q0 = (blockIdx.x - p.first_transform) * kTransformed + of_warps;
+  const uint32_t columns = p.column_end - p.column_begin, mcus = columns * (p.row_end - p.row_begin);
+  const uint32_t across = p.h >> 1, down = p.v >> 1, luma = mcus << (across + down);
+  uint32_t unusual = 0;
+  PENSTOCK_KEEP_LOOP
+  for (uint32_t turn = 0; turn < kTransformed / 32; ++turn) {
+    uint32_t q = q0 + turn * 32, component = 0, sh = across, sv = down;
+    if (q >= luma) {
+      q -= luma;
+      sh = sv = 0;
+      component = 1;
+      if (q >= mcus) {
+        q -= mcus;
+        component = 2;
+      }
+    }
+    const bool on = component < p.planes && (component == 0 || q < mcus);
+    const uint32_t width = columns << sh, y = row_of(q, width), x = q - y * width;
+    auto* const own = passed[of_warps];
+    if (on) {
+      const uint32_t in_mcu = component == 0 ? ((y & sv) << sh) + (x & sh) : (1u << (across + down)) + component - 1;
+      const uint32_t block = p.stored_base + ((y >> sv) * columns + (x >> sh)) * p.mcu_blocks + in_mcu;
+      const Words4 v = load_as<Words4>(b.coefficients + static_cast<uint64_t>(block) * 64 + l * 8);
+      const Words4 k = load_as<Words4>(p.quant[component] + l * 8);
+      const uint32_t pairs[4] = {v.x, v.y, v.z, v.w}, factors[4] = {k.x, k.y, k.z, k.w};
+      int32_t in[8], out[8];
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 8; ++j) in[j] = signed_half(pairs[j >> 1] >> (16 * (j & 1)));
+      if (l == 0) in[0] += b.entry[b.block_entry[block]].dc[component];
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 8; ++j)
+        in[j] = signed_half(static_cast<uint32_t>(in[j]) * (factors[j >> 1] >> (16 * (j & 1)) & 0xFFFF));
+      unusual |= static_cast<uint32_t>(in[0] + 8192) >> 14;  // a shift of row 0 alone, and saturation, differ there
+      transform<11>(in, out);
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 4; ++j) {
+        const uint32_t pair = saturate_pair(out[2 * j], out[2 * j + 1]);
+        auto* const half = reinterpret_cast<uint16_t*>(own) + l;
+        half[(2 * j) * 10] = static_cast<uint16_t>(pair);
+        half[(2 * j + 1) * 10] = static_cast<uint16_t>(pair >> 16);
+      }
+    }
+    __syncwarp();
+    if (on) {
+      int32_t in[8], out[8];
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 4; ++j) {
+        const uint32_t pair = own[l * 5 + j];
+        in[2 * j] = signed_half(pair);
+        in[2 * j + 1] = signed_half(pair >> 16);
+      }
+      transform<18>(in, out);
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 8; ++j) out[j] += 128;
+      const uint32_t stride = (columns * 8) << sh;
+      *reinterpret_cast<Words2*>(b.samples + p.plane[component] + static_cast<uint64_t>(y * 8 + l) * stride + x * 8) =
+          Words2{saturate_bytes(out[0], out[1], out[2], out[3]), saturate_bytes(out[4], out[5], out[6], out[7])};
+    }
+    __syncwarp();
+  }
+  if (unusual) atomicOr(b.flags + picture, kUnusualValue);
+}
+
+// 8 pixels of `kChannels` bytes; of a group that starts at `to`, which may lie in front of the row.
+template <uint32_t kWords> struct PixelGroup {
+  uint32_t word[kWords];
+};
+
+// A row's groups are neighboring lanes: each lane writes whole aligned words, its first one with what the lane before has
+// of it. Bytes [low, high) of the group are of the row; low is negative where the row goes on to the left.
+template <uint32_t kWords>
+PENSTOCK_DEVICE void store_group(const PixelGroup<kWords>& g, uint64_t to, int32_t low, int32_t high, bool on, bool first,
+                                 bool last) {
+  const uint32_t before = __shfl_up_sync(kAllLanes, g.word[kWords - 1], 1);
+  if (!on) return;
+  const int32_t odd = static_cast<int32_t>(to & 3);
+  if (const int32_t mine = first ? 0 : -odd; low < mine) low = mine;
+  auto* const aligned = reinterpret_cast<uint8_t*>(to - odd);
+  PENSTOCK_UNROLL
+  for (uint32_t j = 0; j <= kWords; ++j) {
+    const uint32_t v = funnel(j < kWords ? g.word[j < kWords ? j : 0] : 0, j ? g.word[j ? j - 1 : 0] : before, 8 * odd);
+    const int32_t at = static_cast<int32_t>(4 * j) - odd;
+    if (at >= low && at + 4 <= high) {
+      *reinterpret_cast<uint32_t*>(aligned + 4 * j) = v;
+    } else if (j < kWords || last) {
+      PENSTOCK_UNROLL
+      for (int32_t k = 0; k < 4; ++k)
+        if (at + k >= low && at + k < high) aligned[4 * j + k] = static_cast<uint8_t>(v >> (8 * k));
+    }
+  }
+}
+
+// Chroma as Cb | Cr << 16 with offset 128; JFIF's factors times 65536.
+PENSTOCK_DEVICE PixelGroup<6> colors(Words2 luma, const uint32_t* chroma, bool color, bool bgr) {
+  int32_t v[24];
+  PENSTOCK_UNROLL
+  for (uint32_t j = 0; j < 8; ++j) {
+    const int32_t y = (j < 4 ? luma.x : luma.y) >> (8 * (j & 3)) & 255;
+    if (color) {
+      const int32_t cb = chroma[j] & 0xFFFF, cr = chroma[j] >> 16;
+      const int32_t red = y + ((91881 * cr + (32768 - 91881 * 128)) >> 16);
+      const int32_t blue = y + ((116130 * cb + (32768 - 116130 * 128)) >> 16);
+      v[3 * j] = bgr ? blue : red;
+      v[3 * j + 1] = y + ((-22554 * cb - 46802 * cr + (32768 + (22554 + 46802) * 128)) >> 16);
+      v[3 * j + 2] = bgr ? red : blue;
+    } else {
+      v[3 * j] = v[3 * j + 1] = v[3 * j + 2] = y;
+    }
+  }
+  PixelGroup<6> g;
+  PENSTOCK_UNROLL
+  for (uint32_t k = 0; k < 6; ++k) g.word[k] = saturate_bytes(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
+  return g;
+}
+
+// 8 x 2 pixels a thread, both chroma components at once in the halves of a word.
+struct ChromaPlanes {
+  const uint8_t *cb, *cr;
+  int32_t stride, left, right, top, bottom;  // samples that are there: [left, right), [top, bottom)
+  int32_t width, height;                     // of the whole picture's chroma
+
+  PENSTOCK_DEVICE uint32_t at(int32_t row, int32_t column) const {
+    const int64_t i = static_cast<int64_t>(row - top) * stride + (column - left);
+    return cb[i] | static_cast<uint32_t>(cr[i]) << 16;
+  }
+  PENSTOCK_DEVICE int32_t clamp_row(int32_t row) const {
+    row = row < height ? row : height - 1;
+    row = row < bottom ? row : bottom - 1;
+    return row > top ? row : top;
+  }
+  // Samples column .. column + 3, which are there.
+  PENSTOCK_DEVICE void four(int32_t row, int32_t column, uint32_t* v) const {
+    const int64_t i = static_cast<int64_t>(row - top) * stride + (column - left);
+    const uint32_t a = load_as<uint32_t>(cb + i), c = load_as<uint32_t>(cr + i);
+    PENSTOCK_UNROLL
+    for (uint32_t j = 0; j < 4; ++j) v[j] = pick_bytes(a, c, 0x8088u | j | (4 + j) << 8) & 0x00FF00FF;
+  }
+  // And their neighbors: column - 1 .. column + 4.
+  PENSTOCK_DEVICE void six(int32_t row, int32_t column, uint32_t* v) const {
+    four(row, column, v + 1);
+    const int32_t most = width < right ? width : right;
+    v[0] = at(row, column > left ? column - 1 : column);
+    v[5] = at(row, column + 4 < most ? column + 4 : column + 3 < most ? column + 3 : most - 1);
+  }
+};
+
+// Chroma of the 8 pixels from x on in row y.
+PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaPlanes& c, int32_t y, int32_t x, uint32_t* to) {
+  if (p.h == 1) {
+    const int32_t row = p.v == 2 ? y >> 1 : y;
+    c.four(row, x, to);
+    c.four(row, x + 4, to + 4);
+    if (p.v == 2) {
+      uint32_t far[8];
+      const int32_t other = c.clamp_row(y & 1 ? row + 1 : row - 1);
+      c.four(other, x, far);
+      c.four(other, x + 4, far + 4);
+      const uint32_t round = y & 1 ? 0x00020002 : 0x00010001;
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 8; ++j) to[j] = (3 * to[j] + far[j] + round) >> 2 & 0x00FF00FF;
+    }
+    return;
+  }
+  const int32_t row = p.v == 2 ? y >> 1 : y, column = x >> 1;
+  uint32_t s[6];
+  if (c.width <= 2) {  // too narrow to interpolate
+    c.four(row, column, s);
+    PENSTOCK_UNROLL
+    for (uint32_t j = 0; j < 4; ++j) to[2 * j] = to[2 * j + 1] = s[j];
+    return;
+  }
+  c.six(row, column, s);
+  if (p.v == 2) {
+    uint32_t far[6];
+    c.six(c.clamp_row(y & 1 ? row + 1 : row - 1), column, far);
+    PENSTOCK_UNROLL
+    for (uint32_t j = 0; j < 6; ++j) s[j] = 3 * s[j] + far[j];
+  }
+  PENSTOCK_UNROLL
+  for (uint32_t j = 0; j < 4; ++j) {
+    const int32_t i = column + static_cast<int32_t>(j);
+    const uint32_t a = 3 * s[j + 1], before = i == 0 ? s[1] : s[j], after = i == c.width - 1 ? s[j + 1] : s[j + 2];
+    if (p.v == 2) {
+      to[2 * j] = (a + before + 0x00080008) >> 4 & 0x00FF00FF;
+      to[2 * j + 1] = (a + after + 0x00070007) >> 4 & 0x00FF00FF;
+    } else {
+      to[2 * j] = (a + before + 0x00010001) >> 2 & 0x00FF00FF;
+      to[2 * j + 1] = (a + after + 0x00020002) >> 2 & 0x00FF00FF;
+    }
+  }
+}
+
+PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
+  const uint32_t picture = picture_of(b, [](const Picture& p) { return p.first_color; });
+  const Picture& p = b.picture[picture];
+  if (b.flags[picture]) return;
+  const uint32_t q = (blockIdx.x - p.first_color) * kThreads + threadIdx.x;
+  const uint32_t x0 = p.x & ~7u, y0 = p.y & ~1u, x1 = p.x + p.region_width, y1 = p.y + p.region_height;
+  const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, pair = row_of(q, groups), group = q - pair * groups;
+  const bool inside = pair < pairs;
+  const int32_t x = static_cast<int32_t>(x0 + group * 8), y = static_cast<int32_t>(y0 + pair * 2);
+  const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = p.h, v = p.v;
+  const int32_t left = static_cast<int32_t>(p.column_begin) * 8, top = static_cast<int32_t>(p.row_begin) * 8;
+  const uint8_t* const luma = b.samples + p.plane[0];
+  const bool color = p.planes == 3;
+  const ChromaPlanes chroma{b.samples + p.plane[1], b.samples + p.plane[2], columns * 8, left, left + columns * 8, top,
+                            static_cast<int32_t>(p.row_end) * 8, (static_cast<int32_t>(p.width) + h - 1) / h,
+                            (static_cast<int32_t>(p.height) + v - 1) / v};
+  // Bytes of the group that are of the row.
+  const int32_t in_front = static_cast<int32_t>(p.x) - x, behind = static_cast<int32_t>(x1) - x;
+  const bool first = group == 0 || (threadIdx.x & 31) == 0, last = group + 1 == groups || (threadIdx.x & 31) == 31;
+  PENSTOCK_KEEP_LOOP
+  for (int32_t r = 0; r < 2; ++r) {
+    const bool on = inside && y + r >= static_cast<int32_t>(p.y) && y + r < static_cast<int32_t>(y1);
+    Words2 of_luma{0, 0};
+    uint32_t cc[8] = {};
+    if (on) {
+      of_luma = load_as<Words2>(luma + static_cast<int64_t>(y + r - top * v) * (columns * 8 * h) + (x - left * h));
+      if (color) upsample(p, chroma, y + r, x, cc);
+    }
+    const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(p.y)) * p.row_step;
+    const int32_t end = behind < 8 ? behind : 8;
+    if (p.channels == 1) {
+      const PixelGroup<2> g{{of_luma.x, of_luma.y}};
+      if (p.dense) {
+        store_group<2>(g, p.out + row - in_front, in_front, end, on, first, last);
+      } else if (on) {
+        for (int32_t j = in_front > 0 ? in_front : 0; j < end; ++j)
+          *reinterpret_cast<uint8_t*>(p.out + row + (j - in_front) * p.pixel_step) =
+              static_cast<uint8_t>(g.word[j >> 2] >> (8 * (j & 3)));
+      }
+      continue;
+    }
+    const PixelGroup<6> g = colors(of_luma, cc, color, p.bgr);
+    if (p.dense) {
+      store_group<6>(g, p.out + row - 3 * in_front, 3 * in_front, 3 * end, on, first, last);
+    } else if (on) {
+      PENSTOCK_UNROLL
+      for (int32_t j = 0; j < 8; ++j) {
+        if (j < in_front || j >= end) continue;
+        auto* const to = reinterpret_cast<uint8_t*>(p.out + row + (j - in_front) * p.pixel_step);
+        PENSTOCK_UNROLL
+        for (int32_t k = 0; k < 3; ++k) to[k] = static_cast<uint8_t>(g.word[(3 * j + k) >> 2] >> (8 * ((3 * j + k) & 3)));
+      }
+    }
+  }
+}
+
+}  // namespace penstock::jpeg_gpu
