@@ -9,7 +9,7 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
-    from . import math, plugin, tfrecord, torch
+    from . import control, math, plugin, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
 
 __version__ = "0.1.0"
@@ -22,7 +22,7 @@ def __getattr__(name):
         from . import pipeline
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
-    if name in ("math", "pictures", "pipeline", "plugin", "sources", "tensors", "tfrecord", "torch"):
+    if name in ("control", "math", "pictures", "pipeline", "plugin", "sources", "tensors", "tfrecord", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

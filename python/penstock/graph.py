@@ -126,8 +126,14 @@ class DataNode(_core.NodeRef):
         return f"DataNode({self.name!r}, output {self.output})"
 
     def __bool__(self):
-        raise TypeError("a value of a pipeline has no truth while the pipeline is defined: `if`, `and`, `or` and `not` on it "
-                        "are not supported yet; use &, |, ~ or a multiplication")
+        from .control_flow_ast import why_not
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            frame = frame.f_back
+        why = why_not(frame.f_code) if frame is not None else ""
+        raise TypeError("a value of the pipeline has no truth while the pipeline is defined"
+                        + (f": {why}" if why else "; `if`, `while`, `and`, `or` and `not` on it work inside of functions that "
+                           "pipeline_def converts, &, | and ~ everywhere") + f"\n  at {user_line()}")
 
     def __len__(self):
         raise TypeError("a value of a pipeline has no length while the pipeline is defined; see .shape()")
@@ -136,7 +142,8 @@ class DataNode(_core.NodeRef):
         raise TypeError("a value of a pipeline cannot be iterated while the pipeline is defined")
 
     def __setitem__(self, key, value):
-        raise TypeError("assignment to a part of a value of a pipeline is not supported yet")
+        raise TypeError("assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
+                        f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}")
 
     def __getitem__(self, key):
         return _subscript(self, key)
@@ -260,7 +267,8 @@ class _NewAxis:
 newaxis = _NewAxis()
 
 
-def _subscript(node, key):
+def index_arguments(node, key):
+    """(arguments of _subscript, [(place, name) of new axes]) for node[key]."""
     items = key if isinstance(key, tuple) else (key,)
     given = sum(1 for i in items if not _is_new_axis(i) and i is not Ellipsis)
     if sum(1 for i in items if i is Ellipsis) > 1:
@@ -288,9 +296,15 @@ def _subscript(node, key):
             dim += 1
         else:
             raise TypeError(f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}")
+    return arguments, list(zip(new_axes, names))
+
+
+def _subscript(node, key):
+    arguments, new_axes = index_arguments(node, key)
     result = add_node("_subscript", (node,), arguments) if arguments else node
     if new_axes:
-        options = {"axes": new_axes}
+        options = {"axes": [axis for axis, _ in new_axes]}
+        names = [name for _, name in new_axes]
         if all(names):
             options["new_axis_names"] = "".join(names)
         result = add_node("expand_dims", (result,), options)

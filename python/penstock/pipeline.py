@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 
-from . import _core, graph
+from . import _core, control_flow_ast, graph
 from .graph import DataNode
 from .types import DType
 
@@ -31,6 +31,7 @@ class Pipeline:
     entropy_index: places inside JPEG files, so that later epochs decode only what a crop needs: "auto" makes them in the
     first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does neither; a path names the
     file to make and use; None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
+    max_trips: trips that a loop over values of the pipeline may make; more are an error that names the sample.
     enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
     output, checked on every batch. The other arguments are accepted without effect.
     """
@@ -41,7 +42,7 @@ class Pipeline:
                  checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
                  output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
                  stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
-                 memory_limit=None, entropy_index=None):
+                 memory_limit=None, entropy_index=None, max_trips=1_000_000):
         if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
         if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
@@ -63,7 +64,7 @@ class Pipeline:
             exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
             concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
             memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler)
+            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips))
         self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._depth = int(max(depths.values()))
         self._graph = _core.Graph()
@@ -526,8 +527,6 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     With or without parentheses. Keywords that are Pipeline's arguments go to it, those of the call before those of the
     decorator; the rest go to the function.
     """
-    if enable_conditionals:
-        raise NotImplementedError("enable_conditionals is not supported yet")
     import inspect
     known = _parameters()
     for name in pipeline_kwargs:
@@ -551,7 +550,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
             pipeline = Pipeline(**options)
             graph.push(pipeline)
             try:
-                outputs = pipeline._as_outputs(function(*args, **rest))
+                outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **rest))
             finally:
                 graph.pop()
             pipeline.set_outputs(*outputs)

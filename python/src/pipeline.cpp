@@ -33,6 +33,7 @@ void add_argument(Node& to, const std::string& name, nb::handle value) {
 int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict arguments, const std::string& name, int64_t seed,
              const std::string& user_line, int outputs, nb::list types, const std::string& device) {
   Node n;
+  n.region = g.current_region();
   n.op = op, n.name = name, n.seed = seed, n.user_line = user_line, n.outputs = outputs, n.device = device;
   try {
     for (nb::handle i : inputs) n.inputs.push_back(nb::cast<const NodeRef&>(i).value());
@@ -42,12 +43,40 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
       nb::tuple x = nb::cast<nb::tuple>(t);
       n.types.push_back({static_cast<DType>(nb::cast<int>(x[0])), nb::cast<int>(x[1]), nb::cast<std::string>(x[2])});
     }
+    if (op == "constant" && n.inputs.empty() && n.per_sample.empty()) n.region = 0;  // the same in every trip and branch
   } catch (Error& e) {
     if (e.op.empty()) e.op = op;
     e.user_line = user_line;
     throw;
   }
   return g.add(std::move(n));
+}
+
+std::vector<ValueRef> values_of(nb::list nodes) {  // None: not set
+  std::vector<ValueRef> values;
+  for (nb::handle v : nodes) values.push_back(v.is_none() ? ValueRef{} : nb::cast<const NodeRef&>(v).value());
+  return values;
+}
+
+std::vector<std::string> texts_of(nb::list texts) {
+  std::vector<std::string> list;
+  for (nb::handle t : texts) list.push_back(nb::cast<std::string>(t));
+  return list;
+}
+
+int add_loop(Graph& g, nb::object count, nb::list first, nb::list arguments, nb::object trips, nb::object test, nb::list next,
+             int outer, int inner, nb::list variables, int64_t most_trips, const std::string& user_line) {
+  Node n;
+  n.counted = !count.is_none();
+  if (n.counted) n.inputs.push_back(nb::cast<const NodeRef&>(count).value());
+  for (const ValueRef& v : values_of(first)) n.inputs.push_back(v);
+  for (const ValueRef& v : values_of(arguments)) n.arguments.push_back(v.node);
+  if (!trips.is_none()) n.trips = nb::cast<const NodeRef&>(trips).node;
+  if (!test.is_none()) n.test = nb::cast<const NodeRef&>(test).value();
+  n.results = values_of(next);
+  n.bodies = {outer, inner};
+  n.variables = texts_of(variables), n.most_trips = most_trips, n.user_line = user_line;
+  return g.add_loop(std::move(n));
 }
 
 // How deep this thread is in the user's sources. Python's garbage collector may find a pipeline there that nobody uses
@@ -232,6 +261,25 @@ void bind_pipeline(nb::module_& m) {
       .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
            nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list(),
            nb::arg("device") = "")
+      .def("begin_region", &Graph::begin_region)
+      .def("end_region", &Graph::end_region)
+      .def("current_region", &Graph::current_region)
+      .def("region_of", [](const Graph& g, const NodeRef& r) { return g.node(r.node).region; })
+      .def("add_branch", [](Graph& g, const NodeRef& condition, int then_region, int else_region, nb::list then,
+                            nb::list otherwise, nb::list variables, const std::string& user_line) {
+             return g.add_branch(condition.value(), then_region, else_region, values_of(then), values_of(otherwise),
+                                 texts_of(variables), user_line);
+           })
+      .def("add_argument", [](Graph& g, const NodeRef& first, const std::string& user_line) {
+             return g.add_argument(first.value(), user_line);
+           })
+      .def("add_trip", [](Graph& g, int dtype, const std::string& user_line) {
+             return g.add_trip(static_cast<DType>(dtype), user_line);
+           })
+      .def("add_unset", &Graph::add_unset)
+      .def("add_loop", &add_loop, nb::arg("count").none(), nb::arg("first"), nb::arg("arguments"), nb::arg("trips").none(),
+           nb::arg("test").none(), nb::arg("next"), nb::arg("outer"), nb::arg("inner"), nb::arg("variables"),
+           nb::arg("most_trips"), nb::arg("user_line"))
       .def("on_gpu", [](const Graph& g, const NodeRef& r) { return g.on_gpu(r.value()); })
       .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
       .def("type_of", [](const Graph& g, const NodeRef& r) {

@@ -127,8 +127,11 @@ bool Batch::has_uniform_shapes() const {
 bool Batch::is_dense_tensor() const {
   if (samples_.empty() || !has_uniform_shapes()) return false;
   const size_t step = static_cast<size_t>(samples_[0].shape.volume()) * size_of(dtype_);
-  for (size_t i = 0; i < samples_.size(); ++i)
-    if (!samples_[i].strides.empty() || samples_[i].data != static_cast<char*>(samples_[0].data) + i * step)
+  const auto others = [](const std::shared_ptr<void>& a, const std::shared_ptr<void>& b) {
+    return a.owner_before(b) || b.owner_before(a);
+  };
+  for (size_t i = 0; i < samples_.size(); ++i)  // memory of several owners may lie side by side by chance
+    if ((!block && others(samples_[i].owner, samples_[0].owner)) || !samples_[i].strides.empty() || samples_[i].data != static_cast<char*>(samples_[0].data) + i * step)
       return false;
   return true;
 }

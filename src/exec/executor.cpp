@@ -43,7 +43,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::map<int,
   for (const Node& n : g.nodes()) {
     if (!n.on_gpu || !stage_decodes(g, n)) continue;
     try {
-      const auto engine = engine_of(get_op(n.op), g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; }));
+      const auto engine = engine_of(info_of(n), g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; }));
       auto decoder = engine ? make_batch_decoder(std::max(0, o.device), *engine) : nullptr;
       if (!decoder) continue;
       p.gpu_decoders[n.id] = decoder->takes_regions();
@@ -73,7 +73,7 @@ Executor::Executor(Graph g, PipelineOptions o)
     options.memory = own;
   }
   for (const auto& n : graph.nodes()) {
-    if (get_op(n.op).family != Family::source) continue;
+    if (info_of(n).family != Family::source) continue;
     sources_[n.id] = make_source(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();
     if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
@@ -142,7 +142,7 @@ void Executor::stop() {
 }
 
 bool Executor::has_record(ValueRef v) const {
-  return v.output == 0 && v.place == Place::made && get_op(graph.node(v.node).op).lazy_files;
+  return v.output == 0 && v.place == Place::made && info_of(graph.node(v.node)).lazy_files;
 }
 
 void Executor::open_index() {
@@ -391,7 +391,7 @@ void Executor::serve(int thread) {
 }
 
 bool Executor::ends(const Iteration& it) const {
-  return it.failure || it.no_memory || it.end_of_data || it.step + 1 == plan.steps.size();
+  return it.failure || it.no_memory || it.end_of_data || (it.jump < 0 && it.step + 1 == plan.steps.size());
 }
 
 void Executor::go_on(Iteration& it) {
@@ -399,7 +399,8 @@ void Executor::go_on(Iteration& it) {
     it.finished = true;
     ready_.notify_all();
   } else {
-    ++it.step;
+    it.step = it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
+    it.jump = -1;
     it.prepared = false;
     it.items = it.next_item = it.done_items = 0;
   }

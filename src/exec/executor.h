@@ -101,6 +101,18 @@ class Executor {
   void finish_transfer(Iteration& it);
   Batch to_gpu(Iteration& it, const Batch& from, bool output);
   void run_transfer_item(Iteration& it, int i);
+  void prepare_control(Iteration& it, const Step& s);  // exec/executor_flow.cpp
+  void begin_branch(Iteration& it, const Step& s);
+  void begin_else(Iteration& it, const Step& s);
+  void end_branch(Iteration& it);
+  void begin_loop(Iteration& it, const Step& s);
+  void begin_trip(Iteration& it, int end);             // of samples that have another one; none: jumps to `end`
+  void test_loop(Iteration& it, const Step& s);
+  void repeat_loop(Iteration& it, const Step& s);
+  void end_loop(Iteration& it);
+  void enter(Iteration& it, const Step& s, std::vector<int> chosen);
+  void leave(Iteration& it);
+  void stay_in_loop(Iteration& it, const std::vector<int>& stay);
   void prepare_decode(Iteration& it, const Step& s);
   void run_decode_items(Iteration& it, int first, int count, int64_t& read_ns);
   void decode_sample(Iteration& it, DecodeState& state, int i, int64_t& read_ns);

@@ -29,7 +29,7 @@ static bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e
 
 SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
   const SampleOrigin& o = it.origin[sample];
-  return {sample, n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed(), o.epoch, o.position,
+  return {sample, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key, o.epoch, o.position,
           static_cast<uint32_t>(n.id)};
 }
 
@@ -38,7 +38,7 @@ std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
   for (const auto& a : args)
     if (a.batch && a.batch->size() != it.size)
       bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), it.size);
-  return bind_op(get_op(n.op), args);
+  return bind_op(info_of(n), args);
 }
 
 void Executor::prepare(Iteration& it) {
@@ -53,6 +53,7 @@ void Executor::prepare(Iteration& it) {
     case Step::Kind::stage: s.gpu ? prepare_gpu_stage(it, s) : prepare_stage(it, s); break;
     case Step::Kind::transfer: prepare_transfer(it, s); break;
     case Step::Kind::decode: prepare_decode(it, s); break;
+    case Step::Kind::control: prepare_control(it, s); break;
   }
 }
 
@@ -387,6 +388,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
       case Step::Kind::stage: run_stage_items(it, i, count, w, read_ns); break;
       case Step::Kind::transfer: run_transfer_item(it, i); break;
       case Step::Kind::decode: run_decode_items(it, i, count, read_ns); break;
+      case Step::Kind::control: break;
     }
   };
   if (auto error = error_of(run)) add_error(it, i, std::move(*error));
@@ -434,7 +436,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
   const Step& s = plan.steps[it.step];
   const bool stage_on_gpu = s.gpu && s.kind != Step::Kind::decode;  // runs a whole batch only
   for (auto& bad : errors) {
-    if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;
+    if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0 || !it.frames.empty()) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
     const uint64_t position = o.position;
     it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});

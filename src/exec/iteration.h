@@ -25,6 +25,20 @@ struct SampleOrigin {
   FileStamp stamp{};      // of that file, where a step of its own has read it
 };
 
+// A branch or loop that runs: what its body leaves aside.
+struct Frame {
+  int node = -1;                        // of control flow
+  int size = 0;                         // samples outside
+  std::vector<SampleOrigin> origin;     // of them; empty while all of them are inside
+  std::vector<int> inside, others;      // places outside of the samples that are in the body; branch: of the others
+  bool all = true;                      // the body has all samples: nothing was put aside
+  std::map<ValueRef, Batch> outside;    // captured values as they are outside
+  std::vector<Batch> kept;              // branch: then's results; loop: those of samples that have left
+  bool ran_else = false;                // branch
+  std::vector<int64_t> counts;          // loop: trips of the samples outside, where it is counted
+  uint64_t trip = 0;
+};
+
 struct Iteration {
   uint64_t number = 0;
   int size = 0;                       // samples
@@ -34,8 +48,12 @@ struct Iteration {
   std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
   std::map<int, std::string> states;  // of sources, behind this iteration
 
+  std::vector<Frame> frames;          // the branches and loops that the current step is in
+  uint64_t trips_key = 0;             // of the trips of those loops, for random numbers; 0: in none
+
   // Progress, guarded by the executor's mutex.
   size_t step = 0;
+  int jump = -1;                      // the next step, where it is not the one behind
   bool prepared = false;              // the current step's prepare() has run
   bool preparing = false;
   int64_t items = 0, next_item = 0, done_items = 0;

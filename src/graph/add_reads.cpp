@@ -4,7 +4,7 @@
 namespace penstock {
 
 void add_reads(Planning& p) {
-  const auto names_files = [&](ValueRef v) { return v.output == 0 && get_op(p.graph.node(v.node).op).lazy_files; };
+  const auto names_files = [&](ValueRef v) { return v.output == 0 && info_of(p.graph.node(v.node)).lazy_files; };
   std::set<ValueRef> wanted;
   for (const auto& o : p.outputs)
     if (names_files(o)) wanted.insert(o);

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "graph/passes.h"
+#include "graph/arrangement.h"
 
 namespace penstock {
 
 void add_transfers(Planning& p) {
   std::vector<Step> steps;
   std::set<ValueRef> there;
-  const auto want = [&](ValueRef v) {
+  std::map<int, size_t> begins;  // of open nodes of control flow: where they stand in `steps`, by region of the body
+  // A value from outside of a body is copied once, in front of the node of control flow that it is outside of.
+  const auto place_of = [&](ValueRef v, int region) {
+    const int home = p.graph.node(v.node).region;
+    if (p.graph.within(home, region)) return steps.size();
+    while (p.graph.regions()[region].parent != home) region = p.graph.regions()[region].parent;
+    return begins.at(region);
+  };
+  const auto want = [&](ValueRef v, int region) {
     if ((v.place != Place::cpu && v.place != Place::gpu) || !there.insert(v).second) return;
     Step t;
     t.kind = Step::Kind::transfer;
@@ -16,18 +24,24 @@ void add_transfers(Planning& p) {
     t.inputs = {{v.node, v.output}};
     t.output = v;
     t.gpu = v.place == Place::gpu;
-    steps.push_back(std::move(t));
+    const size_t at = place_of(v, region);
+    steps.insert(steps.begin() + static_cast<ptrdiff_t>(at), std::move(t));
+    for (auto& [body, begin] : begins) begin += begin >= at;
   };
-  for (auto& s : p.plan.steps) {
-    for (const auto& v : s.inputs) want(v);
-    for (int id : s.nodes)
-      for (const auto& [name, v] : p.graph.node(id).per_sample) want(v);
-    steps.push_back(std::move(s));
+  for (size_t i = 0; i < p.plan.steps.size(); ++i) {
+    Step& s = p.plan.steps[i];
+    const int region = p.plan.region_of(s);
+    for_each_read(p.plan, i, [&](ValueRef v) { want(v, region); });
+    if (s.kind == Step::Kind::control)
+      for (int body : p.graph.node(s.nodes[0]).bodies) begins.try_emplace(body, steps.size());
+    steps.push_back(s);
   }
-  for (const auto& v : p.graph.outputs()) want(v);
+  for (const auto& v : p.graph.outputs()) want(v, 0);
   std::set<ValueRef> stays;  // read by something that is no transfer
   for (const auto& s : steps) {
-    if (s.kind != Step::Kind::transfer) stays.insert(s.inputs.begin(), s.inputs.end());
+    if (s.kind == Step::Kind::transfer) continue;
+    stays.insert(s.inputs.begin(), s.inputs.end());
+    if (s.kind == Step::Kind::control) for_each_read(p.graph.node(s.nodes[0]), [&](ValueRef v) { stays.insert(v); });
     for (int id : s.nodes)
       for (const auto& [name, v] : p.graph.node(id).per_sample) stays.insert(v);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "graph/arrangement.h"
 #include "graph/stage_growth.h"
 
 namespace penstock {
@@ -24,10 +25,12 @@ void find_decode_regions(Planning& p) {
     int64_t readers = 0;
     for (const Step& s : steps) readers += reads(s);
     const auto stage = std::find_if(steps.begin(), steps.end(), reads);
-    if (readers != 1 || stage->kind != Step::Kind::stage || stage->inputs[0] != pixels) continue;
+    for (size_t k = 0; k < steps.size(); ++k)
+      if (steps[k].kind == Step::Kind::control) for_each_read(p.plan, k, [&](ValueRef v) { readers += v == pixels; });
+    if (readers != 1 || p.plan.region_of(*stage) != p.plan.region_of(steps[i]) || stage->kind != Step::Kind::stage || stage->inputs[0] != pixels) continue;
     if (std::none_of(stage->nodes.begin(), stage->nodes.end(), [&](int id) {
           const Node& n = p.graph.node(id);
-          return get_op(n.op).family == Family::stage && stage_traits(p.graph, n).maps;
+          return info_of(n).family == Family::stage && stage_traits(p.graph, n).maps;
         }))
       continue;
     steps[i].regions = true;

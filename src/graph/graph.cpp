@@ -16,8 +16,9 @@ int Graph::find(const std::string& name) const {
 }
 
 int Graph::add(Node node) {
+  if (node.control != Control::none) return add_control(std::move(node));
   try {
-    const OpInfo& info = get_op(node.op);
+    const OpInfo& info = info_of(node);
     node.id = static_cast<int>(nodes_.size());
     if (node.name.empty()) {
       node.name = "__" + node.op + "_" + std::to_string(node.id);
@@ -47,6 +48,10 @@ int Graph::add(Node node) {
       if (!has_value(in)) bad_argument("an input that does not exist: output {} of node {}", in.output, in.node);
     for (const auto& [name, in] : node.per_sample)
       if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
+    for (const auto& in : node.inputs) check_visible(in, node.region);
+    for (const auto& [name, in] : node.per_sample) check_visible(in, node.region);
+    if (info.family == Family::source && node.region != 0)
+      bad_argument("a source of samples cannot stand inside of a condition or loop: make it before");
     if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
       bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
     node.on_gpu = node.device.empty() ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
@@ -78,11 +83,12 @@ bool Graph::has_value(ValueRef v) const {
 void Graph::set_outputs(std::vector<ValueRef> outputs) {
   for (const auto& v : outputs)
     if (!has_value(v)) bad_argument("an output that is no value of this pipeline");
+    else check_visible(v, 0);
   outputs_ = std::move(outputs);
 }
 
 std::vector<Argument> Graph::arguments(const Node& n, const std::function<const Batch*(ValueRef)>& per_sample) const {
-  const OpInfo& info = get_op(n.op);
+  const OpInfo& info = info_of(n);
   std::vector<Argument> args(info.args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     for (const auto& [name, value] : n.constants)
@@ -106,29 +112,10 @@ std::string Graph::value_text(ValueRef v) const {
   return node(v.node).outputs > 1 ? fmt::format("%{}.{}{}", v.node, v.output, place) : fmt::format("%{}{}", v.node, place);
 }
 
-std::string Graph::node_text(int id, bool with_types) const {
-  const Node& n = node(id);
-  std::string types;
-  for (const auto& t : n.types) types += (types.empty() ? "" : ", ") + penstock::to_text(t);
-  std::string s = with_types ? fmt::format("%{}: {} = {}(", id, types, n.op) : fmt::format("%{} = {}(", id, n.op);
-  for (size_t i = 0; i < n.inputs.size(); ++i) s += (i ? ", " : "") + value_text(n.inputs[i]);
-  s += ")";
-  if (!n.device.empty()) s += fmt::format(" device='{}'", n.device);
-  for (const auto& [name, value] : n.constants) s += fmt::format(" {}={}", name, penstock::to_text(value));
-  for (const auto& [name, ref] : n.per_sample) s += fmt::format(" {}={}", name, value_text(ref));
-  return s;
-}
-
 std::string Graph::return_text() const {
   std::string s = "return ";
   for (size_t i = 0; i < outputs_.size(); ++i) s += (i ? ", " : "") + value_text(outputs_[i]);
   return s + "\n";
-}
-
-std::string Graph::text() const {
-  std::string s;
-  for (const auto& n : nodes_) s += node_text(n.id) + (n.user_line.empty() ? "" : "  # " + n.user_line) + "\n";
-  return s + return_text();
 }
 
 }  // namespace penstock

@@ -32,12 +32,21 @@ struct Domain {
   std::string kind = "root";
   std::string user_line;
 };
-// A body: the root, or a branch or loop of a control-flow node.
+// A body: the root, or a branch or loop of a control-flow node. Its nodes see the values of the regions around it.
 struct Body {
   int parent = -1;
   int owner = -1;  // node that it belongs to
   std::string kind = "root";
 };
+
+// Nodes of control flow are no operators: the executor runs their bodies on some of the samples (exec/executor_flow.cpp).
+//   branch    inputs: the condition. bodies: then, else. results: their values, first all of then's; node -1: not set there.
+//   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test with the
+//             arguments, and inside of it the body. results: what the arguments are in the next trip. outputs: what they
+//             are in the end.
+//   argument  a loop's value in the trip that runs; trip: the number of that trip, from 0.
+//   unset     nothing yet, of no type: what a branch has not set
+enum class Control : int8_t { none, branch, loop, argument, trip, unset };
 
 struct Node {
   int id = 0;             // order of creation: keys the random numbers, kept in JSON
@@ -52,13 +61,36 @@ struct Node {
   int outputs = 0;        // 0: as the operator says
   int region = 0;
   int domain = 0;
+  Control control = Control::none;
+  std::vector<int> bodies;
+  std::vector<ValueRef> results;
+  ValueRef test;                       // loop: goes on while it is true; node -1: as long as it is counted
+  std::vector<int> arguments;          // loop: nodes
+  int trips = -1;                      // loop: node of the trip's number, where somebody wants it
+  bool counted = false;                // loop
+  int64_t most_trips = 1000000;        // loop: more are an error
+  std::vector<std::string> variables;  // of the outputs, for messages
+  std::vector<char> outputs_on_gpu;    // branch, loop: each by itself
   bool on_gpu = false;    // its outputs belong on the GPU, by its device or its inputs
   std::vector<ValueType> types;  // of the outputs, as far as known before data flow
 };
 
+// Of an operator; a node of control flow has none of its own and looks like one with nothing to say.
+const OpInfo& info_of(const Node& n);
+// "the variable 'x'", for messages.
+std::string variable_of(const Node& n, size_t output);
+// All values that a node reads, in its bodies' results too.
+template <class F> void for_each_read(const Node& n, F&& f) {
+  for (const auto& v : n.inputs) f(v);
+  for (const auto& [name, v] : n.per_sample) f(v);
+  for (const auto& v : n.results)
+    if (v.node >= 0) f(v);
+  if (n.test.node >= 0) f(n.test);
+}
+
 // Whether the node's last output is the size of its input (OpInfo::size_output).
 inline bool gives_size(const Node& n) {
-  const OpInfo& info = get_op(n.op);
+  const OpInfo& info = info_of(n);
   return !info.size_output.empty() && n.outputs > info.outputs;
 }
 
@@ -73,13 +105,29 @@ class Graph {
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(int id) const { return nodes_.at(id); }
   const std::vector<Body>& regions() const { return regions_; }
+  // Nodes of a body are added between these two; end_region() returns the body, for the control node that comes behind it.
+  int begin_region(const std::string& kind);
+  int end_region();
+  int current_region() const { return current_; }
+  bool within(int region, int outer) const;  // is it, or lies inside of it
+  // Control flow, checked: `then` and `otherwise` are values or ValueRef{} (not set).
+  int add_branch(ValueRef condition, int then_region, int else_region, std::vector<ValueRef> then,
+                 std::vector<ValueRef> otherwise, std::vector<std::string> variables, const std::string& user_line);
+  int add_argument(ValueRef first, const std::string& user_line);  // in the loop's outer body
+  int add_trip(DType dtype, const std::string& user_line);
+  int add_unset(const std::string& user_line);
+  int add_loop(Node loop);
   const std::vector<Domain>& domains() const { return domains_; }
   void set_outputs(std::vector<ValueRef> outputs);
   const std::vector<ValueRef>& outputs() const { return outputs_; }
   void set_seed(uint64_t seed) { seed_ = seed; }
   uint64_t seed() const { return seed_; }
   const ValueType& type(ValueRef v) const { return nodes_.at(v.node).types.at(v.output); }
-  bool on_gpu(ValueRef v) const { return v.place == Place::made ? node(v.node).on_gpu : v.place != Place::cpu; }
+  bool on_gpu(ValueRef v) const {
+    if (v.place != Place::made) return v.place != Place::cpu;
+    const Node& n = node(v.node);
+    return n.outputs_on_gpu.empty() ? n.on_gpu : n.outputs_on_gpu.at(v.output) != 0;
+  }
   int find(const std::string& name) const;  // -1 if there is none
 
   // One line a node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
@@ -96,8 +144,11 @@ class Graph {
  private:
   friend void place(Planning& p);  // rewrites the nodes' devices and references
   bool has_value(ValueRef v) const;
+  void check_visible(ValueRef v, int region) const;
+  int add_control(Node node);
   std::vector<Node> nodes_;
   std::vector<Body> regions_;
+  int current_ = 0;
   std::vector<Domain> domains_;
   std::vector<ValueRef> outputs_;
   uint64_t seed_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The saved form of a graph. Loading it needs no Python; it holds no code.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "graph/graph.h"
@@ -9,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 constexpr int kVersion = 1;
+constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset"};
 
 json to_json(const Value& v) {
   return std::visit([](const auto& x) -> json {
@@ -48,6 +50,19 @@ ValueRef ref_from(const json& j) {
   return v;
 }
 
+void control_from(const json& e, Node& n) {
+  const auto kind = e.at("control").get<std::string>();
+  const auto found = std::find(std::begin(kControls), std::end(kControls), kind);
+  if (found == std::end(kControls)) bad_argument("a saved pipeline with control flow of the kind '{}'", kind);
+  n.control = static_cast<Control>(found - std::begin(kControls));
+  n.bodies = e.at("bodies").get<std::vector<int>>(), n.arguments = e.at("arguments").get<std::vector<int>>();
+  n.variables = e.at("variables").get<std::vector<std::string>>();
+  n.counted = e.at("counted").get<bool>(), n.trips = e.at("trips").get<int>(), n.most_trips = e.at("most_trips").get<int64_t>();
+  n.on_gpu = e.value("on_gpu", false);
+  n.test = ref_from(e.at("test"));
+  for (const auto& v : e.at("results")) n.results.push_back(ref_from(v));
+}
+
 }  // namespace
 
 std::string Graph::to_json() const {
@@ -57,6 +72,15 @@ std::string Graph::to_json() const {
     if (!n.device.empty()) j["device"] = n.device;
     if (n.seed >= 0) j["seed"] = n.seed;
     if (!n.user_line.empty()) j["line"] = n.user_line;
+    if (n.region > 0) j["region"] = n.region;
+    if (n.control != Control::none) {
+      j["control"] = kControls[static_cast<int>(n.control)];
+      j["bodies"] = n.bodies, j["arguments"] = n.arguments, j["variables"] = n.variables;
+      j["counted"] = n.counted, j["trips"] = n.trips, j["most_trips"] = n.most_trips;
+      if (n.control == Control::argument && n.on_gpu) j["on_gpu"] = true;
+      j["test"] = penstock::to_json(n.test), j["results"] = json::array();
+      for (const auto& v : n.results) j["results"].push_back(penstock::to_json(v));
+    }
     for (const auto& in : n.inputs) j["inputs"].push_back(penstock::to_json(in));
     for (const auto& [name, value] : n.constants) j["constants"][name] = penstock::to_json(value);
     for (const auto& [name, ref] : n.per_sample) j["per_sample"][name] = penstock::to_json(ref);
@@ -66,7 +90,9 @@ std::string Graph::to_json() const {
   }
   json out = json::array();
   for (const auto& o : outputs_) out.push_back(penstock::to_json(o));
-  return json{{"penstock_graph", kVersion}, {"seed", seed_}, {"nodes", nodes}, {"outputs", out}}.dump(1);
+  json graph{{"penstock_graph", kVersion}, {"seed", seed_}, {"nodes", nodes}, {"outputs", out}};
+  for (size_t r = 1; r < regions_.size(); ++r) graph["regions"].push_back({regions_[r].parent, regions_[r].kind});
+  return graph.dump(1);
 }
 
 Graph Graph::from_json(const std::string& text) {
@@ -76,8 +102,18 @@ Graph Graph::from_json(const std::string& text) {
     if (!j.is_object() || j.value("penstock_graph", 0) != kVersion)
       bad_argument("this is not a pipeline saved by this version of Penstock");
     g.seed_ = j.at("seed").get<uint64_t>();
+    if (j.contains("regions"))
+      for (const auto& e : j["regions"]) {
+        Body b;
+        b.parent = e.at(0).get<int>(), b.kind = e.at(1).get<std::string>();
+        if (b.parent < 0 || b.parent >= static_cast<int>(g.regions_.size())) bad_argument("a saved pipeline with a body of nothing");
+        g.regions_.push_back(std::move(b));
+      }
     for (const auto& e : j.at("nodes")) {
       Node n;
+      n.region = e.value("region", 0);
+      if (n.region < 0 || n.region >= static_cast<int>(g.regions_.size())) bad_argument("a saved pipeline without the body {}", n.region);
+      if (e.contains("control")) control_from(e, n);
       n.op = e.at("op").get<std::string>();
       n.name = e.at("name").get<std::string>();
       n.outputs = e.at("outputs").get<int>();

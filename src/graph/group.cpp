@@ -14,7 +14,7 @@ Step step_of(const Node& n, Step::Kind kind) {
   s.kind = kind;
   s.nodes = {n.id};
   s.inputs = n.inputs;
-  s.gpu = n.device == "gpu";
+  s.gpu = kind != Step::Kind::control && n.device == "gpu";
   if (kind == Step::Kind::stage || s.gpu) s.output = {n.id, 0};
   return s;
 }
@@ -26,7 +26,11 @@ void group(Planning& p) {
   std::map<ValueRef, GrowingStage> growing;  // by the value that the stage ends in
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
-    const Family family = get_op(n.op).family;
+    if (n.control != Control::none) {
+      if (n.control != Control::argument && n.control != Control::trip) steps.push_back(step_of(n, Step::Kind::control));
+      continue;
+    }
+    const Family family = info_of(n).family;
     if (family != Family::stage) {
       steps.push_back(step_of(n, family == Family::source ? Step::Kind::source
                                  : p.runs_on_gpu(n.id)    ? Step::Kind::stage  // of one node

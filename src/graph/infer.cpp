@@ -5,7 +5,7 @@
 namespace penstock {
 
 void infer(const Graph& g, Node& node) {
-  const OpInfo& info = get_op(node.op);
+  const OpInfo& info = info_of(node);
   node.types.resize(node.outputs);
   // Per-sample arguments are not known yet: bind the constants, infer with what there is.
   auto args = g.arguments(node, [](ValueRef) -> const Batch* { return nullptr; });

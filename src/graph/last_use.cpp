@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes.h"
+#include <algorithm>
+
+#include "graph/arrangement.h"
 
 namespace penstock {
+namespace {
+
+// A value from outside of a body is needed until the whole node of control flow is done: in each trip, in each branch.
+int end_of_use(const Planning& p, ValueRef v, int step) {
+  const int home = p.graph.node(v.node).region;
+  int region = p.plan.region_of(p.plan.steps[step]);
+  if (p.graph.within(home, region)) return step;
+  while (p.graph.regions()[region].parent != home) region = p.graph.regions()[region].parent;
+  return end_of_region(p.plan, region);
+}
+
+}  // namespace
 
 void find_last_uses(Planning& p) {
   std::map<ValueRef, int> last;
   for (size_t i = 0; i < p.plan.steps.size(); ++i) {
-    const Step& s = p.plan.steps[i];
-    for (const auto& in : s.inputs) last[in] = static_cast<int>(i);
-    for (int id : s.nodes)
-      for (const auto& [name, in] : p.graph.node(id).per_sample) last[in] = static_cast<int>(i);
+    for_each_read(p.plan, i, [&](ValueRef v) { last[v] = std::max(last[v], end_of_use(p, v, static_cast<int>(i))); });
   }
+  const auto is_of_loop = [&](ValueRef v) {  // set anew in each trip, freed behind the last one
+    const Control c = p.graph.node(v.node).control;
+    return c == Control::argument || c == Control::trip;
+  };
   for (const auto& [v, step] : last)
-    if (!p.outputs.count(v)) p.plan.value_last_use.emplace_back(v, step);
+    if (!is_of_loop(v) && !p.outputs.count(v)) p.plan.value_last_use.emplace_back(v, step);
 }
 
 std::string last_uses_text(const Planning& p) {

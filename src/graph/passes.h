@@ -41,6 +41,10 @@ void place(Planning& p);
 void push_down(Planning& p);
 // Makes steps: neighbors become one stage where the result keeps its bytes.
 void group(Planning& p);
+// Puts the steps of bodies between the parts of their nodes of control flow.
+void arrange(Planning& p);
+// Says what bodies read from outside, and where their parts jump to.
+void find_captures(Planning& p);
 // Copies a value to the other device, in front of the first step that wants it there.
 void add_transfers(Planning& p);
 // Readers hand out names of files: who wants bytes gets a step that reads them, a single decoder reads for itself.

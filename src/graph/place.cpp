@@ -10,9 +10,9 @@ void place(Planning& p) {
   std::vector<char> cut(g.nodes().size(), 0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
   const auto runs_on_gpu = [&](const Node& n) {
     if (!p.options.gpu || !n.on_gpu) return false;
-    switch (get_op(n.op).family) {
+    switch (info_of(n).family) {
       case Family::source: {  // what a program gives is brought there at once; what is read, where it is wanted
-        const OpInfo& info = get_op(n.op);
+        const OpInfo& info = info_of(n);
         return !info.lazy_files && !info.loads_samples;
       }
       case Family::whole: return gpu_backend().runs_whole(n.op);
@@ -32,14 +32,30 @@ void place(Planning& p) {
   };
   const auto made_on_gpu = [&](ValueRef v) {
     const Node& n = g.node(v.node);
+    if (!n.outputs_on_gpu.empty()) return p.options.gpu && n.outputs_on_gpu.at(v.output) != 0;
     return gpu[v.node] && !(gives_size(n) && v.output == n.outputs - 1);  // sizes are known to the host
   };
   const auto placed = [&](ValueRef v, bool wanted_on_gpu) {
     return ValueRef{v.node, v.output, made_on_gpu(v) == wanted_on_gpu ? Place::made : wanted_on_gpu ? Place::gpu : Place::cpu};
   };
   for (Node& n : g.nodes_) {
+    if (n.control != Control::none) {  // it decides on the host; its values stay where they come from
+      gpu[n.id] = p.options.gpu && n.on_gpu && n.outputs_on_gpu.empty();
+      const size_t deciding = n.control == Control::branch ? 1 : n.counted;
+      for (size_t k = 0; k < n.inputs.size(); ++k) {
+        const size_t value = k - deciding;
+        const bool there = k >= deciding && gpu[n.arguments[value]];
+        n.inputs[k] = placed(n.inputs[k], there);
+      }
+      for (size_t k = 0; k < n.results.size(); ++k) {
+        const bool there = p.options.gpu && n.outputs_on_gpu[k % n.outputs_on_gpu.size()];
+        if (n.results[k].node >= 0) n.results[k] = placed(n.results[k], there);
+      }
+      if (n.test.node >= 0) n.test = placed(n.test, false);
+      continue;
+    }
     gpu[n.id] = p.needed[n.id] && runs_on_gpu(n);
-    const bool reads_pixels = !get_op(n.op).reads_shapes;
+    const bool reads_pixels = !info_of(n).reads_shapes;
     for (ValueRef& v : n.inputs) v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) : made_on_gpu(v));
     for (auto& [name, v] : n.per_sample) v = placed(v, false);
     n.device = gpu[n.id] ? "gpu" : "";

@@ -48,12 +48,14 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   tell("push_down", [&] { return pushed_down_text(p); });
   group(p);
   tell("group", [&] { return p.plan.text(); });
+  arrange(p);
   add_transfers(p);
   tell("add_transfers", [&] { return p.plan.text(); });
   add_reads(p);
   tell("add_reads", [&] { return p.plan.text(); });
   find_decode_regions(p);
   tell("decode_regions", [&] { return p.plan.text(); });
+  find_captures(p);
   find_last_uses(p);
   tell("last_use", [&] { return last_uses_text(p); });
   return std::move(p.plan);
@@ -64,11 +66,15 @@ bool Plan::uses_gpu() const {
 }
 
 std::string Plan::step_text(size_t i) const {
-  static constexpr const char* kKinds[] = {"source", "read", "whole", "stage", "transfer", "decode"};
+  static constexpr const char* kKinds[] = {"source", "read", "whole", "stage", "transfer", "decode", "control"};
+  static constexpr const char* kFlows[] = {"if", "else", "end if", "loop", "while", "repeat", "end loop", "unset"};
   const Step& step = steps[i];
   std::string s = kKinds[static_cast<int>(step.kind)];
   if (step.kind == Step::Kind::transfer)
     return s + fmt::format(": {} to {}", graph.value_text(step.inputs[0]), graph.value_text(step.output));
+  if (step.kind == Step::Kind::control)
+    return fmt::format("{}: %{}{}", kFlows[static_cast<int>(step.flow)], step.nodes[0],
+                       step.flow == Step::Flow::begin_branch ? " of " + graph.value_text(step.inputs[0]) : "");
   s += step.gpu ? " on the GPU:" : ":";
   for (int id : step.nodes) s += fmt::format(" %{} {}", id, graph.node(id).op);
   if (step.lazy_source) s += " (reads files)";

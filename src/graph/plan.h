@@ -10,13 +10,20 @@
 namespace penstock {
 
 struct Step {
-  enum class Kind { source, read, whole, stage, transfer, decode } kind = Kind::whole;
+  enum class Kind { source, read, whole, stage, transfer, decode, control } kind = Kind::whole;
   std::vector<int> nodes;         // of the graph, in order
   std::vector<ValueRef> inputs;   // values that the step reads; a stage's first is the one that maps apply to
   ValueRef output;                // of stages, reads, transfers, decodes; others give all outputs of nodes[0]
   bool lazy_source = false;       // stage, decode: reads and decodes the files of a reader itself
   bool gpu = false;               // stage, decode, transfer: the output is there
   bool regions = false;           // decode: only what the next step, a stage, reads of the pictures
+  // Parts of a node of control flow; the steps of its bodies lie between them.
+  enum class Flow : uint8_t { begin_branch, begin_else, end_branch, begin_loop, test_loop, repeat_loop, end_loop, unset };
+  Flow flow = Flow::unset;
+  int target = -1;                // where begin_branch, test_loop and repeat_loop jump to
+  int repeat = -1;                // repeat_loop: behind begin_loop
+  // Values from outside that the steps of the body read, or of the loop; test_loop: those of the test that the body reads.
+  std::vector<ValueRef> captured;
   bool pinned = false;            // the output only goes on to the GPU; transfer: the input is such a one
 };
 
@@ -37,6 +44,7 @@ struct Plan {
   std::string step_text(size_t i) const;  // "stage: %1 decoders.image %2 resize (reads files)"
   std::string text() const;               // one line a step
   bool uses_gpu() const;
+  int region_of(const Step& s) const;  // the body whose steps it stands among
 };
 
 struct PassText {

@@ -8,10 +8,9 @@ void prune(Planning& p) {
   p.needed.assign(nodes.size(), 0);
   for (const auto& o : p.outputs) p.needed[o.node] = 1;
   for (size_t i = nodes.size(); i-- > 0;) {
-    if (get_op(nodes[i].op).family == Family::source) p.needed[i] = 1;
+    if (info_of(nodes[i]).family == Family::source) p.needed[i] = 1;
     if (!p.needed[i]) continue;
-    for (const auto& in : nodes[i].inputs) p.needed[in.node] = 1;
-    for (const auto& [name, in] : nodes[i].per_sample) p.needed[in.node] = 1;
+    for_each_read(nodes[i], [&](ValueRef v) { p.needed[v.node] = 1; });
   }
   find_readers(p);
 }
@@ -20,8 +19,7 @@ void find_readers(Planning& p) {
   p.readers.clear();
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
-    for (const auto& in : n.inputs) p.readers[in].push_back(n.id);
-    for (const auto& [name, in] : n.per_sample) p.readers[in].push_back(n.id);
+    for_each_read(n, [&](ValueRef v) { p.readers[v].push_back(n.id); });
   }
 }
 

@@ -7,7 +7,7 @@ void push_down(Planning& p) {
   p.decoder.assign(p.graph.nodes().size(), -1);
   if (!p.options.fuse || !p.options.push_down) return;
   for (const auto& n : p.graph.nodes()) {
-    if (!p.needed[n.id] || get_op(n.op).family != Family::stage) continue;
+    if (!p.needed[n.id] || info_of(n).family != Family::stage) continue;
     const StageTraits traits = stage_traits(p.graph, n);
     if (!traits.decodes || p.runs_on_gpu(n.id)) continue;
     StageGrowth growth(p, n, traits);
@@ -15,7 +15,7 @@ void push_down(Planning& p) {
     // A window passes through what lies between it and the decoder: growth knows through what.
     for (auto next = p.readers.find(end); next != p.readers.end(); next = p.readers.find(end)) {
       const Node& follower = p.graph.node(next->second[0]);
-      if (get_op(follower.op).family != Family::stage || follower.inputs.at(0) != end) break;
+      if (info_of(follower).family != Family::stage || follower.inputs.at(0) != end) break;
       const StageTraits t = stage_traits(p.graph, follower);
       if (!growth.may_take(p, follower, t, true)) break;
       growth.take(p, follower, t);

@@ -8,13 +8,13 @@ namespace penstock {
 std::shared_ptr<BoundOp> bound_early(const Graph& g, const Node& n) {
   static const Batch later(DType::float32, 0, {}, 0);
   const auto args = g.arguments(n, [](ValueRef) { return &later; });
-  return bind_op(get_op(n.op), args);
+  return bind_op(info_of(n), args);
 }
 
 StageTraits stage_traits(const Graph& g, const Node& n) { return bound_early(g, n)->traits(); }
 
 bool stage_decodes(const Graph& g, const Node& n) {
-  return get_op(n.op).family == Family::stage && stage_traits(g, n).decodes;
+  return info_of(n).family == Family::stage && stage_traits(g, n).decodes;
 }
 
 bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed) const {

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions and loops over values of a pipeline: their bodies are traced into regions of the graph.
+
+What a body works on is a state: a sequence of variables, each a value of the pipeline, a number, or a list, tuple or dict
+of such. control_flow_ast.py turns `if`, `while` and `for` into calls of this module; penstock.control offers the same to
+programs.
+"""
+import threading
+
+from . import _core, graph
+from .graph import DataNode
+from .types import DType, ScalarConstant
+
+_depth = threading.local()  # how many bodies are being traced
+
+
+class Unset:
+    """What a variable holds that has no value yet; reading it is an error that says why."""
+
+    def __init__(self, name, why=""):
+        self.name, self.why = name, why
+
+    def error(self):
+        why = self.why or "it is read before it is set"
+        return UnboundLocalError(f"the variable '{self.name}' has no value here: {why}\n  at {graph.user_line()}")
+
+    def __repr__(self):
+        return f"<'{self.name}' has no value>"
+
+
+def is_internal(name):
+    """Variables that conversion adds may be set in one branch only: they are read only where they are set."""
+    return name.startswith("_penstock_")
+
+
+def defined(value):
+    """The value of a variable that may not have one."""
+    if type(value) is Unset:
+        raise value.error()
+    return value
+
+
+def region_depth():
+    return getattr(_depth, "value", 0)
+
+
+# --- trees ------------------------------------------------------------------------------------------------------------
+
+def map_tree(f, tree, path=""):
+    """The same lists, tuples and dicts with f(leaf, path)."""
+    if isinstance(tree, tuple):
+        items = [map_tree(f, t, f"{path}[{k}]") for k, t in enumerate(tree)]
+        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    if type(tree) is list:
+        return [map_tree(f, t, f"{path}[{k}]") for k, t in enumerate(tree)]
+    if type(tree) is dict:
+        return {k: map_tree(f, t, f"{path}[{k!r}]") for k, t in tree.items()}
+    return f(tree, path)
+
+
+def leaves(tree, path=""):
+    found = []
+    map_tree(lambda leaf, at: found.append((at, leaf)), tree, path)
+    return found
+
+
+def _form(tree):
+    """What two trees must share to be merged leaf by leaf."""
+    if isinstance(tree, tuple):
+        return ("tuple", *(_form(t) for t in tree))
+    if type(tree) is list:
+        return ("list", *(_form(t) for t in tree))
+    if type(tree) is dict:
+        return ("dict", tuple(tree), *(_form(t) for t in tree.values()))
+    return None
+
+
+def _is_number(value):
+    return isinstance(value, (bool, int, float, ScalarConstant, _core.Tensor)) or (
+        hasattr(value, "dtype") and hasattr(value, "shape"))
+
+
+def _node(value):
+    return value if isinstance(value, DataNode) else graph.constant(value)
+
+
+def _same(a, b):
+    if isinstance(a, DataNode) and isinstance(b, DataNode):
+        return (a.node, a.output, a.device) == (b.node, b.output, b.device)
+    if isinstance(a, DataNode) or isinstance(b, DataNode):
+        return False
+    if a is b:
+        return True
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:
+        return False
+
+
+def _shown(value):
+    return "a value of the pipeline" if isinstance(value, DataNode) else f"{value!r} ({type(value).__name__})"
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+def _traced(pipeline, kind, body):
+    """(region, what body() returned), with all its nodes in a region of their own."""
+    pipeline._graph.begin_region(kind)
+    _depth.value = region_depth() + 1
+    try:
+        result = body()
+    finally:
+        _depth.value -= 1
+        region = pipeline._graph.end_region()
+    return region, result
+
+
+def _copied(state):
+    return map_tree(lambda leaf, _: leaf, state)
+
+
+def branch(condition, then, otherwise, names, line=None):
+    """Both bodies are traced; each sample runs the one that its condition says. The bodies return as many values as there
+    are names."""
+    pipeline = condition.pipeline
+    line = line or graph.user_line()
+    then_region, a = _traced(pipeline, "then", then)
+    else_region, b = _traced(pipeline, "else", otherwise)
+    outputs = []  # (name, value, value)
+
+    def joined(name, x, y):
+        internal = is_internal(name)
+        if _form(x) != _form(y):
+            if not (type(x) is Unset or type(y) is Unset):
+                raise TypeError(f"{_variable(name)} is {_kind(x)} where the condition is true and {_kind(y)} where it is "
+                                f"false; both must have one structure\n  at {line}")
+        elif _form(x) is not None:
+            flat = [joined(f"{name}{at}", u, v) for (at, u), (_, v) in zip(leaves(x), leaves(y))]
+            return _rebuilt(x, flat)
+        if type(x) is Unset and type(y) is Unset:
+            return lambda made: x
+        if type(x) is Unset or type(y) is Unset:
+            if not internal:
+                which = "false" if type(x) is Unset else "true"
+                unset = Unset(name, f"it is set only where the condition at {line} is {which}; set it in both branches or "
+                                    "before")
+                return lambda made: unset
+            full = y if type(x) is Unset else x
+            if _form(full) is not None or not (isinstance(full, DataNode) or _is_number(full)):
+                flat = [joined(f"{name}{at}", v if full is x else Unset(name), Unset(name) if full is x else v)
+                        for at, v in leaves(full)]
+                return _rebuilt(full, flat) if _form(full) is not None else lambda made: full
+        elif _same(x, y):
+            return lambda made: x
+        for value in (x, y):
+            if not isinstance(value, (DataNode, Unset)) and not _is_number(value):
+                raise TypeError(f"{_variable(name)} is {_shown(x)} where the condition is true and {_shown(y)} where it is "
+                                f"false; only values of the pipeline and numbers may differ\n  at {line}")
+        place = len(outputs)
+        outputs.append((name, None if type(x) is Unset else _node(x), None if type(y) is Unset else _node(y)))
+        return lambda made: made[place]
+
+    results = [joined(name, x, y) for name, x, y in zip(names, a, b)]
+    made = []
+    if outputs:
+        shown = ["the returned value" if is_internal(n) else n for n, _, _ in outputs]
+        index = pipeline._graph.add_branch(condition, then_region, else_region, [x for _, x, _ in outputs],
+                                           [y for _, _, y in outputs], shown, line)
+        made = [DataNode(pipeline, index, k) for k in range(len(outputs))]
+    return tuple(r(made) for r in results)
+
+
+def _variable(name):
+    return "the returned value" if is_internal(name) else name if " " in name else f"the variable '{name}'"
+
+
+def _kind(tree):
+    if isinstance(tree, (list, tuple, dict)):
+        return f"a {type(tree).__name__} of {len(tree)}"
+    return _shown(tree)
+
+
+def _rebuilt(tree, makers):
+    makers = iter(makers)
+    # One maker for each leaf, in the order of leaves().
+    placed = map_tree(lambda leaf, _: next(makers), tree)
+    return lambda made: map_tree(lambda maker, _: maker(made), placed)
+
+
+def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None, dtype=DType.INT32):
+    """A loop of the graph over `state`. test(*state): whether a sample goes on, None: as `count` says. body(item,
+    *state), or body(*state) without `item`: the next state; item(trip) makes the item from the number of the trip."""
+    line = line or graph.user_line()
+    g = pipeline._graph
+    first, arguments, variables = [], [], []
+    unset_values = {name: DataNode(pipeline, g.add_unset(line), 0) for name, value in zip(names, state)
+                    if type(value) is Unset and is_internal(name)}
+
+    def begin():
+        trip = DataNode(pipeline, g.add_trip(int(dtype), line), 0) if item is not None else None
+
+        def argument(name):
+            def one(leaf, path):
+                if type(leaf) is Unset and is_internal(name):
+                    leaf = unset_values[name]
+                elif not isinstance(leaf, DataNode):
+                    if not _is_number(leaf):
+                        return leaf
+                    leaf = graph.constant(leaf)
+                first.append(leaf)
+                variables.append("the returned value" if is_internal(name) else name + path)
+                arguments.append(DataNode(pipeline, g.add_argument(leaf, line), 0))
+                return arguments[-1]
+            return one
+        inside = tuple(map_tree(argument(name), value) for name, value in zip(names, state))
+        going = None
+        if test is not None:
+            going = test(*_copied(inside))
+            going = _node(going) if not isinstance(going, DataNode) else going
+        given = () if item is None else (lambda: item(trip),)
+        inner, after = _traced(pipeline, "body", lambda: body(*[g() for g in given], *_copied(inside)))
+        return trip, inside, going, inner, after
+
+    unset_first = []
+    outer, (trip, inside, going, inner, after) = _traced(pipeline, "loop", begin)
+    following = []
+    for name, before, next_ in zip(names, inside, after):
+        if type(before) is Unset:
+            unset_first.append(name)
+            continue
+        if _form(before) != _form(next_):
+            raise TypeError(f"the variable '{name}' is {_kind(before)} before the loop and {_kind(next_)} after a trip; it must "
+                            f"keep its structure\n  at {line}")
+        for (at, x), (_, y) in zip(leaves(before, name), leaves(next_, name)):
+            if isinstance(x, DataNode):
+                if type(y) is Unset:
+                    raise y.error()
+                if not isinstance(y, DataNode) and not _is_number(y):
+                    raise TypeError(f"the variable '{at}' is a value of the pipeline before the loop and {_shown(y)} after a "
+                                    f"trip\n  at {line}")
+                following.append(_node(y))
+            elif not _same(x, y):
+                raise TypeError(f"the variable '{at}' is {_shown(x)} before the loop and {_shown(y)} after a trip; only values of "
+                                f"the pipeline and numbers may change in it\n  at {line}")
+    index = g.add_loop(count, first, arguments, trip, going, following, outer, inner, variables,
+                       pipeline._given["max_trips"], line)
+    made = iter(range(len(arguments)))
+    results = []
+    for name, before in zip(names, inside):
+        if type(before) is Unset:
+            results.append(Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before"))
+        else:
+            results.append(map_tree(lambda leaf, _: DataNode(pipeline, index, next(made)) if isinstance(leaf, DataNode)
+                                    else leaf, before))
+    return tuple(results)
+
+
+# --- ranges -----------------------------------------------------------------------------------------------------------
+
+_WIDE = (DType.INT64, DType.UINT64, DType.UINT32)
+_REAL = (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
+
+
+class GraphRange:
+    """range() with bounds that are values of the pipeline."""
+
+    def __init__(self, *bounds):
+        if not 1 <= len(bounds) <= 3:
+            raise TypeError(f"range takes 1 to 3 arguments, got {len(bounds)}")
+        for b in bounds:
+            if isinstance(b, DataNode) and b.dtype in _REAL or isinstance(b, float):
+                raise TypeError(f"the bounds of range() are integers, not {b.dtype.name if isinstance(b, DataNode) else b}"
+                                f"\n  at {graph.user_line()}")
+        self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        if not isinstance(self.step, DataNode) and self.step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        parts = [p for p in (self.start, self.stop, self.step) if isinstance(p, DataNode)]
+        self.pipeline = parts[0].pipeline
+        wide = any(p.dtype in _WIDE for p in parts) or any(
+            not isinstance(p, DataNode) and not -2**31 <= p < 2**31 for p in (self.start, self.stop, self.step))
+        self.dtype = DType.INT64 if wide else DType.INT32
+
+    def count(self):
+        if not isinstance(self.start, DataNode) and self.start == 0 and not isinstance(self.step, DataNode) and self.step == 1:
+            return self.stop
+        start, stop, step = (_wide(v) for v in (self.start, self.stop, self.step))
+        if isinstance(step, DataNode):
+            sign = _cast(step > 0, DType.INT64) * 2 - 1
+            return (stop - start + step - sign) // step
+        return (stop - start + (step - 1)) // step if step > 0 else (start - stop + (-step - 1)) // -step
+
+    def item(self, trip):
+        i = trip
+        if isinstance(self.step, DataNode) or self.step != 1:
+            i = i * (_cast(self.step, self.dtype) if isinstance(self.step, DataNode) else self.step)
+        if isinstance(self.start, DataNode) or self.start != 0:
+            i = i + (_cast(self.start, self.dtype) if isinstance(self.start, DataNode) else self.start)
+        return i if i.dtype == self.dtype else _cast(i, self.dtype)
+
+    def __iter__(self):
+        raise TypeError("range() with a value of the pipeline is for `for` loops of converted functions"
+                        f"\n  at {graph.user_line()}")
+
+
+def _cast(node, dtype):
+    return node if node.dtype == dtype else graph.add_node("cast", (node,), {"dtype": dtype})
+
+
+def _wide(value):
+    return _cast(value, DType.INT64) if isinstance(value, DataNode) else value
+
+
+def counted(iterable):
+    """(pipeline, count, item(trip), type of the trip's number) of a loop over a GraphRange or the first axis of a value."""
+    if isinstance(iterable, GraphRange):
+        return iterable.pipeline, iterable.count(), iterable.item, iterable.dtype
+    if iterable.ndim == 0:
+        raise TypeError(f"a value without dimensions cannot be iterated\n  at {graph.user_line()}")
+    return iterable.pipeline, iterable.shape(dtype=DType.INT64)[0], lambda trip: iterable[trip], DType.INT64

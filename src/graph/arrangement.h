@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about steps of control flow.
+#pragma once
+#include "graph/passes.h"
+
+namespace penstock {
+
+// The values that step i reads; parts of control flow read those of their node that they look at.
+template <class F> void for_each_read(const Plan& plan, size_t i, F&& f) {
+  const Step& s = plan.steps[i];
+  if (s.kind != Step::Kind::control) {
+    for (const auto& v : s.inputs) f(v);
+    for (int id : s.nodes)
+      for (const auto& [name, v] : plan.graph.node(id).per_sample) f(v);
+    return;
+  }
+  const Node& n = plan.graph.node(s.nodes[0]);
+  const auto results = [&](size_t from, size_t to) {
+    for (size_t k = from; k < to; ++k)
+      if (n.results[k].node >= 0) f(n.results[k]);
+  };
+  switch (s.flow) {
+    case Step::Flow::begin_branch:
+    case Step::Flow::begin_loop:
+      for (const auto& v : n.inputs) f(v);
+      break;
+    case Step::Flow::begin_else: results(0, n.results.size() / 2); break;
+    case Step::Flow::end_branch: results(n.results.size() / 2, n.results.size()); break;
+    case Step::Flow::test_loop:  // samples that leave take them along
+      f(n.test);
+      for (int argument : n.arguments) f(ValueRef{argument, 0});
+      break;
+    case Step::Flow::repeat_loop: results(0, n.results.size()); break;
+    default: break;
+  }
+}
+
+// The step that ends the body, for good: of a loop's inner body, each of its trips.
+int end_of_region(const Plan& plan, int region);
+
+}  // namespace penstock

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/broadcast.h"
+#include "ops/machine/index_ranges.h"
+
+namespace penstock {
+
+struct Assign : IndexRanges {
+  static Schema<Assign> schema() {
+    return Schema<Assign>("_assign",
+                          "Assignment as NumPy's x[i, a:b:s, ...] = value, whose result is a new value.\n\nThe second input is "
+                          "broadcast to the part and converted to the first one's type. Types: all.")
+        .inputs(2)
+        .with(&IndexRanges::arguments<Assign>)
+        .hidden()
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (in[0].ndim >= 0) check_dimensions(in[0].ndim);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    to.copy(in[0], out[0]);
+    to.then();
+    const View part = picked(s.index, out[0]), &value = in[1];
+    if (value.dtype == part.dtype) {
+      to.copy(broadcast(value, part.shape), part);
+      return;
+    }
+    if (&to != &host_work()) bad_type("a value of another type: cast it first");
+    assign(value, part);
+  }
+};
+PENSTOCK_OPERATOR(Assign);
+
+}  // namespace penstock
