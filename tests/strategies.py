@@ -6,6 +6,7 @@ the arguments (a layout, the batch's largest extents) is bound there, and nowher
 """
 import math
 
+import item_strategies
 import numpy as np
 import reference as ref
 from hypothesis import assume
@@ -541,48 +542,6 @@ def _shape(draw):
     return Case([xs], [layout], dtype="int64", expected=lambda i: np.array(xs[i].shape))
 
 
-def _index(draw, xs):
-    """(constants, per_sample, NumPy's key of each sample) of indices and ranges."""
-    bound, step = st.integers(-20, 20), st.sampled_from([1, 2, 3, -1, -2])
-    constants, per_sample, keys = {}, {}, [[] for _ in xs]
-    for d in range(xs[0].ndim):
-        if draw(st.integers(0, 3)) == 0:
-            at = [draw(st.integers(-x.shape[d], x.shape[d] - 1)) for x in xs]
-            per_sample[f"at_{d}"] = at
-            for key, a in zip(keys, at):
-                key.append(a)
-        else:
-            given = arguments(draw, len(xs), {f"lo_{d}": bound, f"hi_{d}": bound, f"step_{d}": step})
-            constants.update(given[0])
-            per_sample.update(given[1])
-            for i, key in enumerate(keys):
-                key.append(slice(*[of(given, i).get(f"{part}_{d}") for part in ("lo", "hi", "step")]))
-    return constants, per_sample, [tuple(k) for k in keys]
-
-
-def _subscript(draw):
-    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
-    constants, per_sample, keys = _index(draw, xs)
-    return Case([xs], [layout], constants, per_sample, dtype=dtype, expected=lambda i: np.asarray(xs[i][keys[i]]))
-
-
-def _assign(draw):
-    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
-    constants, per_sample, keys = _index(draw, xs)
-    parts = [x[key].shape for x, key in zip(xs, keys)]
-    dims = draw(st.integers(0, len(parts[0])))  # some are left out, some are 1
-    ones = draw(st.lists(st.booleans(), min_size=dims, max_size=dims))
-    shapes = [tuple(1 if one else n for one, n in zip(ones, p[len(p) - dims:])) or (1,) for p in parts]
-    value_dtype, seed = draw(st.sampled_from(DTYPES)), draw(st.integers(0, 2**32 - 1))
-    given = [values(value_dtype, s, seed + i) for i, s in enumerate(shapes)]
-
-    def expected(i):
-        out = xs[i].copy()
-        out[keys[i]] = ref.to_dtype(given[i], dtype).reshape(() if parts[i] == () else shapes[i])
-        return out
-    return Case([xs, given], [layout, ""], constants, per_sample, dtype=dtype, expected=expected)
-
-
 CASES = {
     "brightness_contrast": _brightness_contrast(["brightness", "brightness_shift", "contrast", "contrast_center"],
                                                 ref.brightness_contrast),
@@ -599,7 +558,7 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "reductions.mean": _mean, "_shape": _shape, "_subscript": _subscript, "_assign": _assign,
+    "reductions.mean": _mean, "_shape": _shape, "_subscript": item_strategies.subscript, "_assign": item_strategies.assign,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }
