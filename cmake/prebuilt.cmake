@@ -26,7 +26,7 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE AND NOT PENSTOCK_GPU_ARC
   target_link_libraries(kernel_text PRIVATE penstock fmt::fmt)
   foreach(name IN LISTS prebuilt_names)
     add_custom_command(OUTPUT ${folder}/${name}.cu ${folder}/${name}.key
-                       COMMAND kernel_text ${name} ${folder} VERBATIM)
+                       COMMAND kernel_text ${name} ${folder} DEPENDS kernel_text VERBATIM)
     # The arithmetic is NVRTC's (nvrtc.cpp); what is constexpr there is for the device as well.
     add_custom_command(OUTPUT ${folder}/${name}.fatbin
                        COMMAND ${PENSTOCK_NVCC} -fatbin -std=c++20 --expt-relaxed-constexpr --fmad=false --ftz=false
@@ -52,3 +52,9 @@ endif()
 set(prebuilt_source ${CMAKE_BINARY_DIR}/prebuilt_images.cpp)
 file(CONFIGURE OUTPUT ${prebuilt_source} CONTENT "${code}" @ONLY)
 set_source_files_properties(${prebuilt_source} PROPERTIES OBJECT_DEPENDS "${prebuilt_files}")
+if(prebuilt_files AND PENSTOCK_TESTS)
+  add_executable(prebuilt_check src/cuda/cudart/prebuilt_images_check.cpp src/cuda/cudart/prebuilt_images.cpp
+                 ${prebuilt_source} src/cuda/prebuilt/texts.cpp ${prebuilt_text_sources})
+  target_link_libraries(prebuilt_check PRIVATE penstock fmt::fmt)
+  add_test(NAME cuda_prebuilt COMMAND prebuilt_check)
+endif()

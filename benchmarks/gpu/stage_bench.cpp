@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -34,6 +35,9 @@ class TimedDriver final : public Driver {
   void synchronize(int device, StreamHandle s) override { d_->synchronize(device, s); }
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry, std::string& why) override {
     return d_->kernel(device, text, entry, why);
+  }
+  std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text, const std::string& entry) override {
+    return d_->prebuilt_kernel(device, text, entry);
   }
   int multiprocessors(int device) const override { return d_->multiprocessors(device); }
   size_t most_shared_bytes(int device) const override { return d_->most_shared_bytes(device); }
@@ -261,4 +265,7 @@ int run_all(const std::string& filter, int repeats) {
 }  // namespace
 }  // namespace penstock
 
-int main(int argc, char** argv) { return penstock::run_all(argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : 5); }
+int main(int argc, char** argv) {
+  setenv("PENSTOCK_KERNELS", "compiled", 0);  // or `generic`
+  return penstock::run_all(argc > 1 ? argv[1] : "", argc > 2 ? std::atoi(argv[2]) : 5);
+}

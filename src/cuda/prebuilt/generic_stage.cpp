@@ -106,7 +106,7 @@ std::optional<StageVariant> generic_variant(const StageCode& code, const StageVa
   using Kind = StageVariant::Kind;
   StageVariant g = v;
   g.generic = true, g.table = false, g.wide = false, g.narrow_source = false;
-  g.path = StageVariant::Path::indexed;
+  g.path = StageVariant::Path::indexed, g.averages = false;
   g.filter_x = g.filter_y = -1, g.window_x = g.window_y = 0;
   if (v.kind == Kind::elements) g.kind = Kind::positions;
   if (v.kind == Kind::tiled) {

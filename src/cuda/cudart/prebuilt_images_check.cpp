@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every prebuilt text has its image in this build: one that was compiled from an older text would never be found.
+#include <cstdio>
+#include <cstring>
+
+#include "cuda/cudart/prebuilt_images.h"
+#include "cuda/prebuilt/texts.h"
+
+int main() {
+  int missing = 0;
+  for (const penstock::PrebuiltText& t : penstock::prebuilt_texts()) {
+    const std::byte* image = penstock::find_prebuilt_image(t.text());
+    constexpr unsigned char magic[] = {0x50, 0xed, 0x55, 0xba};  // of a fat binary
+    if (image && std::memcmp(image, magic, sizeof magic) == 0) continue;
+    std::printf("%s: no image of this text\n", t.name);
+    ++missing;
+  }
+  return missing;
+}
