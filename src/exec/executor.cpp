@@ -108,9 +108,12 @@ void Executor::open_gpu() {
   if (!plan.uses_gpu()) return;
   // What a program feeds is asked for as far ahead as it was told; readers may run further.
   const bool readers = std::all_of(sources_.begin(), sources_.end(), [](const auto& s) { return s.second->meta().has_value(); });
-  for (const auto& [node, engine] : engines)
+  for (const auto& [node, engine] : engines) {
+    // A group on each lane, and one that is read meanwhile.
+    const int images = (std::max(1, engine->lanes()) + 1) * std::max(1, engine->best_group());
     if (options.prefetch > 0 && readers)
-      depth = std::max(depth, std::min(kMostDepth, (2 * engine->best_group() + options.batch_size - 1) / options.batch_size));
+      depth = std::max(depth, std::min(kMostDepth, (images + options.batch_size - 1) / options.batch_size));
+  }
   gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), depth + 1);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;
