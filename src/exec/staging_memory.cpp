@@ -8,6 +8,8 @@
 
 namespace penstock {
 
+// Behind the pieces of each block, so that pieces that lie close together are of one: one copy may take them all.
+constexpr size_t kApart = 1024;
 constexpr size_t kAlignment = 64;  // the address of a piece's block lies in front of it, in as many bytes
 
 StagingMemory::~StagingMemory() {
@@ -17,7 +19,7 @@ StagingMemory::~StagingMemory() {
 void StagingMemory::leave(Block* block) noexcept {
   if (current_ == block) current_ = nullptr;
   if (block->pieces > 0) return;
-  from_->deallocate(block->memory, block->bytes, nullptr);
+  from_->deallocate(block->memory, block->bytes + kApart, nullptr);
   delete block;
 }
 
@@ -29,8 +31,8 @@ void* StagingMemory::allocate(size_t bytes, StreamHandle) {
   if (!block || needed > block->bytes - block->taken) {
     const bool large = needed > next_bytes_ / 4;  // has a block of its own
     auto made = std::make_unique<Block>();
-    made->bytes = large ? needed : next_bytes_;
-    made->memory = static_cast<char*>(from_->allocate(made->bytes, nullptr));
+    made->bytes = large ? needed : next_bytes_ - kApart;
+    made->memory = static_cast<char*>(from_->allocate(made->bytes + kApart, nullptr));
     block = made.release();
     if (!large) {
       if (current_) leave(current_);

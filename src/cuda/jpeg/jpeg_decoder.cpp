@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "base/error.h"
@@ -15,7 +16,7 @@ namespace {
 using jpeg_gpu::Plan;
 
 constexpr int kBestGroup = 256, kLanes = 4;
-constexpr size_t kGapInFiles = 4096;      // below a page: what lies between two files is memory of theirs
+constexpr size_t kGapInFiles = 256;       // what lies between two files that are this close is memory of theirs
 constexpr size_t kSlack = 64;             // read behind the files
 constexpr size_t kSpread = 16;            // of files that are copied together
 
@@ -90,61 +91,70 @@ class JpegDecoder final : public BatchDecoder {
     uint32_t image;
     size_t at;
   };
+  // Files that lie close together: they go up as they lie, in one copy, where their memory is pinned.
+  struct Run {
+    const uint8_t *begin, *end;
+    size_t at;
+    size_t first;  // of places_
+    bool pinned = false;
+  };
   size_t decode_part(std::span<DeviceDecode> images, size_t first, const DecodeParams& params, StreamHandle stream,
                      JpegsInFlight& flight);
-  bool lie_together(std::span<const DeviceDecode> images) const;
 
   Driver& driver_;
   const int device_;
   const Kernels kernels_;
   Plan plan_;
+  std::vector<uint32_t> order_;  // of a batch's images: by address
   std::vector<Place> places_;
+  std::vector<Run> runs_;
 };
 
-// One after the other in one piece of pinned memory, so that one copy takes them all.
-bool JpegDecoder::lie_together(std::span<const DeviceDecode> images) const {
-  const uint8_t* end = images.front().file.data();
-  for (const DeviceDecode& image : images) {
-    const uint8_t* begin = image.file.data();
-    if (begin < end || static_cast<size_t>(begin - end) >= kGapInFiles) return false;
-    end = begin + image.file.size();
-  }
-  return driver_.is_pinned(images.front().file.data()) && driver_.is_pinned(end - 1);
-}
-
-// From images[first] on as many as are decoded at once; returns the next one's number.
+// From order_[first] on as many as are decoded at once; returns the next one's place.
 size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, const DecodeParams& params,
                                 StreamHandle stream, JpegsInFlight& flight) {
-  const bool together = images.size() - first > 1 && lie_together(images.subspan(first));
-  const uint8_t* const start = images[first].file.data();
   plan_.clear();
   places_.clear();
+  runs_.clear();
   size_t next = first, bytes = 0;
-  for (; next < images.size(); ++next) {
-    DeviceDecode& image = images[next];
+  for (; next < order_.size(); ++next) {
+    DeviceDecode& image = images[order_[next]];
     if (image.error) continue;
-    const size_t at = together ? static_cast<size_t>(image.file.data() - start) : bytes;
+    const uint8_t* const begin = image.file.data();
+    const bool joins = !runs_.empty() && begin >= runs_.back().end &&
+                       static_cast<size_t>(begin - runs_.back().end) < kGapInFiles;
+    const size_t at = joins ? runs_.back().at + static_cast<size_t>(begin - runs_.back().begin)
+                            : (bytes + 2 * kSpread - 1) / kSpread * kSpread;
     if (!plan_.add(image, params, at)) break;
     if (image.error) continue;
-    places_.push_back({static_cast<uint32_t>(next), at});
-    bytes = at + (together ? image.file.size() : (image.file.size() + 2 * kSpread - 1) / kSpread * kSpread);
+    if (!joins) runs_.push_back({begin, begin, at, places_.size()});
+    runs_.back().end = begin + image.file.size();
+    places_.push_back({order_[next], at});
+    bytes = at + image.file.size();
   }
   if (places_.empty()) return next;
+  size_t unpinned = 0;  // goes through a block of pinned memory
+  for (Run& run : runs_) {
+    run.pinned = driver_.is_pinned(run.begin) && driver_.is_pinned(run.end - 1);
+    if (!run.pinned) unpinned = run.at + static_cast<size_t>(run.end - run.begin);
+  }
 
   const size_t description = plan_.description_bytes(), scratch_at = (bytes + kSlack + 255) / 256 * 256;
   const auto memory = driver_.memory(device_), pinned = driver_.pinned_memory();
   const Held device(memory, description + scratch_at + plan_.scratch_bytes(), stream);
   uint8_t *const files = device.get() + description, *const scratch = files + scratch_at;
-  const Held staging(pinned, description + (together ? 0 : bytes), stream);
+  const Held staging(pinned, description + unpinned, stream);
   plan_.describe(staging.get(), device.get(), files, scratch);
-  if (together) {
-    driver_.copy(device_, device.get(), staging.get(), description, stream);
-    driver_.copy(device_, files, start, bytes, stream);
-  } else {
-    for (const Place& p : places_)
-      std::memcpy(staging.get() + description + p.at, images[p.image].file.data(), images[p.image].file.size());
-    driver_.copy(device_, device.get(), staging.get(), description + bytes, stream);
+  for (size_t r = 0; r < runs_.size(); ++r) {
+    if (runs_[r].pinned) continue;
+    for (size_t k = runs_[r].first; k < (r + 1 < runs_.size() ? runs_[r + 1].first : places_.size()); ++k) {
+      const Bytes file = images[places_[k].image].file;
+      std::memcpy(staging.get() + description + places_[k].at, file.data(), file.size());
+    }
   }
+  driver_.copy(device_, device.get(), staging.get(), description + unpinned, stream);
+  for (const Run& run : runs_)
+    if (run.pinned) driver_.copy(device_, files + run.at, run.begin, static_cast<size_t>(run.end - run.begin), stream);
   if (plan_.has_restarts()) driver_.set_zero(device_, scratch + plan_.words_at(), plan_.words_bytes(), stream);
   for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
     const int64_t blocks = plan_.blocks_of(k);
@@ -159,6 +169,9 @@ std::unique_ptr<DecodesInFlight> JpegDecoder::decode(std::span<DeviceDecode> ima
                                                      StreamHandle stream) {
   if (images.empty()) return nullptr;
   auto flight = std::make_unique<JpegsInFlight>(driver_.pinned_memory(), images.size(), stream);
+  order_.resize(images.size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) { return images[a].file.data() < images[b].file.data(); });
   for (size_t next = 0; next < images.size();) next = decode_part(images, next, params, stream, *flight);
   if (flight->empty()) return nullptr;
   return flight;
