@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPU part: a library that is loaded at run time. Where the CUDA toolkit is, it is built against CUDA's runtime (linked
 # statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
-file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/jpeg/*.cpp src/cuda/prebuilt/*.cpp)
+file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/jpeg/*.cpp src/cuda/prebuilt/*.cpp
+     src/cuda/whole/*.cpp)
 list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder|/write_text)\\.cpp$")
 
 # The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
 set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
-    pixel/affine.h pixel/transcendental.h pixel/taps.h)
+    pixel/affine.h pixel/transcendental.h pixel/taps.h pixel/stored.h pixel/philox.h)
 # The text of the JPEG decoder's kernels.
 set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda/jpeg/huffman_lookup.h cuda/jpeg/scan.h
     cuda/jpeg/unstuff.h cuda/jpeg/restarts.h cuda/jpeg/synchronize.h cuda/jpeg/decode.h cuda/jpeg/reconstruct.h

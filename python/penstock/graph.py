@@ -182,7 +182,10 @@ def _reduced(dtype):
 
 
 def _two_operands(op, left, right):
-    """A scalar operand becomes an argument: the operator then stays in one pass with its neighbors."""
+    """A scalar operand becomes an argument: the operator then stays in one pass with its neighbors. One that lies on the GPU
+    with the other stays an input: arguments are read on the host."""
+    if all(isinstance(o, DataNode) and o.device == "gpu" for o in (left, right)):
+        return add_node(op, (left, right), {})
     if isinstance(left, DataNode):
         scalar = _scalar(right)
         if scalar is not None:

@@ -5,6 +5,7 @@
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
 #include "cuda/stage.h"
+#include "cuda/whole/whole_stage.h"
 
 namespace penstock {
 namespace {
@@ -23,9 +24,9 @@ class CudaBackend final : public GpuBackend {
   }
   DeviceRuntime& runtime() override { return *driver_; }
   std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) override {
-    return make_gpu_stage(program, *driver_);
+    return is_whole(program) ? make_whole_stage(program, *driver_) : make_gpu_stage(program, *driver_);
   }
-  bool runs_whole(const std::string&) const override { return false; }
+  bool runs_whole(const std::string& op) const override { return has_whole_form(op); }
   std::unique_ptr<BatchDecoder> make_decoder(int device, DecodeEngine engine, std::string& why) override {
     return make_batch_decoder(*driver_, device, engine, why);
   }

@@ -225,6 +225,8 @@ PENSTOCK_HD inline void raw_pixels_at(const uint8_t* from, float (&first)[3], fl
 }  // namespace penstock
 )";
 
+const char* kernel_spellings() { return kSpellings; }
+
 const Instruction* KernelWriter::tile_of(int node) const {
   for (const auto& i : code.code)
     if (i.kind == Instruction::tile && i.node == node) return &i;

@@ -13,6 +13,8 @@ namespace penstock {
 const char* number(Lane l);     // C++ type of a lane's registers
 const char* element(DType t);   // of an element in memory
 
+const char* kernel_spellings();  // PENSTOCK_SHARED, find_entry and the like: needs convert.h
+
 class KernelWriter {
  public:
   KernelWriter(const StageCode& c, const StageVariant& v) : code(c), variant(v), at(c, v) {}

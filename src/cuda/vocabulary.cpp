@@ -3,17 +3,23 @@
 
 namespace penstock {
 
+static std::string parts_before(const std::string& header) {
+  std::string text;
+  for (const VocabularyPart& p : vocabulary_parts()) {
+    if (p.header == header) break;
+    text += p.text;
+  }
+  return text;
+}
+
 const std::string& vocabulary(bool transcendental) {
-  static const auto join = [](bool all) {
-    std::string text;
-    for (const VocabularyPart& p : vocabulary_parts()) {
-      if (!all && std::string(p.header) == "pixel/transcendental.h") break;  // and what is written with it
-      text += p.text;
-    }
-    return text;
-  };
-  static const std::string basic = join(false), whole = join(true);
-  return transcendental ? whole : basic;
+  static const std::string basic = parts_before("pixel/transcendental.h"), all = parts_before("pixel/stored.h");
+  return transcendental ? all : basic;
+}
+
+const std::string& whole_vocabulary() {
+  static const std::string text = parts_before("");
+  return text;
 }
 
 }  // namespace penstock

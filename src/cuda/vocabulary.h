@@ -16,5 +16,7 @@ const std::vector<VocabularyPart>& vocabulary_parts();
 
 // All of them, or without transcendental.h and taps.h, which a fifth of the compiler's time goes to.
 const std::string& vocabulary(bool transcendental = true);
+// What whole operators are written with comes behind it: stored.h, philox.h.
+const std::string& whole_vocabulary();
 
 }  // namespace penstock

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/call.h"
 
+#include <algorithm>
+
 #include "base/backend.h"
 #include "base/thread_pool.h"
 #include "batch/transfer.h"
@@ -213,18 +215,22 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
       if (a.batch && a.batch->size() != batch_size)
         bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), batch_size);
     if (!into.empty()) check_overlap(inputs, args, into);
+    CallPlace found = place ? *place : CallPlace{};
+    for (const auto& b : inputs)
+      if (found.gpu < 0 && b.device().kind == DeviceKind::gpu) found.gpu = b.device().id;
+    const auto stays = [&](size_t k) {  // on the GPU where the operator reads it
+      const auto& names = info.gpu_arguments;
+      return args[k].batch->device().id == found.gpu && std::find(names.begin(), names.end(), info.args[k].name) != names.end();
+    };
     std::vector<Batch> on_host_now;
     on_host_now.reserve(args.size());
     for (size_t k = 0; k < args.size(); ++k)
-      if (args[k].batch && args[k].batch->device().kind == DeviceKind::gpu) {
+      if (args[k].batch && args[k].batch->device().kind == DeviceKind::gpu && !stays(k)) {
         on_host_now.push_back(on_host(*args[k].batch));
         if (all.empty()) all.assign(args.begin(), args.end());
         all[k].batch = &on_host_now.back();
         args = all;
       }
-    CallPlace found = place ? *place : CallPlace{};
-    for (const auto& b : inputs)
-      if (found.gpu < 0 && b.device().kind == DeviceKind::gpu) found.gpu = b.device().id;
     if (found.gpu >= 0) {
       auto results = call_on_gpu(info, inputs, args, context, batch_size, into, found);
       if (place) *place = found;

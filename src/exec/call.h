@@ -17,7 +17,8 @@ struct CallPlace {
 // args[i] belongs to info.args[i]. `node` numbers calls for random operators (SampleContext). The inputs' layouts are
 // those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives the
 // memory of output k (exec/call_into.h).
-// On a GPU, `memory` is not used. Values of arguments that lie on a GPU are copied to the host, which waits for them.
+// On a GPU, `memory` is not used. Values of arguments that lie on a GPU are copied to the host, which waits for them, unless
+// they are ones of OpInfo::gpu_arguments and the call runs there.
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,

@@ -165,9 +165,14 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
     inputs = moved;
   }
   for (const Batch& b : inputs) order_before(b, place.stream);
+  const auto there = [&](const Argument& a) { return a.batch && a.batch->device() == device; };
+  for (const Argument& a : args)
+    if (there(a)) order_before(*a.batch, place.stream);
   std::vector<Batch> results = run_stage(info, inputs, args, context, batch_size, place);
   const auto done = runtime_of(place.gpu).record(place.gpu, place.stream);
   for (const Batch& b : inputs) used_on(b, place.stream, *done);
+  for (const Argument& a : args)
+    if (there(a)) used_on(*a.batch, place.stream, *done);
   for (Batch& b : results)
     if (b.device() == device) b.stream = place.stream, b.ready = done;
   return results;
@@ -230,7 +235,8 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
 
   std::vector<Batch> results;
   bool enqueued = false;
-  const bool kernel = !inputs.empty() && has_kernel(info), decoder = !inputs.empty() && !kernel && decodes(info);
+  const bool kernel = (!inputs.empty() || info.family == Family::whole) && has_kernel(info);
+  const bool decoder = !inputs.empty() && !kernel && decodes(info);
   if (kernel || (decoder && has_gpu_decoder(info, args, place.gpu))) {
     try {
       results = decoder ? run_decoder(info, inputs, args, context, batch_size, place)

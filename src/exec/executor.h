@@ -79,6 +79,7 @@ class Executor {
   bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
   const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
   void load_items(Iteration& it, int first, int count);
+  void fill_batch(Iteration& it);  // a pipeline without sources makes full batches
   void run_whole_item(Iteration& it, int i);
   void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
   void add_error(Iteration& it, int i, Error e);

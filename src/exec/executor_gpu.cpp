@@ -33,6 +33,7 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
     const Batch& b = it.values.at(in);
     types.push_back({b.dtype(), b.ndim(), b.layout()});
   }
+  if (s.inputs.empty()) fill_batch(it);
   const std::vector<ValueRef> sizes = size_outputs(s);
   std::shared_ptr<BatchStageRunner> compiled, runner;
   {
@@ -80,7 +81,8 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
   }
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
   for (int i = 0; i < outputs[0].size(); ++i)
-    if (auto& sample = outputs[0].sample(i); sample.source.empty()) sample.source = path_of(it, s.inputs[0], i);
+    if (auto& sample = outputs[0].sample(i); sample.source.empty())
+      sample.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
   it.values[s.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
 }

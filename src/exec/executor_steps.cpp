@@ -87,14 +87,16 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   it.together = kLoadedTogether;
 }
 
+void Executor::fill_batch(Iteration& it) {
+  if (it.size > 0) return;
+  it.size = options.batch_size;
+  it.origin.resize(it.size);
+  for (int i = 0; i < it.size; ++i) it.origin[i] = {0, it.number * options.batch_size + i, -1, {}};
+}
+
 void Executor::prepare_whole(Iteration& it, const Step& s) {
   const Node& n = plan.graph.node(s.nodes[0]);
-  // A pipeline without sources makes full batches.
-  if (it.size == 0) {
-    it.size = options.batch_size;
-    it.origin.resize(it.size);
-    for (int i = 0; i < it.size; ++i) it.origin[i] = {0, it.number * options.batch_size + i, -1, {}};
-  }
+  fill_batch(it);
   auto w = std::make_shared<WholeState>();
   w->op = bind(it, n);
   for (const auto& in : n.inputs) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/gpu.h"
 #include "graph/stage_growth.h"
 
@@ -8,6 +10,10 @@ void place(Planning& p) {
   Graph& g = p.plan.graph;
   std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
   std::vector<char> cut(g.nodes().size(), 0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
+  std::vector<char> read(g.nodes().size(), 0);  // as a value: by a node's input or as an output
+  for (const Node& n : g.nodes())
+    for (const ValueRef& v : n.inputs) read[v.node] = 1;
+  for (const ValueRef& v : g.outputs()) read[v.node] = 1;
   const auto runs_on_gpu = [&](const Node& n) {
     if (!p.options.gpu || !n.on_gpu) return false;
     switch (info_of(n).family) {
@@ -15,7 +21,8 @@ void place(Planning& p) {
         const OpInfo& info = info_of(n);
         return !info.lazy_files && !info.loads_samples;
       }
-      case Family::whole: return gpu_backend().runs_whole(n.op);
+      case Family::whole:  // numbers that only arguments take are drawn where most of those are read
+        return (!n.inputs.empty() || read[n.id]) && gpu_backend().runs_whole(n.op);
       case Family::stage: break;
     }
     const StageTraits t = stage_traits(g, n);
@@ -57,7 +64,9 @@ void place(Planning& p) {
     gpu[n.id] = p.needed[n.id] && runs_on_gpu(n);
     const bool reads_pixels = !info_of(n).reads_shapes;
     for (ValueRef& v : n.inputs) v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) : made_on_gpu(v));
-    for (auto& [name, v] : n.per_sample) v = placed(v, false);
+    const auto& stay = get_op(n.op).gpu_arguments;
+    for (auto& [name, v] : n.per_sample)
+      v = placed(v, gpu[n.id] && made_on_gpu(v) && std::find(stay.begin(), stay.end(), name) != stay.end());
     n.device = gpu[n.id] ? "gpu" : "";
   }
   p.outputs.clear();

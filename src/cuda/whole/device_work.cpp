@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/whole/device_work.h"
+
+namespace penstock {
+
+void DeviceWork::enqueue(Launches& to) const {
+  for (const Phase& p : phases_) {
+    enqueue_copies(p.copies, to);
+    enqueue_fills(p.fills, to);
+  }
+  enqueue_draws(draws_, to);
+  enqueue_means(means_, to);
+  enqueue_normalize(normalized_, to);
+}
+
+}  // namespace penstock

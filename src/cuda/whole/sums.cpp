@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/whole/sums.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "cuda/kernel_writer.h"
+#include "cuda/whole/device_work.h"
+#include "cuda/whole/numbers.h"
+
+namespace penstock {
+
+const char* const kResultNumbers = R"(
+__device__ inline double number_at(const int64_t* words, const char* data, int64_t r) {
+  const double* p = words[0] ? reinterpret_cast<const double*>(words[0]) : reinterpret_cast<const double*>(data + words[1]);
+  return p[r * words[2]];
+}
+)";
+
+void put_numbers(int64_t* words, const ResultNumbers& numbers, int64_t data_at) {
+  words[0] = reinterpret_cast<int64_t>(numbers.there);
+  words[1] = data_at;
+  words[2] = numbers.step;
+}
+
+namespace {
+
+constexpr int kUnits = kStageThreads / 32;  // chunks, or results, that a block works on at once
+constexpr int kFew = 16;                    // elements of a result that one thread sums by itself
+
+// The first words are those of finish(), in every kernel.
+enum Word { kWork, kCount, kOut, kDdof, kEpsilon, kScale, kIn, kAbout, kSums = kAbout + kNumberWords, kChunks, kWidth, kKept, kSummed,
+            kLoops, kSumWords = kLoops + 4 * Shape::kMaxDims };
+enum FoldWord { kSegments = kIn, kSegmentData, kFoldWidth, kFoldWords };
+
+// Where a result's elements are. Loops stand outermost first: extent, stride.
+constexpr const char* kPlaces = R"(
+constexpr int kChunk = 4096, kPartials = 128;
+__device__ inline int64_t place(const int64_t* loops, int n, int64_t i) {
+  int64_t at = 0;
+  for (int k = n - 1; k > 0; --k) { at += i % loops[2 * k] * loops[2 * k + 1]; i /= loops[2 * k]; }
+  return n > 0 ? at + i * loops[1] : 0;
+}
+__device__ inline double term(In v, double about) {
+  const double d = static_cast<double>(v);
+  if constexpr (kSquares) { const double e = d - about; return e * e; }
+  else return d;
+}
+)";
+
+// Small integers are added as such: it is exact either way.
+constexpr const char* kSum = R"(
+template <class T> inline constexpr bool small = std::is_integral_v<T> && sizeof(T) <= 2;
+template <bool first, class A, class B> struct Choose { typedef A type; };
+template <class A, class B> struct Choose<false, A, B> { typedef B type; };
+typedef Choose<small<In> && !kSquares, int32_t, double>::type Sum;
+constexpr int kLoad = sizeof(In) == 1 ? 16 : sizeof(In) == 2 ? 8 : 4;
+struct alignas(sizeof(In) * kLoad > 16 ? 16 : sizeof(In) * kLoad) Pack { In v[kLoad]; };
+__device__ inline void run(const char* table) {
+%ENTRY%
+  const In* in = reinterpret_cast<const In*>(s[6]);
+  double* sums = reinterpret_cast<double*>(s[10]);
+  const int64_t count = s[1], chunks = s[11], width = s[12];
+  const int kept = static_cast<int>(s[13]), summed = static_cast<int>(s[14]);
+  const int64_t *kept_loops = s + 15, *summed_loops = s + 31;
+  PENSTOCK_SHARED(Sum, partial);
+  for (int64_t first_unit = begin; first_unit < end; first_unit += kUnits) {
+    for (int item = threadIdx.x; item < kUnits * 32; item += blockDim.x) {
+      const int64_t unit = first_unit + item / 32;
+      const int lane = item % 32;
+      Sum a[4] = {0, 0, 0, 0};
+      if (unit < end) {
+        const int64_t k = unit % width, rest = unit / width, chunk = rest % chunks, o = rest / chunks, first = chunk * kChunk;
+        const In* from = in + place(kept_loops, kept, o) + k;
+        const int n = count - first < kChunk ? static_cast<int>(count - first) : kChunk;
+        double about = 0;
+        if constexpr (kSquares) about = number_at(s + 7, data, o * width + k);
+        if (summed <= 1) {
+          const int64_t stride = summed ? summed_loops[1] : 0;
+          from += first * stride;
+          int j = 0;  // of the chunk, the same for all lanes
+          if (stride == 1 && (reinterpret_cast<uint64_t>(from) & (alignof(Pack) - 1)) == 0) {
+            if constexpr (small<In> && !kSquares) {
+              PENSTOCK_UNROLL
+              for (; j + 32 * kLoad <= n; j += 32 * kLoad) {
+                const Pack x = *reinterpret_cast<const Pack*>(from + j + kLoad * lane);
+                PENSTOCK_UNROLL
+                for (int q = 0; q < kLoad; ++q) a[q % 4] += static_cast<Sum>(x.v[q]);
+              }
+            } else if constexpr (kLoad == 4) {
+              #pragma unroll 8
+              for (; j + kPartials <= n; j += kPartials) {
+                const Pack x = *reinterpret_cast<const Pack*>(from + j + 4 * lane);
+                for (int q = 0; q < 4; ++q) a[q] += static_cast<Sum>(term(x.v[q], about));
+              }
+            }
+          }
+          #pragma unroll 4
+          for (; j < n; j += kPartials) {
+            const int at = j + 4 * lane;
+            for (int q = 0; q < 4; ++q)
+              if (at + q < n) {
+                if constexpr (small<In> && !kSquares) a[q] += static_cast<Sum>(from[(at + q) * stride]);
+                else a[q] += static_cast<Sum>(term(from[(at + q) * stride], about));
+              }
+          }
+        } else {
+          for (int j = 4 * lane; j < n; j += kPartials)
+            for (int q = 0; q < 4 && j + q < n; ++q) a[q] += static_cast<Sum>(term(from[place(summed_loops, summed, first + j + q)], about));
+        }
+      }
+      for (int q = 0; q < 4; ++q) partial[item / 32 * kPartials + 4 * lane + q] = a[q];
+    }
+    __syncthreads();
+    for (int n = kPartials / 2; n > 0; n /= 2) {
+      for (int item = threadIdx.x; item < kUnits * n; item += blockDim.x) {
+        Sum* p = partial + item / n * kPartials + item % n;
+        p[0] += p[n];
+      }
+      __syncthreads();
+    }
+    for (int item = threadIdx.x; item < kUnits && first_unit + item < end; item += blockDim.x)
+      sums[first_unit + item] = static_cast<double>(partial[item * kPartials]);
+    __syncthreads();
+  }
+}
+)";
+
+constexpr const char* kSumFew = R"(
+__device__ inline void run(const char* table) {
+%ENTRY%
+  const In* in = reinterpret_cast<const In*>(s[6]);
+  const int64_t count = s[1], width = s[12];
+  const int kept = static_cast<int>(s[13]), summed = static_cast<int>(s[14]);
+  for (int64_t r = begin + threadIdx.x; r < end; r += blockDim.x) {
+    const In* from = in + place(s + 15, kept, r / width) + r % width;
+    double about = 0, p[kFew];
+    if constexpr (kSquares) about = number_at(s + 7, data, r);
+    PENSTOCK_UNROLL
+    for (int j = 0; j < kFew; ++j) p[j] = j < count ? term(from[place(s + 31, summed, j)], about) + 0.0 : 0.0;
+    PENSTOCK_UNROLL
+    for (int n = kFew / 2; n > 0; n /= 2) {
+      PENSTOCK_UNROLL
+      for (int j = 0; j < n; ++j) p[j] += p[j + n];
+    }
+    finish(s, r, p[0]);
+  }
+}
+)";
+
+// The chunks of each input (a segment), then the inputs one after the other.
+constexpr const char* kFold = R"(
+__device__ inline void run(const char* table) {
+%ENTRY%
+  const int64_t* segments = reinterpret_cast<const int64_t*>(data + s[7]);
+  const int64_t width = s[8];
+  PENSTOCK_SHARED(double, partial);
+  double* total = partial + kUnits * 32;
+  for (int64_t first = begin; first < end; first += kUnits) {
+    for (int item = threadIdx.x; item < kUnits; item += blockDim.x) total[item] = 0;
+    for (int64_t segment = 0; segment < s[6]; ++segment) {
+      const double* sums = reinterpret_cast<const double*>(segments[2 * segment]);
+      const int64_t chunks = segments[2 * segment + 1];
+      for (int item = threadIdx.x; item < kUnits * 32; item += blockDim.x) {
+        const int64_t r = first + item / 32;
+        double a = 0;
+        if (r < end) {
+          const double* from = sums + r / width * chunks * width + r % width;
+          #pragma unroll 4
+          for (int64_t c = item % 32; c < chunks; c += 32) a += from[c * width];
+        }
+        partial[item] = a;
+      }
+      __syncthreads();
+      for (int n = 16; n > 0; n /= 2) {
+        for (int item = threadIdx.x; item < kUnits * n; item += blockDim.x) {
+          double* p = partial + item / n * 32 + item % n;
+          p[0] += p[n];
+        }
+        __syncthreads();
+      }
+      for (int item = threadIdx.x; item < kUnits; item += blockDim.x) total[item] += partial[item * 32];
+      __syncthreads();
+    }
+    for (int item = threadIdx.x; item < kUnits && first + item < end; item += blockDim.x) finish(s, first + item, total[item]);
+    __syncthreads();
+  }
+}
+)";
+
+std::string finish_text(SumUse use, DType out_type) {
+  const std::string head = "__device__ inline void finish(const int64_t* s, int64_t r, double sum) {\n  const double count = static_cast<double>(s[1]);\n";
+  switch (use) {
+    case SumUse::mean_out:
+      return fmt::format("{}  reinterpret_cast<{}*>(s[2])[r] = stored<{}>(s[1] ? sum / count : "
+                         "std::bit_cast<double>(0x7ff8000000000000ull));\n}}\n", head, element(out_type), element(out_type));
+    case SumUse::mean: return head + "  reinterpret_cast<double*>(s[2])[r] = sum / count;\n}\n";
+    case SumUse::factor: break;
+  }
+  return head + R"(  const double epsilon = std::bit_cast<double>(s[4]), scale = std::bit_cast<double>(s[5]);
+  const double d = s[1] > s[3] ? sqrt(sum / static_cast<double>(s[1] - s[3]) + epsilon) : 0.0;
+  reinterpret_cast<double*>(s[2])[r] = d == 0 ? 0.0 : scale / d;
+}
+)";
+}
+
+void put_output(int64_t* w, const SumOutput& o) {
+  w[kCount] = o.count;
+  w[kOut] = reinterpret_cast<int64_t>(o.out);
+  w[kDdof] = o.ddof;
+  w[kEpsilon] = std::bit_cast<int64_t>(o.epsilon);
+  w[kScale] = std::bit_cast<int64_t>(o.scale);
+}
+
+// An entry of `work` for an input; its count is of the input alone.
+int64_t* add_input(EntryTable& entries, const SumInput& input, const ReductionLoops& loops, int64_t work) {
+  static const ResultNumbers none{nullptr, {}, 0};
+  const ResultNumbers& about = input.about ? *input.about : none;
+  const int64_t here = entries.data(about.here.data(), about.here.size() * sizeof(double));
+  int64_t* w = entries.add(work);
+  w[kCount] = input.plan->count;
+  w[kIn] = reinterpret_cast<int64_t>(input.in.data);
+  put_numbers(w + kAbout, about, here);
+  w[kWidth] = loops.width;
+  w[kKept] = loops.kept.size(), w[kSummed] = loops.summed.size();
+  for (int k = 0; k < loops.kept.size(); ++k) w[kLoops + 2 * k] = loops.kept[k].extent, w[kLoops + 2 * k + 1] = loops.kept[k].stride;
+  int64_t* summed = w + kLoops + 2 * Shape::kMaxDims;
+  for (int k = 0; k < loops.summed.size(); ++k) summed[2 * k] = loops.summed[k].extent, summed[2 * k + 1] = loops.summed[k].stride;
+  return w;
+}
+
+}  // namespace
+
+void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type, Launches& to) {
+  if (inputs.empty()) return;
+  const DType type = inputs[0].in.dtype;
+  const bool squares = inputs[0].about != nullptr, together = outputs.size() == 1 && inputs.size() > 1;
+  const std::string source = fmt::format("typedef {} In;\nconstexpr bool kSquares = {};\nconstexpr int kUnits = {}, kFew = {};\n", element(type),
+                                         squares, kUnits, kFew) + kResultNumbers;
+  const std::string finish = finish_text(use, out_type);
+  const std::string use_name = fmt::format("{} {}", static_cast<int>(use), name_of(out_type));
+  EntryTable few(kSumWords), many(kSumWords), folds(kFoldWords);
+  std::vector<int64_t> segments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ReductionPlan& plan = *inputs[i].plan;
+    if (plan.results == 0) continue;
+    const ReductionLoops loops(plan);
+    if (plan.count <= kFew && !together) {
+      put_output(add_input(few, inputs[i], loops, plan.results), outputs[i]);
+      continue;
+    }
+    const int64_t chunks = (plan.count + kReductionChunk - 1) / kReductionChunk;
+    auto* sums = static_cast<double*>(to.scratch(static_cast<size_t>(chunks * plan.results) * sizeof(double)));
+    if (chunks > 0) {
+      int64_t* w = add_input(many, inputs[i], loops, chunks * plan.results);
+      w[kSums] = reinterpret_cast<int64_t>(sums);
+      w[kChunks] = chunks;
+    }
+    segments.push_back(reinterpret_cast<int64_t>(sums)), segments.push_back(chunks);
+    if (together && i + 1 < inputs.size()) continue;
+    const int64_t at = folds.data(segments.data(), segments.size() * sizeof(int64_t));
+    int64_t* w = folds.add(plan.results);
+    put_output(w, outputs[together ? 0 : i]);
+    w[kSegments] = static_cast<int64_t>(segments.size() / 2);
+    w[kSegmentData] = at;
+    w[kFoldWidth] = loops.width;
+    segments.clear();
+  }
+  if (!few.empty())
+    to.add(to.kernel(fmt::format("sum few {} {} {}", name_of(type), squares, use_name), [&] {
+      return whole_text(kSumWords, source + kPlaces + finish + with_entry(kSumFew));
+    }), few, kStageThreads);
+  if (!many.empty())
+    to.add(to.kernel(fmt::format("sum {} {}", name_of(type), squares), [&] {
+      return whole_text(kSumWords, source + kPlaces + with_entry(kSum));
+    }), many, kUnits, kUnits * kPartialSums * sizeof(double));
+  if (!folds.empty())
+    to.add(to.kernel("fold " + use_name, [&] {
+      return whole_text(kFoldWords, fmt::format("constexpr int kUnits = {};\n", kUnits) + finish + with_entry(kFold));
+    }), folds, kUnits, kUnits * 33 * sizeof(double));
+}
+
+void enqueue_means(std::span<const MeanStep> steps, Launches& to) {
+  if (steps.empty()) return;
+  std::vector<SumInput> inputs;
+  std::vector<SumOutput> outputs;
+  for (const MeanStep& s : steps) {
+    inputs.push_back({s.in, &s.plan, nullptr});
+    outputs.push_back({s.out.data, s.plan.count});
+  }
+  enqueue_sums(inputs, outputs, SumUse::mean_out, steps[0].out.dtype, to);
+}
+
+}  // namespace penstock

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums in the order of ops/machine/reduction.h: a warp makes the sum of a chunk, then a warp folds the chunks of a result.
+#pragma once
+#include "cuda/whole/launches.h"
+#include "ops/machine/reduction.h"
+
+namespace penstock {
+
+// Numbers on the device, or ones that the host has and sends along; one for all results where `step` is 0.
+struct ResultNumbers {
+  const double* there = nullptr;
+  std::vector<double> here;
+  int64_t step = 1;
+};
+
+struct SumInput {
+  View in;
+  const ReductionPlan* plan = nullptr;
+  const ResultNumbers* about = nullptr;  // squares of differences from these
+};
+// What becomes of a sum.
+enum class SumUse { mean_out, mean, factor };
+struct SumOutput {
+  void* out = nullptr;  // dense: elements of the result's type, or float64
+  int64_t count = 0;    // elements of the sum
+  int64_t ddof = 0;
+  double epsilon = 0, scale = 1;
+};
+
+// outputs[i] belongs to inputs[i], or outputs[0] to all of them together, added in their order. Inputs agree in their type.
+void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type, Launches& to);
+
+// Words of ResultNumbers in an entry, and what reads them in a kernel: number_at(words, data, r).
+constexpr int kNumberWords = 3;
+void put_numbers(int64_t* words, const ResultNumbers& numbers, int64_t data_at);
+extern const char* const kResultNumbers;
+
+}  // namespace penstock

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/whole/whole_stage.h"
+
+#include <algorithm>
+
+#include "cuda/whole/device_work.h"
+
+namespace penstock {
+namespace {
+
+class WholeStage final : public BatchStageRunner {
+ public:
+  WholeStage(const StageProgram& program, Driver& driver) : driver_(driver), program_(program) {}
+  const StageProgram& program() const override { return program_; }
+
+  std::unique_ptr<BatchStageRunner> rebound(const StageProgram& program) const override {
+    if (!is_whole(program) || program.nodes[0].op->info != program_.nodes[0].op->info) return nullptr;
+    return std::make_unique<WholeStage>(program, driver_);  // kernels are kept by what they do
+  }
+
+  void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) override {
+    const StageNode& node = program_.nodes[0];
+    const BoundOp& op = *node.op;
+    Launches launches(driver_, call.device, call.stream);
+    std::vector<Batch> dense;
+    const std::span<const Batch> inputs = without_holes(call, dense, launches);
+    const auto context = [&](int i) {
+      SampleContext c = call.context(i);
+      c.index = i, c.node = node.id;
+      return c;
+    };
+    std::vector<ValueType> types;
+    for (int k : node.operands) types.push_back(type_of(program_, k));
+    std::vector<char> bad(call.size, 0);
+    const auto refuse = [&](int i, Error e) {
+      e.op = op.info->name;
+      errors.push_back({i, std::move(e)});
+      bad[i] = 1;
+    };
+    Batch out = shaped(call, inputs, types, context, refuse);
+    out.allocate(call.memory, call.stream);
+    DeviceWork work;
+    for (int i = 0; i < call.size; ++i) {
+      if (bad[i]) continue;
+      std::vector<View> in;
+      for (size_t k = 0; k < inputs.size(); ++k) in.push_back(inputs[k].view(i)), in.back().layout = types[k].layout;
+      View to = out.view(i);
+      to.layout = node.type.layout;
+      work.next_sample();
+      if (auto error = error_of([&] { op.work(context(i), in, std::span(&to, 1), work); })) refuse(i, std::move(*error));
+    }
+    work.enqueue(launches);
+    launches.run();
+    outputs[0] = std::move(out);
+  }
+
+ private:
+  Driver& driver_;
+  StageProgram program_;
+
+  template <class ContextOf, class Refuse>
+  Batch shaped(const BatchStageCall& call, std::span<const Batch> inputs, std::span<const ValueType> types,
+               const ContextOf& context, const Refuse& refuse) const {
+    const StageNode& node = program_.nodes[0];
+    std::vector<Shape> shapes(call.size);
+    int ndim = node.type.ndim;
+    std::vector<int> refused;
+    for (int i = 0; i < call.size; ++i) {
+      std::vector<Shape> in;
+      for (const Batch& b : inputs) in.push_back(b.shape(i));
+      if (auto error = error_of([&] { node.op->shapes(context(i), in, types, std::span(&shapes[i], 1)); })) {
+        refuse(i, std::move(*error));
+        refused.push_back(i);
+      } else {
+        ndim = shapes[i].size();
+      }
+    }
+    const Layout& layout = node.type.layout;
+    Batch out(node.type.dtype, ndim, layout.size() == ndim ? layout : Layout{}, call.size);
+    for (int i : refused) shapes[i] = Shape::filled(std::max(ndim, 0), 0);
+    for (int i = 0; i < call.size; ++i) {
+      out.sample(i).shape = shapes[i];
+      if (!inputs.empty()) out.sample(i).source = inputs[0].sample(i).source;
+    }
+    if (node.op->info->batch_wide) node.op->batch_shapes(inputs, types, std::span(&out, 1));
+    return out;
+  }
+
+  // Operators want their inputs dense.
+  static std::span<const Batch> without_holes(const BatchStageCall& call, std::vector<Batch>& dense, Launches& launches) {
+    const auto holes = [](const Batch& b) {
+      for (int i = 0; i < b.size(); ++i)
+        if (!b.sample(i).strides.empty() && !b.view(i).dense()) return true;
+      return false;
+    };
+    if (std::none_of(call.inputs.begin(), call.inputs.end(), holes)) return call.inputs;
+    std::vector<CopyStep> copies;
+    for (const Batch& b : call.inputs) {
+      dense.push_back(b);
+      if (!holes(b)) continue;
+      Batch& d = dense.back();
+      d.allocate(launches.driver().memory(call.device), call.stream);
+      for (int i = 0; i < b.size(); ++i)
+        if (b.shape(i).volume() > 0) copies.push_back({b.view(i), d.view(i)});
+    }
+    enqueue_copies(copies, launches);
+    return dense;
+  }
+};
+
+}  // namespace
+
+bool has_whole_form(const std::string& op) {
+  const OpInfo* info = find_op(op);
+  return info && info->family == Family::whole && info->make()->has_work();
+}
+
+bool is_whole(const StageProgram& program) {
+  return program.nodes.size() == 1 && program.nodes[0].op->info->family == Family::whole;
+}
+
+std::unique_ptr<BatchStageRunner> make_whole_stage(const StageProgram& program, Driver& driver) {
+  return std::make_unique<WholeStage>(program, driver);
+}
+
+}  // namespace penstock
