@@ -98,6 +98,8 @@ class Executor {
   StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs, const std::vector<ValueRef>& sizes);
   std::vector<ValueRef> size_outputs(const Step& s) const;
   void prepare_gpu_stage(Iteration& it, const Step& s);
+  void run_gpu_stage_on_host(Iteration& it, const Step& s, StageProgram program, BatchStageCall& call,
+                             std::span<Batch> outputs, std::vector<SampleError>& errors);
   void prepare_transfer(Iteration& it, const Step& s);
   void finish_transfer(Iteration& it);
   Batch to_gpu(Iteration& it, const Batch& from, bool output);

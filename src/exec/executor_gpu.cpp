@@ -67,17 +67,21 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       inputs.push_back(at < k ? inputs[at] : std::move(it.values.at(s.inputs[k])));
     }
     call.inputs = inputs;
+    bool no_kernel = false;
     auto error = error_of([&] {
       if (it.size == 0) return;
       try {
         runner->run(call, outputs, errors);
       } catch (const NoKernel&) {
-        errors.clear();
-        run_stage_on_host(runner->program(), call, outputs, errors);
+        no_kernel = true;
       }
     });
     for (size_t k = inputs.size(); k-- > 0;) it.values.at(s.inputs[k]) = std::move(inputs[k]);
     if (error) throw std::move(*error);
+    if (no_kernel) {
+      errors.clear();
+      run_gpu_stage_on_host(it, s, runner->program(), call, outputs, errors);
+    }
   }
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
   for (int i = 0; i < outputs[0].size(); ++i)
@@ -85,6 +89,30 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       sample.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
   it.values[s.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
+}
+
+// Values of arguments that lie on the GPU are brought to the host for as long as the operators read them.
+void Executor::run_gpu_stage_on_host(Iteration& it, const Step& s, StageProgram program, BatchStageCall& call,
+                                     std::span<Batch> outputs, std::vector<SampleError>& errors) {
+  std::vector<Batch> inputs;
+  for (const auto& in : s.inputs) inputs.push_back(it.values.at(in));
+  call.inputs = inputs;
+  std::map<ValueRef, Batch> there;
+  for (int id : s.nodes)
+    for (const auto& [name, v] : plan.graph.node(id).per_sample)
+      if (const Batch& b = it.values.at(v); b.device().kind == DeviceKind::gpu) there.emplace(v, b);
+  for (auto& [v, batch] : there) it.values.at(v) = copy_to(batch, {}, it.stream);
+  auto error = error_of([&] {
+    if (!there.empty()) {
+      gpu_->runtime().synchronize(gpu_->device(), it.stream);
+      std::vector<ValueType> types;
+      for (const Batch& b : inputs) types.push_back({b.dtype(), b.ndim(), b.layout()});
+      program = program_of(it, s, std::move(types), size_outputs(s));
+    }
+    run_stage_on_host(program, call, outputs, errors);
+  });
+  for (auto& [v, batch] : there) it.values.at(v) = std::move(batch);
+  if (error) throw std::move(*error);
 }
 
 // A batch that lies on the host is copied by this thread into pinned memory first.

@@ -3,6 +3,7 @@
 
 #include "base/backend.h"
 #include "batch/transfer.h"
+#include "exec/call.h"
 #include "ops/machine/source_range.h"
 #include "ops/machine/stage_program.h"
 
@@ -84,10 +85,55 @@ Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, Sa
   return f;
 }
 
+// Laid out as `here`, of which it is a copy.
+Batch copied_there(const Batch& here, const BatchStageCall& call, DeviceRuntime& runtime) {
+  Batch there(here.dtype(), here.ndim(), here.layout(), here.size());
+  for (int i = 0; i < here.size(); ++i) {
+    there.sample(i).shape = here.shape(i);
+    if (!call.inputs.empty()) there.sample(i).source = call.inputs[0].sample(i).source;
+  }
+  there.allocate(call.memory, call.stream);
+  if (here.bytes() > 0) {  // one block, laid out as the other
+    const View last = here.view(here.size() - 1);
+    const size_t bytes = static_cast<size_t>(last.as<char>() - static_cast<char*>(here.block.get())) +
+                         static_cast<size_t>(last.volume()) * size_of(last.dtype);
+    runtime.copy(call.device, there.block.get(), here.block.get(), bytes, call.stream);
+  }
+  return there;
+}
+
+void run_whole_on_host(const StageNode& node, const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) {
+  DeviceRuntime& runtime = gpu_backend().runtime();
+  std::vector<Batch> inputs;
+  std::vector<ValueType> types;
+  for (const Batch& b : call.inputs) {
+    inputs.push_back(copy_to(b, {}, call.stream));
+    types.push_back({b.dtype(), b.ndim(), b.layout()});
+    types.back().layout = node.op->input_layout(types.back());
+  }
+  runtime.synchronize(call.device, call.stream);
+  const auto context = [&](int i) {
+    SampleContext c = call.context(i);
+    c.index = i, c.node = node.id;
+    return c;
+  };
+  std::vector<Batch> out;
+  out.emplace_back(node.type.dtype, node.type.ndim, node.type.layout, call.size);
+  const auto state = run_whole_shapes(*node.op, inputs, types, context, out);
+  out[0].allocate(runtime.pinned_memory(), call.stream);
+  for (int i = 0; i < call.size; ++i) {
+    SampleContext c = context(i);
+    c.batch_state = state.get();
+    if (auto error = error_of([&] { run_whole_sample(*node.op, inputs, types, c, out); })) errors.push_back({i, std::move(*error)});
+  }
+  outputs[0] = copied_there(out[0], call, runtime);
+}
+
 }  // namespace
 
 void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs,
                        std::vector<SampleError>& errors) {
+  if (program.nodes[0].op->info->family == Family::whole) return run_whole_on_host(program.nodes[0], call, outputs, errors);
   DeviceRuntime& runtime = gpu_backend().runtime();
   std::vector<std::vector<Fetched>> inputs;
   for (const Batch& b : call.inputs) {
@@ -122,19 +168,7 @@ void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, 
       continue;
     }
     const Batch here = joined(made[k], type_of(program, program.outputs[k]), runtime.pinned_memory(), call.stream);
-    Batch there(here.dtype(), here.ndim(), here.layout(), here.size());
-    for (int i = 0; i < here.size(); ++i) {
-      there.sample(i).shape = here.shape(i);
-      if (!call.inputs.empty()) there.sample(i).source = call.inputs[0].sample(i).source;
-    }
-    there.allocate(call.memory, call.stream);
-    if (here.bytes() > 0) {  // one block, laid out as the other
-      const View last = here.view(here.size() - 1);
-      const size_t bytes = static_cast<size_t>(last.as<char>() - static_cast<char*>(here.block.get())) +
-                           static_cast<size_t>(last.volume()) * size_of(last.dtype);
-      runtime.copy(call.device, there.block.get(), here.block.get(), bytes, call.stream);
-    }
-    outputs[k] = std::move(there);
+    outputs[k] = copied_there(here, call, runtime);
   }
 }
 

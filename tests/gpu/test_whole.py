@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole operators on a GPU: the CPU's bytes over random shapes, types and layouts; arguments that stay there."""
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -208,6 +211,15 @@ def test_nothing_goes_to_the_host():
         pipe.set_outputs(*chain(fn.external_source(lambda: [values((8, 9, 3), np.uint8)] * 2, layout="HWC", device="gpu")))
     pipe.build()
     assert "@cpu" not in pipe.passes()["place"] and "transfer" not in str(pipe.plan())
+
+
+def test_without_a_compiler_the_cpu_does_the_work(real):
+    if real:
+        pytest.skip("machine: kernels can be made here")
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_whole; test_whole.test_arguments_stay_on_the_gpu(); test_whole.test_noise_on_the_gpu()"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=os.getcwd(),
+                          env={**os.environ, "PENSTOCK_EMULATED_COMPILER": "none"})
+    assert done.returncode == 0, done.stderr
 
 
 def test_noise_on_the_gpu():
