@@ -62,16 +62,17 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
   penstock_driver_check(gpu_driver_check EXCLUDE_FROM_ALL)
   target_link_libraries(gpu_driver_check PRIVATE CUDA::cudart_static)
   if(PENSTOCK_TESTS)  # the stages' tests on a real GPU, and what their kernels take
-    foreach(name stage_check stage_bench jpeg_bench)
-      add_executable(gpu_${name} EXCLUDE_FROM_ALL ${gpu_sources} ${cudart_sources} src/cuda/decode/batch_decoder.cpp
+    foreach(name stage_check stage_bench whole_bench jpeg_bench)
+      add_executable(gpu_${name} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:penstock_gpu_room> ${cudart_sources} src/cuda/decode/batch_decoder.cpp
                      ${PENSTOCK_OBJECTS})
       target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
       target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json JPEG::JPEG PNG::PNG
                             Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
     endforeach()
-    target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp src/cuda/prebuilt/stage_kernels_test.cpp)
+    target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp src/cuda/whole/whole_test.cpp src/cuda/prebuilt/stage_kernels_test.cpp)
     target_link_libraries(gpu_stage_check PRIVATE GTest::gtest_main)
     target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
+    target_sources(gpu_whole_bench PRIVATE benchmarks/gpu/whole_bench.cpp)
     target_sources(gpu_jpeg_bench PRIVATE benchmarks/gpu/jpeg_bench.cpp)
   endif()
 endif()
@@ -91,6 +92,7 @@ if(PENSTOCK_TESTS)
     penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
   endif()
   file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp
+       src/cuda/whole/*_test.cpp
        src/cuda/prebuilt/*_test.cpp)
   if(gpu_tests)
     add_executable(cuda_test ${gpu_tests} ${gpu_sources} ${emulated_sources} ${PENSTOCK_OBJECTS})

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole operators on the GPU give the CPU's bytes; on the emulated one, or on a real one (gpu_stage_check).
+#include "cuda/whole/whole_stage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "exec/call.h"
+
+namespace penstock {
+namespace {
+
+using Arguments = std::vector<std::pair<std::string, Value>>;
+using Ints = std::vector<int64_t>;
+using Reals = std::vector<double>;
+
+Driver& driver() {
+  static const std::unique_ptr<Driver> made = make_driver();
+  return *made;
+}
+
+Batch random_batch(DType t, const std::vector<Shape>& shapes, const Layout& layout, unsigned seed) {
+  Batch b(t, shapes[0].size(), layout, static_cast<int>(shapes.size()));
+  for (int i = 0; i < b.size(); ++i) b.sample(i).shape = shapes[i];
+  b.allocate();
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < b.size(); ++i)
+    dispatch(t, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const View v = b.view(i);
+      for (int64_t k = 0; k < v.volume(); ++k) {
+        const double r = std::uniform_real_distribution<double>(-300, 300)(random);
+        if constexpr (std::is_same_v<T, bool>) v.as<T>()[k] = r > 0;
+        else if constexpr (std::is_same_v<T, Half>) v.as<T>()[k] = Half(static_cast<float>(r));
+        else if constexpr (std::is_floating_point_v<T>) v.as<T>()[k] = static_cast<T>(r);
+        else v.as<T>()[k] = static_cast<T>(random());
+      }
+    });
+  return b;
+}
+
+Batch on_device(const Batch& b) {
+  Batch d(b.dtype(), b.ndim(), b.layout(), b.size());
+  for (int i = 0; i < b.size(); ++i) d.sample(i).shape = b.shape(i);
+  d.allocate(driver().memory(0));
+  for (int i = 0; i < b.size(); ++i)
+    if (const size_t bytes = b.shape(i).volume() * size_of(b.dtype()))
+      driver().copy(0, d.sample(i).data, b.sample(i).data, bytes, nullptr);
+  return d;
+}
+
+void expect_equal(const std::string& op, const Arguments& given, const std::vector<Batch>& inputs, int size = 0,
+                  const std::vector<std::pair<std::string, Batch>>& each = {}) {
+  SCOPED_TRACE(op);
+  const OpInfo& info = get_op(op);
+  std::vector<Argument> here(info.args.size()), there;
+  const auto argument = [&](const std::string& name) -> size_t {
+    for (size_t i = 0; i < info.args.size(); ++i)
+      if (info.args[i].name == name) return i;
+    ADD_FAILURE() << name;
+    return 0;
+  };
+  for (const auto& [name, value] : given) here[argument(name)].value = value;
+  there = here;
+  std::vector<Batch> moved;
+  moved.reserve(each.size());
+  for (const auto& [name, batch] : each) {
+    moved.push_back(on_device(batch));
+    here[argument(name)].batch = &batch, there[argument(name)].batch = &moved.back();
+  }
+  const int n = inputs.empty() ? size : inputs[0].size();
+  SampleContext context;
+  context.seed = 77, context.node = 5;
+  const Batch expected = call_op(info, inputs, here, context, default_memory(), n)[0];
+
+  StageProgram program;
+  std::vector<int> operands;
+  std::vector<Batch> device;
+  for (const Batch& b : inputs) {
+    program.inputs.push_back({b.dtype(), b.ndim(), b.layout()});
+    operands.push_back(static_cast<int>(operands.size()));
+    device.push_back(on_device(b));
+  }
+  program.outputs = {append_node(program, bind_op(info, there), operands, context.node)};
+  ASSERT_TRUE(is_whole(program) && has_whole_form(op));
+  BatchStageCall call;
+  call.size = n, call.inputs = device, call.memory = driver().memory(0);
+  call.context = [&](int i) { return of_sample(context, i); };
+  Batch out[1];
+  std::vector<SampleError> errors;
+  make_whole_stage(program, driver())->run(call, out, errors);
+  driver().synchronize(0, nullptr);
+  ASSERT_TRUE(errors.empty()) << errors[0].error.what();
+  ASSERT_EQ(out[0].dtype(), expected.dtype());
+  for (int i = 0; i < n; ++i) {
+    ASSERT_EQ(out[0].shape(i), expected.shape(i)) << i;
+    const View v = expected.view(i);
+    std::vector<char> back(v.volume() * size_of(v.dtype) + 1);
+    driver().copy(0, back.data(), out[0].sample(i).data, back.size() - 1, nullptr);
+    driver().synchronize(0, nullptr);
+    if (std::memcmp(back.data(), v.data, back.size() - 1) == 0) continue;
+    View host = v;
+    host.data = back.data();
+    int shown = 0;
+    for (int64_t k = 0; k < v.volume() && shown < 4; ++k) {
+      const double a = element_as_double(v, k), b = element_as_double(host, k);
+      if (a != b && !(a != a && b != b)) ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
+    }
+  }
+}
+
+const std::vector<Shape> kImages{{7, 5, 3}, {1, 1, 3}, {33, 64, 3}, {0, 4, 3}, {480, 331, 3}, {120, 97, 3}};
+constexpr DType kTypes[] = {DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32, DType::int32, DType::uint64,
+                            DType::int64, DType::float16, DType::float32, DType::float64, DType::bool_};
+
+TEST(GpuWhole, Copies) {
+  for (DType t : {DType::uint8, DType::float16, DType::float32, DType::float64}) {
+    const Batch x = random_batch(t, kImages, "HWC", 1), y = random_batch(t, kImages, "HWC", 2);
+    expect_equal("transpose", {{"perm", Ints{2, 0, 1}}}, {x});
+    expect_equal("transpose", {{"perm", Ints{1, 0, 2}}}, {x});
+    expect_equal("transpose", {}, {x});
+    for (int64_t axis : {0, 1, 2}) {
+      expect_equal("cat", {{"axis", axis}}, {x, y, x});
+      expect_equal("stack", {{"axis", axis}}, {x, y});
+    }
+    expect_equal("pad", {{"fill_value", 3.0}}, {x});
+    expect_equal("reshape", {{"shape", Ints{-1}}}, {x});
+    expect_equal("erase", {{"anchor", Reals{1, 1}}, {"shape", Reals{3, 2}}, {"fill_value", Reals{1, 2, 300}}}, {x});
+  }
+  const Batch planes = random_batch(DType::float32, {{3, 40, 70}, {1, 9, 8}, {4, 100, 31}}, "CHW", 3);
+  expect_equal("transpose", {{"perm", Ints{1, 2, 0}}}, {planes});
+  const Batch rows = random_batch(DType::uint8, {{1000, 700}, {33, 1}, {1, 65}, {257, 259}}, "HW", 4);
+  expect_equal("transpose", {}, {rows});
+}
+
+TEST(GpuWhole, Means) {
+  for (DType t : kTypes)
+    for (const Ints& axes : {Ints{}, Ints{0}, Ints{2}, Ints{0, 1}, Ints{0, 2}, Ints{0, 1, 2}})
+      expect_equal("reductions.mean", {{"axes", axes}}, {random_batch(t, {{7, 5, 3}, {480, 331, 3}, {1, 1, 3}, {64, 64, 4}}, "HWC", 5)});
+  expect_equal("reductions.mean", {}, {random_batch(DType::uint8, {{1080, 1920, 3}, {333, 517, 3}}, "HWC", 6)});
+  expect_equal("reductions.mean", {{"dtype", static_cast<int64_t>(DType::float64)}},
+               {random_batch(DType::float32, {{1080, 1920, 3}, {333, 517, 3}}, "HWC", 7)});
+}
+
+TEST(GpuWhole, Normalize) {
+  for (DType t : {DType::uint8, DType::float32}) {
+    const Batch x = random_batch(t, {{7, 5, 3}, {480, 331, 3}, {1, 1, 3}}, "HWC", 8);
+    expect_equal("normalize", {}, {x});
+    expect_equal("normalize", {{"axes", Ints{0, 1}}, {"ddof", int64_t{1}}, {"epsilon", 0.25}}, {x});
+    expect_equal("normalize", {{"axes", Ints{0, 1}}, {"batch", true}, {"dtype", static_cast<int64_t>(DType::float16)}}, {x});
+    const Batch mean = random_batch(DType::float32, {{1, 1, 3}, {1, 1, 3}, {1, 1, 3}}, {}, 9);
+    expect_equal("normalize", {}, {x}, 0, {{"mean", mean}});
+    expect_equal("normalize", {}, {x}, 0, {{"mean", mean}, {"stddev", mean}});
+  }
+}
+
+TEST(GpuWhole, ValuesOnTheDevice) {
+  for (DType t : kTypes) {
+    const Batch x = random_batch(t, kImages, "HWC", 10);
+    const std::vector<Shape> scalars(kImages.size(), Shape{1}), threes(kImages.size(), Shape{3});
+    expect_equal("erase", {{"shape", Reals{5, 9}}}, {x}, 0, {{"fill_value", random_batch(DType::float32, scalars, {}, 11)}});
+    expect_equal("erase", {{"shape", Reals{5, 9}}}, {x}, 0, {{"fill_value", random_batch(t, threes, {}, 12)}});
+  }
+}
+
+TEST(GpuWhole, RandomNumbers) {
+  for (DType t : {DType::uint8, DType::int32, DType::float16, DType::float32, DType::float64}) {
+    const Value type = static_cast<int64_t>(t);
+    for (const Ints& shape : {Ints{}, Ints{1}, Ints{7, 33}, Ints{100003}}) {
+      expect_equal("random.uniform", {{"dtype", type}, {"shape", shape}, {"range", Reals{-3, 250}}}, {}, 3);
+      expect_equal("random.uniform", {{"dtype", type}, {"shape", shape}, {"values", Reals{1, 5, 7.5}}}, {}, 3);
+      expect_equal("random.normal", {{"dtype", type}, {"shape", shape}, {"mean", 10.0}, {"stddev", 30.0}}, {}, 3);
+      expect_equal("random.coin_flip", {{"dtype", type}, {"shape", shape}, {"probability", 0.3}}, {}, 3);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock
