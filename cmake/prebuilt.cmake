@@ -42,13 +42,17 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE AND NOT PENSTOCK_GPU_ARC
     string(APPEND table "      {\n#include \"${folder}/${name}.key\"\n          , ${image}},\n")
   endforeach()
 endif()
+string(APPEND code "namespace penstock {\n\n")
 if(table)
-  string(APPEND code "namespace penstock {\n\nstd::span<const PrebuiltImage> prebuilt_images() {\n"
-         "  static const PrebuiltImage images[] = {\n${table}  };\n  return images;\n}\n\n}  // namespace penstock\n")
+  string(REPLACE ";" ", " numbers "${architectures}")
+  string(APPEND code "std::span<const PrebuiltImage> prebuilt_images() {\n  static const PrebuiltImage images[] = {\n${table}  };\n"
+         "  return images;\n}\nstd::span<const int> prebuilt_architectures() {\n"
+         "  static constexpr int architectures[] = {${numbers}};\n  return architectures;\n}\n")
 else()
-  string(APPEND code
-         "namespace penstock {\n\nstd::span<const PrebuiltImage> prebuilt_images() { return {}; }\n\n}  // namespace penstock\n")
+  string(APPEND code "std::span<const PrebuiltImage> prebuilt_images() { return {}; }\n"
+         "std::span<const int> prebuilt_architectures() { return {}; }\n")
 endif()
+string(APPEND code "\n}  // namespace penstock\n")
 set(prebuilt_source ${CMAKE_BINARY_DIR}/prebuilt_images.cpp)
 file(CONFIGURE OUTPUT ${prebuilt_source} CONTENT "${code}" @ONLY)
 set_source_files_properties(${prebuilt_source} PROPERTIES OBJECT_DEPENDS "${prebuilt_files}")

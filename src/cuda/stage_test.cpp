@@ -274,6 +274,32 @@ TEST(GpuStage, UniformBatches) {
   }
 }
 
+// The interpreter calls all of them from one text.
+TEST(GpuStage, EveryPixelFunctionInterpreted) {
+  int cases = 0;
+  for (const OpInfo* info : all_ops()) {
+    const StageTraits t = info->make()->traits();
+    if (!t.pixels || t.positional || t.decodes) continue;
+    for (const DType type : {DType::uint8, DType::int16, DType::int32, DType::uint32, DType::int64, DType::uint64, DType::float16,
+                             DType::float32, DType::float64, DType::bool_}) {
+      std::vector<Batch> inputs;
+      for (int k = 0; k < t.operands; ++k)
+        inputs.push_back(random_batch(type, {{9, 7, 3}, {1, 1, 3}}, "HWC", static_cast<unsigned>(k)));
+      const std::vector<ValueType> types(inputs.size(), {type, 3, "HWC"});
+      Step step{info->name, {}};
+      if (error_of([&] { program_of({step}, types); })) {  // one operand and a constant, or not for this type
+        step.args = {{"std", std::vector<double>{3}}, {"dtype", int64_t(DType::int16)}};
+        std::erase_if(step.args, [&](const auto& a) { return !info->arg(a.first); });
+        if (error_of([&] { program_of({step}, types); })) continue;
+      }
+      SCOPED_TRACE(name_of(type));
+      expect_equal_with("generic", {step}, inputs);
+      ++cases;
+    }
+  }
+  EXPECT_GT(cases, 250);
+}
+
 TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
   const auto driver = make_driver();
   const auto program = [&](double crop, double brightness) {

@@ -96,6 +96,7 @@ std::shared_ptr<const CudaKernel> KernelStore::prebuilt(GpuContext& gpu, const s
                                                         const std::string& entry) const {
   const std::byte* image = find_prebuilt_image(text);
   if (!image) return nullptr;
+  if (std::string why; !has_prebuilt_code(gpu.architecture()) && Nvrtc::find(why)) return nullptr;
   OnDevice scope(gpu);
   cudaLibrary_t library = nullptr;
   cudaKernel_t handle = nullptr;

@@ -15,4 +15,10 @@ const std::byte* find_prebuilt_image(const std::string& text) {
   return nullptr;
 }
 
+bool has_prebuilt_code(int architecture) {
+  for (const int a : prebuilt_architectures())
+    if (a / 10 == architecture / 10 && a <= architecture) return true;
+  return false;
+}
+
 }  // namespace penstock
