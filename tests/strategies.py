@@ -24,6 +24,8 @@ NO_ARRAYS = {
     "readers.file": "reads files: test_determinism.py, test_bad_input.py",
     "readers.caffe": "reads files: test_containers.py, test_lmdb.py",
     "readers.caffe2": "reads files: test_containers.py, test_lmdb.py",
+    "readers.coco": "reads files: test_coco.py",
+    "readers.numpy": "reads files: test_numpy_files.py",
     "readers.lmdb": "reads files: test_containers.py, test_lmdb.py",
     "readers.mxnet": "reads files: test_containers.py, test_recordio_tar.py",
     "readers.webdataset": "reads files: test_containers.py, test_recordio_tar.py",

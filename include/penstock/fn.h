@@ -1368,6 +1368,112 @@ struct Caffe2Arguments {
 }  // namespace readers
 
 namespace readers {
+struct CocoArguments {
+  // Folder that the names of images are relative to. Default: "".
+  Optional<std::string> file_root{};
+  // Path of the JSON file. Required.
+  Optional<std::string> annotations_file{};
+  // Names of the images to read, in this order; default: all, by id.
+  Optional<std::vector<std::string>> images{};
+  // Boxes are left, top, right, bottom. Default: false.
+  Optional<bool> ltrb{};
+  // Boxes and vertices are in units of the image's width and height. Default: false.
+  Optional<bool> ratio{};
+  // Boxes that are narrower or lower, in pixels, are left out. Default: 0.1.
+  Optional<double> size_threshold{};
+  // Leave out images without objects. Default: false.
+  Optional<bool> skip_empty{};
+  // Read annotations of crowds, too. Default: true.
+  Optional<bool> include_iscrowd{};
+  // Labels are the categories' ids, not 1, 2 ... in their order. Default: false.
+  Optional<bool> avoid_class_remapping{};
+  // Give the objects' polygons. Default: false.
+  Optional<bool> polygon_masks{};
+  // Give a mask of labels. Default: false.
+  Optional<bool> pixelwise_masks{};
+  // Give the image's id. Default: false.
+  Optional<bool> image_ids{};
+  // Deprecated: polygon_masks with places of coordinates instead of vertices. Default: false.
+  Optional<bool> masks{};
+  // Deprecated name of image_ids. Default: false.
+  Optional<bool> save_img_ids{};
+  // Accepted without effect. Default: false.
+  Optional<bool> save_preprocessed_annotations{};
+  // Accepted without effect. Default: "".
+  Optional<std::string> save_preprocessed_annotations_dir{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    file_root.add_to(a, "file_root");
+    annotations_file.add_to(a, "annotations_file");
+    images.add_to(a, "images");
+    ltrb.add_to(a, "ltrb");
+    ratio.add_to(a, "ratio");
+    size_threshold.add_to(a, "size_threshold");
+    skip_empty.add_to(a, "skip_empty");
+    include_iscrowd.add_to(a, "include_iscrowd");
+    avoid_class_remapping.add_to(a, "avoid_class_remapping");
+    polygon_masks.add_to(a, "polygon_masks");
+    pixelwise_masks.add_to(a, "pixelwise_masks");
+    image_ids.add_to(a, "image_ids");
+    masks.add_to(a, "masks");
+    save_img_ids.add_to(a, "save_img_ids");
+    save_preprocessed_annotations.add_to(a, "save_preprocessed_annotations");
+    save_preprocessed_annotations_dir.add_to(a, "save_preprocessed_annotations_dir");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace readers
+
+namespace readers {
 struct FileArguments {
   // Folder with one subfolder a class; or what relative paths start from. Default: "".
   Optional<std::string> file_root{};
@@ -1554,6 +1660,112 @@ struct MxnetArguments {
     Arguments a;
     path.add_to(a, "path");
     index_path.add_to(a, "index_path");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace readers
+
+namespace readers {
+struct NumpyArguments {
+  // Folder whose files, and those of its subfolders, are read; or what relative paths start from. Default: "".
+  Optional<std::string> file_root{};
+  // Glob pattern; names that match are read. Default: "*.npy".
+  Optional<std::string> file_filter{};
+  // Text file with a path on each line. Default: "".
+  Optional<std::string> file_list{};
+  // Paths of the files. Default: {}.
+  Optional<std::vector<std::string>> files{};
+  // First element of the region, one value per axis.
+  Optional<std::vector<int64_t>> roi_start{};
+  // Element behind the last.
+  Optional<std::vector<int64_t>> roi_end{};
+  // Extent of the region.
+  Optional<std::vector<int64_t>> roi_shape{};
+  // roi_start in units of the array's extent.
+  Optional<std::vector<double>> rel_roi_start{};
+  // roi_end in units of the array's extent.
+  Optional<std::vector<double>> rel_roi_end{};
+  // roi_shape in units of the array's extent.
+  Optional<std::vector<double>> rel_roi_shape{};
+  // The axes that the values belong to; default: all.
+  Optional<std::vector<int64_t>> roi_axes{};
+  // error; pad: fill_value; trim_to_shape: the region is cut at the array. Default: "error".
+  Optional<std::string> out_of_bounds_policy{};
+  // What is outside of the array. Default: 0.
+  Optional<double> fill_value{};
+  // Accepted without effect. Default: false.
+  Optional<bool> cache_header_information{};
+  // Accepted without effect. Default: true.
+  Optional<bool> register_buffers{};
+  // Accepted without effect. Default: false.
+  Optional<bool> use_o_direct{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    file_root.add_to(a, "file_root");
+    file_filter.add_to(a, "file_filter");
+    file_list.add_to(a, "file_list");
+    files.add_to(a, "files");
+    roi_start.add_to(a, "roi_start");
+    roi_end.add_to(a, "roi_end");
+    roi_shape.add_to(a, "roi_shape");
+    rel_roi_start.add_to(a, "rel_roi_start");
+    rel_roi_end.add_to(a, "rel_roi_end");
+    rel_roi_shape.add_to(a, "rel_roi_shape");
+    roi_axes.add_to(a, "roi_axes");
+    out_of_bounds_policy.add_to(a, "out_of_bounds_policy");
+    fill_value.add_to(a, "fill_value");
+    cache_header_information.add_to(a, "cache_header_information");
+    register_buffers.add_to(a, "register_buffers");
+    use_o_direct.add_to(a, "use_o_direct");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

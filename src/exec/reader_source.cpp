@@ -98,6 +98,22 @@ void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, 
   sample.owner = std::move(owner);
 }
 
+void set_dimensions(Iteration& it, ValueRef output, DType dtype) {
+  Batch& b = it.values.at(output);
+  if (b.size() == 0) return;
+  const int ndim = b.shape(0).size();
+  for (int i = 1; i < b.size(); ++i)
+    if (b.shape(i).size() != ndim)
+      bad_data("samples of {} and of {} dimensions in one batch ({} and {})", ndim, b.shape(i).size(), b.sample(0).source,
+               b.sample(i).source);
+  if (dtype == DType::none) dtype = b.dtype();
+  if (ndim == b.ndim() && dtype == b.dtype()) return;
+  Batch right(dtype, ndim, {}, b.size());
+  right.block = b.block;
+  for (int i = 0; i < b.size(); ++i) right.sample(i) = std::move(b.sample(i));
+  b = std::move(right);
+}
+
 std::string common_folder(std::span<const std::string> paths) {
   std::string common = paths.front();
   for (const auto& p : paths)

@@ -83,6 +83,9 @@ template <class Op, class S> bool register_reader(const char* name) {
 
 // Puts bytes that `owner` keeps alive into sample i of an output.
 void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);
+// Gives an output the number of dimensions that its loaded samples have, and a type where it has none yet. Error (data)
+// where they differ.
+void set_dimensions(Iteration& it, ValueRef output, DType dtype = DType::none);
 // The folder of a path; of several, what all begin with.
 std::string common_folder(std::span<const std::string> paths);
 

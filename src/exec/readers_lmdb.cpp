@@ -12,21 +12,6 @@ std::shared_ptr<const Container> open_lmdb(const std::vector<std::string>& paths
   return open_container(lmdb_format(with_keys), found, {});
 }
 
-void set_dimensions(Iteration& it, ValueRef output) {
-  Batch& b = it.values.at(output);
-  if (b.size() == 0) return;
-  const int ndim = b.shape(0).size();
-  for (int i = 1; i < b.size(); ++i)
-    if (b.shape(i).size() != ndim)
-      bad_data("samples of {} and of {} dimensions in one batch ({} and {})", ndim, b.shape(i).size(), b.sample(0).source,
-               b.sample(i).source);
-  if (ndim == b.ndim()) return;
-  Batch right(b.dtype(), ndim, {}, b.size());
-  right.block = b.block;
-  for (int i = 0; i < b.size(); ++i) right.sample(i) = std::move(b.sample(i));
-  b = std::move(right);
-}
-
 namespace {
 
 struct ReadersLmdb : ReaderOptions {

@@ -120,6 +120,85 @@ def caffe2(
     """
     ...
 
+def coco(
+    *,
+    file_root: str = '',
+    annotations_file: str,
+    images: str | Sequence[str] = [],
+    ltrb: bool = False,
+    ratio: bool = False,
+    size_threshold: float = 0.1,
+    skip_empty: bool = False,
+    include_iscrowd: bool = True,
+    avoid_class_remapping: bool = False,
+    polygon_masks: bool = False,
+    pixelwise_masks: bool = False,
+    image_ids: bool = False,
+    masks: bool = False,
+    save_img_ids: bool = False,
+    save_preprocessed_annotations: bool = False,
+    save_preprocessed_annotations_dir: str = '',
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any, Any]:
+    """Reads images with annotations in COCO's format, ordered by their ids.
+
+    Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first and behind the last vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the label of the object there, the highest where several lie over each other, 0 for the background); with image_ids=True the id (int32, (1,)).
+
+    Arguments:
+        file_root: Folder that the names of images are relative to.
+        annotations_file: Path of the JSON file.
+        images: Names of the images to read, in this order; default: all, by id.
+        ltrb: Boxes are left, top, right, bottom.
+        ratio: Boxes and vertices are in units of the image's width and height.
+        size_threshold: Boxes that are narrower or lower, in pixels, are left out.
+        skip_empty: Leave out images without objects.
+        include_iscrowd: Read annotations of crowds, too.
+        avoid_class_remapping: Labels are the categories' ids, not 1, 2 ... in their order.
+        polygon_masks: Give the objects' polygons.
+        pixelwise_masks: Give a mask of labels.
+        image_ids: Give the image's id.
+        masks: Deprecated: polygon_masks with places of coordinates instead of vertices.
+        save_img_ids: Deprecated name of image_ids.
+        save_preprocessed_annotations: Accepted without effect.
+        save_preprocessed_annotations_dir: Accepted without effect.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def file(
     *,
     file_root: str = '',
@@ -264,6 +343,85 @@ def mxnet(
     Arguments:
         path: Paths of the .rec files; patterns with * or ? become the files that match, sorted.
         index_path: Index files (.idx) as rec2idx writes them, one for each file; made where missing.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
+def numpy(
+    *,
+    file_root: str = '',
+    file_filter: str = '*.npy',
+    file_list: str = '',
+    files: str | Sequence[str] = [],
+    roi_start: int | Sequence[int] | None = None,
+    roi_end: int | Sequence[int] | None = None,
+    roi_shape: int | Sequence[int] | None = None,
+    rel_roi_start: float | Sequence[float] | None = None,
+    rel_roi_end: float | Sequence[float] | None = None,
+    rel_roi_shape: float | Sequence[float] | None = None,
+    roi_axes: int | Sequence[int] | None = None,
+    out_of_bounds_policy: str = 'error',
+    fill_value: float = 0.0,
+    cache_header_information: bool = False,
+    register_buffers: bool = True,
+    use_o_direct: bool = False,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads arrays from .npy files, whole or a region of each.
+
+    Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the rows that hold it are read. All arrays of a batch have one type and number of dimensions.
+
+    Arguments:
+        file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
+        file_filter: Glob pattern; names that match are read.
+        file_list: Text file with a path on each line.
+        files: Paths of the files.
+        roi_start: First element of the region, one value per axis.
+        roi_end: Element behind the last.
+        roi_shape: Extent of the region.
+        rel_roi_start: roi_start in units of the array's extent.
+        rel_roi_end: roi_end in units of the array's extent.
+        rel_roi_shape: roi_shape in units of the array's extent.
+        roi_axes: The axes that the values belong to; default: all.
+        out_of_bounds_policy: error; pad: fill_value; trim_to_shape: the region is cut at the array.
+        fill_value: What is outside of the array.
+        cache_header_information: Accepted without effect.
+        register_buffers: Accepted without effect.
+        use_o_direct: Accepted without effect.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// readers.numpy: arrays of .npy files, or regions of them.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <sstream>
+
+#include "data/glob.h"
+#include "data/hash.h"
+#include "data/npy.h"
+#include "exec/reader_source.h"
+#include "ops/machine/slice_window.h"
+
+namespace penstock {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReadersNumpy : ReaderOptions {
+  std::string file_root, file_list, file_filter = "*.npy", out_of_bounds_policy = "error";
+  std::vector<std::string> files;
+  Optional<std::vector<int64_t>> roi_start, roi_end, roi_shape, roi_axes;
+  Optional<std::vector<double>> rel_roi_start, rel_roi_end, rel_roi_shape;
+  float fill_value = 0;
+  bool cache_header_information = false, register_buffers = true, use_o_direct = false;
+  void infer(std::span<const ValueType>, std::span<ValueType>) const {}
+
+  static Schema<ReadersNumpy> schema() {
+    using Op = ReadersNumpy;
+    return Schema<Op>("readers.numpy",
+                      "Reads arrays from .npy files, whole or a region of each.\n\n"
+                      "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
+                      "rows that hold it are read. All arrays of a batch have one type and number of dimensions.")
+        .inputs(0).outputs(1).loads_samples()
+        .arg("file_root", &Op::file_root, "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
+        .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
+        .arg("file_list", &Op::file_list, "Text file with a path on each line.")
+        .arg("files", &Op::files, "Paths of the files.")
+        .arg("roi_start", &Op::roi_start, "First element of the region, one value per axis.")
+        .arg("roi_end", &Op::roi_end, "Element behind the last.")
+        .arg("roi_shape", &Op::roi_shape, "Extent of the region.")
+        .arg("rel_roi_start", &Op::rel_roi_start, "roi_start in units of the array's extent.")
+        .arg("rel_roi_end", &Op::rel_roi_end, "roi_end in units of the array's extent.")
+        .arg("rel_roi_shape", &Op::rel_roi_shape, "roi_shape in units of the array's extent.")
+        .arg("roi_axes", &Op::roi_axes, "The axes that the values belong to; default: all.")
+        .arg("out_of_bounds_policy", &Op::out_of_bounds_policy, "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
+        .arg("fill_value", &Op::fill_value, "What is outside of the array.")
+        .arg("cache_header_information", &Op::cache_header_information, "Accepted without effect.")
+        .arg("register_buffers", &Op::register_buffers, "Accepted without effect.")
+        .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
+        .with(reader_arguments<Op>);
+  }
+};
+PENSTOCK_OPERATOR(ReadersNumpy);
+
+std::string joined(const std::string& root, const std::string& name) {
+  return root.empty() || name.starts_with('/') ? name : root + (root.ends_with('/') ? "" : "/") + name;
+}
+
+// The root's own files, then those of its subfolders, sorted.
+std::vector<std::string> list_files(const ReadersNumpy& a) {
+  const int ways = !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
+  if (ways != 1) bad_argument("give exactly one of file_root, file_list and files");
+  std::vector<std::string> out;
+  for (const auto& f : a.files) out.push_back(joined(a.file_root, f));
+  if (!a.file_list.empty()) {
+    std::vector<uint8_t> text;
+    read_file(a.file_list, text);
+    std::istringstream lines(std::string(text.begin(), text.end()));
+    const std::string root = a.file_root.empty() ? fs::path(a.file_list).parent_path().string() : a.file_root;
+    for (std::string line; std::getline(lines, line);) {
+      while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+      if (!line.empty()) out.push_back(joined(root, line));
+    }
+  }
+  if (a.files.empty() && a.file_list.empty()) {
+    const GlobFilter filter({a.file_filter}, true);
+    const auto list = [&](const std::string& folder, bool files) {
+      std::vector<std::string> found;
+      try {
+        for (const auto& entry : fs::directory_iterator(folder))
+          if (files ? !entry.is_directory() && filter.matches(entry.path().filename()) : entry.is_directory())
+            found.push_back(joined(folder, entry.path().filename()));
+      } catch (const fs::filesystem_error& e) {
+        fail_with_errno(folder, "cannot list the folder", e.code().value());
+      }
+      std::sort(found.begin(), found.end());
+      return found;
+    };
+    out = list(a.file_root, true);
+    for (const auto& folder : list(a.file_root, false))
+      for (const auto& file : list(folder, true)) out.push_back(file);
+  }
+  if (out.empty()) fail_on(a.file_root + a.file_list, ErrorKind::data, "there are no files that match \"{}\"", a.file_filter);
+  return out;
+}
+
+class NumpySource final : public ReaderSource {
+ public:
+  NumpySource(const Graph& g, const ReadersNumpy& a) : ReaderSource(a), a_(a), files_(list_files(a)), types_(files_.size()) {
+    if (a.out_of_bounds_policy != "error" && a.out_of_bounds_policy != "pad" && a.out_of_bounds_policy != "trim_to_shape")
+      bad_argument("out_of_bounds_policy must be 'error', 'pad' or 'trim_to_shape', got '{}'", a.out_of_bounds_policy);
+    const auto take = [&](const auto& from, auto& to) {
+      if (!from.given()) return;
+      to.set({Value{*from}, nullptr});
+      region_ = true;
+    };
+    take(a.roi_start, window_.start), take(a.roi_end, window_.end), take(a.roi_shape, window_.shape);
+    take(a.rel_roi_start, window_.rel_start), take(a.rel_roi_end, window_.rel_end), take(a.rel_roi_shape, window_.rel_shape);
+    if (region_) window_.check_slice_window();
+    uint64_t hash = 0;
+    for (const auto& f : files_) hash = hash_bytes(fs::path(f).filename().native(), hash);
+    open(g, static_cast<int64_t>(files_.size()), hash);
+  }
+
+  void load(Iteration& it, int node, int i) const override {
+    const int64_t index = it.indices.at(node)[i];
+    try {
+      read(it, {node, 0}, i, index);
+    } catch (Error& e) {
+      if (e.source.empty()) e.source = files_[index];
+      throw;
+    }
+  }
+
+  void loaded(Iteration& it, int node) const override {
+    Batch& b = it.values.at({node, 0});
+    if (b.size() == 0) return;
+    const auto& indices = it.indices.at(node);
+    const DType first = types_[indices[0]];
+    for (int i = 1; i < b.size(); ++i)
+      if (types_[indices[i]] != first)
+        bad_data("arrays of {} and of {} in one batch ({} and {})", name_of(first), name_of(types_[indices[i]]), files_[indices[0]],
+                 files_[indices[i]]);
+    set_dimensions(it, {node, 0}, first);
+  }
+  std::string data_set() const override { return common_folder(files_); }
+
+ protected:
+  std::vector<Batch> make_outputs(int n) const override { return {Batch(DType::none, 1, {}, n)}; }
+  std::string source_of(int64_t index) const override { return files_[index]; }
+
+ private:
+  void read(Iteration& it, ValueRef output, int i, int64_t index) const {
+    const OpenFile file(files_[index]);
+    const int64_t bytes = file.stamp().bytes;
+    std::vector<uint8_t> start(static_cast<size_t>(std::min<int64_t>(bytes, 256)));
+    file.read(0, static_cast<int64_t>(start.size()), start.data());
+    if (start.size() > 10 && (start[6] > 1 || start[8] + 256 * start[9] > 240) && bytes > 256) {  // a long header
+      start.resize(static_cast<size_t>(std::min(bytes, kLongestNpyHeader)));
+      file.read(0, static_cast<int64_t>(start.size()), start.data());
+    }
+    const NpyHeader h = read_npy_header(start, bytes);
+    const DType known = it.values.at(output).dtype();
+    if (known != DType::none && known != h.dtype) bad_data("an array of {} where the batch has {}", name_of(h.dtype), name_of(known));
+    types_[index] = h.dtype;
+
+    const int ndim = h.shape.size();
+    Shape first = Shape::filled(ndim, 0), extent = h.shape;  // of the region
+    if (region_) find_region(h.shape, first, extent);
+    // In memory order the outermost dimension decides which part of the file is read.
+    const int outer = h.fortran_order ? ndim - 1 : 0;
+    const int64_t lo = ndim ? std::clamp<int64_t>(first[outer], 0, h.shape[outer]) : 0;
+    const int64_t hi = ndim ? std::clamp<int64_t>(first[outer] + extent[outer], lo, h.shape[outer]) : 1;
+    Shape slab = h.shape;
+    if (ndim) slab[outer] = hi - lo;
+    const auto size = static_cast<int64_t>(size_of(h.dtype));
+    const size_t slab_bytes = checked_bytes(slab.volume(), size_of(h.dtype));
+    auto memory = allocate_shared(memory_, std::max<size_t>(1, slab_bytes));
+    const int64_t row = slab[outer] && slab.volume() ? slab.volume() / std::max<int64_t>(1, slab[outer]) * size : 0;
+    if (slab_bytes) file.read(h.data + lo * row, static_cast<int64_t>(slab_bytes), static_cast<uint8_t*>(memory.get()));
+    if (extent == slab && !h.fortran_order) return give(it, output, i, extent, memory.get(), memory);
+
+    View from{memory.get(), h.dtype, {}, slab, dense_strides(slab)};
+    if (h.fortran_order) {
+      int64_t stride = 1;
+      for (int d = 0; d < ndim; ++d) from.strides[d] = stride, stride *= slab[d];
+    }
+    auto result = allocate_shared(memory_, std::max<size_t>(1, checked_bytes(extent.volume(), size_of(h.dtype))));
+    View to{result.get(), h.dtype, {}, extent, dense_strides(extent)};
+    if (extent.volume()) {
+      const View whole = to;
+      bool outside = false;
+      auto* read_from = static_cast<uint8_t*>(from.data);
+      auto* write_to = static_cast<uint8_t*>(to.data);
+      for (int d = 0; d < ndim; ++d) {
+        const int64_t begin = std::clamp<int64_t>(first[d], 0, h.shape[d]);
+        const int64_t end = std::clamp<int64_t>(first[d] + extent[d], begin, h.shape[d]);
+        outside |= end - begin < extent[d];
+        read_from += (begin - (d == outer ? lo : 0)) * from.strides[d] * size;
+        write_to += (begin - first[d]) * to.strides[d] * size;
+        from.shape[d] = to.shape[d] = end - begin;
+      }
+      if (outside) fill_strided(whole, std::span(&a_.fill_value, 1));
+      from.data = read_from, to.data = write_to;
+      if (to.shape.volume()) copy_strided(from, to);
+    }
+    give(it, output, i, extent, result.get(), result);
+  }
+
+  void find_region(const Shape& shape, Shape& first, Shape& extent) const {
+    SliceWindow window = window_;
+    std::vector<int64_t> axes;
+    if (a_.roi_axes.given() && !a_.roi_axes->empty()) axes = *a_.roi_axes;
+    else
+      for (int d = 0; d < shape.size(); ++d) axes.push_back(d);
+    window.axes.set({Value{axes}, nullptr});
+    for (const auto& w : window.windows(0, {}, shape)) {
+      first[w.dim] = w.start, extent[w.dim] = w.extent;
+      const bool inside = w.start >= 0 && w.start <= shape[w.dim] && w.extent <= shape[w.dim] - w.start;
+      if (inside || a_.out_of_bounds_policy == "pad") continue;
+      if (a_.out_of_bounds_policy == "error")
+        bad_data("the region {} to {} leaves the {} elements of axis {}", w.start, w.start + w.extent, shape[w.dim], w.dim);
+      const int64_t lo = std::clamp<int64_t>(w.start, 0, shape[w.dim]);
+      first[w.dim] = lo, extent[w.dim] = std::clamp<int64_t>(w.start + w.extent, lo, shape[w.dim]) - lo;
+    }
+  }
+
+  ReadersNumpy a_;
+  std::vector<std::string> files_;
+  bool region_ = false;
+  SliceWindow window_;
+  mutable std::vector<std::atomic<DType>> types_;  // of the arrays that were read
+};
+
+[[maybe_unused]] const bool registered = register_reader<ReadersNumpy, NumpySource>("readers.numpy");
+
+}  // namespace
+}  // namespace penstock

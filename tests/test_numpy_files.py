@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""readers.numpy: arrays and regions against NumPy and DALI, and files that are wrong."""
+import struct
+
+import numpy as np
+import pytest
+from test_recordio_tar import run, same
+
+import penstock
+from penstock import fn
+
+TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
+    np.save(tmp_path / "b.npy", np.arange(20, dtype=np.float32).reshape(4, 5))
+    (tmp_path / "x").mkdir()
+    np.save(tmp_path / "x" / "c.npy", np.asfortranarray(np.arange(30, dtype=np.float32).reshape(5, 6)))
+    return tmp_path
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(), (7,), (3, 4, 5), (0, 3)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_type_and_order(tmp_path, dtype, shape, order):
+    want = np.asarray(np.random.default_rng(1).integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype), order=order)
+    np.save(tmp_path / "a.npy", want)
+    got = run(fn.readers.numpy, 1, files=str(tmp_path / "a.npy"))[0][0]
+    assert got.dtype == want.dtype and got.shape == want.shape and np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_versions_and_long_headers(tmp_path, version):
+    from numpy.lib import format
+    want = np.arange(6, dtype=np.int16).reshape(2, 3)
+    with open(tmp_path / "a.npy", "wb") as file:
+        format.write_array(file, want, version)
+    content = (tmp_path / "a.npy").read_bytes()
+    words = 10 if version == (1, 0) else 12
+    head = content[words:-12]
+    long = head[:-1] + b" " * 1024 + b"\n"
+    (tmp_path / "b.npy").write_bytes(content[:8] + len(long).to_bytes(words - 8, "little") + long + content[-12:])
+    for got in run(fn.readers.numpy, 2, files=[str(tmp_path / "a.npy"), str(tmp_path / "b.npy")])[0]:
+        assert np.array_equal(got, want)
+
+
+REGIONS = [
+    {}, {"roi_start": [1, 1], "roi_end": [3, 3]}, {"roi_start": [1], "roi_axes": [0]}, {"roi_end": [2], "roi_axes": [1]},
+    {"roi_shape": [2], "roi_axes": [1], "roi_start": [1]}, {"rel_roi_start": [.25], "rel_roi_shape": [.5], "roi_axes": [0]},
+    {"rel_roi_start": [.3, .3], "rel_roi_end": [.8, .7]}, {"roi_start": [1, 1], "roi_end": [1, 3]}, {"roi_shape": [2, 2]},
+    {"roi_axes": [-1], "roi_end": [2]}, {"rel_roi_shape": [.3, .3]}, {"roi_start": [1, 1], "rel_roi_shape": [.3, .3]},
+    {"roi_start": [2, 2], "roi_end": [6, 7], "out_of_bounds_policy": "pad", "fill_value": 9.0},
+    {"roi_start": [2, 2], "roi_end": [6, 7], "out_of_bounds_policy": "trim_to_shape"},
+    {"roi_start": [-1, 2], "roi_end": [3, 3], "out_of_bounds_policy": "pad"},
+    {"rel_roi_start": [.5, .5], "rel_roi_end": [1.5, 1.5], "out_of_bounds_policy": "pad"}]
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_regions_are_dalis(folder, oracle, region):
+    files = [str(folder / f) for f in ("a.npy", "b.npy", "x/c.npy")]
+    same(run(fn.readers.numpy, 3, files=files, **region), oracle.call("readers.numpy", [], batch_size=3, files=files, **region))
+
+
+def test_folders_and_lists(folder, oracle):
+    for arguments, count in (({"file_root": str(folder)}, 3), ({"file_root": str(folder), "file_filter": "b*"}, 1),
+                             ({"file_root": str(folder), "files": ["b.npy", "a.npy"]}, 2)):
+        same(run(fn.readers.numpy, count, **arguments), oracle.call("readers.numpy", [], batch_size=count, **arguments))
+    (folder / "list.txt").write_text("b.npy\nx/c.npy\n")
+    assert [a.shape for a in run(fn.readers.numpy, 2, file_list=str(folder / "list.txt"))[0]] == [(4, 5), (5, 6)]
+
+
+def test_a_region_outside_is_an_error(folder):
+    with pytest.raises(penstock.DataError, match=r"leaves the 3 elements of axis 0.*a.npy"):
+        run(fn.readers.numpy, 1, files=str(folder / "a.npy"), roi_start=[2, 2], roi_end=[5, 4])
+    with pytest.raises(ValueError, match="at most one of end"):
+        run(fn.readers.numpy, 1, files=str(folder / "a.npy"), roi_end=[2, 2], roi_shape=[1, 1])
+
+
+def test_a_batch_has_one_type_and_rank(folder):
+    np.save(folder / "i.npy", np.arange(12).reshape(3, 4))
+    np.save(folder / "v.npy", np.arange(12, dtype=np.float32))
+    for other, message in (("i.npy", "of float32 and of int64"), ("v.npy", "2 and of 1 dimensions")):
+        with pytest.raises(penstock.DataError, match=message):
+            run(fn.readers.numpy, 2, files=[str(folder / "a.npy"), str(folder / other)])
+
+
+def npy(header, data=bytes(64), version=1):
+    words = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + words + header + data
+
+
+GOOD = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 4), }"
+
+
+@pytest.mark.parametrize("content, message", [
+    (b"PK\3\4" + bytes(40), "no .npy file"), (npy(GOOD)[:8], "no .npy file"), (npy(GOOD, b"1234"), "does not lie inside"),
+    (npy(GOOD)[:40], "a header of"), (npy(GOOD, version=9), "version 9"), (npy(GOOD.replace(b"<f4", b">f4")), "type '>f4'"),
+    (npy(GOOD.replace(b"<f4", b"|O8")), "type '|O8'"), (npy(GOOD.replace(b"<f4", b"<c8")), "type '<c8'"),
+    (npy(GOOD.replace(b"4, 4", b"-4, 4")), "no extent"), (npy(GOOD.replace(b"4, 4", b"9223372036854775807, 2")), "does not lie inside"),
+    (npy(GOOD.replace(b"4, 4", b"99999999999999999999")), "no extent"), (npy(GOOD.replace(b"4, 4", b"0, 4, 9" * 9)), "damaged|dimensions"),
+    (npy(GOOD.replace(b"False", b"Maybe")), "neither True nor False"), (npy(GOOD.replace(b"shape", b"other")), "the key 'other'"),
+    (npy(b"{'descr': '<f4'}"), "no descr or no shape"), (npy(b"[1, 2]"), "no '{'"), (npy(GOOD[:-5]), "damaged"),
+    (npy(b"{" * 60000), "damaged"), (struct.pack("<6sBBI", b"\x93NUMPY", 2, 0, 2**32 - 1) + GOOD, "a header of")])
+def test_damaged_files(tmp_path, content, message):
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(penstock.DataError, match=rf"(?s)\[readers.numpy\].*{message}.*a.npy"):
+        run(fn.readers.numpy, 1, files=str(tmp_path / "a.npy"))
