@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records per second of the readers of containers, beside DALI, in one run; 2 threads, files in the page cache.
+
+    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER]
+
+Writes benchmarks/results/containers.json and containers.md. Each reader runs alone in a pipeline (raw bytes and label,
+batches of 128, no decoding) in a process of its own; a round measures both libraries one after the other, in turns first,
+and the ratio is the median of the rounds' ratios. PENSTOCK_PENSTOCK_PYTHON and PENSTOCK_DALI_PYTHON name interpreters.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = ["tfrecord", "lmdb", "recordio", "tar", "files"]
+SETS = {"photographs": (110_000, 3000), "small records": (4_000, 40_000)}  # mean bytes, records
+BATCH, THREADS = 128, 2
+
+
+def write_data(folder, bytes_each, count):
+    import random
+
+    import lmdb
+    import numpy as np
+    sys.path.insert(0, str(ROOT / "tests"))
+    import container_files as files
+    try:  # else a minute or two of Python
+        import google_crc32c
+        files.crc32c = google_crc32c.value
+    except ImportError:
+        pass
+    rng = np.random.default_rng(1)
+    block = rng.integers(0, 256, 4 * bytes_each, np.uint8).tobytes()
+    pick = random.Random(1)
+    payloads = []
+    for _ in range(count):
+        length = max(64, int(bytes_each * pick.uniform(0.4, 1.6)))
+        start = pick.randrange(len(block) - length)
+        payloads.append(block[start:start + length])
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_tfrecord(folder / "a.tfrecord", (files.example({"image": p, "label": np.array([k % 1000])})
+                                                 for k, p in enumerate(payloads)), folder / "a.tfrecord.idx")
+    files.write_recordio(folder / "a.rec", folder / "a.idx", ((k % 1000, p) for k, p in enumerate(payloads)))
+    files.write_tar(folder / "a.tar", ((f"{k:06d}.{e}", d) for k, p in enumerate(payloads)
+                                       for e, d in (("jpg", p), ("cls", np.int32(k % 1000).tobytes()))), index=folder / "a.tar.idx")
+    with lmdb.open(str(folder / "lmdb"), map_size=1 << 33) as database, database.begin(write=True) as transaction:
+        for k, p in enumerate(payloads):
+            transaction.put(b"%08d" % k, files.caffe_datum(p, k % 1000))
+    for k, p in enumerate(payloads):
+        path = folder / "files" / f"{k % 10:02d}" / f"{k:06d}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(p)
+
+
+def pipeline(library, kind, folder, shuffle):
+    if library == "dali":
+        from nvidia.dali import Pipeline, fn, tfrecord
+    else:
+        from penstock import Pipeline, fn, tfrecord
+    pipe = Pipeline(batch_size=BATCH, num_threads=THREADS, device_id=None, prefetch_queue_depth=2, seed=1)
+    more = {"random_shuffle": shuffle, "name": "r"}
+    with pipe:
+        if kind == "tfrecord":
+            out = fn.readers.tfrecord(path=[f"{folder}/a.tfrecord"], index_path=[f"{folder}/a.tfrecord.idx"], features={
+                "image": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+                "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}, **more)
+            out = (out["image"], out["label"])
+        elif kind == "lmdb":
+            out = fn.readers.caffe(path=f"{folder}/lmdb", **more)
+        elif kind == "recordio":
+            out = fn.readers.mxnet(path=f"{folder}/a.rec", index_path=f"{folder}/a.idx", **more)
+        elif kind == "tar":
+            out = fn.readers.webdataset(paths=f"{folder}/a.tar", index_paths=f"{folder}/a.tar.idx", ext=["jpg", "cls"], **more)
+        else:
+            out = fn.readers.file(file_root=f"{folder}/files", **more)
+        pipe.set_outputs(*out)
+    pipe.build()
+    return pipe
+
+
+def measure(library, kind, folder, seconds, shuffle):
+    """Runs in the library's interpreter: one line of JSON for each request on the standard input."""
+    pipe = pipeline(library, kind, folder, shuffle)
+    size = next(iter(pipe.reader_meta().values()))["epoch_size"]
+    for _ in range(size // BATCH + 4):  # everything is in the page cache and in its place
+        pipe.run()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        begin = time.perf_counter()
+        batches = 0
+        while time.perf_counter() - begin < seconds:
+            pipe.run()
+            batches += 1
+        print(batches * BATCH / (time.perf_counter() - begin), flush=True)
+
+
+def start(library, *arguments):
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from environments import python_of
+    python = python_of(library)
+    if python is None:
+        raise SystemExit(f"no environment for {library}: see benchmarks/environments.py")
+    child = subprocess.Popen([python, __file__, "measure", library, *map(str, arguments)], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+    while (line := child.stdout.readline()) and line != "ready\n":
+        pass
+    if not line:
+        raise SystemExit(f"{library} failed: {arguments}")
+    return child
+
+
+def ask(child):
+    child.stdin.write("\n")
+    child.stdin.flush()
+    return float(child.stdout.readline())
+
+
+def compare(kind, folder, options, shuffle):
+    children = {library: start(library, kind, folder, options.seconds, int(shuffle)) for library in ("penstock", "dali")}
+    rates = {library: [] for library in children}
+    for k in range(options.rounds):
+        for library in sorted(children, reverse=bool(k % 2)):
+            rates[library].append(ask(children[library]))
+    for child in children.values():
+        child.stdin.close()
+        child.wait()
+    ratios = [p / d for p, d in zip(rates["penstock"], rates["dali"])]
+    return {"penstock": statistics.median(rates["penstock"]), "dali": statistics.median(rates["dali"]),
+            "ratio": statistics.median(ratios), "ratios": [min(ratios), max(ratios)], "rates": rates}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1.5)
+    parser.add_argument("--data")
+    options = parser.parse_args()
+    root = Path(options.data or tempfile.mkdtemp(prefix="penstock_containers_"))
+    results = {}
+    for name, (bytes_each, count) in SETS.items():
+        folder = root / name.replace(" ", "_")
+        if not folder.exists():
+            write_data(folder, bytes_each, count)
+        for kind in KINDS:
+            for shuffle in (False, True):
+                r = compare(kind, folder, options, shuffle)
+                results.setdefault(name, {}).setdefault(kind, {})["shuffled" if shuffle else "in order"] = r
+                print(f"{name}, {kind}, {'shuffled' if shuffle else 'in order'}: Penstock {r['penstock']:,.0f}, DALI "
+                      f"{r['dali']:,.0f} records/s, {r['ratio']:.2f} x", flush=True)
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+    facts = {"cpu": cpu, "cores": os.cpu_count(), "load": os.getloadavg()[0], "threads": THREADS, "batch": BATCH,
+             "rounds": options.rounds, "seconds": options.seconds, "sets": SETS}
+    target = ROOT / "benchmarks" / "results"
+    (target / "containers.json").write_text(json.dumps({"facts": facts, "results": results}, indent=1) + "\n")
+    lines = ["# Readers of containers, beside DALI 2.4", "",
+             f"{cpu}, {os.cpu_count()} cores, load {facts['load']:.1f} at the end; {THREADS} threads, batches of {BATCH}, files in the "
+             f"page cache. Records per second, median of {options.rounds} rounds of {options.seconds} s; the ratio is the median "
+             "of the rounds' ratios, least and greatest in brackets. Made by `python benchmarks/containers.py`.", ""]
+    for name, kinds in results.items():
+        bytes_each, count = SETS[name]
+        lines += [f"## {name}: {count:,} of {bytes_each / 1000:.0f} KB on average", "",
+                  "| container | order | Penstock | DALI | ratio |", "|---|---|---|---|---|"]
+        lines += [f"| {kind} | {order} | {r['penstock']:,.0f} | {r['dali']:,.0f} | {r['ratio']:.2f} ({r['ratios'][0]:.2f} to "
+                  f"{r['ratios'][1]:.2f}) |" for kind, orders in kinds.items() for order, r in orders.items()]
+        lines.append("")
+    (target / "containers.md").write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["measure"]:
+        measure(sys.argv[2], sys.argv[3], sys.argv[4], float(sys.argv[5]), sys.argv[6] == "1")
+    else:
+        main()

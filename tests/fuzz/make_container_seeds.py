@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers into FOLDER/tfrecord ..."""
+import io
+import json
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import container_files as files  # noqa: E402
+
+
+def lmdb_page(number, kind, body=b"", lower=16, upper=4096):
+    return (struct.pack("<QHHHH", number, 0, kind, lower, upper) + body).ljust(4096, b"\0")
+
+
+def lmdb_seed():
+    """A tree of one branch, two leaves and a page of a large value."""
+    def database(root, depth, entries):
+        return struct.pack("<IHHQQQQQ", 4096, 0, depth, 1, 2, 1, entries, root)
+
+    def meta(number, transaction):
+        body = struct.pack("<IIQQ", 0xBEEFC0DE, 1, 0, 1 << 20) + database(2**64 - 1, 0, 0) + database(2, 2, 3)
+        return lmdb_page(number, 8, body + struct.pack("<QQ", 5, transaction))
+
+    def page(number, kind, nodes):
+        pointers, heap, at = b"", b"", 4096
+        for node in nodes:
+            node += bytes(len(node) % 2)
+            at -= len(node)
+            heap, pointers = node + heap, pointers + struct.pack("<H", at)
+        content = lmdb_page(number, kind, pointers, 16 + len(pointers), at)
+        return content[:at] + heap
+
+    leaf = lambda key, value, flags=0, size=None: struct.pack(
+        "<IHH", len(value) if size is None else size, flags, len(key)) + key + value
+    return (meta(0, 1) + meta(1, 2) + page(2, 1, [leaf(b"", b"", 0, 3), leaf(b"c", b"", 0, 4)])
+            + page(3, 2, [leaf(b"a", b"one"), leaf(b"b", struct.pack("<Q", 5), 1, 4000)]) + page(4, 2, [leaf(b"c", b"three")])
+            + struct.pack("<QHHI", 5, 0, 4, 1) + bytes(4080))
+
+
+def main(folder):
+    folder = Path(folder)
+
+    def write(kind, name, content):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+        (folder / kind / name).write_bytes(content)
+
+    scratch = folder / "scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    example = files.example({"a": b"abc", "label": np.arange(3), "": np.float32([1, 2])})
+    files.write_tfrecord(scratch / "a", [example, b"", example], scratch / "a.idx")
+    write("tfrecord", "a", (scratch / "a").read_bytes())
+    write("container_index", "tfrecord", (scratch / "a.idx").read_bytes())
+    write("example", "a", example)
+    write("example", "unpacked", files.example({"a": b"abc", "label": np.arange(300), "": np.float32([1, 2])}, packed=False))
+    write("example", "datum", files.caffe_datum(bytes(12), 3, False, (3, 2, 2)))
+    write("example", "tensors", files.caffe2_record(b"abc", np.int32([3]), np.float32([1]), np.zeros((2, 2, 3), np.uint8)))
+    magic = struct.pack("<I", 0xCED7230A)
+    files.write_recordio(scratch / "a", scratch / "a.idx", [(1, b"abc"), ([1, 2], b"x" * 8 + magic + b"y" * 8 + magic)])
+    write("recordio", "a", (scratch / "a").read_bytes())
+    write("container_index", "recordio", (scratch / "a.idx").read_bytes())
+    for number, format in enumerate((0, 1, 2)):
+        files.write_tar(scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx")
+        write("tar", str(number), b"\1" + (scratch / "a").read_bytes()[:8192])
+    write("container_index", "tar", (scratch / "a.idx").read_bytes())
+    write("container_index", "kept", b"PSTKCIX1" + b"tfrecord".ljust(16, b"\0") + struct.pack("<qqqq", 1000, 7, 2, 4)
+          + struct.pack("<qqqq", 0, 500, 10, 20) + b"a\0b\0" + bytes(4))
+    write("lmdb", "a", lmdb_seed())
+    for array in (np.zeros((3, 4), np.float32), np.asfortranarray(np.zeros((2, 2), bool)), np.int64(3)):
+        stream = io.BytesIO()
+        np.save(stream, array)
+        write("npy", f"{array.dtype}{array.ndim}", stream.getvalue())
+    write("coco", "a", json.dumps({
+        "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}], "categories": [{"id": 4}],
+        "annotations": [{"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},
+                        {"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": {"size": [7, 9], "counts": "0a0m0"}}]
+    }).encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
