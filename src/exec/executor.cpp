@@ -296,7 +296,8 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
     return false;
   if (!makes_output(s)) return true;
   std::lock_guard lock(slots_->mutex);
-  return slots_->alive < std::max(1, options.prefetch) + 1;
+  // A decoder is fed as far ahead as it likes: gpu_is_full() says when that is enough.
+  return slots_->alive < (s.kind == Step::Kind::decode ? depth : std::max(1, options.prefetch)) + 1;
 }
 
 bool Executor::find_task(Task& task) {
