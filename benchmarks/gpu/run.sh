@@ -27,6 +27,7 @@ install() {  # once for each wheel
     'import os, penstock; print(os.environ.get("PENSTOCK_NVIDIA_LIBS", ""))') || exit 4
   export PENSTOCK_NVIDIA_LIBS PYTHONPATH=$site${PENSTOCK_PEERS:+:$PENSTOCK_PEERS} PENSTOCK_REQUIRE_GPU=1
   export PENSTOCK_CACHE=${PENSTOCK_CACHE:-/tmp/penstock-device/cache}
+  export PENSTOCK_KERNELS=${PENSTOCK_KERNELS:-compiled}  # rates are those of the steady state from the first batch on
   "$python" -m penstock info | tee -a "$OUT/machine.txt"
 }
 
