@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size.
+// Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size. Where neighbors
+// of the source and of the target are far apart in the other, tiles go through shared memory.
 #include <algorithm>
 
+#include "cuda/kernel_writer.h"
 #include "cuda/stage_table.h"
 #include "cuda/whole/device_work.h"
+#include "cuda/whole/numbers.h"
 
 namespace penstock {
 namespace {
@@ -30,6 +33,86 @@ const StageCode& copy_code(size_t bytes) {
   return *codes[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
 }
 
+// A few channels that are neighbors in the source alone go through together, as those that are so in the target do.
+void take_planes(SampleGeometry& g) {
+  if (g.dims.size() < 2 || g.dims.back().in_stride[0] == 1) return;
+  for (int d = 0; d + 1 < g.dims.size(); ++d) {
+    const LoopDim dim = g.dims[d];
+    if (dim.in_stride[0] != 1 || dim.extent > 4 || dim.extent == 1) continue;
+    g.plane = dim, g.has_plane = true;
+    g.in_planes = g.out_planes = static_cast<int>(dim.extent);
+    FixedVector<LoopDim, Shape::kMaxDims> rest;
+    for (int k = 0; k < g.dims.size(); ++k)
+      if (k != d) rest.push_back(g.dims[k]);
+    g.dims = std::move(rest);
+    return;
+  }
+}
+
+constexpr int kSide = 32;
+enum TileWord { kTiles, kFrom, kTo, kAcross, kDown, kFromStride, kToStride, kOthers, kOther,
+                kTileWords = kOther + 3 * Shape::kMaxDims };
+
+// `across` are neighbors in the source, `down` in the target; both count units of kPlanes elements.
+constexpr const char* kTile = R"(
+struct Unit { T v[kPlanes]; };
+__device__ inline void run(const char* table) {
+%ENTRY%
+  const int64_t across = s[3], down = s[4], columns = (across + kSide - 1) / kSide, rows = (down + kSide - 1) / kSide;
+  PENSTOCK_SHARED(Unit, tile);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t x = i % columns * kSide, y = i / columns % rows * kSide;
+    int64_t rest = i / columns / rows;
+    const T* from = reinterpret_cast<const T*>(s[1]) + x * kPlanes + y * s[5];
+    T* to = reinterpret_cast<T*>(s[2]) + y * kPlanes + x * s[6];
+    for (int d = 0; d < s[7]; ++d) {
+      const int64_t k = rest % s[8 + 3 * d];
+      rest /= s[8 + 3 * d];
+      from += k * s[9 + 3 * d];
+      to += k * s[10 + 3 * d];
+    }
+    for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
+      const int c = item % kSide, r = item / kSide;
+      if (x + c < across && y + r < down) tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * kPlanes + r * s[5]);
+    }
+    __syncthreads();
+    for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
+      const int r = item % kSide, c = item / kSide;
+      if (x + c < across && y + r < down) *reinterpret_cast<Unit*>(to + r * kPlanes + c * s[6]) = tile[r * (kSide + 1) + c];
+    }
+    __syncthreads();
+  }
+}
+)";
+
+// Which dimension of the source goes across, for a sample that tiles suit; -1: they do not.
+int tile_across(const SampleGeometry& g) {
+  if (g.dims.size() < 2 || (g.has_plane && (g.plane.in_stride[0] != 1 || g.plane.out_stride != 1))) return -1;
+  const int64_t unit = g.in_planes;
+  const LoopDim& down = g.dims.back();
+  if (down.out_stride != unit || down.in_stride[0] == unit || down.extent < 8) return -1;
+  for (int d = 0; d + 1 < g.dims.size(); ++d)
+    if (g.dims[d].in_stride[0] == unit && g.dims[d].extent >= 8) return d;
+  return -1;
+}
+
+void add_tile(const CopyStep& step, const SampleGeometry& g, int across, EntryTable& entries) {
+  const LoopDim &a = g.dims[across], &b = g.dims.back();
+  int64_t tiles = ((a.extent + kSide - 1) / kSide) * ((b.extent + kSide - 1) / kSide), others = 0;
+  for (int d = 0; d + 1 < g.dims.size(); ++d)
+    if (d != across) tiles *= g.dims[d].extent;
+  int64_t* w = entries.add(tiles);
+  w[kFrom] = reinterpret_cast<int64_t>(step.from.data), w[kTo] = reinterpret_cast<int64_t>(step.to.data);
+  w[kAcross] = a.extent, w[kDown] = b.extent;
+  w[kFromStride] = b.in_stride[0], w[kToStride] = a.out_stride;
+  for (int d = g.dims.size() - 2; d >= 0; --d) {
+    if (d == across) continue;
+    int64_t* other = w + kOther + 3 * others++;
+    other[0] = g.dims[d].extent, other[1] = g.dims[d].in_stride[0], other[2] = g.dims[d].out_stride;
+  }
+  w[kOthers] = others;
+}
+
 }  // namespace
 
 void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
@@ -40,6 +123,7 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
   std::vector<StageEntry> entries;
   std::vector<StageVariant> variants;
   std::vector<size_t> group_of;
+  std::vector<EntryTable> tiles(5, EntryTable(kTileWords));  // by planes
   for (const CopyStep& step : steps) {
     SampleGeometry& g = geometries.add();
     for (int d = 0; d < step.to.shape.size(); ++d) {
@@ -48,7 +132,12 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
       dim.out_stride = step.to.strides[d], dim.in_stride[0] = step.from.strides[d];
       g.dims.push_back(dim);
     }
+    take_planes(g);
     merge_dims(g, 1);
+    if (const int across = tile_across(g); across >= 0) {
+      add_tile(step, g, across, tiles[g.in_planes]);
+      continue;
+    }
     choose_variant(code, g);
     size_t k = 0;
     while (k < variants.size() && !unite(variants[k], g.variant)) ++k;
@@ -58,6 +147,13 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
     e.geometry = &g;
     e.in[0] = step.from.as<const char>();
     e.out = step.to.as<char>();
+  }
+  for (size_t planes = 1; planes < tiles.size(); ++planes) {
+    if (tiles[planes].empty()) continue;
+    to.add(to.kernel(fmt::format("tile {} {}", bytes, planes), [&] {
+      return whole_text(kTileWords, fmt::format("typedef {} T;\nconstexpr int kPlanes = {}, kSide = {};\n", element(type_of_size(bytes)), planes,
+                                                kSide) + with_entry(kTile));
+    }), tiles[planes], 1, planes * bytes * kSide * (kSide + 1));
   }
   for (size_t k = 0; k < variants.size(); ++k) {
     std::vector<StageEntry> group;
