@@ -119,7 +119,8 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
   if (steps.empty()) return;
   const size_t bytes = size_of(steps[0].from.dtype);  // of one operator: the same for all
   const StageCode& code = copy_code(bytes);
-  GeometryList geometries;
+  thread_local GeometryList geometries;  // kept: they are large
+  geometries.shrink(0);
   std::vector<StageEntry> entries;
   std::vector<StageVariant> variants;
   std::vector<size_t> group_of;

@@ -45,11 +45,12 @@ int64_t argument_type(DType t) {
 
 namespace {
 
-constexpr int kGroup = 16;  // elements of a row that a thread takes
+constexpr int kGroupBytes = 16;  // of a row that a thread takes
 enum Word { kWork, kOut, kThere, kType, kHere, kCount, kChannel, kDims, kDim, kFillWords = kDim + 2 * Shape::kMaxDims };
 
 // Dimensions innermost first: extent, stride. Without values of their own, channels are a dimension as others are.
 constexpr const char* kFill = R"(
+struct alignas(sizeof(Out) * kGroup) Pack { Out v[kGroup]; };
 __device__ inline void run(const char* table) {
 %ENTRY%
   Out* out = reinterpret_cast<Out*>(s[1]);
@@ -73,8 +74,11 @@ __device__ inline void run(const char* table) {
     const int64_t n = extent - first < kGroup ? extent - first : kGroup;
     if (channel == 0) {
       for (int64_t k = 0; k < n; ++k) out[offset + k * stride] = value(first + k);
+    } else if (const Out v = value(c); stride == 1 && n == kGroup && reinterpret_cast<uint64_t>(out + offset) % sizeof(Pack) == 0) {
+      Pack p;
+      for (int k = 0; k < kGroup; ++k) p.v[k] = v;
+      *reinterpret_cast<Pack*>(out + offset) = p;
     } else {
-      const Out v = value(c);
       for (int64_t k = 0; k < n; ++k) out[offset + k * stride] = v;
     }
   }
@@ -91,6 +95,7 @@ struct FillDim {
 void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
   if (steps.empty()) return;
   EntryTable entries(kFillWords);
+  const int64_t group = kGroupBytes / static_cast<int64_t>(size_of(steps[0].to.dtype));
   for (const FillStep& step : steps) {
     FixedVector<FillDim, Shape::kMaxDims> dims;  // innermost first
     const View& v = step.to;
@@ -104,7 +109,7 @@ void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
         dims.push_back({v.shape[d], v.strides[d], channel});
     }
     if (dims.empty()) dims.push_back({1, 1, false});
-    int64_t work = (dims[0].extent + kGroup - 1) / kGroup;
+    int64_t work = (dims[0].extent + group - 1) / group;
     for (int d = 1; d < dims.size(); ++d) work *= dims[d].extent;
     const int64_t here = step.values.on_gpu() ? 0 : entries.data(step.values.here.data(), step.values.here.size() * sizeof(float));
     int64_t* w = entries.add(work);
@@ -122,7 +127,7 @@ void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
   }
   const DType type = steps[0].to.dtype;
   to.add(to.kernel(fmt::format("fill {}", name_of(type)), [&] {
-    return whole_text(kFillWords, fmt::format("typedef {} Out;\nconstexpr int kGroup = {};\n", element(type), kGroup) +
+    return whole_text(kFillWords, fmt::format("typedef {} Out;\nconstexpr int kGroup = {};\n", element(type), group) +
                                       kNumbersOfArguments + with_entry(kFill));
   }), entries, kStageThreads);
 }

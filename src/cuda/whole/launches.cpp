@@ -79,8 +79,16 @@ void Launches::add(const DeviceKernel& kernel, const EntryTable& entries, int64_
 }
 
 void* Launches::scratch(size_t bytes) {
-  scratch_.push_back(allocate_shared(driver_.memory(device_), std::max<size_t>(bytes, 1), stream_));
-  return scratch_.back().get();
+  constexpr size_t kBlock = size_t{1} << 18;  // of many small ones
+  bytes = (bytes + 255) / 256 * 256;
+  if (bytes > scratch_left_) {
+    scratch_left_ = std::max(bytes, kBlock);
+    scratch_.push_back(allocate_shared(driver_.memory(device_), scratch_left_, stream_));
+    scratch_at_ = static_cast<char*>(scratch_.back().get());
+  }
+  void* p = scratch_at_;
+  scratch_at_ += bytes, scratch_left_ -= bytes;
+  return p;
 }
 
 void Launches::run() {

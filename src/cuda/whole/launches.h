@@ -56,6 +56,8 @@ class Launches {
   std::vector<One> all_;
   std::vector<std::byte> tables_;
   std::vector<std::shared_ptr<void>> scratch_;
+  size_t scratch_left_ = 0;  // bytes of the last one that are not given yet
+  char* scratch_at_ = nullptr;
 };
 
 // What the text of such a kernel begins with, and its entry, which calls penstock::run(table). `body` may use

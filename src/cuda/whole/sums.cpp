@@ -26,7 +26,8 @@ void put_numbers(int64_t* words, const ResultNumbers& numbers, int64_t data_at) 
 namespace {
 
 constexpr int kUnits = kStageThreads / 32;  // chunks, or results, that a block works on at once
-constexpr int kFew = 16;                    // elements of a result that one thread sums by itself
+constexpr int kFewest = 4, kFew = 16;       // elements of a result that one thread sums by itself
+constexpr int kColumns = 32;                // results side by side that a block works on at once
 
 // The first words are those of finish(), in every kernel.
 enum Word { kWork, kCount, kOut, kDdof, kEpsilon, kScale, kIn, kAbout, kSums = kAbout + kNumberWords, kChunks, kWidth, kKept, kSummed,
@@ -36,24 +37,132 @@ enum FoldWord { kSegments = kIn, kSegmentData, kFoldWidth, kFoldWords };
 // Where a result's elements are. Loops stand outermost first: extent, stride.
 constexpr const char* kPlaces = R"(
 constexpr int kChunk = 4096, kPartials = 128;
-__device__ inline int64_t place(const int64_t* loops, int n, int64_t i) {
-  int64_t at = 0;
-  for (int k = n - 1; k > 0; --k) { at += i % loops[2 * k] * loops[2 * k + 1]; i /= loops[2 * k]; }
-  return n > 0 ? at + i * loops[1] : 0;
+template <class I> __device__ inline I place(const int64_t* loops, int n, I i) {
+  I at = 0;
+  for (int k = n - 1; k > 0; --k) {
+    const I extent = static_cast<I>(loops[2 * k]);
+    at += i % extent * static_cast<I>(loops[2 * k + 1]);
+    i /= extent;
+  }
+  return n > 0 ? at + i * static_cast<I>(loops[1]) : 0;
 }
 __device__ inline double term(In v, double about) {
   const double d = static_cast<double>(v);
   if constexpr (kSquares) { const double e = d - about; return e * e; }
   else return d;
 }
-)";
-
-// Small integers are added as such: it is exact either way.
-constexpr const char* kSum = R"(
 template <class T> inline constexpr bool small = std::is_integral_v<T> && sizeof(T) <= 2;
 template <bool first, class A, class B> struct Choose { typedef A type; };
 template <class A, class B> struct Choose<false, A, B> { typedef B type; };
+// Small integers are added as such: it is exact either way.
 typedef Choose<small<In> && !kSquares, int32_t, double>::type Sum;
+__device__ inline Sum summand(In v, double about) {
+  if constexpr (small<In> && !kSquares) return static_cast<Sum>(v);
+  else return term(v, about);
+}
+)";
+
+// Pixels of kWidth channels one after the other: a warp makes the sums of all channels of a chunk.
+constexpr const char* kSumChannels = R"(
+struct alignas(sizeof(In) * 4 > 16 ? 16 : sizeof(In) * 4) Pixels { In v[4 * kWidth]; };
+__device__ inline void run(const char* table) {
+%ENTRY%
+  const In* in = reinterpret_cast<const In*>(s[6]);
+  double* sums = reinterpret_cast<double*>(s[10]);
+  const int64_t count = s[1], chunks = s[11];
+  PENSTOCK_SHARED(Sum, partial);
+  for (int64_t first_unit = begin; first_unit < end; first_unit += kUnits) {
+    for (int item = threadIdx.x; item < kUnits * 32; item += blockDim.x) {
+      const int64_t unit = first_unit + item / 32;
+      const int lane = item % 32;
+      Sum a[kWidth][4] = {};
+      if (unit < end) {
+        const int64_t o = unit / chunks, first = unit % chunks * kChunk;
+        const In* from = in + place(s + 15, static_cast<int>(s[13]), o) + (first + 4 * lane) * kWidth;
+        const int n = (count - first < kChunk ? static_cast<int>(count - first) : kChunk) - 4 * lane;
+        double about[kWidth] = {};
+        if constexpr (kSquares)
+          for (int k = 0; k < kWidth; ++k) about[k] = number_at(s + 7, data, o * kWidth + k);
+        int j = 0;
+        if ((reinterpret_cast<uint64_t>(from) & (alignof(Pixels) - 1)) == 0) {
+          #pragma unroll 4
+          for (; j + 4 <= n; j += kPartials) {
+            const Pixels x = *reinterpret_cast<const Pixels*>(from + j * kWidth);
+            PENSTOCK_UNROLL
+            for (int q = 0; q < 4; ++q) {
+              PENSTOCK_UNROLL
+              for (int k = 0; k < kWidth; ++k) a[k][q] += summand(x.v[q * kWidth + k], about[k]);
+            }
+          }
+        }
+        for (; j < n; j += kPartials) {
+          PENSTOCK_UNROLL
+          for (int q = 0; q < 4; ++q) {
+            PENSTOCK_UNROLL
+            for (int k = 0; k < kWidth; ++k)
+              if (j + q < n) a[k][q] += summand(from[(j + q) * kWidth + k], about[k]);
+          }
+        }
+      }
+      for (int k = 0; k < kWidth; ++k)
+        for (int q = 0; q < 4; ++q) partial[(item / 32 * kWidth + k) * kPartials + 4 * lane + q] = a[k][q];
+    }
+    __syncthreads();
+    for (int n = kPartials / 2; n > 0; n /= 2) {
+      for (int item = threadIdx.x; item < kUnits * kWidth * n; item += blockDim.x) {
+        Sum* p = partial + item / n * kPartials + item % n;
+        p[0] += p[n];
+      }
+      __syncthreads();
+    }
+    for (int item = threadIdx.x; item < kUnits * kWidth && first_unit + item / kWidth < end; item += blockDim.x)
+      sums[first_unit * kWidth + item] = static_cast<double>(partial[item * kPartials]);
+    __syncthreads();
+  }
+}
+)";
+
+// Many results side by side: a block makes the sums of 32 of them over a chunk.
+constexpr const char* kSumColumns = R"(
+__device__ inline void run(const char* table) {
+%ENTRY%
+  const In* in = reinterpret_cast<const In*>(s[6]);
+  double* sums = reinterpret_cast<double*>(s[10]);
+  const int64_t count = s[1], chunks = s[11], width = s[12], groups = (width + 31) / 32;
+  const int kept = static_cast<int>(s[13]), summed = static_cast<int>(s[14]);
+  PENSTOCK_SHARED(double, partial);
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t column = unit % groups * 32, rest = unit / groups, chunk = rest % chunks, o = rest / chunks, first = chunk * kChunk;
+    const In* from = in + place(s + 15, kept, o) + column;
+    const int n = count - first < kChunk ? static_cast<int>(count - first) : kChunk;
+    for (int item = threadIdx.x; item < kPartials * 32; item += blockDim.x) {
+      const int c = item % 32;
+      double a = 0;
+      if (column + c < width) {
+        double about = 0;
+        if constexpr (kSquares) about = number_at(s + 7, data, o * width + column + c);
+        if (summed == 1) {
+          const int64_t stride = s[32];
+          #pragma unroll 4
+          for (int j = item / 32; j < n; j += kPartials) a += term(from[(first + j) * stride + c], about);
+        } else {
+          for (int j = item / 32; j < n; j += kPartials) a += term(from[place(s + 31, summed, first + j) + c], about);
+        }
+      }
+      partial[item] = a;
+    }
+    __syncthreads();
+    for (int n = kPartials / 2; n > 0; n /= 2) {
+      for (int item = threadIdx.x; item < n * 32; item += blockDim.x) partial[item] += partial[item + n * 32];
+      __syncthreads();
+    }
+    for (int item = threadIdx.x; item < 32 && column + item < width; item += blockDim.x) sums[rest * width + column + item] = partial[item];
+    __syncthreads();
+  }
+}
+)";
+
+constexpr const char* kSum = R"(
 constexpr int kLoad = sizeof(In) == 1 ? 16 : sizeof(In) == 2 ? 8 : 4;
 struct alignas(sizeof(In) * kLoad > 16 ? 16 : sizeof(In) * kLoad) Pack { In v[kLoad]; };
 __device__ inline void run(const char* table) {
@@ -91,7 +200,7 @@ __device__ inline void run(const char* table) {
               #pragma unroll 8
               for (; j + kPartials <= n; j += kPartials) {
                 const Pack x = *reinterpret_cast<const Pack*>(from + j + 4 * lane);
-                for (int q = 0; q < 4; ++q) a[q] += static_cast<Sum>(term(x.v[q], about));
+                for (int q = 0; q < 4; ++q) a[q] += summand(x.v[q], about);
               }
             }
           }
@@ -100,13 +209,12 @@ __device__ inline void run(const char* table) {
             const int at = j + 4 * lane;
             for (int q = 0; q < 4; ++q)
               if (at + q < n) {
-                if constexpr (small<In> && !kSquares) a[q] += static_cast<Sum>(from[(at + q) * stride]);
-                else a[q] += static_cast<Sum>(term(from[(at + q) * stride], about));
+                a[q] += summand(from[(at + q) * stride], about);
               }
           }
         } else {
           for (int j = 4 * lane; j < n; j += kPartials)
-            for (int q = 0; q < 4 && j + q < n; ++q) a[q] += static_cast<Sum>(term(from[place(summed_loops, summed, first + j + q)], about));
+            for (int q = 0; q < 4 && j + q < n; ++q) a[q] += summand(from[place(summed_loops, summed, first + j + q)], about);
         }
       }
       for (int q = 0; q < 4; ++q) partial[item / 32 * kPartials + 4 * lane + q] = a[q];
@@ -130,14 +238,16 @@ constexpr const char* kSumFew = R"(
 __device__ inline void run(const char* table) {
 %ENTRY%
   const In* in = reinterpret_cast<const In*>(s[6]);
-  const int64_t count = s[1], width = s[12];
+  const int count = static_cast<int>(s[1]);
+  const Index width = static_cast<Index>(s[12]);
   const int kept = static_cast<int>(s[13]), summed = static_cast<int>(s[14]);
-  for (int64_t r = begin + threadIdx.x; r < end; r += blockDim.x) {
-    const In* from = in + place(s + 15, kept, r / width) + r % width;
+  for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+    const Index r = static_cast<Index>(i), o = width == 1 ? r : r / width;
+    const In* from = in + place(s + 15, kept, o) + (r - o * width);
     double about = 0, p[kFew];
     if constexpr (kSquares) about = number_at(s + 7, data, r);
     PENSTOCK_UNROLL
-    for (int j = 0; j < kFew; ++j) p[j] = j < count ? term(from[place(s + 31, summed, j)], about) + 0.0 : 0.0;
+    for (int j = 0; j < kFew; ++j) p[j] = j < count ? term(from[place(s + 31, summed, static_cast<Index>(j))], about) + 0.0 : 0.0;
     PENSTOCK_UNROLL
     for (int n = kFew / 2; n > 0; n /= 2) {
       PENSTOCK_UNROLL
@@ -235,24 +345,33 @@ void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> o
   if (inputs.empty()) return;
   const DType type = inputs[0].in.dtype;
   const bool squares = inputs[0].about != nullptr, together = outputs.size() == 1 && inputs.size() > 1;
-  const std::string source = fmt::format("typedef {} In;\nconstexpr bool kSquares = {};\nconstexpr int kUnits = {}, kFew = {};\n", element(type),
-                                         squares, kUnits, kFew) + kResultNumbers;
+  const std::string source = fmt::format("typedef {} In;\nconstexpr bool kSquares = {};\nconstexpr int kUnits = {};\n", element(type), squares,
+                                         kUnits) + kResultNumbers + kPlaces;
   const std::string finish = finish_text(use, out_type);
   const std::string use_name = fmt::format("{} {}", static_cast<int>(use), name_of(out_type));
-  EntryTable few(kSumWords), many(kSumWords), folds(kFoldWords);
+  const std::string about = fmt::format("{} {}", name_of(type), squares);
+  enum Way { few4, few16, warps, columns, channels2, channels3, channels4, ways };
+  std::vector<EntryTable> tables(ways, EntryTable(kSumWords));
+  EntryTable folds(kFoldWords);
   std::vector<int64_t> segments;
+  bool wide = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ReductionPlan& plan = *inputs[i].plan;
     if (plan.results == 0) continue;
     const ReductionLoops loops(plan);
+    wide |= plan.in.volume() >= int64_t{1} << 31;
     if (plan.count <= kFew && !together) {
-      put_output(add_input(few, inputs[i], loops, plan.results), outputs[i]);
+      put_output(add_input(tables[plan.count <= kFewest ? few4 : few16], inputs[i], loops, plan.results), outputs[i]);
       continue;
     }
     const int64_t chunks = (plan.count + kReductionChunk - 1) / kReductionChunk;
     auto* sums = static_cast<double*>(to.scratch(static_cast<size_t>(chunks * plan.results) * sizeof(double)));
     if (chunks > 0) {
-      int64_t* w = add_input(many, inputs[i], loops, chunks * plan.results);
+      const int64_t outer = plan.results / loops.width;
+      const bool pixels = loops.width > 1 && loops.width <= 4 && loops.summed.size() == 1 && loops.summed[0].stride == loops.width;
+      const Way way = pixels ? static_cast<Way>(channels2 + loops.width - 2) : loops.width >= kColumns / 2 ? columns : warps;
+      const int64_t work = pixels ? outer : way == columns ? outer * ((loops.width + kColumns - 1) / kColumns) : plan.results;
+      int64_t* w = add_input(tables[way], inputs[i], loops, chunks * work);
       w[kSums] = reinterpret_cast<int64_t>(sums);
       w[kChunks] = chunks;
     }
@@ -266,14 +385,28 @@ void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> o
     w[kFoldWidth] = loops.width;
     segments.clear();
   }
-  if (!few.empty())
-    to.add(to.kernel(fmt::format("sum few {} {} {}", name_of(type), squares, use_name), [&] {
-      return whole_text(kSumWords, source + kPlaces + finish + with_entry(kSumFew));
-    }), few, kStageThreads);
-  if (!many.empty())
-    to.add(to.kernel(fmt::format("sum {} {}", name_of(type), squares), [&] {
-      return whole_text(kSumWords, source + kPlaces + with_entry(kSum));
-    }), many, kUnits, kUnits * kPartialSums * sizeof(double));
+  for (int way = 0; way < ways; ++way) {
+    const EntryTable& table = tables[way];
+    if (table.empty()) continue;
+    if (way <= few16) {
+      const int most = way == few4 ? kFewest : kFew;
+      to.add(to.kernel(fmt::format("sum few {} {} {} {}", most, wide, about, use_name), [&] {
+        return whole_text(kSumWords, source + fmt::format("typedef {} Index;\nconstexpr int kFew = {};\n", wide ? "int64_t" : "int32_t", most) +
+                                         finish + with_entry(kSumFew));
+      }), table, kStageThreads);
+    } else if (way == warps) {
+      to.add(to.kernel("sum " + about, [&] { return whole_text(kSumWords, source + with_entry(kSum)); }), table, kUnits,
+             kUnits * kPartialSums * sizeof(double));
+    } else if (way == columns) {
+      to.add(to.kernel("sum columns " + about, [&] { return whole_text(kSumWords, source + with_entry(kSumColumns)); }), table, 1,
+             kPartialSums * kColumns * sizeof(double));
+    } else {
+      const int width = way - channels2 + 2;
+      to.add(to.kernel(fmt::format("sum {} channels {}", width, about), [&] {
+        return whole_text(kSumWords, source + fmt::format("constexpr int kWidth = {};\n", width) + with_entry(kSumChannels));
+      }), table, kUnits, static_cast<size_t>(kUnits) * width * kPartialSums * sizeof(double));
+    }
+  }
   if (!folds.empty())
     to.add(to.kernel("fold " + use_name, [&] {
       return whole_text(kFoldWords, fmt::format("constexpr int kUnits = {};\n", kUnits) + finish + with_entry(kFold));
