@@ -288,7 +288,8 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   if (s.kind == Step::Kind::source)  // sources are asked in order
     for (size_t i = 0; i < position; ++i)
       if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared))) return false;
-  const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode;
+  const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode ||
+                         (s.kind == Step::Kind::source && get_op(graph.node(s.nodes[0]).op).loads_samples);
   if (!allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&
       (pool ? pool->bytes_in_use() : 0) + (gpu_ ? gpu_->bytes_in_use() + gpu_->staging_bytes_in_use() : 0) >=

@@ -136,3 +136,20 @@ def test_files_that_a_program_gives(files):
     for _ in range(3):
         for a, b in zip(got.run()[0].as_cpu(), want.run()[0], strict=True):
             np.testing.assert_array_equal(np.array(a), np.array(b))
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+def test_records_of_a_container(files, tmp_path, limit):
+    import tarfile
+    with tarfile.open(tmp_path / "all.tar", "w") as archive:
+        for i, f in enumerate(files):
+            archive.add(f, f"{i:03d}.{'jpg' if f.endswith('jpg') else 'png'}")
+
+    @pipeline_def(num_threads=3, device_id=0, batch_size=12, seed=7, memory_limit=limit)
+    def records(device):
+        data = fn.readers.webdataset(paths=str(tmp_path / "all.tar"), ext=["jpg;png"], random_shuffle=True)
+        return fn.crop(fn.decoders.image(data, device=device), crop=[40, 50])
+
+    got, want = records("mixed"), records("cpu")
+    for _ in range(12):
+        np.testing.assert_array_equal(np.array(got.run()[0].as_cpu().as_array()), np.array(want.run()[0].as_array()))
