@@ -42,19 +42,17 @@ ReductionLoops::ReductionLoops(const ReductionPlan& plan) {
 
 namespace {
 
-constexpr int64_t kColumns = 32;  // results that are summed at once where many lie side by side
+constexpr int64_t kColumns = 256;  // results that are summed at once where many lie side by side
 
 // A power of two, enough for so many partial sums: the others are 0.
 int64_t partial_sums(int64_t used, int most) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(used, 1, most))));
 }
 
-double folded(const double* partial, int64_t step, int64_t n) {
-  double p[kPartialSums];
-  for (int64_t i = 0; i < n; ++i) p[i] = partial[i * step];
+// Folds n rows of `width` partial sums into the first.
+void fold_halves(double* partial, int64_t n, int64_t width) {
   while (n /= 2)
-    for (int64_t i = 0; i < n; ++i) p[i] += p[i + n];
-  return p[0];
+    for (int64_t i = 0; i < n * width; ++i) partial[i] += partial[i + n * width];
 }
 
 template <class T, bool kSquares>
@@ -65,14 +63,30 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
   const int64_t columns = width <= 2 * kColumns ? width : kColumns;
   const int64_t n = partial_sums(plan.count, kPartialSums), chunks = (plan.count - 1) / kReductionChunk + 1;
   const int64_t levels = partial_sums(chunks, kPartialChunks);
+  const auto begin_of = [&](int64_t o) {
+    const T* base = in.as<T>();
+    for (int k = kept.size() - 1; k > 0; o /= kept[k--].extent) base += o % kept[k].extent * kept[k].stride;
+    return kept.empty() ? base : base + o * kept[0].stride;
+  };
+  if (width == 1 && plan.count <= 4 && summed.size() <= 1) {  // the same order, with less around it
+    const int64_t apart = summed.empty() ? 0 : summed[0].stride;
+    for (int64_t o = 0; o < outer; ++o) {
+      const T* v = begin_of(o);
+      double p[4] = {};
+      for (int64_t j = 0; j < plan.count; ++j) {
+        p[j] = static_cast<double>(v[j * apart]);
+        if constexpr (kSquares) p[j] -= about[o], p[j] *= p[j];
+      }
+      sums[o] += (p[0] + p[2]) + (p[1] + p[3]);
+    }
+    return;
+  }
   std::vector<double> partial(static_cast<size_t>(n * columns)), level(static_cast<size_t>(levels * columns));
   std::vector<double> about_block(kSquares ? partial.size() : 0);
   const int64_t run = summed.empty() ? 1 : summed.back().extent, step = summed.empty() ? 0 : summed.back().stride;
   const int64_t runs = plan.count / std::max<int64_t>(run, 1);
   for (int64_t o = 0; o < outer; ++o) {
-    const T* base = in.as<T>();
-    int64_t rest = o;
-    for (int k = kept.size(); k-- > 0; rest /= kept[k].extent) base += rest % kept[k].extent * kept[k].stride;
+    const T* base = begin_of(o);
     for (int64_t first = 0; first < width; first += columns) {
       const int64_t w = std::min(columns, width - first), block = n * w;
       std::fill(partial.begin(), partial.end(), 0.0);
@@ -91,7 +105,8 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
       };
       int64_t j = 0, chunk = 0;  // j: in the chunk
       auto fold = [&] {
-        for (int64_t k = 0; k < w; ++k) level[chunk % levels * w + k] += folded(partial.data() + k, w, n);
+        fold_halves(partial.data(), n, w);
+        for (int64_t k = 0; k < w; ++k) level[chunk % levels * w + k] += partial[k];
         std::fill(partial.begin(), partial.end(), 0.0);
         ++chunk, j = 0;
       };
@@ -115,7 +130,8 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
         }
       }
       if (j > 0) fold();
-      for (int64_t k = 0; k < w; ++k) sums[o * width + first + k] += folded(level.data() + k, w, levels);
+      fold_halves(level.data(), levels, w);
+      for (int64_t k = 0; k < w; ++k) sums[o * width + first + k] += level[k];
     }
   }
 }
