@@ -45,3 +45,48 @@ def assign(draw):
         out[keys[i]] = strategies.ref.to_dtype(given[i], dtype).reshape(() if parts[i] == () else shapes[i])
         return out
     return strategies.Case([xs, given], [layout, ""], constants, per_sample, dtype=dtype, expected=expected)
+
+
+def _value_for(draw, parts, dtype):
+    """(values that broadcast to parts of these shapes, as they are stored in `dtype`)."""
+    value_dtype, seed = draw(st.sampled_from(strategies.DTYPES)), draw(st.integers(0, 2**32 - 1))
+    alone = draw(st.booleans())
+    given = [strategies.values(value_dtype, (1,) if alone else p, seed + i) for i, p in enumerate(parts)]
+    return given, [strategies.ref.to_dtype(v, dtype) for v in given]
+
+
+def _masks(draw, xs):
+    dims, seed = draw(st.integers(1, xs[0].ndim)), draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    return [rng.random(x.shape[:dims]) < 0.4 for x in xs]
+
+
+def _lists(draw, xs):
+    counts = [draw(st.integers(0, 4)) for _ in xs]
+    return [np.array([draw(st.integers(-x.shape[0], x.shape[0] - 1)) for _ in range(n)], np.int32) for x, n in zip(xs, counts)]
+
+
+def _reads(picks):
+    def make(draw):
+        xs, layout, dtype = strategies.images(draw, ["HWC", "HW"], empty=False)
+        keys = picks(draw, xs)
+        return strategies.Case([xs, keys], [layout, ""], dtype=dtype, expected=lambda i: xs[i][keys[i]])
+    return make
+
+
+def _assigns(picks):
+    def make(draw):
+        xs, layout, dtype = strategies.images(draw, ["HWC", "HW"], empty=False)
+        keys = picks(draw, xs)
+        given, stored = _value_for(draw, [x[k].shape for x, k in zip(xs, keys)], dtype)
+
+        def expected(i):
+            out = xs[i].copy()
+            out[keys[i]] = stored[i]
+            return out
+        return strategies.Case([xs, keys, given], [layout, "", ""], dtype=dtype, expected=expected)
+    return make
+
+
+CASES = {"_subscript": subscript, "_assign": assign, "_select_where": _reads(_masks), "_assign_where": _assigns(_masks),
+         "_take": _reads(_lists), "_assign_at": _assigns(_lists)}

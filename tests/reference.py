@@ -497,6 +497,7 @@ def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, cr
 
 def gaussian_window(sigma=0.0, window_size=0):
     window_size = int(window_size) or 2 * math.ceil(np.float32(3) * np.float32(sigma)) + 1
+    window_size |= 1
     radius = (window_size - 1) // 2
     sigma = sigma or (radius - 1) * 0.3 + 0.8
     w = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)

@@ -436,7 +436,7 @@ def _gaussian_blur(draw):
     xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC"], empty=False)
     constants = draw(st.one_of(
         st.builds(lambda s: {"sigma": s}, number(0.5, 3)),
-        st.builds(lambda k: {"window_size": 2 * k + 1}, st.integers(1, 6)),
+        st.builds(lambda k: {"window_size": k}, st.integers(2, 13)),
         st.builds(lambda s, k: {"sigma": s, "window_size": 2 * k + 1}, number(0.5, 3), st.integers(1, 6))))
     return Case([xs], [layout], constants, dtype=dtype,
                 expected=lambda i: ref.gaussian_blur(xs[i], layout=layout, **constants))
@@ -560,7 +560,7 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "reductions.mean": _mean, "_shape": _shape, "_subscript": item_strategies.subscript, "_assign": item_strategies.assign,
+    "reductions.mean": _mean, "_shape": _shape, **item_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }
@@ -568,7 +568,7 @@ CASES = {
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
 RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", "_subscript": "numpy", "_assign": "numpy",
+OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", **dict.fromkeys(item_strategies.CASES, "numpy"),
                    **dict.fromkeys(_SIGNS, "arithmetic"),
                    **{f"_math.{name}": "numpy" for name in _MATH}}
 

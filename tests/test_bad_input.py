@@ -251,7 +251,7 @@ WRONG_CALLS = [
     (lambda: fn.stack(IMAGE, IMAGE.astype(np.float32)), (TypeError, ValueError), "stack"),
     (lambda: fn.pad(IMAGE, align=[-3]), ValueError, "pad.*align"),
     (lambda: fn.pad(IMAGE, axes=[0], shape=[2**62]), (ValueError, MemoryError), "pad"),
-    (lambda: fn.gaussian_blur(IMAGE, window_size=4), ValueError, "gaussian_blur.*window"),
+    (lambda: fn.gaussian_blur(IMAGE, window_size=-3), ValueError, "gaussian_blur.*window"),
     (lambda: fn.gaussian_blur(IMAGE, sigma=-1.0), ValueError, "gaussian_blur.*sigma"),
     (lambda: fn.gaussian_blur(IMAGE, sigma=1e9), (ValueError, MemoryError), "gaussian_blur"),
     (lambda: fn.random_resized_crop(IMAGE, size=[0, 5]), ValueError, "random_resized_crop.*size"),

@@ -881,7 +881,8 @@ struct GaussianBlurArguments {
   // Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) /
   // 2 - 1) * 0.3 + 0.8. Default: {0}.
   PerSample<std::vector<double>> sigma{};
-  // Odd number of samples, one value or one per axis; 0: 2 * ceil(3 * sigma) + 1. Default: {0}.
+  // Number of samples, one value or one per axis; an even one becomes the next odd one, with a warning; 0: 2 * ceil(3
+  // * sigma) + 1. Default: {0}.
   PerSample<std::vector<int64_t>> window_size{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};

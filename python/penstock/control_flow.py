@@ -132,6 +132,7 @@ def branch(condition, then, otherwise, names, line=None):
         internal = is_internal(name)
         if _form(x) != _form(y):
             if not (type(x) is Unset or type(y) is Unset):
+                _ask_for_form(name, x, y)
                 raise TypeError(f"{_variable(name)} is {_kind(x)} where the condition is true and {_kind(y)} where it is "
                                 f"false; both must have one structure\n  at {line}")
         elif _form(x) is not None:
@@ -170,6 +171,19 @@ def branch(condition, then, otherwise, names, line=None):
     return tuple(r(made) for r in results)
 
 
+class _NeedsForm(Exception):
+    """A value that is returned from inside of a loop has parts, which was not known when the loop began."""
+
+    def __init__(self, name, tree):
+        super().__init__(name)
+        self.name, self.tree = name, tree
+
+
+def _ask_for_form(name, x, y):
+    if is_internal(name) and (_form(x) is None) != (_form(y) is None):
+        raise _NeedsForm(name, y if _form(x) is None else x)
+
+
 def _variable(name):
     return "the returned value" if is_internal(name) else name if " " in name else f"the variable '{name}'"
 
@@ -191,19 +205,34 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
     """A loop of the graph over `state`. test(*state): whether a sample goes on, None: as `count` says. body(item,
     *state), or body(*state) without `item`: the next state; item(trip) makes the item from the number of the trip."""
     line = line or graph.user_line()
+    state, forms = list(state), {}
+    while True:
+        try:
+            return _loop(pipeline, test, body, _with_unset(pipeline, names, state, forms, line), names, count, item, line, dtype)
+        except _NeedsForm as needed:  # traced once more; what was traced has no reader
+            if needed.name in forms or needed.name not in names or type(state[names.index(needed.name)]) is not Unset:
+                raise
+            forms[needed.name] = needed.tree
+
+
+def _with_unset(pipeline, names, state, forms, line):
+    """The state with values of the graph in the place of a returned value that is not there yet."""
+    def unset(leaf, _):
+        return DataNode(pipeline, pipeline._graph.add_unset(line), 0)
+    return [map_tree(unset, forms.get(name)) if type(value) is Unset and is_internal(name) else value
+            for name, value in zip(names, state)]
+
+
+def _loop(pipeline, test, body, state, names, count, item, line, dtype):
     g = pipeline._graph
     first, arguments, variables = [], [], []
-    unset_values = {name: DataNode(pipeline, g.add_unset(line), 0) for name, value in zip(names, state)
-                    if type(value) is Unset and is_internal(name)}
 
     def begin():
         trip = DataNode(pipeline, g.add_trip(int(dtype), line), 0) if item is not None else None
 
         def argument(name):
             def one(leaf, path):
-                if type(leaf) is Unset and is_internal(name):
-                    leaf = unset_values[name]
-                elif not isinstance(leaf, DataNode):
+                if not isinstance(leaf, DataNode):
                     if not _is_number(leaf):
                         return leaf
                     leaf = graph.constant(leaf)
@@ -229,6 +258,7 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
             unset_first.append(name)
             continue
         if _form(before) != _form(next_):
+            _ask_for_form(name, before, next_)
             raise TypeError(f"the variable '{name}' is {_kind(before)} before the loop and {_kind(next_)} after a trip; it must "
                             f"keep its structure\n  at {line}")
         for (at, x), (_, y) in zip(leaves(before, name), leaves(next_, name)):

@@ -78,6 +78,7 @@ def _template(function):
         if isinstance(a, ast.arg):
             a.annotation = None
     _Function(node).convert()
+    name, node.name = node.name, "_penstock_made"  # its own name is a global or closed over, as before
     outer = ast.FunctionDef("_penstock_factory", ast.arguments(
         [], [ast.arg(_RUN), *(ast.arg(n) for n in code.co_freevars)], None, [], [], None, []),
         [node, ast.Return(ast.Name(node.name, ast.Load()))], [])
@@ -87,6 +88,7 @@ def _template(function):
     space = {}
     exec(compile(module, code.co_filename, "exec", dont_inherit=True), space)
     made = space["_penstock_factory"](*([None] * (1 + len(code.co_freevars)))).__code__
+    made = made.replace(co_name=name, **({"co_qualname": code.co_qualname} if hasattr(code, "co_qualname") else {}))
     _remember(made)
     return made
 

@@ -136,10 +136,11 @@ class DataNode(_core.NodeRef):
                            "pipeline_def converts, &, | and ~ everywhere") + f"\n  at {user_line()}")
 
     def __len__(self):
-        raise TypeError("a value of a pipeline has no length while the pipeline is defined; see .shape()")
+        raise TypeError(f"a value of the pipeline has no length while the pipeline is defined; see .shape()\n  at {user_line()}")
 
     def __iter__(self):
-        raise TypeError("a value of a pipeline cannot be iterated while the pipeline is defined")
+        raise TypeError("a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside "
+                        f"of functions that pipeline_def converts\n  at {user_line()}")
 
     def __setitem__(self, key, value):
         raise TypeError("assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
@@ -270,6 +271,20 @@ class _NewAxis:
 newaxis = _NewAxis()
 
 
+def picking_index(key):
+    """(suffix of the operators, index as a node) of a boolean mask or a list of integers; None for other indices."""
+    if not isinstance(key, DataNode):
+        if isinstance(key, (list, tuple)) and _holds_node(key) and isinstance(key, list):
+            key = _stacked("_take", "index", key)
+        elif isinstance(key, list) or (getattr(key, "ndim", 0) and hasattr(key, "dtype")):
+            key = constant(key)
+        else:
+            return None
+    if not key.ndim:
+        return None
+    return ("where" if key.dtype == DType.BOOL else "at"), key
+
+
 def index_arguments(node, key):
     """(arguments of _subscript, [(place, name) of new axes]) for node[key]."""
     items = key if isinstance(key, tuple) else (key,)
@@ -292,8 +307,11 @@ def index_arguments(node, key):
                 if part is not None:
                     arguments[f"{name}_{dim}"] = part
             dim, out = dim + 1, out + 1
+        elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
+            raise TypeError("a mask or a list of indices stands alone in the brackets, not beside other indices"
+                            f"\n  at {user_line()}")
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
-            if isinstance(item, bool):
+            if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):
                 raise TypeError("True and False are no indices")
             arguments[f"at_{dim}"] = item
             dim += 1
@@ -303,6 +321,9 @@ def index_arguments(node, key):
 
 
 def _subscript(node, key):
+    picking = picking_index(key)
+    if picking is not None:
+        return add_node("_select_where" if picking[0] == "where" else "_take", (node, picking[1]), {})
     arguments, new_axes = index_arguments(node, key)
     result = add_node("_subscript", (node,), arguments) if arguments else node
     if new_axes:

@@ -27,6 +27,9 @@ def _value(x, value):
 
 def assign(x, key, value):
     """The value x with x[key] = value; NumPy's indices and broadcasting, x's type."""
+    picking = graph.picking_index(key)
+    if picking is not None:
+        return graph.add_node("_assign_where" if picking[0] == "where" else "_assign_at", (x, picking[1], _value(x, value)), {})
     arguments, new_axes = graph.index_arguments(x, key)
     if new_axes:
         raise IndexError(f"newaxis stands on the right side of an assignment only\n  at {graph.user_line()}")

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import sys
+import warnings
 import weakref
 
 from . import _core, control_flow_ast, graph
@@ -255,6 +256,8 @@ class Pipeline:
             self._scheduled = 0
             self._ended = True
             raise
+        for text in _core.take_notices():
+            warnings.warn(text, stacklevel=3)
         for what, declared in self._declared.items():
             if declared is not None:
                 _check_declared(what, declared, batches)

@@ -8,6 +8,7 @@
 #include <deque>
 #include <thread>
 
+#include "base/notice.h"
 #include "bindings.h"
 #include "interop.h"
 
@@ -300,6 +301,12 @@ void bind_pipeline(nb::module_& m) {
       .def("text", &Graph::text)
       .def("to_json", &Graph::to_json)
       .def_static("from_json", &Graph::from_json);
+
+  m.def("take_notices", [] {
+    nb::list l;
+    for (const auto& text : take_notices()) l.append(nb::str(text.c_str()));
+    return l;
+  });
 
   using P = PythonPipeline;
   nb::class_<P>(m, "Pipeline")

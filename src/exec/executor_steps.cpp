@@ -130,8 +130,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
       c.batch_state = w->batch_state.get();
       run_whole_sample(*w->op, w->inputs, w->types, c, w->outputs);
     } catch (Error& e) {
-      std::lock_guard lock(it.error_mutex);
-      it.errors.push_back({i, e});
+      add_error(it, i, std::move(e));
     }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/notice.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -19,7 +20,8 @@ struct GaussianBlur {
         .arg("sigma", &Op::sigma,
              "Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, "
              "((window - 1) / 2 - 1) * 0.3 + 0.8.")
-        .arg("window_size", &Op::window_size, "Odd number of samples, one value or one per axis; 0: 2 * ceil(3 * sigma) + 1.")
+        .arg("window_size", &Op::window_size, "Number of samples, one value or one per axis; an even one becomes the next odd one, with a "
+             "warning; 0: 2 * ceil(3 * sigma) + 1.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .oracle("dali, opencv");
   }
@@ -52,10 +54,14 @@ struct GaussianBlur {
     check_count("sigma", sigmas.size()), check_count("window_size", sizes.size());
     for (int i = 0; i < n; ++i) {
       const float deviation = sigmas[sigmas.size() == 1 ? 0 : i];
-      const int64_t size = sizes[sizes.size() == 1 ? 0 : i], extent = p.extent(first + i);
+      int64_t size = sizes[sizes.size() == 1 ? 0 : i];
+      const int64_t extent = p.extent(first + i);
       if (!(deviation >= 0 && deviation <= 1e6f)) bad_argument("sigma must be within 0 and 1e6, got {}", deviation);
-      if (size < 0 || size > 10000000 || (size > 0 && size % 2 == 0))
-        bad_argument("window_size must be odd and positive, or 0, got {}", size);
+      if (size < 0 || size > 10000000) bad_argument("window_size must be positive, or 0, got {}", size);
+      if (size > 0 && size % 2 == 0) {
+        notice("[gaussian_blur] an even window_size has no center: the next odd one is used");
+        ++size;
+      }
       if (deviation == 0 && size == 0) bad_argument("sigma or window_size must be positive");
       AxisFilter f;
       f.kind = FilterKind::window;

@@ -458,7 +458,7 @@ def gaussian_blur(
 
     Arguments:
         sigma: Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) / 2 - 1) * 0.3 + 0.8.
-        window_size: Odd number of samples, one value or one per axis; 0: 2 * ceil(3 * sigma) + 1.
+        window_size: Number of samples, one value or one per axis; an even one becomes the next odd one, with a warning; 0: 2 * ceil(3 * sigma) + 1.
         dtype: Type of the result; default: the input's.
     """
     ...

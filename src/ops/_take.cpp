@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/indexed_rows.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+namespace {
+void check_types(std::span<const ValueType> in) {
+  if (in[1].dtype != DType::none && !is_integer(in[1].dtype)) bad_type("indices are integers, not {}", name_of(in[1].dtype));
+  if (in[0].ndim == 0) bad_type("a value without dimensions has no elements to pick");
+}
+}  // namespace
+
+struct Take {
+  static Schema<Take> schema() {
+    return Schema<Take>("_take",
+                        "NumPy's x[indices]: elements of the first axis.\n\nNegative indices count from the end. Types: all.")
+        .inputs(2)
+        .hidden()
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    check_types(in);
+    out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim + in[1].ndim - 1,
+              in[1].ndim == 1 ? in[0].layout : Layout{}};
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = with_rest(in[1], in[0], 1);
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    take_rows(in[0], 1, rows_listed(in[1], in[0].shape[0]), out[0]);
+  }
+};
+PENSTOCK_OPERATOR(Take);
+
+struct AssignAt {
+  static Schema<AssignAt> schema() {
+    return Schema<AssignAt>("_assign_at",
+                            "NumPy's x[indices] = value, whose result is a new value.\n\nThe inputs are x, the indices and the "
+                            "value, which is broadcast to x[indices] and converted to x's type; of equal indices the last one "
+                            "counts. Types: all.")
+        .inputs(3)
+        .hidden()
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    check_types(in);
+    out[0] = in[0];
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    assign_rows(in[0], in[2], 1, rows_listed(in[1], in[0].shape[0]), with_rest(in[1].shape, in[0].shape, 1), out[0]);
+  }
+};
+PENSTOCK_OPERATOR(AssignAt);
+
+}  // namespace penstock

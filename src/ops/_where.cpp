@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/indexed_rows.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+namespace {
+void check_types(std::span<const ValueType> in) {
+  if (in[1].dtype != DType::none && in[1].dtype != DType::bool_) bad_type("a mask is bool, not {}", name_of(in[1].dtype));
+  if (in[0].ndim >= 0 && in[1].ndim > in[0].ndim)
+    bad_argument("a mask of {} dimensions for a value of {}", in[1].ndim, in[0].ndim);
+}
+}  // namespace
+
+struct SelectWhere {
+  static Schema<SelectWhere> schema() {
+    return Schema<SelectWhere>("_select_where",
+                               "NumPy's x[mask]: the elements where the mask is true, one after the other.\n\nThe mask has the "
+                               "shape of the first axes. Types: all.")
+        .inputs(2)
+        .hidden()
+        .batch_wide()
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    check_types(in);
+    out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim - in[1].ndim + 1, {}};
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    check_mask(in[1], in[0]);
+    out[0] = with_rest(Shape{0}, in[0], in[1].size());
+  }
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const {
+    for (int i = 0; i < in[1].size(); ++i)
+      out[0].sample(i).shape[0] = static_cast<int64_t>(rows_where(in[1].view(i)).size());
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    take_rows(in[0], in[1].shape.size(), rows_where(in[1]), out[0]);
+  }
+};
+PENSTOCK_OPERATOR(SelectWhere);
+
+struct AssignWhere {
+  static Schema<AssignWhere> schema() {
+    return Schema<AssignWhere>("_assign_where",
+                               "NumPy's x[mask] = value, whose result is a new value.\n\nThe inputs are x, the mask and the "
+                               "value, which is broadcast to x[mask] and converted to x's type. Types: all.")
+        .inputs(3)
+        .hidden()
+        .oracle("numpy");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    check_types(in);
+    out[0] = in[0];
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    check_mask(in[1], in[0]);
+    out[0] = in[0];
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    const std::vector<int64_t> rows = rows_where(in[1]);
+    const Shape picked = with_rest(Shape{static_cast<int64_t>(rows.size())}, in[0].shape, in[1].shape.size());
+    assign_rows(in[0], in[2], in[1].shape.size(), rows, picked, out[0]);
+  }
+};
+PENSTOCK_OPERATOR(AssignWhere);
+
+}  // namespace penstock

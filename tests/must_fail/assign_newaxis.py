@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: IndexError: newaxis stands on the right side of an assignment only |   at LINE
+import numpy as np
+
+
+
+def program(x, n, image):
+    x[np.newaxis] = n
+    return x

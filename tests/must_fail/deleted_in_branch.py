@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: UnboundLocalError: the variable 'y' has no value here: it is set only where the condition at LINE is false; set it in both branches or before |   at LINE
+
+
+def program(x, n, image):
+    y = n
+    if n > 2:
+        del y
+    return y

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: TypeError: [if] the variable 'y' is int32 with 0 dimensions where the condition is true and float32 with 0 dimensions where it is false; both must have one type, number of dimensions and layout |   at LINE
+
+
+def program(x, n, image):
+    y = n
+    if n > 2:
+        if n > 4:
+            y = n * 2
+        else:
+            y = n * 0.5
+    return y

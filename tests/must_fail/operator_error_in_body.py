@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [gaussian_blur] sigma must be within 0 and 1e6, got -1 |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    if n > 2:
+        image = fn.gaussian_blur(image, sigma=-1.0)
+    return image

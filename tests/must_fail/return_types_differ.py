@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: TypeError: [if] the returned value is int32 with 0 dimensions where the condition is true and float32 with 0 dimensions where it is false; both must have one type, number of dimensions and layout |   at LINE
+
+
+def program(x, n, image):
+    if n > 2:
+        return n
+    return n * 0.5
