@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoder="auto" | "cuda" | "hardware" | "cpu": who decodes for a GPU, what happens where it is not there, and when what it
 fails on is found."""
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import penstock
-from penstock import _core, fn, pipeline_def
+from decoded import batches, equal, run
+from penstock import fn, pipeline_def
 from test_decoding import EMULATED, files, saved  # noqa: F401: a fixture
 
 if not EMULATED:
@@ -20,30 +17,6 @@ if not EMULATED:
 def decoding(files, device="mixed", **arguments):
     data, number = fn.readers.file(files=files, labels=list(range(len(files))), name="reader")
     return fn.decoders.image(data, device=device, **arguments), number
-
-
-def batches(pipe, rounds=5):
-    result = []
-    for _ in range(rounds):
-        images, numbers = pipe.run()
-        result.append(([np.array(i) for i in images.as_cpu()], np.array(numbers.as_cpu().as_array()).ravel().tolist()))
-    return result
-
-
-def equal(got, want):
-    for (images, numbers), (wanted, wanted_numbers) in zip(got, want, strict=True):
-        assert numbers == wanted_numbers
-        for a, b in zip(images, wanted, strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
-def run(script, **environment):
-    """In a process of its own: the library reads its environment once."""
-    head = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nfrom test_decoder_choice import *\n"
-    done = subprocess.run([sys.executable, "-c", head + script], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 @pytest.mark.parametrize("decoder, engine", [("auto", "jpeg/emulated-cuda"), ("cuda", "jpeg/emulated-cuda"),
@@ -68,14 +41,14 @@ with pytest.raises(ValueError, match=r"decoders.image.*decoder='hardware'.*there
     decoding(files, decoder="hardware").run()
 equal(batches(decoding(files)), batches(decoding(files, "cpu")))
 """
-    run(script, PENSTOCK_EMULATED_DECODER="cuda")
+    run(script, __name__, PENSTOCK_EMULATED_DECODER="cuda")
     script = f"""
 files = {files!r}
 with pytest.raises(ValueError, match=r"decoder='cuda'.*there are 'cpu' and 'auto'"):
     decoding(files, decoder="cuda").run()
 equal(batches(decoding(files)), batches(decoding(files, "cpu")))
 """
-    run(script, PENSTOCK_EMULATED_DECODER="0")
+    run(script, __name__, PENSTOCK_EMULATED_DECODER="0")
 
 
 @pytest.mark.parametrize("decoder", ["cuda", "hardware"])
@@ -87,7 +60,7 @@ for size, depth in ((12, 1), (3, 3)):
     pipe = decoding(files, decoder={decoder!r}, batch_size=size, prefetch_queue_depth=depth)
     equal(batches(pipe, 60 // size), batches(decoding(files, "cpu", batch_size=size), 60 // size))
 """
-    run(script, PENSTOCK_EMULATED_DECODER_FAILS="3", PENSTOCK_EMULATED_LANES=str(lanes), PENSTOCK_EMULATED_GROUP="8",
+    run(script, __name__, PENSTOCK_EMULATED_DECODER_FAILS="3", PENSTOCK_EMULATED_LANES=str(lanes), PENSTOCK_EMULATED_GROUP="8",
         PENSTOCK_EMULATED_LATENCY=str(latency))
 
 
@@ -122,7 +95,7 @@ for size in (1, 3, 12):
     pipe = decoding(files, batch_size=size)
     equal(batches(pipe, 60 // size), batches(decoding(files, "cpu", batch_size=size), 60 // size))
 """
-    run(script, PENSTOCK_EMULATED_GROUP="40", PENSTOCK_EMULATED_LATENCY="3000", PENSTOCK_EMULATED_LANES="1")
+    run(script, __name__, PENSTOCK_EMULATED_GROUP="40", PENSTOCK_EMULATED_LATENCY="3000", PENSTOCK_EMULATED_LANES="1")
 
 
 def test_files_that_a_program_gives(files):

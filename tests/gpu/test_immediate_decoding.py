@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoders.image and its kind called by themselves on a GPU."""
-import os
 import warnings
 
 import numpy as np
 import pytest
 
 import penstock
+from decoded import run
 from penstock import fn, types
-from test_decoder_choice import run
-from test_decoding import KINDS, files, saved  # noqa: F401: a fixture
+from test_decoding import files  # noqa: F401: a fixture
 
 CALLS = {
     "image": lambda d, **o: fn.decoders.image(d, **o),
@@ -81,7 +80,9 @@ def test_errors_are_those_of_the_sample(encoded, real):
     assert len(fn.decoders.image(encoded, device="gpu")) == len(encoded)  # and it goes on
 
 
-def test_what_the_decoder_fails_on_and_many_threads(files):
+def test_what_the_decoder_fails_on_and_many_threads(files, real):
+    if real:
+        pytest.skip("machine: a real GPU has what it has")
     script = f"""
 from concurrent.futures import ThreadPoolExecutor
 encoded = [open(f, "rb").read() for f in {files!r}[:12]]
@@ -97,10 +98,12 @@ def work(k):
 with ThreadPoolExecutor(6) as pool:
     list(pool.map(work, range(40)))
 """
-    run(script, PENSTOCK_EMULATED_DECODER_FAILS="3", PENSTOCK_EMULATED_LANES="2")
+    run(script, __name__, PENSTOCK_EMULATED_DECODER_FAILS="3", PENSTOCK_EMULATED_LANES="2")
 
 
-def test_without_a_decoder_the_cpu_does_it_and_says_so(files):
+def test_without_a_decoder_the_cpu_does_it_and_says_so(files, real):
+    if real:
+        pytest.skip("machine: a real GPU has what it has")
     script = f"""
 import warnings
 encoded = [open(f, "rb").read() for f in {files!r}[:6]]
@@ -111,4 +114,4 @@ assert images.device == "gpu:0" and len(told) == 1 and "CPU does its work" in st
 with pytest.raises(ValueError, match="there are 'cpu' and 'auto'"):
     fn.decoders.image(encoded, device="gpu", decoder="cuda")
 """
-    run(script, PENSTOCK_EMULATED_DECODER="0")
+    run(script, __name__, PENSTOCK_EMULATED_DECODER="0")
