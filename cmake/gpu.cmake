@@ -74,6 +74,8 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
     target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
     target_sources(gpu_whole_bench PRIVATE benchmarks/gpu/whole_bench.cpp)
     target_sources(gpu_jpeg_bench PRIVATE benchmarks/gpu/jpeg_bench.cpp)
+    add_executable(gpu_feed_bench EXCLUDE_FROM_ALL benchmarks/gpu/feed_bench.cpp)
+    target_link_libraries(gpu_feed_bench PRIVATE penstock Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
   endif()
 endif()
 if(CUDAToolkit_FOUND AND PENSTOCK_TESTS)  # the same on CUDA calls that only keep the books
