@@ -41,6 +41,7 @@ struct Picture {
   uint32_t plane[3];                 // bytes in the samples; a row of a plane has 8 * columns * h (or 1) samples
   uint32_t x, y, region_width, region_height;  // stored pixels that are written
   uint32_t channels, bgr, dense;     // dense: rows one after the other as they are stored, no orientation
+  uint32_t lanes;                    // of a warp that share a row of pixels: a power of two
   uint32_t first_transform, first_color;       // blocks of these launches
   uint64_t out;                      // where stored pixel (x, y) goes
   int64_t row_step, pixel_step;      // bytes

@@ -2,6 +2,7 @@
 #include "cuda/jpeg/plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/error.h"
@@ -193,7 +194,10 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   transforms_ += static_cast<uint32_t>(up(wanted, kTransformed) / kTransformed);
   p.first_color = colors_;
   const uint64_t x0 = p.x & ~7u, y0 = p.y & ~1u, groups = up(p.x + p.region_width - x0, 8) / 8;
-  colors_ += static_cast<uint32_t>(up(groups * (up(p.y + p.region_height - y0, 2) / 2), kThreads) / kThreads);
+  p.lanes = std::bit_ceil(static_cast<uint32_t>(std::min<uint64_t>(groups, 32)));
+  const uint64_t pairs = up(p.y + p.region_height - y0, 2) / 2, pairs_a_warp = 32 / p.lanes;
+  const uint64_t warps = up(groups, p.lanes) / p.lanes * (up(pairs, pairs_a_warp) / pairs_a_warp);
+  colors_ += static_cast<uint32_t>(up(warps, kThreads / 32) / (kThreads / 32));
   pictures_.push_back(p);
   return true;
 }

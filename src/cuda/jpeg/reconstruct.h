@@ -119,56 +119,48 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   if (unusual) atomicOr(b.flags + picture, kUnusualValue);
 }
 
-// 8 pixels of `kChannels` bytes; of a group that starts at `to`, which may lie in front of the row.
-template <uint32_t kWords> struct PixelGroup {
-  uint32_t word[kWords];
-};
-
-// A row's groups are neighboring lanes: each lane writes whole aligned words, its first one with what the lane before has
-// of it. Bytes [low, high) of the group are of the row; low is negative where the row goes on to the left.
-template <uint32_t kWords>
-PENSTOCK_DEVICE void store_group(const PixelGroup<kWords>& g, uint64_t to, int32_t low, int32_t high, bool on, bool first,
-                                 bool last) {
-  const uint32_t before = __shfl_up_sync(kAllLanes, g.word[kWords - 1], 1);
-  if (!on) return;
-  const int32_t odd = static_cast<int32_t>(to & 3);
-  if (const int32_t mine = first ? 0 : -odd; low < mine) low = mine;
-  auto* const aligned = reinterpret_cast<uint8_t*>(to - odd);
+// Chroma as Cb | Cr << 16 with offset 128; JFIF's factors times 65536. 8 pixels to 6 words.
+PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, bool color, bool bgr, uint32_t* to) {
   PENSTOCK_UNROLL
-  for (uint32_t j = 0; j <= kWords; ++j) {
-    const uint32_t v = funnel(j < kWords ? g.word[j < kWords ? j : 0] : 0, j ? g.word[j ? j - 1 : 0] : before, 8 * odd);
-    const int32_t at = static_cast<int32_t>(4 * j) - odd;
-    if (at >= low && at + 4 <= high) {
-      *reinterpret_cast<uint32_t*>(aligned + 4 * j) = v;
-    } else if (j < kWords || last) {
-      PENSTOCK_UNROLL
-      for (int32_t k = 0; k < 4; ++k)
-        if (at + k >= low && at + k < high) aligned[4 * j + k] = static_cast<uint8_t>(v >> (8 * k));
+  for (uint32_t half = 0; half < 2; ++half) {
+    int32_t v[12];
+    PENSTOCK_UNROLL
+    for (uint32_t j = 0; j < 4; ++j) {
+      const int32_t y = (half ? luma.y : luma.x) >> (8 * j) & 255;
+      v[3 * j] = v[3 * j + 1] = v[3 * j + 2] = y;
+      if (color) {
+        const uint32_t c = chroma[4 * half + j];
+        const int32_t cb = c & 0xFFFF, cr = c >> 16;
+        const int32_t red = y + ((91881 * cr + (32768 - 91881 * 128)) >> 16);
+        const int32_t blue = y + ((116130 * cb + (32768 - 116130 * 128)) >> 16);
+        v[3 * j] = bgr ? blue : red;
+        v[3 * j + 1] = y + ((-22554 * cb - 46802 * cr + (32768 + (22554 + 46802) * 128)) >> 16);
+        v[3 * j + 2] = bgr ? red : blue;
+      }
     }
+    PENSTOCK_UNROLL
+    for (uint32_t k = 0; k < 3; ++k)
+      to[3 * half + k] = saturate_bytes(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
   }
 }
 
-// Chroma as Cb | Cr << 16 with offset 128; JFIF's factors times 65536.
-PENSTOCK_DEVICE PixelGroup<6> colors(Words2 luma, const uint32_t* chroma, bool color, bool bgr) {
-  int32_t v[24];
-  PENSTOCK_UNROLL
-  for (uint32_t j = 0; j < 8; ++j) {
-    const int32_t y = (j < 4 ? luma.x : luma.y) >> (8 * (j & 3)) & 255;
-    if (color) {
-      const int32_t cb = chroma[j] & 0xFFFF, cr = chroma[j] >> 16;
-      const int32_t red = y + ((91881 * cr + (32768 - 91881 * 128)) >> 16);
-      const int32_t blue = y + ((116130 * cb + (32768 - 116130 * 128)) >> 16);
-      v[3 * j] = bgr ? blue : red;
-      v[3 * j + 1] = y + ((-22554 * cb - 46802 * cr + (32768 + (22554 + 46802) * 128)) >> 16);
-      v[3 * j + 2] = bgr ? red : blue;
+// The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may be
+// odd: whole words but at the ends. In front of `from` is a word more.
+PENSTOCK_DEVICE void write_row(const uint32_t* from, int32_t begin, int32_t count, uint64_t to, uint32_t lane, uint32_t lanes) {
+  const auto odd = static_cast<int32_t>(to & 3);
+  auto* const aligned = reinterpret_cast<uint8_t*>(to - static_cast<uint64_t>(odd));
+  const int32_t words = (odd + count + 3) / 4;
+  for (auto k = static_cast<int32_t>(lane); k < words; k += static_cast<int32_t>(lanes)) {
+    const int32_t at = 4 * k - odd, source = begin + at, word = source >> 2;
+    const uint32_t shift = 8 * (static_cast<uint32_t>(source) & 3);
+    const uint32_t v = shift ? from[word] >> shift | from[word + 1] << (32 - shift) : from[word];
+    if (at >= 0 && at + 4 <= count) {
+      *reinterpret_cast<uint32_t*>(aligned + 4 * k) = v;
     } else {
-      v[3 * j] = v[3 * j + 1] = v[3 * j + 2] = y;
+      for (int32_t i = 0; i < 4; ++i)
+        if (at + i >= 0 && at + i < count) aligned[4 * k + i] = static_cast<uint8_t>(v >> (8 * i));
     }
   }
-  PixelGroup<6> g;
-  PENSTOCK_UNROLL
-  for (uint32_t k = 0; k < 6; ++k) g.word[k] = saturate_bytes(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
-  return g;
 }
 
 // 8 x 2 pixels a thread, both chroma components at once in the halves of a word.
@@ -228,79 +220,84 @@ PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaPlanes& c, int32_t y
     return;
   }
   c.six(row, column, s);
+  uint32_t early = 0x00010001, late = 0x00020002, shift = 2;
   if (p.v == 2) {
     uint32_t far[6];
     c.six(c.clamp_row(y & 1 ? row + 1 : row - 1), column, far);
     PENSTOCK_UNROLL
     for (uint32_t j = 0; j < 6; ++j) s[j] = 3 * s[j] + far[j];
+    early = 0x00080008, late = 0x00070007, shift = 4;
   }
   PENSTOCK_UNROLL
   for (uint32_t j = 0; j < 4; ++j) {
     const int32_t i = column + static_cast<int32_t>(j);
     const uint32_t a = 3 * s[j + 1], before = i == 0 ? s[1] : s[j], after = i == c.width - 1 ? s[j + 1] : s[j + 2];
-    if (p.v == 2) {
-      to[2 * j] = (a + before + 0x00080008) >> 4 & 0x00FF00FF;
-      to[2 * j + 1] = (a + after + 0x00070007) >> 4 & 0x00FF00FF;
-    } else {
-      to[2 * j] = (a + before + 0x00010001) >> 2 & 0x00FF00FF;
-      to[2 * j + 1] = (a + after + 0x00020002) >> 2 & 0x00FF00FF;
-    }
+    to[2 * j] = (a + before + early) >> shift & 0x00FF00FF;
+    to[2 * j + 1] = (a + after + late) >> shift & 0x00FF00FF;
   }
 }
 
+// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of a pair of rows, or several pairs of narrow pictures. Rows go through
+// shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
+  __shared__ uint32_t rows[kThreads / 32][32 * 6 + 8];
   const uint32_t picture = picture_of(b, [](const Picture& p) { return p.first_color; });
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
-  const uint32_t q = (blockIdx.x - p.first_color) * kThreads + threadIdx.x;
   const uint32_t x0 = p.x & ~7u, y0 = p.y & ~1u, x1 = p.x + p.region_width, y1 = p.y + p.region_height;
-  const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, pair = row_of(q, groups), group = q - pair * groups;
-  const bool inside = pair < pairs;
+  const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, lanes = p.lanes, parts = (groups + lanes - 1) / lanes;
+  const uint32_t number = (blockIdx.x - p.first_color) * (kThreads / 32) + (threadIdx.x >> 5), lane = threadIdx.x & 31;
+  const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes;
+  const uint32_t group = first + lane % lanes, pair = row_number * (32 / lanes) + lane / lanes;
+  const bool inside = pair < pairs && group < groups;
   const int32_t x = static_cast<int32_t>(x0 + group * 8), y = static_cast<int32_t>(y0 + pair * 2);
-  const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = p.h, v = p.v;
+  const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = static_cast<int32_t>(p.h),
+                v = static_cast<int32_t>(p.v);
   const int32_t left = static_cast<int32_t>(p.column_begin) * 8, top = static_cast<int32_t>(p.row_begin) * 8;
-  const uint8_t* const luma = b.samples + p.plane[0];
   const bool color = p.planes == 3;
   const ChromaPlanes chroma{b.samples + p.plane[1], b.samples + p.plane[2], columns * 8, left, left + columns * 8, top,
                             static_cast<int32_t>(p.row_end) * 8, (static_cast<int32_t>(p.width) + h - 1) / h,
                             (static_cast<int32_t>(p.height) + v - 1) / v};
-  // Bytes of the group that are of the row.
-  const int32_t in_front = static_cast<int32_t>(p.x) - x, behind = static_cast<int32_t>(x1) - x;
-  const bool first = group == 0 || (threadIdx.x & 31) == 0, last = group + 1 == groups || (threadIdx.x & 31) == 31;
+  const uint32_t channels = p.channels, words = 2 * channels;
+  uint32_t* const of_warp = rows[threadIdx.x >> 5] + 4;
+  uint32_t* const of_row = of_warp + lane / lanes * lanes * words;
+  uint32_t* const mine = of_warp + lane * words;
+  // Pixels of this part of the row that are of the region.
+  const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
+  const int32_t skipped = static_cast<int32_t>(p.x) > part_x ? static_cast<int32_t>(p.x) - part_x : 0;
+  const int32_t part_end = static_cast<int32_t>(umin(x1, x0 + (first + lanes) * 8)) - part_x;
   PENSTOCK_KEEP_LOOP
   for (int32_t r = 0; r < 2; ++r) {
-    const bool on = inside && y + r >= static_cast<int32_t>(p.y) && y + r < static_cast<int32_t>(y1);
-    Words2 of_luma{0, 0};
-    uint32_t cc[8] = {};
-    if (on) {
-      of_luma = load_as<Words2>(luma + static_cast<int64_t>(y + r - top * v) * (columns * 8 * h) + (x - left * h));
-      if (color) upsample(p, chroma, y + r, x, cc);
-    }
-    const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(p.y)) * p.row_step;
-    const int32_t end = behind < 8 ? behind : 8;
-    if (p.channels == 1) {
-      const PixelGroup<2> g{{of_luma.x, of_luma.y}};
-      if (p.dense) {
-        store_group<2>(g, p.out + row - in_front, in_front, end, on, first, last);
-      } else if (on) {
-        for (int32_t j = in_front > 0 ? in_front : 0; j < end; ++j)
-          *reinterpret_cast<uint8_t*>(p.out + row + (j - in_front) * p.pixel_step) =
-              static_cast<uint8_t>(g.word[j >> 2] >> (8 * (j & 3)));
-      }
-      continue;
-    }
-    const PixelGroup<6> g = colors(of_luma, cc, color, p.bgr);
-    if (p.dense) {
-      store_group<6>(g, p.out + row - 3 * in_front, 3 * in_front, 3 * end, on, first, last);
-    } else if (on) {
-      PENSTOCK_UNROLL
-      for (int32_t j = 0; j < 8; ++j) {
-        if (j < in_front || j >= end) continue;
-        auto* const to = reinterpret_cast<uint8_t*>(p.out + row + (j - in_front) * p.pixel_step);
+    const bool row_on = pair < pairs && y + r >= static_cast<int32_t>(p.y) && y + r < static_cast<int32_t>(y1);
+    if (row_on && inside) {
+      const auto luma = load_as<Words2>(b.samples + p.plane[0] + static_cast<int64_t>(y + r - top * v) * (columns * 8 * h) +
+                                        (x - left * h));
+      if (channels == 1) {
+        mine[0] = luma.x, mine[1] = luma.y;
+      } else {
+        uint32_t cc[8], made[6];
+        if (color) upsample(p, chroma, y + r, x, cc);
+        colors(luma, cc, color, p.bgr, made);
         PENSTOCK_UNROLL
-        for (int32_t k = 0; k < 3; ++k) to[k] = static_cast<uint8_t>(g.word[(3 * j + k) >> 2] >> (8 * ((3 * j + k) & 3)));
+        for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
       }
     }
+    __syncwarp();
+    if (row_on) {
+      const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(p.y)) * p.row_step;
+      const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(p.x);
+      if (p.dense) {
+        write_row(of_row, skipped * bytes, (part_end - skipped) * bytes, p.out + static_cast<uint64_t>(row + begin * bytes),
+                  lane % lanes, lanes);
+      } else {
+        const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
+        for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
+          auto* const to = reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
+          for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
+        }
+      }
+    }
+    __syncwarp();
   }
 }
 

@@ -12,94 +12,172 @@ PENSTOCK_DEVICE bool starts_segment(const BatchTable& b, const Picture& p, uint3
   return sub == 0 || segment[sub] != segment[sub - 1];
 }
 
+// What a block of threads knows of the subsequences [base, base + kThreads) that it looks at.
+struct SyncShared {
+  alignas(16) uint32_t lookups[4 * kLookups];
+  alignas(16) uint16_t longer[4 * kLongLookups];
+  uint32_t ends[kThreads + 1];                         // [i]: the state in front of subsequence i
+  uint32_t inner[kThreads * (kMostEntries - 1)];       // at the ends of its entries but the last
+  uint32_t ahead[kThreads], mcus[12], scratch[kThreads / 32];
+  uint16_t list[kThreads];
+  uint8_t pending[kThreads], chosen[kThreads];
+};
+
+// Chains of subsequences that wait for each other one by one are what takes time: where few are left, other threads scan
+// ahead of them, from the states that a chain had at its last boundaries. In flat pictures those come again and again.
+constexpr uint32_t kHistory = 4, kRoundsAlone = 4, kFewChains = 16, kRoundsOfAll = 12;
+
+// Scans what is pending from the states in front of it and records its entries; whatever follows a subsequence whose last
+// state has changed is pending then, up to the first entry that ends as before, until nothing is. Records are kept from
+// subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them; returns
+// how many there were.
+template <class Shared>
+PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, const LongTables& further,
+                                uint32_t base, uint32_t count, uint32_t owned, uint32_t most_rounds) {
+  const SharedWords lookups(shared.lookups), mcus(shared.mcus);
+  const auto look = [&](uint32_t i) { return lookups.load(4 * i); };
+  const auto mcu = [&](uint32_t i) { return mcus.load(4 * i); };
+  const uint32_t t = threadIdx.x, entries = b.entries_per_sub, sub_bits = b.sub_bits, step = sub_bits / entries;
+  // Neighbors in the list go to different warps: lanes of a warp wait for each other's rare paths.
+  const uint32_t task = (t & 31) * (kThreads / 32) + (t >> 5);
+  uint32_t round = 0, work = 0;
+  for (; round < most_rounds; ++round) {
+    const bool waits = t < count && shared.pending[t];
+    uint32_t n;
+    const uint32_t rank = sum_before(waits, shared.scratch, n);
+    if (n == 0) break;
+    if (waits) shared.list[rank] = static_cast<uint16_t>(t);
+    const uint32_t chains = round >= kRoundsOfAll && n > kFewChains ? kHistory : n;
+    const uint32_t reach = round >= kRoundsAlone && chains <= kFewChains ? (kThreads - chains) / (chains * kHistory) : 0;
+    shared.chosen[t] = 0;
+    __syncthreads();
+    // A chain's own subsequence, or one further on from what the chain's state was some boundaries before.
+    const bool own = task < chains, ahead = !own && task - chains < chains * reach * kHistory;
+    const uint32_t guess = task - chains, chain = own ? task : ahead ? guess / (reach * kHistory) : 0;
+    const uint32_t ago = guess % kHistory, head = shared.list[chain];
+    const uint32_t limit = chain + 1 < n ? shared.list[chain + 1] : count;
+    const uint32_t sub = own ? head : head + 1 + guess / kHistory % (reach ? reach : 1);
+    const bool on = own || (ahead && sub < limit && ago <= head && !starts_segment(b, p, base + sub));
+    uint32_t at = (base + sub) * sub_bits, state = 0;
+    State s{at, 0, 0};
+    if (on) {
+      state = shared.ends[own ? head : head - ago];
+      if (!(own && starts_segment(b, p, base + sub))) s = unpack(state, at);
+      if (own) shared.pending[sub] = 0;
+    }
+    const uint32_t before = on ? shared.ends[sub + 1] : 0;
+    uint32_t inner[kMostEntries - 1], records[kMostEntries], scanned = 0, end = before;
+    __syncthreads();
+    if (on) {
+      PENSTOCK_UNROLL
+      for (uint32_t q = 0; q < kMostEntries; ++q) {
+        if (q == entries) break;
+        const Record r = scan(s, b.words, p.word_base, at, at + step, look, mcu, p.sync_mcu_blocks, further);
+        at += step;
+        records[q] = r.blocks | r.first << 16;
+        scanned = q + 1;
+        const uint32_t v = pack(s, at);
+        if (q + 1 == entries) {
+          end = v;
+        } else {
+          if (own && v == shared.inner[sub * (kMostEntries - 1) + q]) break;
+          if (q < kMostEntries - 1) inner[q] = v;
+        }
+      }
+      work += scanned;
+      if (ahead) shared.ahead[guess] = end;
+    }
+    __syncthreads();
+    if (own && end != before) {
+      // On along what was scanned ahead.
+      uint32_t now = end, then = before, next = head + 1;
+      for (; next < limit && next <= head + reach && now != then && !starts_segment(b, p, base + next); ++next) {
+        uint32_t found = kNoMarker;
+        for (uint32_t k = 0; k < kHistory && k <= head; ++k)
+          if (shared.ends[head - k] == now) found = (chain * reach + next - head - 1) * kHistory + k;
+        if (found == kNoMarker) break;
+        shared.chosen[found] = 1;
+        then = shared.ends[next + 1];
+        now = shared.ahead[found];
+      }
+      if (next < count && now != then && !starts_segment(b, p, base + next)) shared.pending[next] = 1;
+    }
+    __syncthreads();
+    if (on && (own || shared.chosen[guess])) {
+      PENSTOCK_UNROLL
+      for (uint32_t q = 0; q < kMostEntries; ++q) {
+        if (q >= scanned) break;
+        if (sub >= owned) b.sub_record[(p.sub_base + base + sub) * entries + q] = records[q];
+        if (q + 1 < entries && q < kMostEntries - 1 && (q + 1 < scanned || scanned == entries))
+          shared.inner[sub * (kMostEntries - 1) + q] = inner[q];
+      }
+      shared.ends[sub + 1] = end;
+    }
+    __syncthreads();
+  }
+  if (b.statistics) atomicAdd(b.statistics + 65, work);
+  return round;
+}
+
+template <class Shared>
+PENSTOCK_DEVICE void load_tables(const BatchTable& b, const Picture& p, Shared& shared) {
+  const TableSet& set = b.tables[p.table_set];
+  copy_words(shared.lookups, set.scan, sizeof shared.lookups);
+  copy_words(shared.longer, set.longer, sizeof shared.longer);
+  if (threadIdx.x < p.sync_mcu_blocks) shared.mcus[threadIdx.x] = tables_of(p.selectors >> (2 * threadIdx.x));
+}
+
 // Block k of a picture looks at the subsequences [k * (kThreads - warm), + kThreads); the first `warm` of them (k > 0)
-// only serve to synchronize.
-// 1. Every thread scans the last bits of its subsequence from a guess. 2. Each subsequence is scanned from its left
-// neighbor's last state, and its entries are recorded. 3. Those whose left neighbor's last state has changed are scanned
-// again, up to the first entry that ends as before, until nothing changes.
+// only serve to synchronize. Every thread scans the last bits of its subsequence from a guess; then all of them are
+// pending.
 PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
-  alignas(16) __shared__ uint32_t lookups[4 * kLookups];
-  alignas(16) __shared__ uint16_t longer[4 * kLongLookups];
-  __shared__ uint32_t state[kThreads * kMostEntries], mcus[12];
-  __shared__ uint16_t list[kThreads];
-  __shared__ uint32_t active[2];
+  __shared__ SyncShared shared;
   const Item item = b.sync[blockIdx.x];
   const Picture& p = b.picture[item.picture];
   const uint32_t sub_bits = b.sub_bits, subs = (b.bits[item.picture] + sub_bits - 1) / sub_bits;
   const uint32_t base = item.index * (kThreads - b.warm_subs);
   if (base >= subs || (item.index && base + b.warm_subs >= subs)) return;
-  const TableSet& set = b.tables[p.table_set];
-  copy_words(lookups, set.scan, sizeof lookups);
-  copy_words(longer, set.longer, sizeof longer);
+  load_tables(b, p, shared);
   const uint32_t t = threadIdx.x, count = umin(subs - base, kThreads), owned = item.index ? b.warm_subs : 0;
-  if (t < 2) active[t] = 0;
-  if (t < p.sync_mcu_blocks) mcus[t] = tables_of(p.selectors >> (2 * t));
   __syncthreads();
-  const LongTables further{longer, set.codes};
-  const SharedWords shared_lookups(lookups), shared_mcus(mcus);
-  const auto look = [&](uint32_t i) { return shared_lookups.load(4 * i); };
-  const auto mcu = [&](uint32_t i) { return shared_mcus.load(4 * i); };
-  const uint32_t entries = b.entries_per_sub, step = sub_bits / entries, word = p.word_base;
-  if (t < count) {
-    const uint32_t end = (base + t + 1) * sub_bits;
-    State s{end - b.guess_bits, 0, 0};
-    scan(s, b.words, word, end - b.guess_bits, end, look, mcu, p.sync_mcu_blocks, further);
-    for (uint32_t q = 0; q + 1 < entries; ++q) state[t * entries + q] = 0xFFFFFFFFu;
-    state[t * entries + entries - 1] = pack(s, end);
-  }
-  // The first subsequence starts in a known state; a later block's first one stays a guess.
-  const uint32_t skipped = item.index ? 1 : 0;
-  uint32_t n = count - skipped, current = t < n ? t + skipped : kNoMarker, round = 0, work = 0;
-  __syncthreads();
-  while (n > 0) {  // state: at the end of every entry
-    const bool on = current != kNoMarker;
-    uint32_t at = (base + current) * sub_bits;
-    State s{at, 0, 0};
-    bool push = false;
-    if (on && current > 0 && !starts_segment(b, p, base + current)) s = unpack(state[current * entries - 1], at);
-    __syncthreads();
-    if (on) {
-      for (uint32_t q = 0; q < entries; ++q, at += step) {
-        const Record r = scan(s, b.words, word, at, at + step, look, mcu, p.sync_mcu_blocks, further);
-        const uint32_t v = pack(s, at + step);
-        if (current >= owned) b.sub_record[(p.sub_base + base + current) * entries + q] = r.blocks | r.first << 16;
-        push = v != state[current * entries + q];
-        state[current * entries + q] = v;
-        ++work;
-        if (!push) break;
-      }
-      push = push && current + 1 < count && !starts_segment(b, p, base + current + 1);
+  const LongTables further{shared.longer, b.tables[p.table_set].codes};
+  {
+    const SharedWords lookups(shared.lookups), mcus(shared.mcus);
+    const auto look = [&](uint32_t i) { return lookups.load(4 * i); };
+    const auto mcu = [&](uint32_t i) { return mcus.load(4 * i); };
+    if (t < count) {
+      const uint32_t end = (base + t + 1) * sub_bits;
+      State s{end - b.guess_bits, 0, 0};
+      scan(s, b.words, p.word_base, end - b.guess_bits, end, look, mcu, p.sync_mcu_blocks, further);
+      shared.ends[t + 1] = pack(s, end);
     }
-    const uint32_t pushing = __ballot_sync(kAllLanes, push);
-    uint32_t place = 0;
-    if (pushing && (t & 31) == 0) place = atomicAdd(&active[round & 1], static_cast<uint32_t>(__popc(pushing)));
-    place = __shfl_sync(kAllLanes, place, 0) + __popc(pushing & ((1u << (t & 31)) - 1));
-    if (push) list[place] = static_cast<uint16_t>(current + 1);
-    __syncthreads();
-    n = active[round & 1];
-    current = t < n ? list[t] : kNoMarker;
-    if (t == 0) active[(round + 1) & 1] = 0;
-    __syncthreads();
-    ++round;
   }
-  if (t >= owned && t < count) b.sub_state[p.sub_base + base + t] = state[t * entries + entries - 1];
+  for (uint32_t q = 0; q < kMostEntries - 1; ++q) shared.inner[t * (kMostEntries - 1) + q] = 0xFFFFFFFFu;
+  // The picture's first subsequence starts in a known state; a later block's first one stays a guess.
+  if (t == 0) shared.ends[0] = 0;
+  shared.pending[t] = t < count && (t > 0 || item.index == 0);
+  __syncthreads();
+  const uint32_t rounds = settle(b, p, shared, further, base, count, owned, kThreads + 1);
+  if (t >= owned && t < count) b.sub_state[p.sub_base + base + t] = shared.ends[t + 1];
   if (t == 0) {
-    b.incoming[p.sync_base + item.index] = owned ? state[owned * entries - 1] : 0;
-    if (b.statistics) atomicAdd(b.statistics + umin(round, 63), 1u);
+    b.incoming[p.sync_base + item.index] = shared.ends[owned];
+    if (b.statistics) atomicAdd(b.statistics + umin(rounds, 63), 1u);
   }
-  if (b.statistics) atomicAdd(b.statistics + 65, work);
 }
 
-// One block a picture: where neighboring blocks of threads disagree, scans on from there (rare); then sums of the counts
-// make entries of the records.
+// One block a picture: where neighboring blocks of threads disagree, goes on from there (rare but for flat pictures);
+// then sums of the counts make entries of the records.
+constexpr uint32_t kMostRepairs = 2048;  // rounds; what needs more is left to the CPU
+
 PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
-  __shared__ uint32_t scratch[kThreads / 32], wrong, mcus[12];
+  __shared__ SyncShared shared;
+  __shared__ uint32_t wrong;
+  uint32_t* const scratch = shared.scratch;
   const uint32_t picture = blockIdx.x, t = threadIdx.x;
   const Picture& p = b.picture[picture];
   const uint32_t sub_bits = b.sub_bits, entries = b.entries_per_sub, owned = kThreads - b.warm_subs;
   const uint32_t subs = (b.bits[picture] + sub_bits - 1) / sub_bits, all = subs * entries, most = p.subs * entries;
   if (t == 0) wrong = 0;
-  if (t < p.sync_mcu_blocks) mcus[t] = tables_of(p.selectors >> (2 * t));
   __syncthreads();
   const uint32_t parts = subs > b.warm_subs ? (subs - b.warm_subs + owned - 1) / owned : 1;
   const auto disagrees = [&](uint32_t k) {
@@ -109,31 +187,33 @@ PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
   for (uint32_t k = 1 + t; k < parts; k += kThreads)
     if (disagrees(k)) wrong = 1;
   __syncthreads();
-  if (wrong && t == 0) {
-    const TableSet& set = b.tables[p.table_set];
-    const LongTables further{set.longer, set.codes};
-    const auto look = [&](uint32_t i) { return set.scan[i]; };
-    const auto mcu = [&](uint32_t i) { return mcus[i]; };
-    const uint32_t step = sub_bits / entries;
-    uint32_t budget = 4096;
+  if (wrong) {
+    load_tables(b, p, shared);
+    const LongTables further{shared.longer, b.tables[p.table_set].codes};
+    uint32_t budget = kMostRepairs;
+    uint32_t* const states = b.sub_state + p.sub_base;
     for (uint32_t k = 1; k < parts && budget; ++k) {
+      __syncthreads();
       uint32_t sub = k * owned + b.warm_subs;
-      if (!disagrees(k)) continue;
-      for (; sub < subs && !starts_segment(b, p, sub) && budget; ++sub, --budget) {
-        uint32_t at = sub * sub_bits;
-        State s = unpack(b.sub_state[p.sub_base + sub - 1], at);
-        for (uint32_t q = 0; q < entries; ++q, at += step) {
-          const Record r = scan(s, b.words, p.word_base, at, at + step, look, mcu, p.sync_mcu_blocks, further);
-          b.sub_record[(p.sub_base + sub) * entries + q] = r.blocks | r.first << 16;
-        }
-        const uint32_t v = pack(s, at);
-        const bool same = v == b.sub_state[p.sub_base + sub];
-        b.sub_state[p.sub_base + sub] = v;
-        if (b.statistics) atomicAdd(b.statistics + 64, 1u);
-        if (same) break;
+      bool goes_on = disagrees(k);
+      while (goes_on && budget) {
+        const uint32_t count = umin(subs - sub, kThreads);
+        if (t == 0) shared.ends[0] = states[sub - 1];
+        if (t < count) shared.ends[t + 1] = states[sub + t];
+        for (uint32_t q = 0; q < kMostEntries - 1; ++q) shared.inner[t * (kMostEntries - 1) + q] = 0xFFFFFFFFu;
+        shared.pending[t] = t == 0;
+        __syncthreads();
+        const uint32_t last = shared.ends[count];
+        const uint32_t rounds = settle(b, p, shared, further, sub, count, 0, budget);
+        budget -= umin(rounds, budget);
+        if (b.statistics && t == 0) atomicAdd(b.statistics + 64, rounds);
+        if (t < count) states[sub + t] = shared.ends[t + 1];
+        goes_on = shared.ends[count] != last && sub + count < subs && !starts_segment(b, p, sub + count);
+        sub += count;
+        __syncthreads();
       }
     }
-    if (!budget) atomicOr(b.flags + picture, kNotSettled);
+    if (!budget && t == 0) atomicOr(b.flags + picture, kNotSettled);
   }
   __syncthreads();
   Entry* const entry = b.entry + p.sub_base * entries;
