@@ -225,8 +225,9 @@ void alone(TimedDriver& driver, const std::vector<File>& files, const char* what
     all.push_back(before);
   }
   const double us = median(all);
-  std::printf("alone %-14s %5d x %-8zu sub %u/%u | %9.0f us | %8.0f img/s %6.1f GB/s %6.2f GPix/s |", what, n,
-              w.file_bytes / n, division.sub_bits, division.guess_bits, us, n / us * 1e6, w.file_bytes / us * 1e-3,
+  std::printf("alone %-14s %5d x %-8zu sub %u/%u %u/%u | %9.0f us | %8.0f img/s %6.1f GB/s %6.2f GPix/s |", what, n,
+              w.file_bytes / n, division.sub_bits, division.guess_bits, division.rounds_alone,
+              division.spread_below, us, n / us * 1e6, w.file_bytes / us * 1e-3,
               w.pixels / us * 1e-3);
   for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
     const std::string name = jpeg_gpu::entry_of(static_cast<jpeg_gpu::Kernel>(k));
@@ -368,7 +369,10 @@ int run(int argc, char** argv) {
   bad += verify(driver, flat, "flat 1080p") + verify(driver, huge, "100 Mpixel") + verify(driver, huge_flat, "flat 100 Mpixel");
   std::printf("# wrong: %d\n", bad);
   for (const int n : {1, 64, 256, 1024})
-    for (const Division& d : {half, own, twice, four}) alone(driver, photos, "photos", n, d);
+    for (const Division& d : {half, own, twice, four, Division{2048, 1024, 24576}}) alone(driver, photos, "photos", n, d);
+  for (const uint32_t alone_for : {6u, 500u})
+    for (const uint32_t spread : {0u, 64u, 256u})
+      for (const int n : {64, 256}) alone(driver, photos, "photos", n, {2048, 2048, 24576, alone_for, spread});
   for (const Division& d : {own, twice}) {
     alone(driver, f1080, "1080p", 64, d);
     alone(driver, f64, "64 x 64", 256, d);

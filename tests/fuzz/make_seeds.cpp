@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file, index, store and tools.
+// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file, gpu, index, store and tools.
 #include <filesystem>
 #include <fstream>
 
@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     const uint8_t n = number;
     for (int c : {n * 9, n * 5, 200, 255, +n, +n, +n, +n}) with_choice.push_back(static_cast<uint8_t>(c));
     write(folder / "file" / (name + ".jpg"), with_choice);
+    write(folder / "gpu" / (name + ".jpg"), with_choice);
     write(folder / "tools" / (name + ".jpg"), file);
     const ImageInfo info = probe_image(file, {});
     test::KeptIndex making;

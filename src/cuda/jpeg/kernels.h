@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels, in the order in which they run.
+// The kernels, in the order in which they run, and how many blocks of each shall fit on a multiprocessor.
 #pragma once
 #include "cuda/jpeg/decode.h"
 #include "cuda/jpeg/reconstruct.h"
@@ -7,21 +7,21 @@
 #include "cuda/jpeg/synchronize.h"
 #include "cuda/jpeg/unstuff.h"
 
-#define PENSTOCK_JPEG_ENTRY(name)                                                                \
-  extern "C" __global__ void __launch_bounds__(256) penstock_jpeg_##name(const char* table) {    \
+#define PENSTOCK_JPEG_ENTRY(name, blocks)                                                                \
+  extern "C" __global__ void __launch_bounds__(256, blocks) penstock_jpeg_##name(const char* table) {    \
     penstock::jpeg_gpu::name(*reinterpret_cast<const penstock::jpeg_gpu::BatchTable*>(table));   \
   }
 
-PENSTOCK_JPEG_ENTRY(count_kept)
-PENSTOCK_JPEG_ENTRY(write_words)
-PENSTOCK_JPEG_ENTRY(find_restarts)
-PENSTOCK_JPEG_ENTRY(lay_out_segments)
-PENSTOCK_JPEG_ENTRY(write_segments)
-PENSTOCK_JPEG_ENTRY(synchronize)
-PENSTOCK_JPEG_ENTRY(make_entries)
-PENSTOCK_JPEG_ENTRY(decode_blocks)
-PENSTOCK_JPEG_ENTRY(sum_dc)
-PENSTOCK_JPEG_ENTRY(transform_blocks)
-PENSTOCK_JPEG_ENTRY(write_pixels)
+PENSTOCK_JPEG_ENTRY(count_kept, 1)
+PENSTOCK_JPEG_ENTRY(write_words, 1)
+PENSTOCK_JPEG_ENTRY(find_restarts, 1)
+PENSTOCK_JPEG_ENTRY(lay_out_segments, 1)
+PENSTOCK_JPEG_ENTRY(write_segments, 1)
+PENSTOCK_JPEG_ENTRY(synchronize, 6)
+PENSTOCK_JPEG_ENTRY(make_entries, 1)
+PENSTOCK_JPEG_ENTRY(decode_blocks, 1)
+PENSTOCK_JPEG_ENTRY(sum_dc, 1)
+PENSTOCK_JPEG_ENTRY(transform_blocks, 1)
+PENSTOCK_JPEG_ENTRY(write_pixels, 4)
 
 #undef PENSTOCK_JPEG_ENTRY

@@ -9,8 +9,27 @@
 #include "codecs/orientation.h"
 #include "cuda/jpeg/kernel_text.h"
 
+// With the address sanitizer "device" memory is the host's (tests/emulated_gpu): then nothing may be read or written between
+// two arrays.
+#if defined(__SANITIZE_ADDRESS__)
+#define PENSTOCK_GUARDS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PENSTOCK_GUARDS 1
+#endif
+#endif
+#ifdef PENSTOCK_GUARDS
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace penstock::jpeg_gpu {
 namespace {
+
+#ifdef PENSTOCK_GUARDS
+constexpr size_t kGuard = 512;
+#else
+constexpr size_t kGuard = 0;
+#endif
 
 // A picture that is larger than this alone is a part of its own; offsets of words, blocks and samples have 32 bits.
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 27, kMostPartBytes = uint64_t{1} << 30;
@@ -242,9 +261,11 @@ size_t Plan::description_bytes() {
 
 void Plan::lay_out_scratch() {
   size_t end = 0;
+  guards_.clear();
   const auto take = [&](size_t count, size_t bytes) {
     const size_t at = end;
-    end = up(end + count * bytes, 256);
+    end = up(end + count * bytes, 256) + kGuard;
+    if (kGuard) guards_.push_back({at + count * bytes, end - at - count * bytes});
     return at;
   };
   const size_t entries = size_t{subs_} * (division_.sub_bits / kEntryBits);
@@ -277,6 +298,8 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   b.warm_subs = (division_.warm_bits + division_.sub_bits - 1) / division_.sub_bits;
   b.entries_per_sub = division_.sub_bits / kEntryBits;
   b.words_end = words_;
+  b.rounds_alone = division_.rounds_alone;
+  b.spread_below = division_.spread_below;
   b.files = files;
   const auto on = [&](auto*& p, size_t at) { p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(device + at); };
   const auto in = [&](auto*& p, size_t at) { p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(scratch + at); };
@@ -304,6 +327,9 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   in(b.block_entry, scratch_.block_entry);
   in(b.coefficients, scratch_.coefficients);
   in(b.samples, scratch_.samples);
+#ifdef PENSTOCK_GUARDS
+  for (const auto& [at, bytes] : guards_) ASAN_POISON_MEMORY_REGION(scratch + at, bytes);
+#endif
   b.statistics = statistics;
   std::memcpy(to, &b, sizeof b);
   const auto put = [&](size_t at, const auto& list) {

@@ -14,6 +14,7 @@ namespace penstock::jpeg_gpu {
 // How finely the stream is cut, in bits: multiples of kEntryBits, at most kMostEntries of them in a subsequence.
 struct Division {
   uint32_t sub_bits = 2048, guess_bits = 2048, warm_bits = 24576;
+  uint32_t rounds_alone = 12, spread_below = 32;  // see settle()
 };
 
 // All reasons at once, or nothing.
@@ -53,6 +54,7 @@ class Plan {
   std::vector<TableSpec> specs_;
   std::vector<Item> tile_items_, sync_items_;
   std::vector<DecodeItem> decode_items_;
+  std::vector<std::pair<size_t, size_t>> guards_;  // of the scratch memory: where, how many bytes
   jpeg::ScanHeader header_;
   struct {
     size_t pictures, specs, tiles, syncs, decodes, markers, bits, flags, end;

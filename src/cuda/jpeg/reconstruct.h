@@ -145,102 +145,118 @@ PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, bool color, boo
 }
 
 // The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may be
-// odd: whole words but at the ends. In front of `from` is a word more.
-PENSTOCK_DEVICE void write_row(const uint32_t* from, int32_t begin, int32_t count, uint64_t to, uint32_t lane, uint32_t lanes) {
-  const auto odd = static_cast<int32_t>(to & 3);
-  auto* const aligned = reinterpret_cast<uint8_t*>(to - static_cast<uint64_t>(odd));
-  const int32_t words = (odd + count + 3) / 4;
-  for (auto k = static_cast<int32_t>(lane); k < words; k += static_cast<int32_t>(lanes)) {
-    const int32_t at = 4 * k - odd, source = begin + at, word = source >> 2;
-    const uint32_t shift = 8 * (static_cast<uint32_t>(source) & 3);
-    const uint32_t v = shift ? from[word] >> shift | from[word + 1] << (32 - shift) : from[word];
-    if (at >= 0 && at + 4 <= count) {
-      *reinterpret_cast<uint32_t*>(aligned + 4 * k) = v;
-    } else {
-      for (int32_t i = 0; i < 4; ++i)
-        if (at + i >= 0 && at + i < count) aligned[4 * k + i] = static_cast<uint8_t>(v >> (8 * i));
-    }
+// odd: whole words but at the ends. A word in front of `from` and one behind the bytes may be read.
+PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane, uint32_t lanes) {
+  auto* const bytes = reinterpret_cast<uint8_t*>(to);
+  const uint32_t head = umin(static_cast<uint32_t>(0 - to) & 3, count), whole = (count - head) / 4, tail = (count - head) & 3;
+  const uint32_t source = begin + head, shift = 8 * (source & 3);
+  auto* const words = reinterpret_cast<uint32_t*>(to + head);
+  const uint32_t* const at = from + (source >> 2);
+  if (shift == 0) {
+    for (uint32_t k = lane; k < whole; k += lanes) words[k] = at[k];
+  } else {
+    for (uint32_t k = lane; k < whole; k += lanes) words[k] = funnel(at[k + 1], at[k], 32 - shift);
+  }
+  const auto* const own = reinterpret_cast<const uint8_t*>(from) + begin;
+  for (uint32_t k = lane; k < head + tail; k += lanes) {
+    const uint32_t i = k < head ? k : count - tail + (k - head);
+    bytes[i] = own[i];
   }
 }
 
 // 8 x 2 pixels a thread, both chroma components at once in the halves of a word.
 struct ChromaPlanes {
   const uint8_t *cb, *cr;
-  int32_t stride, left, right, top, bottom;  // samples that are there: [left, right), [top, bottom)
-  int32_t width, height;                     // of the whole picture's chroma
+  uint32_t stride;
+  int32_t left, right, top, bottom;  // samples that are there: [left, right), [top, bottom)
+  int32_t width, height;             // of the whole picture's chroma
 
-  PENSTOCK_DEVICE uint32_t at(int32_t row, int32_t column) const {
-    const int64_t i = static_cast<int64_t>(row - top) * stride + (column - left);
-    return cb[i] | static_cast<uint32_t>(cr[i]) << 16;
-  }
-  PENSTOCK_DEVICE int32_t clamp_row(int32_t row) const {
+  PENSTOCK_DEVICE uint32_t clamped_row(int32_t row) const {  // as an offset
     row = row < height ? row : height - 1;
     row = row < bottom ? row : bottom - 1;
-    return row > top ? row : top;
+    row = row > top ? row : top;
+    return static_cast<uint32_t>(row - top) * stride;
   }
-  // Samples column .. column + 3, which are there.
-  PENSTOCK_DEVICE void four(int32_t row, int32_t column, uint32_t* v) const {
-    const int64_t i = static_cast<int64_t>(row - top) * stride + (column - left);
-    const uint32_t a = load_as<uint32_t>(cb + i), c = load_as<uint32_t>(cr + i);
+  // Samples from an offset on, which are there.
+  PENSTOCK_DEVICE void four(uint32_t at, uint32_t* v) const {
+    const uint32_t a = load_as<uint32_t>(cb + at), c = load_as<uint32_t>(cr + at);
     PENSTOCK_UNROLL
     for (uint32_t j = 0; j < 4; ++j) v[j] = pick_bytes(a, c, 0x8088u | j | (4 + j) << 8) & 0x00FF00FF;
   }
-  // And their neighbors: column - 1 .. column + 4.
-  PENSTOCK_DEVICE void six(int32_t row, int32_t column, uint32_t* v) const {
-    four(row, column, v + 1);
-    const int32_t most = width < right ? width : right;
-    v[0] = at(row, column > left ? column - 1 : column);
-    v[5] = at(row, column + 4 < most ? column + 4 : column + 3 < most ? column + 3 : most - 1);
+  // And their neighbors, at `before` and `after` in the row.
+  PENSTOCK_DEVICE void six(uint32_t row, uint32_t column, uint32_t before, uint32_t after, uint32_t* v) const {
+    four(row + column, v + 1);
+    v[0] = cb[row + before] | static_cast<uint32_t>(cr[row + before]) << 16;
+    v[5] = cb[row + after] | static_cast<uint32_t>(cr[row + after]) << 16;
   }
 };
 
-// Chroma of the 8 pixels from x on in row y.
-PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaPlanes& c, int32_t y, int32_t x, uint32_t* to) {
+// Chroma of 8 x 2 pixels from x and an even y on, f(row, chroma) for each of the two rows.
+template <class F> PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaPlanes& c, int32_t y, int32_t x, const F& f) {
+  uint32_t to[8];
   if (p.h == 1) {
-    const int32_t row = p.v == 2 ? y >> 1 : y;
-    c.four(row, x, to);
-    c.four(row, x + 4, to + 4);
-    if (p.v == 2) {
-      uint32_t far[8];
-      const int32_t other = c.clamp_row(y & 1 ? row + 1 : row - 1);
-      c.four(other, x, far);
-      c.four(other, x + 4, far + 4);
-      const uint32_t round = y & 1 ? 0x00020002 : 0x00010001;
-      PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 8; ++j) to[j] = (3 * to[j] + far[j] + round) >> 2 & 0x00FF00FF;
+    const auto column = static_cast<uint32_t>(x - c.left);
+    PENSTOCK_KEEP_LOOP
+    for (int32_t r = 0; r < 2; ++r) {
+      const uint32_t row = c.clamped_row(p.v == 2 ? y >> 1 : y + r);
+      c.four(row + column, to);
+      c.four(row + column + 4, to + 4);
+      if (p.v == 2) {
+        uint32_t far[8];
+        const uint32_t other = c.clamped_row((y >> 1) + (r ? 1 : -1)), round = r ? 0x00020002 : 0x00010001;
+        c.four(other + column, far);
+        c.four(other + column + 4, far + 4);
+        PENSTOCK_UNROLL
+        for (uint32_t j = 0; j < 8; ++j) to[j] = (3 * to[j] + far[j] + round) >> 2 & 0x00FF00FF;
+      }
+      f(r, to);
     }
     return;
   }
-  const int32_t row = p.v == 2 ? y >> 1 : y, column = x >> 1;
+  const int32_t i = x >> 1, most = c.width < c.right ? c.width : c.right;
+  const auto column = static_cast<uint32_t>(i - c.left), before = column > 0 ? column - 1 : 0;
+  const auto after = static_cast<uint32_t>((i + 4 < most ? i + 4 : most - 1) - c.left);
+  const bool starts = i == 0;
+  const int32_t last = c.width - 1 - i;  // where nothing is behind
   uint32_t s[6];
-  if (c.width <= 2) {  // too narrow to interpolate
-    c.four(row, column, s);
-    PENSTOCK_UNROLL
-    for (uint32_t j = 0; j < 4; ++j) to[2 * j] = to[2 * j + 1] = s[j];
+  if (p.v == 2 && c.width > 2) {
+    uint32_t near[6];
+    c.six(c.clamped_row(y >> 1), column, before, after, near);
+    PENSTOCK_KEEP_LOOP
+    for (int32_t r = 0; r < 2; ++r) {
+      c.six(c.clamped_row((y >> 1) + (r ? 1 : -1)), column, before, after, s);
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 6; ++j) s[j] = 3 * near[j] + s[j];
+      PENSTOCK_UNROLL
+      for (uint32_t j = 0; j < 4; ++j) {
+        const uint32_t a = 3 * s[j + 1], le = j == 0 && starts ? s[1] : s[j];
+        const uint32_t ri = static_cast<int32_t>(j) == last ? s[j + 1] : s[j + 2];
+        to[2 * j] = (a + le + 0x00080008) >> 4 & 0x00FF00FF;
+        to[2 * j + 1] = (a + ri + 0x00070007) >> 4 & 0x00FF00FF;
+      }
+      f(r, to);
+    }
     return;
   }
-  c.six(row, column, s);
-  uint32_t early = 0x00010001, late = 0x00020002, shift = 2;
-  if (p.v == 2) {
-    uint32_t far[6];
-    c.six(c.clamp_row(y & 1 ? row + 1 : row - 1), column, far);
+  PENSTOCK_KEEP_LOOP
+  for (int32_t r = 0; r < 2; ++r) {
+    c.six(c.clamped_row(p.v == 2 ? y >> 1 : y + r), column, before, after, s);
     PENSTOCK_UNROLL
-    for (uint32_t j = 0; j < 6; ++j) s[j] = 3 * s[j] + far[j];
-    early = 0x00080008, late = 0x00070007, shift = 4;
-  }
-  PENSTOCK_UNROLL
-  for (uint32_t j = 0; j < 4; ++j) {
-    const int32_t i = column + static_cast<int32_t>(j);
-    const uint32_t a = 3 * s[j + 1], before = i == 0 ? s[1] : s[j], after = i == c.width - 1 ? s[j + 1] : s[j + 2];
-    to[2 * j] = (a + before + early) >> shift & 0x00FF00FF;
-    to[2 * j + 1] = (a + after + late) >> shift & 0x00FF00FF;
+    for (uint32_t j = 0; j < 4; ++j) {
+      const uint32_t a = 3 * s[j + 1], le = j == 0 && starts ? s[1] : s[j];
+      const uint32_t ri = static_cast<int32_t>(j) == last ? s[j + 1] : s[j + 2];
+      const bool narrow = c.width <= 2;  // too narrow to interpolate
+      to[2 * j] = narrow ? s[j + 1] : (a + le + 0x00010001) >> 2 & 0x00FF00FF;
+      to[2 * j + 1] = narrow ? s[j + 1] : (a + ri + 0x00020002) >> 2 & 0x00FF00FF;
+    }
+    f(r, to);
   }
 }
 
 // 8 x 2 pixels a lane; a warp takes 32 groups of 8 of a pair of rows, or several pairs of narrow pictures. Rows go through
 // shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
-  __shared__ uint32_t rows[kThreads / 32][32 * 6 + 8];
+  __shared__ uint32_t rows[kThreads / 32][2][32 * 6 + 8];
   const uint32_t picture = picture_of(b, [](const Picture& p) { return p.first_color; });
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
@@ -255,49 +271,57 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
                 v = static_cast<int32_t>(p.v);
   const int32_t left = static_cast<int32_t>(p.column_begin) * 8, top = static_cast<int32_t>(p.row_begin) * 8;
   const bool color = p.planes == 3;
-  const ChromaPlanes chroma{b.samples + p.plane[1], b.samples + p.plane[2], columns * 8, left, left + columns * 8, top,
+  const ChromaPlanes chroma{b.samples + p.plane[1], b.samples + p.plane[2], static_cast<uint32_t>(columns) * 8, left, left + columns * 8, top,
                             static_cast<int32_t>(p.row_end) * 8, (static_cast<int32_t>(p.width) + h - 1) / h,
                             (static_cast<int32_t>(p.height) + v - 1) / v};
   const uint32_t channels = p.channels, words = 2 * channels;
-  uint32_t* const of_warp = rows[threadIdx.x >> 5] + 4;
-  uint32_t* const of_row = of_warp + lane / lanes * lanes * words;
-  uint32_t* const mine = of_warp + lane * words;
+  const uint32_t in_row = lane / lanes * lanes * words;
   // Pixels of this part of the row that are of the region.
   const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
   const int32_t skipped = static_cast<int32_t>(p.x) > part_x ? static_cast<int32_t>(p.x) - part_x : 0;
   const int32_t part_end = static_cast<int32_t>(umin(x1, x0 + (first + lanes) * 8)) - part_x;
-  PENSTOCK_KEEP_LOOP
-  for (int32_t r = 0; r < 2; ++r) {
-    const bool row_on = pair < pairs && y + r >= static_cast<int32_t>(p.y) && y + r < static_cast<int32_t>(y1);
-    if (row_on && inside) {
-      const auto luma = load_as<Words2>(b.samples + p.plane[0] + static_cast<int64_t>(y + r - top * v) * (columns * 8 * h) +
-                                        (x - left * h));
+  const auto row_on = [&](int32_t r) {
+    return pair < pairs && y + r >= static_cast<int32_t>(p.y) && y + r < static_cast<int32_t>(y1);
+  };
+  if (inside) {
+    const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
+    const uint8_t* const luma = b.samples + p.plane[0] + static_cast<uint32_t>(y - top * v) * stride + (x - left * h);
+    const auto put = [&](int32_t r, const uint32_t* of_chroma) {
+      const auto of_luma = load_as<Words2>(luma + static_cast<uint32_t>(r) * stride);
+      uint32_t* const mine = rows[threadIdx.x >> 5][r] + 4 + lane * words;
       if (channels == 1) {
-        mine[0] = luma.x, mine[1] = luma.y;
+        mine[0] = of_luma.x, mine[1] = of_luma.y;
       } else {
-        uint32_t cc[8], made[6];
-        if (color) upsample(p, chroma, y + r, x, cc);
-        colors(luma, cc, color, p.bgr, made);
+        uint32_t made[6];
+        colors(of_luma, of_chroma, color, p.bgr, made);
         PENSTOCK_UNROLL
         for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
       }
+    };
+    if (color) {
+      upsample(p, chroma, y, x, put);
+    } else {
+      const uint32_t none[8] = {};
+      put(0, none);
+      put(1, none);
     }
-    __syncwarp();
-    if (row_on) {
-      const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(p.y)) * p.row_step;
-      const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(p.x);
-      if (p.dense) {
-        write_row(of_row, skipped * bytes, (part_end - skipped) * bytes, p.out + static_cast<uint64_t>(row + begin * bytes),
-                  lane % lanes, lanes);
-      } else {
-        const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
-        for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
-          auto* const to = reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
-          for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
-        }
+  }
+  __syncwarp();
+  for (int32_t r = 0; r < 2; ++r) {
+    if (!row_on(r)) continue;
+    const uint32_t* const of_row = rows[threadIdx.x >> 5][r] + 4 + in_row;
+    const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(p.y)) * p.row_step;
+    const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(p.x);
+    if (p.dense) {
+      write_row(of_row, static_cast<uint32_t>(skipped * bytes), static_cast<uint32_t>((part_end - skipped) * bytes),
+                p.out + static_cast<uint64_t>(row + begin * bytes), lane % lanes, lanes);
+    } else {
+      const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
+      for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
+        auto* const to = reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
+        for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
       }
     }
-    __syncwarp();
   }
 }
 

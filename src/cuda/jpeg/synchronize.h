@@ -20,17 +20,19 @@ struct SyncShared {
   uint32_t inner[kThreads * (kMostEntries - 1)];       // at the ends of its entries but the last
   uint32_t ahead[kThreads], mcus[12], scratch[kThreads / 32];
   uint16_t list[kThreads];
-  uint8_t pending[kThreads], chosen[kThreads];
+  uint8_t pending[kThreads];
 };
 
-// Chains of subsequences that wait for each other one by one are what takes time: where few are left, other threads scan
-// ahead of them, from the states that a chain had at its last boundaries. In flat pictures those come again and again.
-constexpr uint32_t kHistory = 4, kRoundsAlone = 4, kFewChains = 16, kRoundsOfAll = 12;
+// Chains of subsequences that wait for each other one by one are what takes time. In pictures that are flat, where they are
+// long, a chain comes to the same states again and again: after some rounds idle threads scan ahead of it from the states
+// that it had at its last boundaries. Where one of these is right, what follows takes its end over; it is scanned again
+// like all that is pending, so that nothing rests on a guess.
+constexpr uint32_t kHistory = 4, kFewChains = 16, kMostRounds = 2 * kThreads;
 
 // Scans what is pending from the states in front of it and records its entries; whatever follows a subsequence whose last
 // state has changed is pending then, up to the first entry that ends as before, until nothing is. Records are kept from
-// subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them; returns
-// how many there were.
+// subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them but for
+// wrong guesses; returns how many there were.
 template <class Shared>
 PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, const LongTables& further,
                                 uint32_t base, uint32_t count, uint32_t owned, uint32_t most_rounds) {
@@ -38,8 +40,6 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
   const auto look = [&](uint32_t i) { return lookups.load(4 * i); };
   const auto mcu = [&](uint32_t i) { return mcus.load(4 * i); };
   const uint32_t t = threadIdx.x, entries = b.entries_per_sub, sub_bits = b.sub_bits, step = sub_bits / entries;
-  // Neighbors in the list go to different warps: lanes of a warp wait for each other's rare paths.
-  const uint32_t task = (t & 31) * (kThreads / 32) + (t >> 5);
   uint32_t round = 0, work = 0;
   for (; round < most_rounds; ++round) {
     const bool waits = t < count && shared.pending[t];
@@ -47,71 +47,59 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     const uint32_t rank = sum_before(waits, shared.scratch, n);
     if (n == 0) break;
     if (waits) shared.list[rank] = static_cast<uint16_t>(t);
-    const uint32_t chains = round >= kRoundsOfAll && n > kFewChains ? kHistory : n;
-    const uint32_t reach = round >= kRoundsAlone && chains <= kFewChains ? (kThreads - chains) / (chains * kHistory) : 0;
-    shared.chosen[t] = 0;
+    const bool stuck = round >= b.rounds_alone;
+    const uint32_t chains = stuck && n > kFewChains && round % 2 ? kHistory : n;
+    const uint32_t reach = stuck && chains <= kFewChains ? (kThreads - chains) / (chains * kHistory) : 0;
+    // Lanes of a warp wait for each other's rare paths: few of them go to different warps.
+    const uint32_t task = n <= b.spread_below ? (t & 31) * (kThreads / 32) + (t >> 5) : t;
     __syncthreads();
-    // A chain's own subsequence, or one further on from what the chain's state was some boundaries before.
     const bool own = task < chains, ahead = !own && task - chains < chains * reach * kHistory;
     const uint32_t guess = task - chains, chain = own ? task : ahead ? guess / (reach * kHistory) : 0;
     const uint32_t ago = guess % kHistory, head = shared.list[chain];
     const uint32_t limit = chain + 1 < n ? shared.list[chain + 1] : count;
-    const uint32_t sub = own ? head : head + 1 + guess / kHistory % (reach ? reach : 1);
-    const bool on = own || (ahead && sub < limit && ago <= head && !starts_segment(b, p, base + sub));
-    uint32_t at = (base + sub) * sub_bits, state = 0;
+    const uint32_t sub = own ? head : ahead ? head + 1 + guess / kHistory % reach : 0;
+    const bool on = own || (ahead && sub < limit && ago <= head);
+    uint32_t at = (base + sub) * sub_bits, before = 0, end = 0;
     State s{at, 0, 0};
     if (on) {
-      state = shared.ends[own ? head : head - ago];
-      if (!(own && starts_segment(b, p, base + sub))) s = unpack(state, at);
+      if (!starts_segment(b, p, base + sub)) s = unpack(shared.ends[own ? head : head - ago], at);
       if (own) shared.pending[sub] = 0;
+      end = before = shared.ends[sub + 1];
     }
-    const uint32_t before = on ? shared.ends[sub + 1] : 0;
-    uint32_t inner[kMostEntries - 1], records[kMostEntries], scanned = 0, end = before;
     __syncthreads();
     if (on) {
-      PENSTOCK_UNROLL
-      for (uint32_t q = 0; q < kMostEntries; ++q) {
-        if (q == entries) break;
+      for (uint32_t q = 0; q < entries; ++q, ++work) {
         const Record r = scan(s, b.words, p.word_base, at, at + step, look, mcu, p.sync_mcu_blocks, further);
         at += step;
-        records[q] = r.blocks | r.first << 16;
-        scanned = q + 1;
         const uint32_t v = pack(s, at);
+        if (own && sub >= owned) b.sub_record[(p.sub_base + base + sub) * entries + q] = r.blocks | r.first << 16;
         if (q + 1 == entries) {
           end = v;
-        } else {
-          if (own && v == shared.inner[sub * (kMostEntries - 1) + q]) break;
-          if (q < kMostEntries - 1) inner[q] = v;
+        } else if (own) {
+          uint32_t& inner = shared.inner[sub * (kMostEntries - 1) + q];
+          if (v == inner) break;
+          inner = v;
         }
       }
-      work += scanned;
       if (ahead) shared.ahead[guess] = end;
     }
     __syncthreads();
     if (own && end != before) {
-      // On along what was scanned ahead.
       uint32_t now = end, then = before, next = head + 1;
-      for (; next < limit && next <= head + reach && now != then && !starts_segment(b, p, base + next); ++next) {
-        uint32_t found = kNoMarker;
-        for (uint32_t k = 0; k < kHistory && k <= head; ++k)
-          if (shared.ends[head - k] == now) found = (chain * reach + next - head - 1) * kHistory + k;
-        if (found == kNoMarker) break;
-        shared.chosen[found] = 1;
-        then = shared.ends[next + 1];
-        now = shared.ahead[found];
+      if (reach) {
+        for (; next < limit && next <= head + reach && now != then && !starts_segment(b, p, base + next); ++next) {
+          uint32_t found = kNoMarker;
+          for (uint32_t k = 0; k < kHistory && k <= head; ++k)
+            if (shared.ends[head - k] == now) found = (chain * reach + next - head - 1) * kHistory + k;
+          if (found == kNoMarker) break;
+          then = shared.ends[next + 1];
+          now = shared.ahead[found];
+          shared.ends[next + 1] = now;
+          shared.pending[next] = 1;
+        }
       }
+      shared.ends[head + 1] = end;
       if (next < count && now != then && !starts_segment(b, p, base + next)) shared.pending[next] = 1;
-    }
-    __syncthreads();
-    if (on && (own || shared.chosen[guess])) {
-      PENSTOCK_UNROLL
-      for (uint32_t q = 0; q < kMostEntries; ++q) {
-        if (q >= scanned) break;
-        if (sub >= owned) b.sub_record[(p.sub_base + base + sub) * entries + q] = records[q];
-        if (q + 1 < entries && q < kMostEntries - 1 && (q + 1 < scanned || scanned == entries))
-          shared.inner[sub * (kMostEntries - 1) + q] = inner[q];
-      }
-      shared.ends[sub + 1] = end;
     }
     __syncthreads();
   }
@@ -157,7 +145,8 @@ PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
   if (t == 0) shared.ends[0] = 0;
   shared.pending[t] = t < count && (t > 0 || item.index == 0);
   __syncthreads();
-  const uint32_t rounds = settle(b, p, shared, further, base, count, owned, kThreads + 1);
+  const uint32_t rounds = settle(b, p, shared, further, base, count, owned, kMostRounds);
+  if (rounds == kMostRounds && t == 0) atomicOr(b.flags + item.picture, kNotSettled);
   if (t >= owned && t < count) b.sub_state[p.sub_base + base + t] = shared.ends[t + 1];
   if (t == 0) {
     b.incoming[p.sync_base + item.index] = shared.ends[owned];
