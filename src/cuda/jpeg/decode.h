@@ -12,10 +12,16 @@ constexpr uint32_t kLaneWords = 35;
 struct BlockPlace {
   uint32_t column, row, stored;
   bool wanted;
-  PENSTOCK_DEVICE void find(const Picture& p) {
-    wanted = column >= p.column_begin && column < p.column_end && row >= p.row_begin && row < p.row_end;
-    stored = p.stored_base +
-             ((row - p.row_begin) * (p.column_end - p.column_begin) + (column - p.column_begin)) * p.mcu_blocks;
+};
+struct WantedBlocks {
+  uint32_t column_begin, row_begin, columns, rows, stored_base, mcu_blocks;
+  PENSTOCK_DEVICE explicit WantedBlocks(const Picture& p)
+      : column_begin(p.column_begin), row_begin(p.row_begin), columns(p.column_end - p.column_begin),
+        rows(p.row_end - p.row_begin), stored_base(p.stored_base), mcu_blocks(p.mcu_blocks) {}
+  PENSTOCK_DEVICE void find(BlockPlace& at) const {
+    const uint32_t column = at.column - column_begin, row = at.row - row_begin;
+    at.wanted = column < columns && row < rows;
+    at.stored = stored_base + (row * columns + column) * mcu_blocks;
   }
 };
 
@@ -34,22 +40,27 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   const uint32_t t = threadIdx.x, lane = t & 31;
   uint32_t *const of_warp = lanes + (t & ~31u) * kLaneWords, *const mine = of_warp + lane * kLaneWords;
   for (uint32_t i = 0; i < kLaneWords; ++i) of_warp[i * 32 + lane] = 0;
-  // Natural order to zigzag order; this lane writes words 2 * lane and 2 * lane + 1 of a block, columns first.
+  // Where the 8 coefficients of this lane's column are in the order of the file, in bytes.
   static constexpr uint8_t kZigzagOf[64] = {
       0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
       41, 43, 9,  11, 18, 24, 31, 40, 44, 53, 10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38,
       46, 51, 55, 60, 21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
-  const uint32_t u = 2 * lane, even = 2 * kZigzagOf[(u & 7) * 8 + (u >> 3)],
-                 odd = 2 * kZigzagOf[((u + 1) & 7) * 8 + (u >> 3)];
+  uint32_t upper = 0, lower = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    upper |= 2u * kZigzagOf[i * 8 + (lane & 7)] << (8 * i);
+    lower |= 2u * kZigzagOf[(i + 4) * 8 + (lane & 7)] << (8 * i);
+  }
   const uint32_t mcu_blocks = p.mcu_blocks;
   if (t < mcu_blocks) mcus[t] = tables_of(p.selectors >> (2 * t)) | (p.component_of >> (2 * t) & 3) << 30;
   __syncthreads();
   uint32_t id = 0, left = 0, block = 0, st = 0, bad = 0, first_block = 0;
   BlockPlace place{0, 0, 0, false};
+  const WantedBlocks wanted(p);
+  const uint32_t mcu_columns = p.mcu_columns, row_end = p.row_end;
   WordWindow w{b.words, 0, 0, 0, 0};
   const uint32_t limit = b.words_end - 4;
   const bool own = t < item.count;
-  bool mind_end = false;
+  bool read = false, stopped = false;
   if (own) {
     id = item.first + t;
     const Entry e = b.entry[id];
@@ -57,21 +68,20 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     first_block = e.block;
     const uint32_t m = e.block / mcu_blocks;
     block = e.block % mcu_blocks;
-    place.row = m / p.mcu_columns;
-    place.column = m % p.mcu_columns;
-    if (place.row >= p.row_end) left = 0;  // behind all that is wanted
-    place.find(p);
+    place.row = m / mcu_columns;
+    place.column = m % mcu_columns;
+    if (place.row >= row_end) left = 0;  // behind all that is wanted
+    wanted.find(place);
     if (left) {
       w.seek(b.words, p.word_base, e.bit);
       st = e.bit & 31;
     }
-    mind_end = left > 0 && (p.segments > 1 || first_block + left == p.blocks);
+    read = left > 0;
   }
   __syncwarp();
   const SharedWords look(lookups), my(mine), warps(of_warp), shared_mcus(mcus);
   // Byte offsets of the tables: this block's DC, then its AC.
   uint32_t m = shared_mcus.load(4 * block), ac = m >> 15 & 0x7FFE, table = m << 1 & 0x1FFFE;
-  uint32_t* const out = reinterpret_cast<uint32_t*>(b.coefficients) + lane;
   const LongTables further{longer, set.codes};
   bool any = __any_sync(kAllLanes, left > 0);
   while (any) {
@@ -107,27 +117,37 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
       }
       __syncwarp();
       const uint32_t to = place.wanted ? place.stored + block : kNoMarker;
-      do {
-        const uint32_t from = static_cast<uint32_t>(__ffs(static_cast<int>(finished))) - 1;
-        finished &= finished - 1;
-        const uint32_t source = from * (kLaneWords * 4);
-        const uint32_t v = warps.load_half(source + even) | warps.load_half(source + odd) << 16;
+      do {  // four blocks at once, 8 lanes each
+        uint32_t rest = finished;
+        if (lane >= 8) rest &= rest - 1;
+        if (lane >= 16) rest &= rest - 1;
+        if (lane >= 24) rest &= rest - 1;
+        const uint32_t from = rest ? static_cast<uint32_t>(__ffs(static_cast<int>(rest))) - 1 : 0;
         const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
+        const uint32_t source = from * (kLaneWords * 4);
+        Words4 v;
+        v.x = warps.load_half(source + (upper & 255)) | warps.load_half(source + (upper >> 8 & 255)) << 16;
+        v.y = warps.load_half(source + (upper >> 16 & 255)) | warps.load_half(source + (upper >> 24)) << 16;
+        v.z = warps.load_half(source + (lower & 255)) | warps.load_half(source + (lower >> 8 & 255)) << 16;
+        v.w = warps.load_half(source + (lower >> 16 & 255)) | warps.load_half(source + (lower >> 24)) << 16;
         __syncwarp();
-        warps.store(source + 4 * lane, 0);
-        if (stored != kNoMarker) {
-          out[static_cast<uint64_t>(stored) * 32] = v;
-          if (lane == 0) b.block_entry[stored] = entry;
+        if (rest) {
+          for (uint32_t i = 0; i < 4; ++i) warps.store(source + 4 * (lane & 7) + 32 * i, 0);
+          if (stored != kNoMarker) {
+            *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
+            if ((lane & 7) == 0) b.block_entry[stored] = entry;
+          }
         }
+        for (uint32_t i = 0; i < 4; ++i) finished &= finished - 1;
       } while (finished);
       if (done) {
         if (++block == mcu_blocks) {
           block = 0;
-          if (++place.column == p.mcu_columns) {
+          if (++place.column == mcu_columns) {
             place.column = 0;
-            if (++place.row >= p.row_end && left) left = 0, mind_end = false;
+            if (++place.row >= row_end && left) left = 0, stopped = true;
           }
-          place.find(p);
+          wanted.find(place);
         }
         m = shared_mcus.load(4 * block);
         ac = m >> 15 & 0x7FFE;
@@ -141,7 +161,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   if (own) {
     int32_t* const sum = b.dc_sum + 4 * id;
     for (uint32_t c = 0; c < 3; ++c) sum[c] = static_cast<int32_t>(mine[32 + c]);
-    if (mind_end) {  // bits behind the end were taken?
+    if (read) {  // bits behind the end were taken? (There are zeros, which may look like blocks.)
       const uint32_t bit = (w.next - 3 - p.word_base) * 32 + st;
       if (p.segments == 1) {
         if (bit > b.bits[item.picture]) why |= kRanOver;
@@ -150,8 +170,9 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
         const uint32_t s = b.sub_segment[p.sub_base + sub];
         const uint32_t last = s + 1 < p.segments ? (s + 1) * p.segment_blocks : p.blocks;
         const uint32_t end = b.segment_bytes[p.segment_base + s] + b.segment_sub[p.segment_base + s] * (b.sub_bits / 8);
-        if (first_block + b.entry[id].blocks == last && (s + 1 < p.segments ? (bit + 7) / 8 != end : bit > end * 8))
-          why |= kRanOver;
+        const bool at_end = !stopped && first_block + b.entry[id].blocks == last;
+        // A marker stands right behind the byte that a segment ends in (T.81, B.1.1.5).
+        if (bit > end * 8 || (at_end && s + 1 < p.segments && (bit + 7) / 8 != end)) why |= kRanOver;
       }
     }
   }

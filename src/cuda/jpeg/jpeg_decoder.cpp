@@ -113,7 +113,9 @@ class JpegDecoder final : public BatchDecoder {
 // From order_[first] on as many as are decoded at once; returns the next one's place.
 size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, const DecodeParams& params,
                                 StreamHandle stream, JpegsInFlight& flight) {
-  plan_.clear();
+  size_t file_bytes = 0;
+  for (const DeviceDecode& image : images) file_bytes += image.file.size();
+  plan_.clear(file_bytes);
   places_.clear();
   runs_.clear();
   size_t next = first, bytes = 0;

@@ -9,7 +9,9 @@
 
 #define PENSTOCK_JPEG_ENTRY(name, blocks)                                                                \
   extern "C" __global__ void __launch_bounds__(256, blocks) penstock_jpeg_##name(const char* table) {    \
-    penstock::jpeg_gpu::name(*reinterpret_cast<const penstock::jpeg_gpu::BatchTable*>(table));   \
+    /* A copy: else whatever is stored might change the table. */                                \
+    const penstock::jpeg_gpu::BatchTable b = *reinterpret_cast<const penstock::jpeg_gpu::BatchTable*>(table); \
+    penstock::jpeg_gpu::name(b);                                                                 \
   }
 
 PENSTOCK_JPEG_ENTRY(count_kept, 1)
@@ -19,9 +21,9 @@ PENSTOCK_JPEG_ENTRY(lay_out_segments, 1)
 PENSTOCK_JPEG_ENTRY(write_segments, 1)
 PENSTOCK_JPEG_ENTRY(synchronize, 6)
 PENSTOCK_JPEG_ENTRY(make_entries, 1)
-PENSTOCK_JPEG_ENTRY(decode_blocks, 1)
+PENSTOCK_JPEG_ENTRY(decode_blocks, 4)
 PENSTOCK_JPEG_ENTRY(sum_dc, 1)
-PENSTOCK_JPEG_ENTRY(transform_blocks, 1)
+PENSTOCK_JPEG_ENTRY(transform_blocks, 6)
 PENSTOCK_JPEG_ENTRY(write_pixels, 4)
 
 #undef PENSTOCK_JPEG_ENTRY

@@ -35,6 +35,8 @@ constexpr size_t kGuard = 0;
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 27, kMostPartBytes = uint64_t{1} << 30;
 constexpr uint64_t kMostPartSamples = uint64_t{1} << 30;  // bytes; their coefficients are twice as many
 
+constexpr size_t kManyBytes = size_t{16} << 20;  // 256 photographs have 24 MB
+
 constexpr uint64_t up(uint64_t v, uint64_t to) { return (v + to - 1) / to * to; }
 
 const char* unusual(const jpeg::ScanHeader& h, size_t file_bytes) {
@@ -87,7 +89,9 @@ std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodePa
   return reasons;
 }
 
-void Plan::clear() {
+void Plan::clear(size_t file_bytes) {
+  division_ = wish_;
+  if (!division_.sub_bits) division_.sub_bits = file_bytes < kManyBytes ? 2048 : 4096;
   tiles_ = subs_ = syncs_ = segments_ = words_ = blocks_ = transforms_ = colors_ = 0;
   sample_bytes_ = 0;
   pictures_.clear();

@@ -11,10 +11,11 @@
 
 namespace penstock::jpeg_gpu {
 
-// How finely the stream is cut, in bits: multiples of kEntryBits, at most kMostEntries of them in a subsequence.
+// How finely the stream is cut, in bits: multiples of kEntryBits, at most kMostEntries of them in a subsequence. Without
+// sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are scanned again.
 struct Division {
-  uint32_t sub_bits = 2048, guess_bits = 2048, warm_bits = 24576;
-  uint32_t rounds_alone = 12, spread_below = 32;  // see settle()
+  uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
+  uint32_t rounds_alone = 16, spread_below = 256;  // see settle()
 };
 
 // All reasons at once, or nothing.
@@ -23,8 +24,8 @@ std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodePa
 // Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
 class Plan {
  public:
-  explicit Plan(Division division) : division_(division) {}
-  void clear();
+  explicit Plan(Division division) : wish_(division) {}
+  void clear(size_t file_bytes);  // of what will be added, about
   // False: the part is full, the image belongs into the next one. Sets image.error where the file is not what declines()
   // saw. `at`: where the file will be in the uploaded files.
   bool add(DeviceDecode& image, const DecodeParams& params, size_t at);
@@ -47,6 +48,7 @@ class Plan {
   uint32_t table_set(const jpeg::ScanHeader& h, Picture& p);
   void lay_out_scratch();
 
+  const Division wish_;
   Division division_;
   uint32_t tiles_ = 0, subs_ = 0, syncs_ = 0, segments_ = 0, words_ = 0, blocks_ = 0, transforms_ = 0, colors_ = 0;
   uint64_t sample_bytes_ = 0;

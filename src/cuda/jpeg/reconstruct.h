@@ -192,16 +192,17 @@ struct ChromaPlanes {
 };
 
 // Chroma of 8 x 2 pixels from x and an even y on, f(row, chroma) for each of the two rows.
-template <class F> PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaPlanes& c, int32_t y, int32_t x, const F& f) {
+template <class F>
+PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32_t y, int32_t x, const F& f) {
   uint32_t to[8];
-  if (p.h == 1) {
+  if (h == 1) {
     const auto column = static_cast<uint32_t>(x - c.left);
     PENSTOCK_KEEP_LOOP
     for (int32_t r = 0; r < 2; ++r) {
-      const uint32_t row = c.clamped_row(p.v == 2 ? y >> 1 : y + r);
+      const uint32_t row = c.clamped_row(v == 2 ? y >> 1 : y + r);
       c.four(row + column, to);
       c.four(row + column + 4, to + 4);
-      if (p.v == 2) {
+      if (v == 2) {
         uint32_t far[8];
         const uint32_t other = c.clamped_row((y >> 1) + (r ? 1 : -1)), round = r ? 0x00020002 : 0x00010001;
         c.four(other + column, far);
@@ -219,7 +220,7 @@ template <class F> PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaP
   const bool starts = i == 0;
   const int32_t last = c.width - 1 - i;  // where nothing is behind
   uint32_t s[6];
-  if (p.v == 2 && c.width > 2) {
+  if (v == 2 && c.width > 2) {
     uint32_t near[6];
     c.six(c.clamped_row(y >> 1), column, before, after, near);
     PENSTOCK_KEEP_LOOP
@@ -240,7 +241,7 @@ template <class F> PENSTOCK_DEVICE void upsample(const Picture& p, const ChromaP
   }
   PENSTOCK_KEEP_LOOP
   for (int32_t r = 0; r < 2; ++r) {
-    c.six(c.clamped_row(p.v == 2 ? y >> 1 : y + r), column, before, after, s);
+    c.six(c.clamped_row(v == 2 ? y >> 1 : y + r), column, before, after, s);
     PENSTOCK_UNROLL
     for (uint32_t j = 0; j < 4; ++j) {
       const uint32_t a = 3 * s[j + 1], le = j == 0 && starts ? s[1] : s[j];
@@ -274,14 +275,17 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   const ChromaPlanes chroma{b.samples + p.plane[1], b.samples + p.plane[2], static_cast<uint32_t>(columns) * 8, left, left + columns * 8, top,
                             static_cast<int32_t>(p.row_end) * 8, (static_cast<int32_t>(p.width) + h - 1) / h,
                             (static_cast<int32_t>(p.height) + v - 1) / v};
-  const uint32_t channels = p.channels, words = 2 * channels;
+  const uint32_t channels = p.channels, words = 2 * channels, region_y = p.y, region_x = p.x;
+  const bool bgr = p.bgr, dense = p.dense;
+  const int64_t row_step = p.row_step, pixel_step = p.pixel_step;
+  const uint64_t out = p.out;
   const uint32_t in_row = lane / lanes * lanes * words;
   // Pixels of this part of the row that are of the region.
   const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
-  const int32_t skipped = static_cast<int32_t>(p.x) > part_x ? static_cast<int32_t>(p.x) - part_x : 0;
+  const int32_t skipped = static_cast<int32_t>(region_x) > part_x ? static_cast<int32_t>(region_x) - part_x : 0;
   const int32_t part_end = static_cast<int32_t>(umin(x1, x0 + (first + lanes) * 8)) - part_x;
   const auto row_on = [&](int32_t r) {
-    return pair < pairs && y + r >= static_cast<int32_t>(p.y) && y + r < static_cast<int32_t>(y1);
+    return pair < pairs && y + r >= static_cast<int32_t>(region_y) && y + r < static_cast<int32_t>(y1);
   };
   if (inside) {
     const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
@@ -293,13 +297,13 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
         mine[0] = of_luma.x, mine[1] = of_luma.y;
       } else {
         uint32_t made[6];
-        colors(of_luma, of_chroma, color, p.bgr, made);
+        colors(of_luma, of_chroma, color, bgr, made);
         PENSTOCK_UNROLL
         for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
       }
     };
     if (color) {
-      upsample(p, chroma, y, x, put);
+      upsample(h, v, chroma, y, x, put);
     } else {
       const uint32_t none[8] = {};
       put(0, none);
@@ -310,15 +314,15 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   for (int32_t r = 0; r < 2; ++r) {
     if (!row_on(r)) continue;
     const uint32_t* const of_row = rows[threadIdx.x >> 5][r] + 4 + in_row;
-    const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(p.y)) * p.row_step;
-    const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(p.x);
-    if (p.dense) {
+    const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(region_y)) * row_step;
+    const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(region_x);
+    if (dense) {
       write_row(of_row, static_cast<uint32_t>(skipped * bytes), static_cast<uint32_t>((part_end - skipped) * bytes),
-                p.out + static_cast<uint64_t>(row + begin * bytes), lane % lanes, lanes);
+                out + static_cast<uint64_t>(row + begin * bytes), lane % lanes, lanes);
     } else {
       const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
       for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
-        auto* const to = reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
+        auto* const to = reinterpret_cast<uint8_t*>(out + static_cast<uint64_t>(row + (begin + i - skipped) * pixel_step));
         for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
       }
     }
