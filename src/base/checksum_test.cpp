@@ -42,6 +42,15 @@ TEST(Checksum, BothWaysAgreeAtEveryLengthAndInParts) {
   }
 }
 
+TEST(Checksum, BothWaysAgreeOnLongBytesThatAreTakenInParts) {
+  const auto b = random_bytes(20000, 3);
+  for (size_t n : {3071, 3072, 3073, 6143, 6144, 6145, 9216, 12345, 19999, 20000})
+    for (size_t from : {0, 1, 5}) {
+      const std::span<const uint8_t> all(b.data() + from, n - from);
+      EXPECT_EQ(crc32c(all, 0x12345678), crc32c_portable(all, 0x12345678)) << n << " from " << from;
+    }
+}
+
 TEST(Checksum, ContentHashSeesEveryBitAndTheLength) {
   for (size_t n : {1, 7, 8, 63, 64, 65, 1000}) {
     auto b = random_bytes(n, 2);

@@ -293,15 +293,19 @@ void Executor::add_error(Iteration& it, int i, Error e) {
 }
 
 void Executor::read_item(Iteration& it, int i) {
-  auto bytes = std::make_shared<std::vector<uint8_t>>();
   const ValueRef output = plan.steps[it.step].output;
   FileStamp stamp;
-  read_file(path_of(it, output, i), *bytes, default_file_limit, &stamp);
+  std::shared_ptr<void> memory;
+  const auto room = [&](int64_t bytes) {
+    memory = allocate_shared(options.memory, static_cast<size_t>(bytes));
+    return static_cast<uint8_t*>(memory.get());
+  };
+  const int64_t bytes = read_file_to(path_of(it, output, i), room, default_file_limit, &stamp);
   if (output.node == primary) it.origin[i].stamp = stamp;
   auto& sample = it.values.at(output).sample(i);
-  sample.shape = Shape{static_cast<int64_t>(bytes->size())};
-  sample.data = bytes->data();
-  sample.owner = std::shared_ptr<void>(bytes, bytes->data());
+  sample.shape = Shape{bytes};
+  sample.data = memory.get();
+  sample.owner = std::move(memory);
 }
 
 void Executor::run_whole_item(Iteration& it, int i) {

@@ -72,21 +72,23 @@ class WebdatasetSource final : public ReaderSource {
 
   void load(Iteration& it, int node, int i) const override {
     const int64_t index = it.indices.at(node)[i];
+    std::vector<size_t> present;
     for (size_t k = 0; k < outputs_; ++k) {
-      const ValueRef output{node, static_cast<int>(k)};
-      const int64_t record = parts_[index * outputs_ + k];
+      const int64_t record = record_of(index, k);
       if (record < 0) {
-        give(it, output, i, Shape{0}, nullptr, nullptr);
+        give(it, {node, static_cast<int>(k)}, i, Shape{0}, nullptr, nullptr);
         continue;
       }
       const int64_t bytes = container_->length(record);
-      const auto size = static_cast<int64_t>(size_of(dtypes_[k]));
-      if (bytes % size || bytes > default_file_limit)
+      if (bytes % static_cast<int64_t>(size_of(dtypes_[k])) || bytes > default_file_limit)
         fail_on(container_->source(record), ErrorKind::data, "the file has {} bytes: {}", bytes,
-                bytes % size ? fmt::format("no whole number of {}", name_of(dtypes_[k])) : "more than the limit");
-      auto owner = allocate_shared(memory_, std::max<size_t>(1, bytes));
-      container_->read(record, static_cast<uint8_t*>(owner.get()));
-      give(it, output, i, Shape{bytes / size}, owner.get(), owner);
+                bytes > default_file_limit ? "more than the limit" : fmt::format("no whole number of {}", name_of(dtypes_[k])));
+      present.push_back(k);
+    }
+    std::sort(present.begin(), present.end(), [&](size_t a, size_t b) { return record_of(index, a) < record_of(index, b); });
+    for (size_t begin = 0, end; begin < present.size(); begin = end) {
+      end = read_together(index, present, begin);
+      load_parts(it, node, i, index, std::span(present).subspan(begin, end - begin));
     }
   }
   std::string data_set() const override { return common_folder(std::vector{container_->path(0)}); }
@@ -100,6 +102,50 @@ class WebdatasetSource final : public ReaderSource {
   std::string source_of(int64_t index) const override { return container_->source(first_[index]); }
 
  private:
+  static constexpr int64_t kSmall = 4096, kGap = 2048;
+  int64_t record_of(int64_t index, size_t k) const { return parts_[index * static_cast<int64_t>(outputs_) + static_cast<int64_t>(k)]; }
+
+  // How far parts lie so close together, at most one of them large, that one read fetches them.
+  size_t read_together(int64_t index, const std::vector<size_t>& present, size_t begin) const {
+    int large = container_->length(record_of(index, present[begin])) > kSmall;
+    size_t end = begin + 1;
+    for (; end < present.size(); ++end) {
+      const int64_t last = record_of(index, present[end - 1]), next = record_of(index, present[end]);
+      const int64_t gap = container_->offset(next) - container_->offset(last) - container_->length(last);
+      large += container_->length(next) > kSmall;
+      if (gap < 0 || gap > kGap || large > 1) break;
+    }
+    return end;
+  }
+
+  // The large part stays where it was read; small ones are copied, so that a label does not keep its picture in memory.
+  void load_parts(Iteration& it, int node, int i, int64_t index, std::span<const size_t> parts) const {
+    const int64_t first = record_of(index, parts.front()), last = record_of(index, parts.back());
+    const int64_t start = container_->offset(first), bytes = container_->offset(last) + container_->length(last) - start;
+    auto memory = allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(bytes)));
+    auto* data = static_cast<uint8_t*>(memory.get());
+    try {
+      container_->read_range(container_->file_of(first), start, bytes, data);
+    } catch (Error& e) {
+      e.source = container_->source(first);
+      throw;
+    }
+    for (const size_t k : parts) {
+      const int64_t record = record_of(index, k), length = container_->length(record);
+      const uint8_t* from = data + (container_->offset(record) - start);
+      const Shape shape{length / static_cast<int64_t>(size_of(dtypes_[k]))};
+      const ValueRef output{node, static_cast<int>(k)};
+      const bool aligned = (from - data) % 64 == 0;
+      if (parts.size() == 1 || (length > kSmall && aligned)) {
+        give(it, output, i, shape, from, memory);
+      } else {
+        auto own = allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(length)));
+        std::copy_n(from, length, static_cast<uint8_t*>(own.get()));
+        give(it, output, i, shape, own.get(), own);
+      }
+    }
+  }
+
   void find_samples(const ReadersWebdataset& a, const std::string& missing) {
     const auto folded = [&](std::string_view e) { return a.case_sensitive_extensions ? std::string(e) : lower(e); };
     std::map<std::string, std::vector<size_t>> outputs_of;
