@@ -151,3 +151,30 @@ def test_arguments_that_exclude_each_other(folder):
             polygon_masks=True)
     with pytest.raises(penstock.DataError, match="no image 'y.jpg'"):
         run(fn.readers.coco, 1, file_root=str(folder), annotations_file=str(folder / "all.json"), images=["y.jpg"])
+
+
+@pytest.mark.parametrize("policy", ["skip", "replace"])
+@pytest.mark.parametrize("device", ["cpu", "mixed"])
+def test_pictures_are_decoded_and_a_bad_one_takes_its_boxes_along(folder, policy, device):
+    import warnings
+    from io import BytesIO
+
+    from PIL import Image
+    for i, (w, h) in SIZES.items():
+        stream = BytesIO()
+        Image.fromarray(np.full((h, w, 3), i, np.uint8)).save(stream, "JPEG")
+        (folder / f"{90 - i}.jpg").write_bytes(stream.getvalue() if i != 20 else b"no picture")
+    pipe = penstock.Pipeline(batch_size=5, num_threads=2, device_id=0, on_error=policy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", penstock.DeviceWarning)
+        with pipe:
+            encoded, boxes, labels, ids = fn.readers.coco(file_root=str(folder), annotations_file=str(folder / "all.json"),
+                                                          image_ids=True)
+            pipe.set_outputs(fn.decoders.image(encoded, device=device), boxes, labels, ids)
+        images, boxes, labels, ids = pipe.run()
+    assert len(images) == len(boxes) == len(labels) == len(ids) == (4 if policy == "skip" else 5)
+    counts = {10: 1, 30: 1, 40: 2, 50: 0}
+    for k in range(len(ids)):
+        i = int(ids[k].numpy()[0])
+        assert images[k].shape() in (list(SIZES[i][::-1]) + [3], SIZES[i][::-1] + (3,))
+        assert boxes[k].shape()[0] == counts[i] == labels[k].shape()[0]
