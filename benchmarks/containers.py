@@ -53,6 +53,10 @@ def write_data(folder, bytes_each, count):
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 33) as database, database.begin(write=True) as transaction:
         for k, p in enumerate(payloads):
             transaction.put(b"%08d" % k, files.caffe_datum(p, k % 1000))
+    for path in sorted(folder.glob("a.*")):  # in one piece, as a download or a copy leaves it: the page cache keeps large pieces then
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
     for k, p in enumerate(payloads):
         path = folder / "files" / f"{k % 10:02d}" / f"{k:06d}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -149,6 +149,8 @@ def test_arguments_that_exclude_each_other(folder):
     with pytest.raises(ValueError, match="exclude each other"):
         run(fn.readers.coco, 1, file_root=str(folder), annotations_file=str(folder / "all.json"), pixelwise_masks=True,
             polygon_masks=True)
+    with pytest.raises(ValueError, match="give annotations_file"):
+        run(fn.readers.coco, 1, annotations_file=str(folder / "all.json"), preprocessed_annotations=str(folder))
     with pytest.raises(penstock.DataError, match="no image 'y.jpg'"):
         run(fn.readers.coco, 1, file_root=str(folder), annotations_file=str(folder / "all.json"), images=["y.jpg"])
 

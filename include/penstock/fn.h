@@ -1402,6 +1402,14 @@ struct CocoArguments {
   Optional<bool> save_preprocessed_annotations{};
   // Accepted without effect. Default: "".
   Optional<std::string> save_preprocessed_annotations_dir{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dump_meta_files{};
+  // Accepted without effect. Default: "".
+  Optional<std::string> dump_meta_files_path{};
+  // Not read: an error that says so. Default: "".
+  Optional<std::string> preprocessed_annotations{};
+  // Not read: an error that says so. Default: "".
+  Optional<std::string> meta_files_path{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -1453,6 +1461,10 @@ struct CocoArguments {
     save_img_ids.add_to(a, "save_img_ids");
     save_preprocessed_annotations.add_to(a, "save_preprocessed_annotations");
     save_preprocessed_annotations_dir.add_to(a, "save_preprocessed_annotations_dir");
+    dump_meta_files.add_to(a, "dump_meta_files");
+    dump_meta_files_path.add_to(a, "dump_meta_files_path");
+    preprocessed_annotations.add_to(a, "preprocessed_annotations");
+    meta_files_path.add_to(a, "meta_files_path");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

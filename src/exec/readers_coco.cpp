@@ -10,11 +10,12 @@ namespace penstock {
 namespace {
 
 struct ReadersCoco : ReaderOptions {
-  std::string file_root, annotations_file, save_preprocessed_annotations_dir;
+  std::string file_root, annotations_file, save_preprocessed_annotations_dir, preprocessed_annotations, meta_files_path,
+      dump_meta_files_path;
   std::vector<std::string> images;
   bool ltrb = false, ratio = false, skip_empty = false, include_iscrowd = true, avoid_class_remapping = false;
   bool polygon_masks = false, pixelwise_masks = false, masks = false, image_ids = false, save_img_ids = false;
-  bool save_preprocessed_annotations = false;
+  bool save_preprocessed_annotations = false, dump_meta_files = false;
   double size_threshold = 0.1;
   bool polygons() const { return polygon_masks || masks; }
   bool ids() const { return image_ids || save_img_ids; }
@@ -53,6 +54,10 @@ struct ReadersCoco : ReaderOptions {
         .arg("save_img_ids", &Op::save_img_ids, "Deprecated name of image_ids.")
         .arg("save_preprocessed_annotations", &Op::save_preprocessed_annotations, "Accepted without effect.")
         .arg("save_preprocessed_annotations_dir", &Op::save_preprocessed_annotations_dir, "Accepted without effect.")
+        .arg("dump_meta_files", &Op::dump_meta_files, "Accepted without effect.")
+        .arg("dump_meta_files_path", &Op::dump_meta_files_path, "Accepted without effect.")
+        .arg("preprocessed_annotations", &Op::preprocessed_annotations, "Not read: an error that says so.")
+        .arg("meta_files_path", &Op::meta_files_path, "Not read: an error that says so.")
         .with(reader_arguments<Op>);
   }
 };
@@ -61,6 +66,8 @@ PENSTOCK_OPERATOR(ReadersCoco);
 class CocoSource final : public ReaderSource {
  public:
   CocoSource(const Graph& g, const ReadersCoco& a) : ReaderSource(a), a_(a) {
+    if (!a.preprocessed_annotations.empty() || !a.meta_files_path.empty())
+      bad_argument("preprocessed_annotations and meta_files_path are not read: give annotations_file, which is read in seconds");
     CocoOptions o;
     o.include_iscrowd = a.include_iscrowd, o.avoid_class_remapping = a.avoid_class_remapping, o.skip_empty = a.skip_empty;
     o.size_threshold = a.size_threshold, o.outlines = a.polygons() || a.pixelwise_masks;

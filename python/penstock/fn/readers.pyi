@@ -138,6 +138,10 @@ def coco(
     save_img_ids: bool = False,
     save_preprocessed_annotations: bool = False,
     save_preprocessed_annotations_dir: str = '',
+    dump_meta_files: bool = False,
+    dump_meta_files_path: str = '',
+    preprocessed_annotations: str = '',
+    meta_files_path: str = '',
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -180,6 +184,10 @@ def coco(
         save_img_ids: Deprecated name of image_ids.
         save_preprocessed_annotations: Accepted without effect.
         save_preprocessed_annotations_dir: Accepted without effect.
+        dump_meta_files: Accepted without effect.
+        dump_meta_files_path: Accepted without effect.
+        preprocessed_annotations: Not read: an error that says so.
+        meta_files_path: Not read: an error that says so.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
