@@ -145,7 +145,9 @@ class Emitter : KernelWriter {
            variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", last) : "j < count", k, last, k, T);
       line("      }} }}");
     }
-    line("    {} y[{}][{}];", element(out_type()), q, out_planes());
+    const bool plain = variant.table || code.only_copies;
+    if (plain) line("    {} y[{}][{}];", element(out_type()), q, out_planes());
+    else declare_results(q, "y", "    ");
     line("    PENSTOCK_UNROLL");
     line("    for (int j = 0; j < {}; ++j) {{", q);
     if (variant.table) {
@@ -154,9 +156,10 @@ class Emitter : KernelWriter {
       line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes());
     } else {
       instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
-      line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", out_planes(), stored("p"));
+      keep_result("y", "      ");
     }
     line("    }}");
+    if (!plain) finish_results("y", "    ");
     store_group(q, "y", fmt::format("os{}", last), fmt::format("!row || x{0} + j < lo{0} || x{0} + j >= hi{0}", last));
     line("  }}");
     line("}}");
@@ -318,7 +321,7 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
   dims = take(v.kind == StageVariant::Kind::elements ? 0 : v.dims * dim_words);
   axes = take(4 * n_axes);
   affine = take(v.kind == StageVariant::Kind::warped ? 19 : 0);
-  tiles = take(v.kind == StageVariant::Kind::tiled ? 2 * (kTapWords + 4) : 0);
+  tiles = take(v.kind == StageVariant::Kind::tiled ? 2 * (kTapWords + 4) + 1 : 0);
   words = at;
 }
 

@@ -53,10 +53,12 @@ struct EntryLayout {
   int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
   int affine;                 // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is cut
   // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output of the
-  // first output that reads the input and the step to the next, the tile's extent, source elements from tap to tap.
+  // first output that reads the input and the step to the next, the tile's extent, source elements from tap to tap. Then
+  // the rows that are in shared memory at once.
   static constexpr int kTapWords = (sizeof(AxisTaps) + 7) / 8;
   int tile_x() const { return tiles; }
   int tile_y() const { return tiles + kTapWords + 4; }
+  int band() const { return tile_y() + kTapWords + 4; }
   int words;
   int inputs, dim_words, dims, axes, n_axes, tiles;
 };

@@ -36,11 +36,12 @@ __device__ inline TileAxis tile_axis(const char* table, const int64_t* words, co
   return a;
 }
 // Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i]. A kind that is known leaves the others'
-// functions out of the kernel.
+// functions out of the kernel. `skip`: threads that are busy with another axis.
 template <int kind>
-__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first, float* weight) {
+__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first, float* weight,
+                                              int skip = 0) {
   if (kind >= 0) a.kind = static_cast<FilterKind>(kind);
-  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+  for (int i = (threadIdx.x + blockDim.x - skip % blockDim.x) % blockDim.x; i < n; i += blockDim.x) {
     const OutputTaps t = output_taps(a, begin + step * i);
     first[i] = static_cast<int32_t>(t.first);
     if (!t.folded && a.kind != FilterKind::nearest && a.kind != FilterKind::window) {
@@ -69,7 +70,8 @@ void TiledKernel::write() {
     case StageVariant::Path::indexed:
     case StageVariant::Path::direct:
       taps();
-      pixels(2);
+      w.line("  const int y1 = 0, nb = ny;");
+      pixels(4);
       break;
     case StageVariant::Path::shared:
       taps();
@@ -96,6 +98,7 @@ void TiledKernel::setup() {
   w.line("  const TileAxis tx = tile_axis(table, s + {}, s + {}), ty = tile_axis(table, s + {}, s + {});", at.tile_x(),
          at.tile_x() + EntryLayout::kTapWords, at.tile_y(), at.tile_y() + EntryLayout::kTapWords);
   w.line("  const Index step_x = static_cast<Index>(tx.hop), step_y = static_cast<Index>(ty.hop);");
+  w.line("  const int band = static_cast<int>(s[{}]);", at.band());
   w.line("  const Index width = static_cast<Index>(s[{}]), height = static_cast<Index>(s[{}]);", at.dim(x), at.dim(y));
   w.line("  const Index os_x = static_cast<Index>(s[{}]), os_y = static_cast<Index>(s[{}]);", at.dim(x) + 3, at.dim(y) + 3);
   if (v.has_plane) {
@@ -145,7 +148,7 @@ void TiledKernel::taps() {
   w.line("  float* weight_x = reinterpret_cast<float*>(first_y + ny);");
   w.line("  float* weight_y = weight_x + nx * tx.taps.taps;");
   w.line("  tile_taps<{}>(tx.taps, tx.begin + tx.step * tap_x0, tx.step, mx, nx, first_x, weight_x);", v.filter_x);
-  w.line("  tile_taps<{}>(ty.taps, ty.begin + ty.step * tap_y0, ty.step, my, ny, first_y, weight_y);", v.filter_y);
+  w.line("  tile_taps<{}>(ty.taps, ty.begin + ty.step * tap_y0, ty.step, my, ny, first_y, weight_y, (mx + 31) / 32 * 32);", v.filter_y);
   w.line("  __syncthreads();");
 }
 
@@ -155,11 +158,11 @@ std::string TiledKernel::plane_offset() const {
 }
 
 void TiledKernel::groups(int q, const Part& begin, const Part& value, const std::string& items, const std::string& place) {
-  const int source_value = w.code.source, out_planes = w.out_planes();
+  const int source_value = w.code.source;
   if (place.empty()) {  // tiles are powers of two wide
     w.line("    const int across = (tx.extent + {}) / {}, shift = log2_of(across);", q - 1, q);
-    w.line("    for (int i = threadIdx.x; i < across * ny; i += blockDim.x) {{");
-    w.line("      const int y = i >> shift, x = (i & (across - 1)) * {};", q);
+    w.line("    for (int i = threadIdx.x; i < across * nb; i += blockDim.x) {{");
+    w.line("      const int y = y1 + (i >> shift), x = (i & (across - 1)) * {};", q);
   } else {
     w.line("    for (int i = threadIdx.x; i < {}; i += blockDim.x) {{", items);
     w.line("      {}", place);
@@ -167,15 +170,16 @@ void TiledKernel::groups(int q, const Part& begin, const Part& value, const std:
   w.line("      const int count = nx - x < {0} ? nx - x : {0};", q);
   w.line("      if (count <= 0) continue;");
   w.line("      {}* to = out + ((x0 + x) * os_x + (y0 + y) * os_y);", element(w.out_type()));
-  w.line("      {} g[{}][{}];", element(w.out_type()), q, out_planes);
+  w.declare_results(q, "g", "      ");
   begin();
   w.line("      PENSTOCK_UNROLL");
   w.line("      for (int j = 0; j < {}; ++j) {{", q);
   w.line("        {} v{}[{}];", lane_number(), source_value, planes());
   value();
   w.instructions([](int) { return std::string("0"); }, "        ");
-  w.line("        for (int p = 0; p < {}; ++p) g[j][p] = {};", out_planes, w.stored("p"));
+  w.keep_result("g", "        ");
   w.line("      }}");
+  w.finish_results("g", "      ");
   if (v.fills) w.line("      const bool full = count == {0} && y >= by && y < cy && x >= bx && x + {0} <= cx;", q);
   else w.line("      const bool full = count == {};", q);
   w.store_group(q, "g", "os_x", "x + j < bx || x + j >= cx || y < by || y >= cy");
@@ -209,15 +213,17 @@ void TiledKernel::pixels(int q) {
       w.line("        const float wx0 = weight_x[tap_x], wx1 = tx.taps.taps > 1 ? weight_x[nx + tap_x] : 0.0f;");
       if (bytes && planes() == 3 && !v.picks_planes) {
         w.line("        if (beside && tx.taps.taps > 1) {{");
-        w.line("          const uint8_t* low = in0 + corner + (step_x < 0 ? step_x : 0);");
-        w.line("          float a[3], b[3], c[3] = {{}}, d[3] = {{}};");
-        w.line("          pixels_at(low, a, b);");
-        w.line("          if (ty.taps.taps > 1) pixels_at(low + step_y, c, d);");
-        w.line("          PENSTOCK_UNROLL");
-        w.line("          for (int p = 0; p < 3; ++p) {{");
-        w.line("            const float left = fma(wy1, c[p], wy0 * a[p]), right = fma(wy1, d[p], wy0 * b[p]);");
-        w.line("            const float sum = step_x < 0 ? fma(wx1, left, wx0 * right) : fma(wx1, right, wx0 * left);");
-        set_source();
+          // Of one tap down the second row is the first again, with the weight 0.
+      w.line("          const uint8_t* low = in0 + corner + (step_x < 0 ? step_x : 0);");
+      w.line("          float a[3], b[3], c[3], d[3];");
+      w.line("          pixels_at(low, a, b);");
+      w.line("          pixels_at(low + (ty.taps.taps > 1 ? step_y : 0), c, d);");
+      w.line("          PENSTOCK_UNROLL");
+      w.line("          for (int p = 0; p < 3; ++p) {{");
+      w.line("            const float left = fma(wy1, c[p], wy0 * a[p]), right = fma(wy1, d[p], wy0 * b[p]);");
+      w.line("            const float first = step_x < 0 ? right : left, second = step_x < 0 ? left : right;");
+      w.line("            const float sum = fma(wx1, second, wx0 * first);");
+      set_source();
         w.line("          }}");
         w.line("        }} else");
       }
@@ -246,6 +252,13 @@ void TiledKernel::pixels(int q) {
 
 // rows[j * pitch + c * planes + p]: plane p of output row j, column c of the source columns that the tile needs, in the order
 // of memory.
+// Rows of a tile that are in shared memory at once: outputs [y1, y1 + nb).
+void TiledKernel::begin_bands() {
+  w.line("    for (int y1 = 0; y1 < ny; y1 += band) {{");
+  w.line("    const int nb = ny - y1 < band ? ny - y1 : band;");
+  w.line("    if (y1 > 0) __syncthreads();");
+}
+
 void TiledKernel::general() {
   w.line("    const int end_x = mx > 0 ? first_x[mx - 1] : 0, begin_x = mx > 0 ? first_x[0] : 0;");
   w.line("    const int low = begin_x < end_x ? begin_x : end_x;");
@@ -255,8 +268,12 @@ void TiledKernel::general() {
   w.line("    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * step_x;",
          element(type));
   w.line("    const Index forward = step_x < 0 ? -step_x : step_x;");
+  begin_bands();
+  // Rows of the input that the band reads.
+  w.line("    const int j0 = y1 > by ? (y1 - by < my ? y1 - by : my) : 0;");
+  w.line("    const int j1 = y1 + nb > by ? (y1 + nb - by < my ? y1 + nb - by : my) : 0;");
   w.line("    {{ const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;");
-  w.line("      for (int j = threadIdx.x / across; j < my; j += down) {{");
+  w.line("      for (int j = j0 + threadIdx.x / across; j < j1; j += down) {{");
   w.line("        int from = 0, to = ty.taps.taps;");
   w.line("        while (from < ty.taps.taps - 1 && weight_y[from * ny + j] == 0) ++from;");
   w.line("        while (to > from + 1 && weight_y[(to - 1) * ny + j] == 0) --to;");
@@ -265,23 +282,25 @@ void TiledKernel::general() {
   if (words) {
     w.line("        if (beside) {{");
     w.line("          const int n = columns * {};", planes());
-    w.line("          for (int c = lane * 4; c + 4 <= n; c += across * 4) {{");
-    w.line("            float sum[4];");
+    w.line("          for (int c = lane * 8; c + 8 <= n; c += across * 8) {{");
+    w.line("            float sum[8];");
     w.line("            const uint8_t* q = row + c;");
     w.line("            float weight = weight_y[from * ny + j];");
-    w.line("            uint32_t word = word_at(q);");
-    w.line("            for (int b = 0; b < 4; ++b) sum[b] = weight * byte_number(word, b);");
+    w.line("            EightBytes word = eight_bytes_at(q);");
+    w.line("            for (int b = 0; b < 8; ++b) sum[b] = weight * byte_number(b < 4 ? word.low : word.high, b & 3);");
+    w.line("            PENSTOCK_UNROLL_TWICE");
     w.line("            for (int t = from + 1; t < to; ++t) {{");
-    w.line("              q += step_y, weight = weight_y[t * ny + j], word = word_at(q);");
-    w.line("              for (int b = 0; b < 4; ++b) sum[b] = fma(weight, byte_number(word, b), sum[b]);");
+    w.line("              q += step_y, weight = weight_y[t * ny + j], word = eight_bytes_at(q);");
+    w.line("              for (int b = 0; b < 8; ++b) sum[b] = fma(weight, byte_number(b < 4 ? word.low : word.high, b & 3), sum[b]);");
     w.line("            }}");
-    w.line("            *reinterpret_cast<Vector<float, 4>*>(rows + j * pitch + c) = {{sum[0], sum[1], sum[2], sum[3]}};");
+    w.line("            for (int b = 0; b < 8; b += 4)");
+    w.line("              *reinterpret_cast<Vector<float, 4>*>(rows + (j - j0) * pitch + c + b) = {{sum[b], sum[b + 1], sum[b + 2], sum[b + 3]}};");
     w.line("          }}");
-    w.line("          for (int c = n / 4 * 4 + lane; c < n; c += across) {{");
+    w.line("          for (int c = n / 8 * 8 + lane; c < n; c += across) {{");
     w.line("            float sum = weight_y[from * ny + j] * byte_number(row[c], 0);");
     w.line("            for (int t = from + 1; t < to; ++t)");
     w.line("              sum = fma(weight_y[t * ny + j], byte_number(row[c + (t - from) * step_y], 0), sum);");
-    w.line("            rows[j * pitch + c] = sum;");
+    w.line("            rows[(j - j0) * pitch + c] = sum;");
     w.line("          }}");
     w.line("        }} else");
   }
@@ -291,14 +310,15 @@ void TiledKernel::general() {
   w.line("            float sum = weight_y[from * ny + j] * {};", w.loaded(0, Lane::f32, "*q"));
   w.line("            for (int t = from + 1; t < to; ++t) sum = fma(weight_y[t * ny + j], {}, sum);",
          w.loaded(0, Lane::f32, "q[(t - from) * step_y]"));
-  w.line("            rows[j * pitch + c * {} + p] = sum;", planes());
+  w.line("            rows[(j - j0) * pitch + c * {} + p] = sum;", planes());
   w.line("          }}");
   w.line("      }} }}");
   w.line("    __syncthreads();");
   groups(2, [] {}, [&] {
     tap_place();
     w.line("        const int column = first_x[tap_x] - low;");
-    w.line("        const float* r = rows + tap_y * pitch + (step_x < 0 ? columns - 1 - column : column) * {};", planes());
+    if (v.fills) w.line("        tap_y = tap_y < j0 ? j0 : tap_y < j1 ? tap_y : j1 > j0 ? j1 - 1 : j0;");
+    w.line("        const float* r = rows + (tap_y - j0) * pitch + (step_x < 0 ? columns - 1 - column : column) * {};", planes());
     w.line("        const int hop = step_x < 0 ? -{0} : {0};", planes());
     w.line("        float sums[{}];", planes());
     w.line("        float weight = weight_x[tap_x];");
@@ -312,6 +332,7 @@ void TiledKernel::general() {
     w.line("        }}");
     w.line("        }}");
   });
+  w.line("    }}");
 }
 
 void write_tiled_kernel(KernelWriter& w) { TiledKernel(w).write(); }

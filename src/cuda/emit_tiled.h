@@ -19,6 +19,7 @@ class TiledKernel {
   const bool bytes;
 
   int planes() const { return v.planes; }
+  bool many_taps() const { return std::max(v.window_x, v.window_y) > 16; }
   std::string plane_offset() const;
   std::string source(const std::string& offset) const { return w.loaded(0, Lane::f32, fmt::format("in0[{}]", offset)); }
   const char* lane_number() const { return number(w.code.values[w.code.source].lane); }
@@ -33,6 +34,7 @@ class TiledKernel {
   void tap_place();
   void set_source();
   void pixels(int q);  // straight from the source: one sample, or two each way
+  void begin_bands();
   void general();      // any taps: rows are filtered into shared memory
   void window();       // convolutions (emit_window.cpp)
   void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);

@@ -119,14 +119,15 @@ void write_warped_kernel(KernelWriter& w) {
   if (w.source_within) w.line("        for (int p = 0; p < {0}; ++p) g[j][p] = rounded_to<uint8_t>(g[j][p]);", planes);
   w.line("      }}");
   w.line("    }}");
-  w.line("    {} y[{}][{}];", element(w.out_type()), q, w.out_planes());
+  w.declare_results(q, "y", "    ");
   w.line("    PENSTOCK_UNROLL");
   w.line("    for (int j = 0; j < {}; ++j) {{", q);
   w.line("      float v{}[{}];", source, planes);
   w.line("      for (int p = 0; p < {}; ++p) v{}[p] = g[j][p];", planes, source);
   w.instructions([](int) { return std::string("0"); }, "      ");
-  w.line("      for (int p = 0; p < {}; ++p) y[j][p] = {};", w.out_planes(), w.stored("p"));
+  w.keep_result("y", "      ");
   w.line("    }}");
+  w.finish_results("y", "    ");
   w.store_group(q, "y", fmt::format("os{}", X), fmt::format("!row || x{0} + j < lo{0} || x{0} + j >= hi{0}", X));
   w.line("  }}");
   w.line("}}");

@@ -42,12 +42,14 @@ constexpr const char* kSpellings = R"(
 #ifdef PENSTOCK_EMULATED
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL
+#define PENSTOCK_UNROLL_TWICE
 #define PENSTOCK_NOINLINE
 #define PENSTOCK_GLOBAL(pointer)
 #else
 extern __shared__ __align__(16) char penstock_shared[];
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL _Pragma("unroll")
+#define PENSTOCK_UNROLL_TWICE _Pragma("unroll 2")
 #define PENSTOCK_NOINLINE __noinline__
 // The table's addresses are of device memory.
 #define PENSTOCK_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
@@ -141,6 +143,28 @@ template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* fro
   for (int j = 0; j < q; ++j)
     for (int k = 0; k < p; ++k) to[j][k] = forward ? all[j * p + k] : all[(q - 1 - j) * p + k];
 }
+PENSTOCK_HD inline uint16_t bits_of_number(float v) {
+#ifdef __CUDA_ARCH__
+  uint16_t h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(v));
+  return h;
+#else
+  return half_bits(v);
+#endif
+}
+// Halves of a group, which is asked at once whether there is a NaN.
+template <int q, int p> PENSTOCK_HD inline void to_halves(const float (&from)[q][p], Half (&to)[q][p]) {
+  bool numbers = true;
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) numbers &= from[j][k] == from[j][k];
+  if (numbers) {
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) to[j][k].bits = bits_of_number(from[j][k]);
+  } else {
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) to[j][k] = Half(from[j][k]);
+  }
+}
 template <class T, int n> PENSTOCK_HD inline void store_vector(T* to, const Vector<T, n>& v) {
   if ((reinterpret_cast<uint64_t>(to) & (alignof(Vector<T, n>) - 1)) == 0) *reinterpret_cast<Vector<T, n>*>(to) = v;
   else
@@ -205,6 +229,15 @@ PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float 
   first[0] = byte_number(low, 0), first[1] = byte_number(low, 1), first[2] = byte_number(low, 2);
   second[0] = byte_number(low, 3), second[1] = byte_number(high, 0), second[2] = byte_number(high, 1);
 }
+// Eight of them.
+struct EightBytes { uint32_t low, high; };
+PENSTOCK_HD inline EightBytes eight_bytes_at(const uint8_t* from) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  const uint32_t a = words[0], b = words[1], c = shift ? words[2] : 0;
+  return {shifted(a, b, shift), shifted(b, c, shift)};
+}
 // Four bytes of which only [first, last) may be read.
 PENSTOCK_HD inline uint32_t bytes_of(const uint8_t* from, int first, int last) {
   uint32_t word = 0;
@@ -243,8 +276,11 @@ void KernelWriter::begin_text(const std::string& more) {
 }
 
 void KernelWriter::end_text() {
+  // Blocks that share a multiprocessor: what is waited for against what fits into registers.
+  const bool tiled = variant.kind == StageVariant::Kind::tiled, window = tiled && variant.path == StageVariant::Path::window;
+  const int blocks = window ? std::max(variant.window_x, variant.window_y) > 16 ? 3 : 4 : tiled && variant.path == StageVariant::Path::shared ? 5 : 4;
   line("}}  // namespace penstock");
-  line("extern \"C\" __global__ void __launch_bounds__({}, 4) {}(const char* table) {{ penstock::run(table); }}", kStageThreads, kStageEntry);
+  line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const char* table) {{ penstock::run(table); }}", kStageThreads, blocks, kStageEntry);
 }
 
 void KernelWriter::operators() {
@@ -273,14 +309,24 @@ void KernelWriter::begin_kernel() {
 }
 
 
+// A few numbers are kept in registers: stores might change what is read through a pointer, as far as a compiler knows.
 void KernelWriter::coefficients() {
-  size_t offset = 0;
+  constexpr size_t kKept = 64;
+  size_t offset = 0, kept = 0;
   for (size_t k = 0; k < code.program.nodes.size(); ++k) {
     const Instruction* i = tile_of(static_cast<int>(k));
     if (!i) continue;
     const int copies = code.traits[k].per_channel ? std::max(1, variant.planes) : 1;
-    line("  const Node{0}::Coef<{1}>* c{0} = reinterpret_cast<const Node{0}::Coef<{1}>*>(table + s[{2}] + {3});", k,
-         number(i->lane), at.coefs, offset);
+    const size_t bytes = code.program.nodes[k].op->coef_bytes(i->lane) * copies;
+    const bool keep = kept + bytes <= kKept;
+    line("  const Node{0}::Coef<{1}>* c{0}{4} = reinterpret_cast<const Node{0}::Coef<{1}>*>(table + s[{2}] + {3});", k,
+         number(i->lane), at.coefs, offset, keep ? "_at" : "");
+    if (keep) {
+      kept += bytes;
+      std::string all = fmt::format("c{}_at[0]", k);
+      for (int p = 1; p < copies; ++p) all += fmt::format(", c{}_at[{}]", k, p);
+      line("  const Node{0}::Coef<{1}> c{0}[{2}] = {{{3}}};", k, number(i->lane), copies, all);
+    }
     offset += (code.program.nodes[k].op->coef_bytes(i->lane) * copies + 15) / 16 * 16;
   }
 }
@@ -403,6 +449,20 @@ void KernelWriter::store_group(int positions, const std::string& array, const st
   line("    }}");
 }
 
+bool KernelWriter::makes_halves() const {
+  return out_type() == DType::float16 && code.values[code.result].lane == Lane::f32;
+}
+void KernelWriter::declare_results(int positions, const char* array, const char* indent) {
+  line("{}{} {}[{}][{}];", indent, element(out_type()), array, positions, out_planes());
+  if (makes_halves()) line("{}float numbers[{}][{}];", indent, positions, out_planes());
+}
+void KernelWriter::keep_result(const char* array, const char* indent) {
+  if (makes_halves()) line("{}for (int p = 0; p < {}; ++p) numbers[j][p] = v{}[p];", indent, out_planes(), code.result);
+  else line("{}for (int p = 0; p < {}; ++p) {}[j][p] = {};", indent, out_planes(), array, stored("p"));
+}
+void KernelWriter::finish_results(const char* array, const char* indent) {
+  if (makes_halves()) line("{}to_halves(numbers, {});", indent, array);
+}
 bool KernelWriter::source_stays_bytes() const {
   const int v = code.source;
   if (v < 0 || input_dtype(code, 0) != DType::uint8 || code.values[v].lane != Lane::f32) return false;

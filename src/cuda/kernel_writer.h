@@ -36,6 +36,10 @@ class KernelWriter {
   void store_kinds(const std::string& x);
   // Stores the first `count` of <array>[positions][planes] at `to`, as vectors where all are `full`. `outside`: position j is fill.
   void store_group(int positions, const std::string& array, const std::string& x, const std::string& outside);
+  // A group's results: the array (and what becomes it), position j's from v<result>[], and the array from that.
+  void declare_results(int positions, const char* array, const char* indent);
+  void keep_result(const char* array, const char* indent);
+  void finish_results(const char* array, const char* indent);
   std::string stored(const std::string& index) const;  // the result as an element of the output
   std::string loaded(int input, Lane lane, const std::string& expression) const;  // an element as a number
 
@@ -53,6 +57,7 @@ class KernelWriter {
 
  private:
   void operators();
+  bool makes_halves() const;
   const Instruction* tile_of(int node) const;
 };
 

@@ -31,7 +31,7 @@ struct DimFilter {
 
 // What a block of a tiled kernel makes of the two innermost dimensions.
 struct Tile {
-  int width = 0, height = 0;
+  int width = 0, height = 0, band = 0;  // band: rows that are in shared memory at once
   size_t bytes = 0;              // of shared memory
 };
 struct Tiling {

@@ -278,6 +278,7 @@ class Packing {
     to[0] = f ? f->begin : d.lo, to[1] = f ? f->step : 1;
     to[2] = k == 0 ? rows_[e].tile.width : rows_[e].tile.height;
     to[3] = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
+    if (k == 1) to[4] = rows_[e].tile.band;
   }
 
   void put_affine(const SampleGeometry& g, int64_t e) {

@@ -45,25 +45,26 @@ AxisTaps taps_of(const SampleGeometry& g, const LoopDim& d) {
   return axis_taps(f.filter, f.in);
 }
 
-constexpr size_t kTileBytes = 44 * 1024;  // so that several blocks share a multiprocessor
+constexpr size_t kTileBytes = 47 * 1024;  // so that several blocks share a multiprocessor
 constexpr int kLargestWindow = 33;        // whose taps are kept in registers
 
 using Path = StageVariant::Path;
 
-// Floats of shared memory that a tile of this size needs.
-size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, int width, int height, Path path) {
+// Bytes of shared memory that a tile needs.
+size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, const Tile& t, Path path) {
   auto of_width = [&](int w) {
-    size_t floats = w * (1 + static_cast<size_t>(x.taps)) + height * (1 + static_cast<size_t>(y.taps));
+    size_t floats = w * (1 + static_cast<size_t>(x.taps)) + t.height * (1 + static_cast<size_t>(y.taps));
     if (path < Path::shared) return floats;
     const double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
-    return floats + 4 + (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * height;
+    return floats + 4 + (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
   };
-  if (path != Path::window) return of_width(width) * 4;
-  // Rows, the rows' taps, those of columns at the border; or, of a narrow tile, what other filters need.
-  const int half = x.taps / 2, folded = std::min(width, 2 * (half + 3));
-  const size_t floats = height * (static_cast<size_t>(window_lead(x.taps, planes)) + (width + half) * planes + 3 + 3 + y.taps) +
+  if (path != Path::window) return of_width(t.width) * 4;
+  // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile, what other filters need.
+  const int half = x.taps / 2, folded = std::min(t.width, 2 * (half + 3));
+  const size_t row = static_cast<size_t>(window_lead(x.taps, planes)) + (t.width + half) * planes + 3;
+  const size_t floats = x.taps + y.taps + 6 + row * t.band + t.height * (3 + static_cast<size_t>(y.taps)) +
                         folded * (1 + static_cast<size_t>(x.taps));
-  return std::max(floats, of_width(std::min(width, 2 * half + 1))) * 4;
+  return std::max(floats, of_width(std::min(t.width, 2 * half + 1))) * 4;
 }
 
 // A convolution of odd size, small enough for registers, without weights that must be left out.
@@ -137,14 +138,16 @@ int vertical_dim(const SampleGeometry& g) {
 Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
-  Tile t{path == Path::window ? 128 : 64, path >= Path::shared ? 16 : 64, 0};
+  Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64, path >= Path::shared ? 16 : 64, 0};
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {
-    t.bytes = tile_bytes(g.tiling.x, g.tiling.y, step_x, g.in_planes, t.width, t.height, path);
+    t.band = std::min(t.band, t.height);
+    t.bytes = tile_bytes(g.tiling.x, g.tiling.y, step_x, g.in_planes, t, path);
     if (t.bytes <= kTileBytes) return t;
     if (t.width == 1 && t.height == 1) return {};
-    if (t.height > 8 || t.width == 1) t.height /= 2;
+    if (t.band > 8 && path >= Path::shared) t.band /= 2;
+    else if (t.height > 16 || t.width == 1) t.height /= 2;
     else t.width /= 2;
   }
 }
