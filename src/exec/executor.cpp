@@ -120,7 +120,8 @@ void Executor::open_gpu() {
     const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
     statistics.name_engine(i, engines.at(n.id)->name());
     decoders_[i] = std::make_unique<GroupDecoder>(*gpu_, std::move(engines.at(n.id)),
-                                                  bound_early(plan.graph, n)->decode_params());
+                                                  bound_early(plan.graph, n)->decode_params(),
+                                                  int64_t{depth} * options.batch_size);
   }
 }
 

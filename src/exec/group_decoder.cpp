@@ -7,9 +7,12 @@
 
 namespace penstock {
 
-GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params)
+GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params, int64_t most)
     : gpu_(gpu), decoder_(std::move(decoder)), params_(params),
       lanes_(static_cast<size_t>(std::max(1, decoder_->lanes()))) {
+  // A full group, or what keeps all lanes busy where there are never that many.
+  const int64_t share = most / static_cast<int64_t>(lanes_.size() + 1);
+  enough_ = static_cast<size_t>(std::max<int64_t>(1, std::min<int64_t>(decoder_->best_group(), share)));
   for (Lane& lane : lanes_) lane.stream = gpu_.own_stream();
   signal_->passed.reserve(lanes_.size());
   thread_ = std::thread([this] { serve(); });
@@ -38,19 +41,18 @@ void GroupDecoder::add(DecodeJob job) {
 }
 
 void GroupDecoder::serve() {
-  const auto enough = static_cast<size_t>(std::max(1, decoder_->best_group()));
   const auto is_busy = [](const Lane& lane) { return lane.busy; };
   std::unique_lock lock(signal_->mutex);
   for (;;) {
     const auto free = std::find_if_not(lanes_.begin(), lanes_.end(), is_busy);
     const bool others = std::any_of(lanes_.begin(), lanes_.end(), is_busy);
     // While other groups keep the decoder busy, the next one may grow.
-    const auto begins = [&] { return free != lanes_.end() && !jobs_.empty() && (!others || images_ >= enough); };
+    const auto begins = [&] { return free != lanes_.end() && !jobs_.empty() && (!others || images_ >= enough_); };
     signal_->wake.wait(lock, [&] { return stop_ || !signal_->passed.empty() || begins(); });
     if (stop_) return;
     if (!signal_->passed.empty()) {  // iterations wait for these
-      const size_t lane = signal_->passed.back();
-      signal_->passed.pop_back();
+      const size_t lane = signal_->passed.front();
+      signal_->passed.erase(signal_->passed.begin());
       lock.unlock();
       settle(lanes_[lane]);
       lock.lock();

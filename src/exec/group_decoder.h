@@ -25,7 +25,8 @@ class GroupDecoder {
  public:
   static constexpr size_t kMostImages = 2048;  // of one group
 
-  GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params);
+  // `most`: images that will be under way and waiting at once.
+  GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params, int64_t most);
   ~GroupDecoder();  // waits for the decoder; jobs that it has not begun or not finished are dropped
   const BatchDecoder& decoder() const { return *decoder_; }
   void add(DecodeJob job);
@@ -56,6 +57,7 @@ class GroupDecoder {
   GpuWork& gpu_;
   std::unique_ptr<BatchDecoder> decoder_;
   const DecodeParams params_;
+  size_t enough_ = 1;  // images that make a group, where others are under way
   int64_t told_ = 0;  // when the last group was told
   std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();  // its mutex guards jobs_, images_ and stop_
   std::deque<DecodeJob> jobs_;
