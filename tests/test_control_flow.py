@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control flow over values of a pipeline, compared with the same function run by Python on each sample."""
+import pathlib
+import runpy
+
 import numpy as np
 import pytest
 
@@ -399,3 +402,9 @@ def test_images_and_stages_in_branches():
     a, b = run(straight, images, X)
     for i in range(N):
         np.testing.assert_array_equal(out[i], a[i] if X[i] > 2 else b[i])
+
+
+@pytest.mark.parametrize("seed", ["mask", "blur"])
+@pytest.mark.filterwarnings("ignore")
+def test_programs_of_users_run(seed):
+    runpy.run_path(str(pathlib.Path(__file__).parents[1] / "examples" / "seeds" / f"{seed}.py"))

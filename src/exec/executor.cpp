@@ -401,6 +401,8 @@ bool Executor::ends(const Iteration& it) const {
 }
 
 void Executor::go_on(Iteration& it) {
+  // Behind a part of control flow the thread that ran it goes on by itself: waking the others would cost more than it.
+  const bool quiet = !ends(it) && plan.steps[it.step].kind == Step::Kind::control;
   if (ends(it)) {
     it.finished = true;
     ready_.notify_all();
@@ -410,7 +412,7 @@ void Executor::go_on(Iteration& it) {
     it.prepared = false;
     it.items = it.next_item = it.done_items = 0;
   }
-  work_.notify_all();
+  if (!quiet) work_.notify_all();
 }
 
 void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
