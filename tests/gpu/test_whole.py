@@ -86,6 +86,29 @@ def test_whole_dimensions():
         check(lambda b: fn.reductions.mean(b), x)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_random_shapes(seed):
+    random = np.random.default_rng(seed)
+    ndim, dtype = int(random.integers(1, 6)), TYPES[seed % len(TYPES)]
+    extents = [0, 1, 1, 2, 3, 4, 5, 8, 9, 31, 33, 70] if ndim < 4 else [0, 1, 1, 2, 3, 4, 5, 8, 9]
+    shapes = [tuple(int(e) for e in random.choice(extents, ndim)) for _ in range(4)]
+    x = [values(s, dtype, seed + k) for k, s in enumerate(shapes)]
+    letters = "ABHWC"[-ndim:]
+    perm = [int(d) for d in random.permutation(ndim)]
+    axis = int(random.integers(-ndim, ndim))
+    axes = sorted({int(d) for d in random.integers(0, ndim, 2)})
+    check(lambda b: fn.transpose(b, perm=perm), x, letters)
+    check(lambda b: fn.cat(b, b, axis=axis), x, letters)
+    check(lambda b: fn.stack(b, b, b, axis=axis), x, letters)
+    fill = float(random.uniform(-300, 300))
+    check(lambda b: fn.pad(b, axes=axes, fill_value=fill), x, letters)
+    check(lambda b: fn.reshape(b, shape=[-1]), x)
+    box = random.uniform(-0.2, 1, (2, len(axes) * 2))
+    check(lambda b: fn.erase(b, axes=axes, anchor=box[0].tolist(), shape=box[1].tolist(), normalized=True, fill_value=5), x, letters)
+    if np.dtype(dtype).itemsize < 8 or seed % 3 == 0:
+        check(lambda b: fn.reductions.mean(b, axes=axes, dtype=types.FLOAT64), x, letters)
+
+
 AXES = [None, [], [0], [1], [2], [0, 1], [1, 2], [0, 2]]
 
 
