@@ -49,7 +49,8 @@ void take_planes(SampleGeometry& g) {
   }
 }
 
-constexpr int kSide = 32;
+// Of a tile: what is in flight hides the memory's latency.
+int side_of(size_t unit_bytes) { return unit_bytes <= 4 ? 64 : 32; }
 enum TileWord { kTiles, kFrom, kTo, kAcross, kDown, kFromStride, kToStride, kOthers, kOther,
                 kTileWords = kOther + 3 * Shape::kMaxDims };
 
@@ -58,27 +59,30 @@ constexpr const char* kTile = R"(
 struct Unit { T v[kPlanes]; };
 __device__ inline void run(const char* table) {
 %ENTRY%
-  const int64_t across = s[3], down = s[4], columns = (across + kSide - 1) / kSide, rows = (down + kSide - 1) / kSide;
+  const int64_t across = s[3], down = s[4], from_row = s[5], to_row = s[6], columns = (across + kSide - 1) / kSide, rows = (down + kSide - 1) / kSide;
   PENSTOCK_SHARED(Unit, tile);
   for (int64_t i = begin; i < end; ++i) {
     const int64_t x = i % columns * kSide, y = i / columns % rows * kSide;
     int64_t rest = i / columns / rows;
-    const T* from = reinterpret_cast<const T*>(s[1]) + x * kPlanes + y * s[5];
-    T* to = reinterpret_cast<T*>(s[2]) + y * kPlanes + x * s[6];
+    const T* from = reinterpret_cast<const T*>(s[1]) + x * kPlanes + y * from_row;
+    T* to = reinterpret_cast<T*>(s[2]) + y * kPlanes + x * to_row;
     for (int d = 0; d < s[7]; ++d) {
       const int64_t k = rest % s[8 + 3 * d];
       rest /= s[8 + 3 * d];
       from += k * s[9 + 3 * d];
       to += k * s[10 + 3 * d];
     }
+    const int width = across - x < kSide ? static_cast<int>(across - x) : kSide, height = down - y < kSide ? static_cast<int>(down - y) : kSide;
+    #pragma unroll 8
     for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
       const int c = item % kSide, r = item / kSide;
-      if (x + c < across && y + r < down) tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * kPlanes + r * s[5]);
+      if (c < width && r < height) tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * kPlanes + r * from_row);
     }
     __syncthreads();
+    #pragma unroll 8
     for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
       const int r = item % kSide, c = item / kSide;
-      if (x + c < across && y + r < down) *reinterpret_cast<Unit*>(to + r * kPlanes + c * s[6]) = tile[r * (kSide + 1) + c];
+      if (c < width && r < height) *reinterpret_cast<Unit*>(to + r * kPlanes + c * to_row) = tile[r * (kSide + 1) + c];
     }
     __syncthreads();
   }
@@ -96,9 +100,9 @@ int tile_across(const SampleGeometry& g) {
   return -1;
 }
 
-void add_tile(const CopyStep& step, const SampleGeometry& g, int across, EntryTable& entries) {
+void add_tile(const CopyStep& step, const SampleGeometry& g, int across, int side, EntryTable& entries) {
   const LoopDim &a = g.dims[across], &b = g.dims.back();
-  int64_t tiles = ((a.extent + kSide - 1) / kSide) * ((b.extent + kSide - 1) / kSide), others = 0;
+  int64_t tiles = ((a.extent + side - 1) / side) * ((b.extent + side - 1) / side), others = 0;
   for (int d = 0; d + 1 < g.dims.size(); ++d)
     if (d != across) tiles *= g.dims[d].extent;
   int64_t* w = entries.add(tiles);
@@ -136,7 +140,7 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
     take_planes(g);
     merge_dims(g, 1);
     if (const int across = tile_across(g); across >= 0) {
-      add_tile(step, g, across, tiles[g.in_planes]);
+      add_tile(step, g, across, side_of(bytes * static_cast<size_t>(g.in_planes)), tiles[g.in_planes]);
       continue;
     }
     choose_variant(code, g);
@@ -151,10 +155,11 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
   }
   for (size_t planes = 1; planes < tiles.size(); ++planes) {
     if (tiles[planes].empty()) continue;
+    const int side = side_of(bytes * planes);
     to.add(to.kernel(fmt::format("tile {} {}", bytes, planes), [&] {
       return whole_text(kTileWords, fmt::format("typedef {} T;\nconstexpr int kPlanes = {}, kSide = {};\n", element(type_of_size(bytes)), planes,
-                                                kSide) + with_entry(kTile));
-    }), tiles[planes], 1, planes * bytes * kSide * (kSide + 1));
+                                                side) + with_entry(kTile));
+    }), tiles[planes], 1, planes * bytes * static_cast<size_t>(side) * (side + 1));
   }
   for (size_t k = 0; k < variants.size(); ++k) {
     std::vector<StageEntry> group;

@@ -45,25 +45,33 @@ __device__ inline void run(const char* table) {
   const double* factor = reinterpret_cast<const double*>(s[7] ? s[7] : reinterpret_cast<int64_t>(data + s[8]));
   const Index mean_step = static_cast<Index>(s[6]), factor_step = static_cast<Index>(s[9]);
   const bool aligned = ((reinterpret_cast<uint64_t>(in) & (alignof(Source) - 1)) | (reinterpret_cast<uint64_t>(out) & (alignof(Target) - 1))) == 0;
-  const auto one = [&](In v, Index e) {
+  // The innermost dimension is counted, the others are worked out where it is through.
+  const Index extent = static_cast<Index>(dims > 0 ? s[12] : n), stride = static_cast<Index>(dims > 0 ? s[13] : 0);
+  const auto outer = [&](Index rest) {
     Index r = 0;
-    for (int d = 0; d < dims; ++d) {
-      const Index extent = static_cast<Index>(s[12 + 2 * d]);
-      r += e % extent * static_cast<Index>(s[13 + 2 * d]);
-      e /= extent;
+    for (int d = 1; d < dims; ++d) {
+      const Index own = static_cast<Index>(s[12 + 2 * d]);
+      r += rest % own * static_cast<Index>(s[13 + 2 * d]);
+      rest /= own;
     }
-    return stored<Out>((static_cast<double>(v) - mean[r * mean_step]) * factor[r * factor_step] + shift);
+    return r;
   };
   for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
     const int64_t e = i * kGroup;
+    Index rest = static_cast<Index>(e) / extent, x0 = static_cast<Index>(e) - rest * extent, base = outer(rest);
+    const auto next = [&](In v) {
+      if (x0 == extent) x0 = 0, base = outer(++rest);
+      const Index r = base + x0++ * stride;
+      return stored<Out>((static_cast<double>(v) - mean[r * mean_step]) * factor[r * factor_step] + shift);
+    };
     if (aligned && e + kGroup <= n) {
       const Source x = *reinterpret_cast<const Source*>(in + e);
       Target y;
       PENSTOCK_UNROLL
-      for (int q = 0; q < kGroup; ++q) y.v[q] = one(x.v[q], static_cast<Index>(e + q));
+      for (int q = 0; q < kGroup; ++q) y.v[q] = next(x.v[q]);
       *reinterpret_cast<Target*>(out + e) = y;
     } else {
-      for (int q = 0; q < kGroup && e + q < n; ++q) out[e + q] = one(in[e + q], static_cast<Index>(e + q));
+      for (int q = 0; q < kGroup && e + q < n; ++q) out[e + q] = next(in[e + q]);
     }
   }
 }
