@@ -25,12 +25,7 @@ struct Assign : IndexRanges {
     to.copy(in[0], out[0]);
     to.then();
     const View part = picked(s.index, out[0]), &value = in[1];
-    if (value.dtype == part.dtype) {
-      to.copy(broadcast(value, part.shape), part);
-      return;
-    }
-    if (&to != &host_work()) bad_type("a value of another type: cast it first");
-    assign(value, part);
+    to.copy(broadcast(value, part.shape), part);
   }
 };
 PENSTOCK_OPERATOR(Assign);

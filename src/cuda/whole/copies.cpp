@@ -2,6 +2,8 @@
 // Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size. Where neighbors
 // of the source and of the target are far apart in the other, tiles go through shared memory.
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "cuda/kernel_writer.h"
 #include "cuda/stage_table.h"
@@ -89,6 +91,25 @@ __device__ inline void run(const char* table) {
 }
 )";
 
+// The conversions of the operator `cast`.
+const StageCode& cast_code(DType from, DType to) {
+  static std::mutex mutex;
+  static auto* codes = new std::map<std::pair<DType, DType>, std::unique_ptr<StageCode>>;
+  std::lock_guard lock(mutex);
+  auto& code = (*codes)[{from, to}];
+  if (!code) {
+    const OpInfo& cast = get_op("cast");
+    std::vector<Argument> args(cast.args.size());
+    args.at(0).value = static_cast<int64_t>(to);
+    StageProgram p;
+    p.inputs = {{from, -1, {}}};
+    p.outputs = {append_node(p, bind_op(cast, args), {0}, 0)};
+    code = std::make_unique<StageCode>();
+    compile_stage(std::move(p), *code);
+  }
+  return *code;
+}
+
 // Which dimension of the source goes across, for a sample that tiles suit; -1: they do not.
 int tile_across(const SampleGeometry& g) {
   if (g.dims.size() < 2 || (g.has_plane && (g.plane.in_stride[0] != 1 || g.plane.out_stride != 1))) return -1;
@@ -119,10 +140,14 @@ void add_tile(const CopyStep& step, const SampleGeometry& g, int across, int sid
 
 }  // namespace
 
-void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
+// Of one type to one type.
+static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   if (steps.empty()) return;
-  const size_t bytes = size_of(steps[0].from.dtype);  // of one operator: the same for all
-  const StageCode& code = copy_code(bytes);
+  const DType from_type = steps[0].from.dtype, to_type = steps[0].to.dtype;
+  const bool converts = from_type != to_type;
+  const size_t bytes = size_of(from_type);
+  const StageCode& code = converts ? cast_code(from_type, to_type) : copy_code(bytes);
+  const std::string kind = converts ? fmt::format("cast {} {}", name_of(from_type), name_of(to_type)) : fmt::format("copy {}", bytes);
   thread_local GeometryList geometries;  // kept: they are large
   geometries.shrink(0);
   std::vector<StageEntry> entries;
@@ -139,7 +164,7 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
     }
     take_planes(g);
     merge_dims(g, 1);
-    if (const int across = tile_across(g); across >= 0) {
+    if (const int across = converts ? -1 : tile_across(g); across >= 0) {
       add_tile(step, g, across, side_of(bytes * static_cast<size_t>(g.in_planes)), tiles[g.in_planes]);
       continue;
     }
@@ -172,9 +197,16 @@ void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
     TableWriter table = to.table();
     const StageVariant& v = variants[k];
     const PackedTable packed = pack_table(code, v, pack, table);
-    const std::string name = fmt::format("copy {} {} {} {} {} {}", bytes, static_cast<int>(v.kind), v.dims, v.planes, v.has_plane, v.wide);
+    const std::string name = fmt::format("{} {} {} {} {} {}", kind, static_cast<int>(v.kind), v.dims, v.planes, v.has_plane, v.wide);
     to.add(to.kernel(name, [&] { return emit_stage(code, v); }), table, packed.blocks, packed.shared_bytes);
   }
+}
+
+void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
+  std::vector<CopyStep> same, converted;  // of one operator: elements of one size, conversions between two types
+  for (const CopyStep& s : steps) (s.from.dtype == s.to.dtype ? same : converted).push_back(s);
+  enqueue_alike(same, to);
+  enqueue_alike(converted, to);
 }
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/sample_work.h"
 
+#include "ops/machine/broadcast.h"
 #include "ops/machine/statistics.h"
 #include "ops/machine/stored.h"
 
@@ -34,7 +35,10 @@ namespace {
 
 class HostWork final : public SampleWork {
  public:
-  void copy(const View& from, const View& to) override { copy_strided(from, to); }
+  void copy(const View& from, const View& to) override {
+    if (from.dtype == to.dtype) copy_strided(from, to);
+    else assign(from, to);
+  }
   void fill(const View& to, const SampleNumbers& values, int channel_dim) override { fill_strided(to, values.here, channel_dim); }
   void then() override {}
   void draw(const View& out, const RandomStream& stream, const DrawRule& rule, std::span<const std::byte> coef) override {

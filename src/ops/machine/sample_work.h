@@ -44,7 +44,7 @@ struct NormalizeRule {
 class SampleWork {
  public:
   virtual ~SampleWork() = default;
-  // `from` and `to` have the same shape and element size; strides may be anything.
+  // `from` and `to` have the same shape; strides may be anything. Between types as `cast` converts.
   virtual void copy(const View& from, const View& to) = 0;
   // As fill_strided.
   virtual void fill(const View& to, const SampleNumbers& values, int channel_dim = -1) = 0;
