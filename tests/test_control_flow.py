@@ -408,3 +408,14 @@ def test_images_and_stages_in_branches():
 @pytest.mark.filterwarnings("ignore")
 def test_programs_of_users_run(seed):
     runpy.run_path(str(pathlib.Path(__file__).parents[1] / "examples" / "seeds" / f"{seed}.py"))
+
+
+def test_a_pipeline_class_is_converted():
+    class Own(Pipeline):
+        def define_graph(self):
+            x = fn.external_source(lambda: X, dtype=types.INT32, ndim=0)
+            if x > 2:
+                x = x * 10
+            return x
+    (out,) = Own(batch_size=N, num_threads=1).run()
+    assert [int(t.numpy()) for t in out] == [0, 1, 2, 30, 40, 50]

@@ -3,6 +3,7 @@
 Python: a graph is only made where a value of the pipeline decides."""
 import functools
 import operator
+import threading
 import types as python_types
 
 from . import control_flow_ast, graph
@@ -132,7 +133,7 @@ def call(function):
     return function
 
 
-_active = []  # (code of a function that runs, how deep in bodies)
+_running = threading.local()  # .active: (code of a function that runs, how deep in bodies)
 
 
 def _converted(function):
@@ -146,15 +147,17 @@ def _converted(function):
     @functools.wraps(function)
     def entered(*args, **kwargs):
         depth = region_depth()
-        if any(c is code and d < depth for c, d in _active):
+        if not hasattr(_running, "active"):
+            _running.active = []
+        if any(c is code and d < depth for c, d in _running.active):
             raise RecursionError(f"'{function.__name__}' calls itself under a condition or in a loop on a value of the pipeline: "
                                  "such a recursion has no end while the pipeline is defined; write it as a loop"
                                  f"\n  at {graph.user_line()}")
-        _active.append((code, depth))
+        _running.active.append((code, depth))
         try:
             return made(*args, **kwargs)
         finally:
-            _active.pop()
+            _running.active.pop()
     return entered
 
 

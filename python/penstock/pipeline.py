@@ -146,7 +146,8 @@ class Pipeline:
             raise ValueError("a pipeline needs a batch_size")
         graph.push(self)
         try:
-            returned = self._outputs if self._outputs is not None else (define_graph or self.define_graph)()
+            from .control_flow_run import call
+            returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = self._as_outputs(returned)
         finally:
             graph.pop()

@@ -90,7 +90,8 @@ int Graph::add_control(Node n) {
     if (n.name.empty()) n.name = fmt::format("__{}_{}", n.op, n.id);
     if (n.region < 0 || n.region >= static_cast<int>(regions_.size())) bad_argument("a body that does not exist");
     const auto check_body = [&](int body, int parent) {
-      if (body <= 0 || body >= static_cast<int>(regions_.size()) || regions_[body].parent != parent)
+      if (body <= 0 || body >= static_cast<int>(regions_.size()) || regions_[body].parent != parent ||
+          regions_[body].owner >= 0)
         bad_argument("a body that does not belong here");
     };
     const auto check_value = [&](ValueRef v, int region) {
@@ -103,6 +104,9 @@ int Graph::add_control(Node n) {
     };
     std::vector<ValueType> types;
     n.outputs_on_gpu.clear();
+    n.constants.clear(), n.per_sample.clear();  // a saved pipeline may hold anything
+    if (n.control != Control::loop) n.test = {}, n.arguments.clear(), n.trips = -1;
+    if (n.control != Control::loop && n.control != Control::branch) n.results.clear(), n.inputs.clear(), n.bodies.clear();
     if (n.control == Control::branch) {
       if (n.inputs.size() != 1 || n.bodies.size() != 2 || n.results.size() % 2) bad_argument("a condition without bodies");
       const size_t count = n.results.size() / 2;
