@@ -11,6 +11,7 @@ constexpr uint32_t kThreads = 256;           // of a block of every kernel
 constexpr uint32_t kEntryBits = 1024;        // spacing of entries
 constexpr uint32_t kMostEntries = 4;         // of a subsequence
 constexpr uint32_t kTransformed = 128;       // blocks that a block of the transform takes: 32 at once
+constexpr uint32_t kPairs = 4;               // pairs of rows that a warp writes one after the other
 constexpr uint32_t kNoMarker = 0xFFFFFFFFu;
 constexpr uint32_t kSlackWords = 16;         // behind each picture's data
 
@@ -42,7 +43,6 @@ struct Picture {
   uint32_t x, y, region_width, region_height;  // stored pixels that are written
   uint32_t channels, bgr, dense;     // dense: rows one after the other as they are stored, no orientation
   uint32_t lanes;                    // of a warp that share a row of pixels: a power of two
-  uint32_t first_transform, first_color;       // blocks of these launches
   uint64_t out;                      // where stored pixel (x, y) goes
   int64_t row_step, pixel_step;      // bytes
   alignas(16) uint16_t quant[3][64]; // columns first
@@ -90,6 +90,7 @@ struct BatchTable {
   const TableSpec* specs;
   const Item *tile, *sync;
   const DecodeItem* decode;
+  const uint32_t *first_transform, *first_color;  // of each picture, among the blocks of these launches
   uint32_t *marker, *bits, *flags;           // of each picture
   TableSet* tables;
   uint32_t *words, *tile_kept, *tile_restarts;

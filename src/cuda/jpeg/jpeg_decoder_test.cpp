@@ -163,5 +163,27 @@ TEST(JpegOnTheGpu, LeavesTheRestOfABatchAloneWhateverAFileHolds) {
   EXPECT_GT(taken, 120);
 }
 
+// The data end early, and what is read behind them are zeros, which are codes too.
+TEST(JpegOnTheGpu, SeesThatDataEndBeforeARegion) {
+  JpegRecipe r;
+  r.height = 96, r.width = 88, r.h = r.v = 1, r.seed = 600;
+  const File whole = test::make_jpeg(r);
+  test::GpuJpegs gpu;
+  for (int percent = 55; percent < 100; percent += 2) {
+    File file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(whole.size() * percent / 100));
+    while (file.back() == 0xFF) file.pop_back();
+    file.insert(file.end(), {0xFF, 0xD9});
+    for (const int64_t end : {24, 56, 80}) gpu.add(file, std::to_string(percent) + " %", Region{end - 20, 5, 20, 60});
+  }
+  const auto got = gpu.decode({}), want = gpu.decode_on_cpu({});
+  size_t flagged = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i].error.empty()) gpu.expect_same(i, {}, got[i].pixels, want[i].pixels);
+    else ++flagged;
+  }
+  EXPECT_GT(flagged, 10u);
+  EXPECT_LT(flagged, got.size());
+}
+
 }  // namespace
 }  // namespace penstock

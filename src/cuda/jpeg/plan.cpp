@@ -99,6 +99,8 @@ void Plan::clear(size_t file_bytes) {
   tile_items_.clear();
   sync_items_.clear();
   decode_items_.clear();
+  first_transform_.clear();
+  first_color_.clear();
 }
 
 uint32_t Plan::table_set(const jpeg::ScanHeader& h, Picture& p) {
@@ -212,13 +214,13 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
     const uint16_t* quant = h.quant[h.component[c].quant];
     for (int k = 0; k < 64; ++k) p.quant[c][(k & 7) * 8 + (k >> 3)] = quant[k];
   }
-  p.first_transform = transforms_;
+  first_transform_.push_back(transforms_);
   const uint64_t wanted = p.planes == 1 ? mcus * h.h_max * h.v_max : mcus * p.mcu_blocks;
   transforms_ += static_cast<uint32_t>(up(wanted, kTransformed) / kTransformed);
-  p.first_color = colors_;
+  first_color_.push_back(colors_);
   const uint64_t x0 = p.x & ~7u, y0 = p.y & ~1u, groups = up(p.x + p.region_width - x0, 8) / 8;
   p.lanes = std::bit_ceil(static_cast<uint32_t>(std::min<uint64_t>(groups, 32)));
-  const uint64_t pairs = up(p.y + p.region_height - y0, 2) / 2, pairs_a_warp = 32 / p.lanes;
+  const uint64_t pairs = up(p.y + p.region_height - y0, 2) / 2, pairs_a_warp = 32 / p.lanes * kPairs;
   const uint64_t warps = up(groups, p.lanes) / p.lanes * (up(pairs, pairs_a_warp) / pairs_a_warp);
   colors_ += static_cast<uint32_t>(up(warps, kThreads / 32) / (kThreads / 32));
   pictures_.push_back(p);
@@ -255,6 +257,8 @@ size_t Plan::description_bytes() {
   at_.tiles = take(tile_items_.size() * sizeof(Item));
   at_.syncs = take(sync_items_.size() * sizeof(Item));
   at_.decodes = take(decode_items_.size() * sizeof(DecodeItem));
+  at_.first_transform = take(pictures_.size() * 4);
+  at_.first_color = take(pictures_.size() * 4);
   at_.markers = take(pictures_.size() * 4);
   at_.bits = take(pictures_.size() * 4);
   at_.flags = take(pictures_.size() * 4);
@@ -312,6 +316,8 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   on(b.tile, at_.tiles);
   on(b.sync, at_.syncs);
   on(b.decode, at_.decodes);
+  on(b.first_transform, at_.first_transform);
+  on(b.first_color, at_.first_color);
   on(b.marker, at_.markers);
   on(b.bits, at_.bits);
   on(b.flags, at_.flags);
@@ -344,6 +350,8 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   put(at_.tiles, tile_items_);
   put(at_.syncs, sync_items_);
   put(at_.decodes, decode_items_);
+  put(at_.first_transform, first_transform_);
+  put(at_.first_color, first_color_);
   std::memset(to + at_.markers, 0xFF, pictures_.size() * 4);
   std::memset(to + at_.bits, 0, at_.end - at_.bits);
 }

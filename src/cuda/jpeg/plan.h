@@ -56,10 +56,11 @@ class Plan {
   std::vector<TableSpec> specs_;
   std::vector<Item> tile_items_, sync_items_;
   std::vector<DecodeItem> decode_items_;
+  std::vector<uint32_t> first_transform_, first_color_;
   std::vector<std::pair<size_t, size_t>> guards_;  // of the scratch memory: where, how many bytes
   jpeg::ScanHeader header_;
   struct {
-    size_t pictures, specs, tiles, syncs, decodes, markers, bits, flags, end;
+    size_t pictures, specs, tiles, syncs, decodes, first_transform, first_color, markers, bits, flags, end;
   } at_{};
   struct {
     size_t tables, words, tile_kept, tile_restarts, segment_end, segment_bytes, segment_sub, sub_segment, sub_state,

@@ -34,11 +34,11 @@ template <uint32_t kShift> PENSTOCK_DEVICE void transform(const int32_t* in, int
 }
 
 // The picture of a block of a launch in which each picture has blocks from `first` on.
-template <class First> PENSTOCK_DEVICE uint32_t picture_of(const BatchTable& b, const First& first) {
+PENSTOCK_DEVICE uint32_t picture_of(const BatchTable& b, const uint32_t* first) {
   uint32_t low = 0, high = b.pictures - 1;
   while (low < high) {
     const uint32_t middle = (low + high + 1) >> 1;
-    if (first(b.picture[middle]) <= blockIdx.x) low = middle;
+    if (first[middle] <= blockIdx.x) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -52,11 +52,11 @@ PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
 // 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane.
 PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   __shared__ uint32_t passed[32][8 * 5];
-  const uint32_t picture = picture_of(b, [](const Picture& p) { return p.first_transform; });
+  const uint32_t picture = picture_of(b, b.first_transform);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
   const uint32_t l = threadIdx.x & 7, of_warps = threadIdx.x >> 3;
-  const uint32_t q0 = (blockIdx.x - p.first_transform) * kTransformed + of_warps;
+  const uint32_t q0 = (blockIdx.x - b.first_transform[picture]) * kTransformed + of_warps;
   const uint32_t columns = p.column_end - p.column_begin, mcus = columns * (p.row_end - p.row_begin);
   const uint32_t across = p.h >> 1, down = p.v >> 1, luma = mcus << (across + down);
   uint32_t unusual = 0;
@@ -258,16 +258,15 @@ PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32
 // shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   __shared__ uint32_t rows[kThreads / 32][2][32 * 6 + 8];
-  const uint32_t picture = picture_of(b, [](const Picture& p) { return p.first_color; });
+  const uint32_t picture = picture_of(b, b.first_color);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
   const uint32_t x0 = p.x & ~7u, y0 = p.y & ~1u, x1 = p.x + p.region_width, y1 = p.y + p.region_height;
   const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, lanes = p.lanes, parts = (groups + lanes - 1) / lanes;
-  const uint32_t number = (blockIdx.x - p.first_color) * (kThreads / 32) + (threadIdx.x >> 5), lane = threadIdx.x & 31;
+  const uint32_t number = (blockIdx.x - b.first_color[picture]) * (kThreads / 32) + (threadIdx.x >> 5), lane = threadIdx.x & 31;
   const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes;
-  const uint32_t group = first + lane % lanes, pair = row_number * (32 / lanes) + lane / lanes;
-  const bool inside = pair < pairs && group < groups;
-  const int32_t x = static_cast<int32_t>(x0 + group * 8), y = static_cast<int32_t>(y0 + pair * 2);
+  const uint32_t group = first + lane % lanes;
+  const int32_t x = static_cast<int32_t>(x0 + group * 8);
   const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = static_cast<int32_t>(p.h),
                 v = static_cast<int32_t>(p.v);
   const int32_t left = static_cast<int32_t>(p.column_begin) * 8, top = static_cast<int32_t>(p.row_begin) * 8;
@@ -284,48 +283,55 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
   const int32_t skipped = static_cast<int32_t>(region_x) > part_x ? static_cast<int32_t>(region_x) - part_x : 0;
   const int32_t part_end = static_cast<int32_t>(umin(x1, x0 + (first + lanes) * 8)) - part_x;
-  const auto row_on = [&](int32_t r) {
-    return pair < pairs && y + r >= static_cast<int32_t>(region_y) && y + r < static_cast<int32_t>(y1);
-  };
-  if (inside) {
-    const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
-    const uint8_t* const luma = b.samples + p.plane[0] + static_cast<uint32_t>(y - top * v) * stride + (x - left * h);
-    const auto put = [&](int32_t r, const uint32_t* of_chroma) {
-      const auto of_luma = load_as<Words2>(luma + static_cast<uint32_t>(r) * stride);
-      uint32_t* const mine = rows[threadIdx.x >> 5][r] + 4 + lane * words;
-      if (channels == 1) {
-        mine[0] = of_luma.x, mine[1] = of_luma.y;
-      } else {
-        uint32_t made[6];
-        colors(of_luma, of_chroma, color, bgr, made);
-        PENSTOCK_UNROLL
-        for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
-      }
+  PENSTOCK_KEEP_LOOP
+  for (uint32_t turn = 0; turn < kPairs; ++turn) {
+    const uint32_t pair = (row_number * kPairs + turn) * (32 / lanes) + lane / lanes;
+    const bool inside = pair < pairs && group < groups;
+    const int32_t y = static_cast<int32_t>(y0 + pair * 2);
+    const auto row_on = [&](int32_t r) {
+      return pair < pairs && y + r >= static_cast<int32_t>(region_y) && y + r < static_cast<int32_t>(y1);
     };
-    if (color) {
-      upsample(h, v, chroma, y, x, put);
-    } else {
-      const uint32_t none[8] = {};
-      put(0, none);
-      put(1, none);
-    }
-  }
-  __syncwarp();
-  for (int32_t r = 0; r < 2; ++r) {
-    if (!row_on(r)) continue;
-    const uint32_t* const of_row = rows[threadIdx.x >> 5][r] + 4 + in_row;
-    const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(region_y)) * row_step;
-    const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(region_x);
-    if (dense) {
-      write_row(of_row, static_cast<uint32_t>(skipped * bytes), static_cast<uint32_t>((part_end - skipped) * bytes),
-                out + static_cast<uint64_t>(row + begin * bytes), lane % lanes, lanes);
-    } else {
-      const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
-      for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
-        auto* const to = reinterpret_cast<uint8_t*>(out + static_cast<uint64_t>(row + (begin + i - skipped) * pixel_step));
-        for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
+    if (inside) {
+      const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
+      const uint8_t* const luma = b.samples + p.plane[0] + static_cast<uint32_t>(y - top * v) * stride + (x - left * h);
+      const auto put = [&](int32_t r, const uint32_t* of_chroma) {
+        const auto of_luma = load_as<Words2>(luma + static_cast<uint32_t>(r) * stride);
+        uint32_t* const mine = rows[threadIdx.x >> 5][r] + 4 + lane * words;
+        if (channels == 1) {
+          mine[0] = of_luma.x, mine[1] = of_luma.y;
+        } else {
+          uint32_t made[6];
+          colors(of_luma, of_chroma, color, bgr, made);
+          PENSTOCK_UNROLL
+          for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
+        }
+      };
+      if (color) {
+        upsample(h, v, chroma, y, x, put);
+      } else {
+        const uint32_t none[8] = {};
+        put(0, none);
+        put(1, none);
       }
     }
+    __syncwarp();
+    for (int32_t r = 0; r < 2; ++r) {
+      if (!row_on(r)) continue;
+      const uint32_t* const of_row = rows[threadIdx.x >> 5][r] + 4 + in_row;
+      const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(region_y)) * row_step;
+      const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(region_x);
+      if (dense) {
+        write_row(of_row, static_cast<uint32_t>(skipped * bytes), static_cast<uint32_t>((part_end - skipped) * bytes),
+                  out + static_cast<uint64_t>(row + begin * bytes), lane % lanes, lanes);
+      } else {
+        const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
+        for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
+          auto* const to = reinterpret_cast<uint8_t*>(out + static_cast<uint64_t>(row + (begin + i - skipped) * pixel_step));
+          for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
+        }
+      }
+    }
+    __syncwarp();
   }
 }
 
