@@ -18,7 +18,7 @@ class Value:
         return int(self.array.item())
 
     def __iter__(self):
-        return (Value(a) for a in self.array)
+        return iter([Value(a) for a in self.array])  # of the value that the loop began with
 
     def __getitem__(self, key):
         return Value(self.array[plain(key)])
