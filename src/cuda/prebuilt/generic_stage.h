@@ -13,7 +13,7 @@ namespace penstock {
 
 // What it reads behind the table's entries: a program and its steps.
 PENSTOCK_TEXT(
-    generic_program_text, constexpr int kGenericSlots = 12;  // values of a position at a time
+    generic_program_text, constexpr int kGenericSlots = 8;  // values of a position at a time
     constexpr int kGenericPlanes = 4;                        // of those planes that are kept at once
     constexpr int kGenericAxes = 3;                          // filtered dimensions
     struct GenericStep {

@@ -189,15 +189,15 @@ __device__ PENSTOCK_CALLED uint64_t warped(int dims, int lane, const GenericWarp
 
 __device__ inline void position(const char* table, const GenericProgram& g, const int64_t* s, int64_t i) {
   const GenericStep* steps = reinterpret_cast<const GenericStep*>(&g + 1);
-  const int64_t* dim[8];
   int64_t x[8], rest = i, o = 0;
+  auto dim = [&](int d) { return s + g.at_dims + d * g.dim_words; };
   bool inside = true;
   for (int d = g.dims - 1; d >= 0; --d) {
-    dim[d] = s + g.at_dims + d * g.dim_words;
-    x[d] = d > 0 ? rest % dim[d][0] : rest;
-    if (d > 0) rest /= dim[d][0];
-    o += x[d] * dim[d][3];
-    if (g.fills) inside = inside && x[d] >= dim[d][1] && x[d] < dim[d][2];
+    const int64_t* w = dim(d);
+    x[d] = d > 0 ? rest % w[0] : rest;
+    if (d > 0) rest /= w[0];
+    o += x[d] * w[3];
+    if (g.fills) inside = inside && x[d] >= w[1] && x[d] < w[2];
   }
   char* out = reinterpret_cast<char*>(s[g.at_out]);
   const char* fill = g.fills ? table + s[g.at_fill] : table;
@@ -216,7 +216,7 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
         for (int n = 0; n < g.axes; ++n) special = special || g.axis_dim[n] == d;
         for (int n = 0; n < 3; ++n) special = special || g.warp_dim[n] == d;
       }
-      if (!special) a[k] += x[d] * dim[d][4 + k];
+      if (!special) a[k] += x[d] * dim(d)[4 + k];
     }
   }
   const int32_t* pick = g.picks_planes ? reinterpret_cast<const int32_t*>(table + s[g.at_pick]) : nullptr;
@@ -230,7 +230,7 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
       axis[k] = {0, 1, 0, &one};
       if (k >= g.axes) continue;
       const int64_t* w = s + g.at_axes + 4 * k;
-      const int64_t* own = dim[g.axis_dim[k]];
+      const int64_t* own = dim(g.axis_dim[k]);
       const int64_t t = x[g.axis_dim[k]] - (g.fills ? own[1] : 0);
       const int taps = static_cast<int>(w[0]);
       axis[k].step = w[3] * own[4];
@@ -249,7 +249,7 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
     warp.m = reinterpret_cast<const double*>(w);
     warp.extent = w + 12;
     for (int n = 0; n < 3; ++n) {
-      warp.stride[n] = g.warp_dim[n] < 0 ? 0 : dim[g.warp_dim[n]][4];
+      warp.stride[n] = g.warp_dim[n] < 0 ? 0 : dim(g.warp_dim[n])[4];
       warp.x[n] = g.warp_dim[n] < 0 ? 0 : x[g.warp_dim[n]];
     }
     warp.outside = *reinterpret_cast<const float*>(table + w[15]);
