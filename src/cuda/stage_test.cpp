@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "base/backend.h"
@@ -66,12 +67,20 @@ Batch random_batch(DType t, const std::vector<Shape>& shapes, const Layout& layo
   return b;
 }
 
+// One of its own: page-locked memory of work on no stream is used again at once.
+StreamHandle stream_of(Driver& driver) {
+  static std::map<Driver*, StreamHandle> streams;
+  StreamHandle& stream = streams[&driver];
+  if (!stream) stream = driver.take_stream(0);
+  return stream;
+}
+
 Batch on_device(Driver& driver, const Batch& b) {
   Batch d(b.dtype(), b.ndim(), b.layout(), b.size());
   for (int i = 0; i < b.size(); ++i) d.sample(i).shape = b.shape(i);
-  d.allocate(driver.memory(0));
+  d.allocate(driver.memory(0), stream_of(driver));
   for (int i = 0; i < b.size(); ++i)
-    driver.copy(0, d.sample(i).data, b.sample(i).data, b.shape(i).volume() * size_of(b.dtype()), nullptr);
+    driver.copy(0, d.sample(i).data, b.sample(i).data, b.shape(i).volume() * size_of(b.dtype()), stream_of(driver));
   return d;
 }
 
@@ -93,7 +102,7 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
   std::vector<Batch> there;
   for (const auto& b : inputs) there.push_back(on_device(*driver, b));
   BatchStageCall call;
-  call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0);
+  call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0), call.stream = stream_of(*driver);
   Batch out[1];
   std::vector<SampleError> errors;
   const auto runner = make_gpu_stage(program, *driver);
@@ -123,8 +132,8 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
     ASSERT_EQ(t.view.dtype, out[0].dtype());
     const size_t bytes = t.view.volume() * size_of(t.view.dtype);
     std::vector<char> back(bytes + 1);
-    driver->copy(0, back.data(), out[0].sample(i).data, bytes, nullptr);
-    driver->synchronize(0, nullptr);
+    driver->copy(0, back.data(), out[0].sample(i).data, bytes, stream_of(*driver));
+    driver->synchronize(0, stream_of(*driver));
     if (std::memcmp(back.data(), t.view.data, bytes) == 0) continue;
     View host = t.view;
     host.data = back.data();
@@ -314,7 +323,7 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
   }
   const auto bytes = [&](BatchStageRunner& runner, const Batch& in) {
     BatchStageCall call;
-    call.size = in.size(), call.inputs = {&in, 1}, call.memory = driver->memory(0);
+    call.size = in.size(), call.inputs = {&in, 1}, call.memory = driver->memory(0), call.stream = stream_of(*driver);
     call.context = [](int) { return SampleContext{}; };
     Batch out[1];
     std::vector<SampleError> errors;
@@ -323,7 +332,8 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
     for (int i = 0; i < in.size(); ++i) {
       const size_t n = all.size(), more = out[0].shape(i).volume();
       all.resize(n + more);
-      driver->copy(0, all.data() + n, out[0].sample(i).data, more, nullptr);
+      driver->copy(0, all.data() + n, out[0].sample(i).data, more, stream_of(*driver));
+      driver->synchronize(0, stream_of(*driver));
     }
     return all;
   };
