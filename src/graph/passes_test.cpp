@@ -172,13 +172,12 @@ TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
                                           "stage: %4 brightness\n"
                                           "stage: %5 flip\n");
   options.gpu = true;
-  const std::string rest = "transfer: %2 to %2@cpu\n"
-                           "whole: %3 reductions.mean\n"
+  const std::string rest = "stage on the GPU: %3 reductions.mean\n"
+                           "transfer: %3 to %3@cpu\n"
                            "stage on the GPU: %4 brightness\n"
                            "transfer: %4 to %4@cpu\n"
                            "stage: %5 flip\n"
-                           "transfer: %5 to %5@gpu\n"
-                           "transfer: %3 to %3@gpu\n";
+                           "transfer: %5 to %5@gpu\n";
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "stage: %1 decoders.image_random_crop (reads files)\n"
                                           "transfer: %1 to %1@gpu\n"

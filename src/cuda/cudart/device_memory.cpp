@@ -2,6 +2,7 @@
 #include "cuda/cudart/device_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <list>
 #include <map>
 #include <mutex>
@@ -10,6 +11,8 @@
 
 namespace penstock {
 namespace {
+
+constexpr size_t kWord = 16;  // kernels read bytes in words: also those that the end of what was asked for lies in
 
 [[noreturn]] void no_room(int device, size_t bytes) {
   size_t idle = 0, total = 0;
@@ -41,17 +44,19 @@ class StreamOrderedMemory final : public MemoryResource {
     OnDevice scope(gpu_);
     const auto on = static_cast<cudaStream_t>(stream);
     void* p = nullptr;
-    cudaError_t code = cudaMallocFromPoolAsync(&p, std::max<size_t>(bytes, 1), pool_, on);
+    if (bytes > std::numeric_limits<size_t>::max() - kWord) no_room(gpu_.index(), bytes);
+    const size_t room = (std::max<size_t>(bytes, 1) + kWord - 1) / kWord * kWord;
+    cudaError_t code = cudaMallocFromPoolAsync(&p, room, pool_, on);
     if (code == cudaErrorMemoryAllocation) {
       static_cast<void>(cudaGetLastError());
       wait_for_other_streams(true);  // from now on: what they give back is worth more than overlap
-      code = cudaMallocFromPoolAsync(&p, std::max<size_t>(bytes, 1), pool_, on);
+      code = cudaMallocFromPoolAsync(&p, room, pool_, on);
     }
     if (code == cudaErrorMemoryAllocation) {  // what is free but in pieces too small goes back to the system
       static_cast<void>(cudaGetLastError());
       check_cuda(cudaDeviceSynchronize(), "waiting for memory", gpu_.index());
       check_cuda(cudaMemPoolTrimTo(pool_, 0), "trimming a memory pool", gpu_.index());
-      code = cudaMallocFromPoolAsync(&p, std::max<size_t>(bytes, 1), pool_, on);
+      code = cudaMallocFromPoolAsync(&p, room, pool_, on);
     }
     if (code == cudaErrorMemoryAllocation) {
       static_cast<void>(cudaGetLastError());
