@@ -59,12 +59,14 @@ size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int plane
     return floats + 4 + (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
   };
   if (path != Path::window) return of_width(t.width) * 4;
-  // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile, what other filters need.
+  // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile or of an image that is smaller than
+  // the window, what other filters need.
   const int half = x.taps / 2, folded = std::min(t.width, 2 * (half + 3));
   const size_t row = static_cast<size_t>(window_lead(x.taps, planes)) + (t.width + half) * planes + 3;
   const size_t floats = x.taps + y.taps + 6 + row * t.band + t.height * (3 + static_cast<size_t>(y.taps)) +
                         folded * (1 + static_cast<size_t>(x.taps));
-  return std::max(floats, of_width(std::min(t.width, 2 * half + 1))) * 4;
+  const bool larger = x.in < x.full || y.in < y.full;
+  return std::max(floats, of_width(larger ? t.width : std::min(t.width, 2 * half + 1))) * 4;
 }
 
 // A convolution of odd size, small enough for registers, without weights that must be left out.

@@ -207,6 +207,15 @@ TEST(GpuStage, Resampling) {
   }
 }
 
+// Wide images of fewer rows than the window has, and tall ones of fewer columns.
+TEST(GpuStage, ImagesSmallerThanTheWindow) {
+  for (DType t : {DType::uint8, DType::int16})
+    for (const Shape& shape : {Shape{2, 67, 3}, Shape{67, 2, 3}, Shape{2, 300, 1}, Shape{1, 1, 3}}) {
+      const Batch in = random_batch(t, {shape}, "HWC", 7);
+      for (int64_t size : {3, 7, 31}) expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{size}}}}}, {in});
+    }
+}
+
 // Images of several tiles, some away from every border.
 TEST(GpuStage, LargeImages) {
   for (DType t : {DType::uint8, DType::float32}) {

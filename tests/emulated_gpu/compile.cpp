@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated_gpu/compile.h"
 
+#include <algorithm>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -52,10 +53,14 @@ uint64_t hash_of(const std::string& text) {  // FNV-1a
 
 void HostKernel::run(const Launch& how, const char* table) const {
   if (cooperative_) return run_cooperative(cooperative_, how.blocks, how.threads, table);
-  std::vector<char> shared(how.shared_bytes + 64);
+  constexpr size_t kGuard = 32 * 1024;  // behind what the launch asked for
+  std::vector<char> shared(how.shared_bytes + kGuard + 64);
   char* aligned = shared.data() + (64 - reinterpret_cast<uintptr_t>(shared.data()) % 64) % 64;
-  std::memset(aligned, 0xA5, how.shared_bytes);  // nothing may rely on what a block before it left
+  std::memset(aligned, 0xA5, how.shared_bytes + kGuard);  // nothing may rely on what a block before it left
   run_blocks_(table, how.blocks, aligned);
+  const char *guard = aligned + how.shared_bytes, *end = guard + kGuard;
+  if (std::any_of(guard, end, [](char c) { return c != static_cast<char>(0xA5); }))
+    fail(ErrorKind::internal, "a kernel wrote behind the {} bytes of shared memory that it was launched with", how.shared_bytes);
 }
 
 std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry) {
