@@ -19,7 +19,7 @@ install() {  # once for each wheel
   if [ "$(cat "$stamp" 2>/dev/null)" != "$wheel" ]; then
     rm -rf "$site"
     "$python" -m pip --disable-pip-version-check install -q --no-deps --no-index --no-compile --target "$site" \
-      --find-links "$here/wheels" penstock nanobind-backend nvidia-nvjpeg hypothesis sortedcontainers || exit 3
+      --find-links "$here/wheels" penstock nanobind-backend nvidia-nvjpeg || exit 3
     echo "$wheel" >"$stamp"
   fi
   # NVRTC and nvJPEG of this Python's wheels; asked for before the peers' packages hide them.
