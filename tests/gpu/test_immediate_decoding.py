@@ -39,13 +39,10 @@ def test_a_list_of_files(encoded, what, device, real):
         warnings.simplefilter("error")
         got = CALLS[what](encoded, device=device)
     assert isinstance(got, penstock.Batch) and got.device == ("gpu:1" if device == "gpu:1" else "gpu:0")
-    if real:
-        assert [i.shape for i in got.as_cpu()] == [i.shape for i in CALLS[what](encoded)]
+    if what == "image_random_crop":  # the key is the call's number: the windows differ from call to call
+        assert len(got) == len(encoded)
     else:
-        if what == "image_random_crop":  # the key is the call's number: the windows differ from call to call
-            assert len(got) == len(encoded)
-        else:
-            equal(got, CALLS[what](encoded))
+        equal(got, CALLS[what](encoded))
 
 
 @pytest.mark.parametrize("decoder", ["cuda", "hardware", "cpu"])

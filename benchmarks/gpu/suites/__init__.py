@@ -22,6 +22,13 @@ def best_of(rows, prefix, key="rate"):
     return max(values, default=None)
 
 
+def cheapest(rows, prefix, rate):
+    """The row with the fewest cores among those of one library that reach the rate, else its fastest; None without rows."""
+    ours = [row for row in rows if row["method"].startswith(prefix)]
+    reaching = [row for row in ours if row["rate"] >= rate]
+    return min(reaching, key=lambda r: r["cores"]) if reaching else max(ours, key=lambda r: r["rate"], default=None)
+
+
 def target(rows, method, key, relation, wanted):
     row = row_of(rows, method)
     value = row.get(key) if row else None
