@@ -19,6 +19,7 @@
 #include "codecs/test_images.h"
 #include "cuda/jpeg/jpeg_decoder.h"
 #include "cuda/jpeg/kernel_text.h"
+#include "gpu_room/forwarding_driver.h"
 
 namespace penstock {
 namespace {
@@ -37,32 +38,14 @@ double median(std::vector<double> v) {
 }
 
 // Passes everything on; puts an event before the first launch and after each where it is asked to.
-class TimedDriver final : public Driver {
+class TimedDriver final : public ForwardingDriver {
  public:
-  explicit TimedDriver(std::unique_ptr<Driver> d) : d_(std::move(d)) {}
-  int device_count() const override { return d_->device_count(); }
-  std::string device_name(int device) const override { return d_->device_name(device); }
-  StreamHandle take_stream(int device) override { return d_->take_stream(device); }
-  void give_back_stream(int device, StreamHandle s) noexcept override { d_->give_back_stream(device, s); }
-  std::shared_ptr<MemoryResource> memory(int device) override { return d_->memory(device); }
-  void set_memory(int device, std::shared_ptr<MemoryResource> m) override { d_->set_memory(device, std::move(m)); }
-  std::shared_ptr<MemoryResource> pinned_memory() override { return d_->pinned_memory(); }
-  int device_of(const void* p) const override { return d_->device_of(p); }
-  bool is_pinned(const void* p) const override { return d_->is_pinned(p); }
-  void copy(int device, void* to, const void* from, size_t bytes, StreamHandle s) override { d_->copy(device, to, from, bytes, s); }
-  void set_zero(int device, void* to, size_t bytes, StreamHandle s) override { d_->set_zero(device, to, bytes, s); }
-  std::shared_ptr<DeviceEvent> record(int device, StreamHandle s) override { return d_->record(device, s); }
-  void wait(int device, StreamHandle s, const DeviceEvent& e) override { d_->wait(device, s, e); }
-  void notify(int device, StreamHandle s, std::function<void()> f) override { d_->notify(device, s, std::move(f)); }
-  void synchronize(int device, StreamHandle s) override { d_->synchronize(device, s); }
+  using ForwardingDriver::ForwardingDriver;
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry, std::string& why) override {
     auto made = d_->kernel(device, text, entry, why);
     if (made) names_[made.get()] = entry;
     return made;
   }
-  int multiprocessors(int device) const override { return d_->multiprocessors(device); }
-  size_t most_shared_bytes(int device) const override { return d_->most_shared_bytes(device); }
-  void on_device(int device, const std::function<void()>& f) override { d_->on_device(device, f); }
   void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle s) override {
     const auto mark = [&](const std::string& name) {
       cudaEvent_t e;
@@ -90,7 +73,6 @@ class TimedDriver final : public Driver {
   void note(bool on) { noted_ = on; }
 
  private:
-  std::unique_ptr<Driver> d_;
   std::map<const DeviceKernel*, std::string> names_;
   std::vector<std::pair<std::string, cudaEvent_t>> events_;
   bool noted_ = false;

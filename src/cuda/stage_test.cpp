@@ -6,10 +6,10 @@
 
 #include <cstring>
 #include <map>
-#include <random>
 
 #include "base/backend.h"
 #include "cuda/emit.h"
+#include "gpu_room/random_batch.h"
 
 namespace penstock {
 namespace {
@@ -44,27 +44,6 @@ StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueT
   }
   p.outputs = {value};
   return p;
-}
-
-// Random elements; floating point within -300 to 300.
-Batch random_batch(DType t, const std::vector<Shape>& shapes, const Layout& layout, unsigned seed) {
-  Batch b(t, shapes[0].size(), layout, static_cast<int>(shapes.size()));
-  for (size_t i = 0; i < shapes.size(); ++i) b.sample(static_cast<int>(i)).shape = shapes[i];
-  b.allocate();
-  std::mt19937_64 random(seed);
-  for (int i = 0; i < b.size(); ++i)
-    dispatch(t, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const View v = b.view(i);
-      for (int64_t k = 0; k < v.volume(); ++k) {
-        const double r = std::uniform_real_distribution<double>(-300, 300)(random);
-        if constexpr (std::is_same_v<T, bool>) v.as<T>()[k] = r > 0;
-        else if constexpr (std::is_same_v<T, Half>) v.as<T>()[k] = Half(static_cast<float>(r));
-        else if constexpr (std::is_floating_point_v<T>) v.as<T>()[k] = static_cast<T>(r);
-        else v.as<T>()[k] = static_cast<T>(random());
-      }
-    });
-  return b;
 }
 
 // One of its own: page-locked memory of work on no stream is used again at once.

@@ -12,28 +12,15 @@
 #include "cuda/prebuilt/generic_stage.h"
 #include "cuda/prebuilt/texts.h"
 #include "cuda/stage.h"
+#include "gpu_room/forwarding_driver.h"
 
 namespace penstock {
 namespace {
 
 // Passes on what a stage asks for. Compiling takes as long as `gate` is shut, and ends as the test wants it.
-class GatedDriver final : public Driver {
+class GatedDriver final : public ForwardingDriver {
  public:
-  int device_count() const override { return d_->device_count(); }
-  std::string device_name(int device) const override { return d_->device_name(device); }
-  StreamHandle take_stream(int device) override { return d_->take_stream(device); }
-  void give_back_stream(int device, StreamHandle s) noexcept override { d_->give_back_stream(device, s); }
-  std::shared_ptr<MemoryResource> memory(int device) override { return d_->memory(device); }
-  void set_memory(int device, std::shared_ptr<MemoryResource> m) override { d_->set_memory(device, std::move(m)); }
-  std::shared_ptr<MemoryResource> pinned_memory() override { return d_->pinned_memory(); }
-  void copy(int device, void* to, const void* from, size_t n, StreamHandle s) override { d_->copy(device, to, from, n, s); }
-  void set_zero(int device, void* to, size_t n, StreamHandle s) override { d_->set_zero(device, to, n, s); }
-  std::shared_ptr<DeviceEvent> record(int device, StreamHandle s) override { return d_->record(device, s); }
-  void wait(int device, StreamHandle s, const DeviceEvent& e) override { d_->wait(device, s, e); }
-  void notify(int device, StreamHandle s, std::function<void()> f) override { d_->notify(device, s, std::move(f)); }
-  void synchronize(int device, StreamHandle s) override { d_->synchronize(device, s); }
-  int multiprocessors(int device) const override { return d_->multiprocessors(device); }
-  size_t most_shared_bytes(int device) const override { return d_->most_shared_bytes(device); }
+  GatedDriver() : ForwardingDriver(make_driver()) {}
   void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle s) override {
     generic_ran = generic_ && &kernel == generic_.get();
     d_->launch(device, kernel, how, table, s);
@@ -63,7 +50,6 @@ class GatedDriver final : public Driver {
   std::optional<Error> error;
 
  private:
-  const std::unique_ptr<Driver> d_ = make_driver();
   std::shared_ptr<const DeviceKernel> generic_;
 };
 

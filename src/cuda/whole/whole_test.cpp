@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 
 #include "exec/call.h"
+#include "gpu_room/random_batch.h"
 
 namespace penstock {
 namespace {
@@ -19,26 +19,6 @@ using Reals = std::vector<double>;
 Driver& driver() {
   static const std::unique_ptr<Driver> made = make_driver();
   return *made;
-}
-
-Batch random_batch(DType t, const std::vector<Shape>& shapes, const Layout& layout, unsigned seed) {
-  Batch b(t, shapes[0].size(), layout, static_cast<int>(shapes.size()));
-  for (int i = 0; i < b.size(); ++i) b.sample(i).shape = shapes[i];
-  b.allocate();
-  std::mt19937_64 random(seed);
-  for (int i = 0; i < b.size(); ++i)
-    dispatch(t, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const View v = b.view(i);
-      for (int64_t k = 0; k < v.volume(); ++k) {
-        const double r = std::uniform_real_distribution<double>(-300, 300)(random);
-        if constexpr (std::is_same_v<T, bool>) v.as<T>()[k] = r > 0;
-        else if constexpr (std::is_same_v<T, Half>) v.as<T>()[k] = Half(static_cast<float>(r));
-        else if constexpr (std::is_floating_point_v<T>) v.as<T>()[k] = static_cast<T>(r);
-        else v.as<T>()[k] = static_cast<T>(random());
-      }
-    });
-  return b;
 }
 
 Batch on_device(const Batch& b) {
