@@ -84,7 +84,7 @@ def test_outputs():
     assert [o.dtype for o in out[1:]] == [types.INT32, types.INT32, types.FLOAT, types.FLOAT, types.BOOL]
     assert [o.shape()[0] for o in out[1:]] == [(), (2,), (), (2, 2), ()]
     assert len(make(lambda x: [x, x]).run()) == 2
-    for wrong in (lambda x: {"x": x}, lambda x: "x", lambda x: (x, (x, x))):
+    for wrong in (lambda x: "x", lambda x: {"a": "x"}, lambda x: (x, {1, 2}), lambda x: (x, (x, "x"))):
         with pytest.raises(TypeError):
             make(wrong)
     with pytest.raises(ValueError, match="no outputs"):

@@ -8,7 +8,7 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, graph
+from . import _core, control_flow_ast, graph, nested
 from .graph import DataNode
 from .types import DType
 
@@ -73,6 +73,7 @@ class Pipeline:
         self._checkpoint = checkpoint
         self._function = None   # makes the outputs when the pipeline is built
         self._outputs = None
+        self._form = None  # of outputs that are no flat tuple (nested.py)
         self._sinks = []
         self._sources = {}      # node -> object of penstock.sources
         self._fed = {}          # name -> FedNode
@@ -127,12 +128,17 @@ class Pipeline:
             items = returned
         else:
             items = [returned]
+        leaves = []
+        form = [nested.take_apart(item, leaves, str(k)) for k, item in enumerate(items)]
+        if hasattr(returned, "_fields"):
+            self._form = type(returned)(*form)
+        elif any(not isinstance(part, int) for part in form):
+            self._form = tuple(form) if isinstance(returned, tuple) else form if items is returned else form[0]
         nodes = []
-        for k, item in enumerate(items):
-            if isinstance(item, (dict, str, set)) or (isinstance(item, (list, tuple)) and
-                                                      any(isinstance(i, (list, tuple, DataNode)) for i in item)):
+        for k, item in leaves:
+            if isinstance(item, (str, set)) or (isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)):
                 raise TypeError(f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
-                                "pipeline or constants, in a flat tuple")
+                                "pipeline or constants, in tuples, lists and dictionaries")
             nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
             if nodes[-1].pipeline is not self:
                 raise ValueError(f"output {k} belongs to another pipeline")
@@ -210,10 +216,17 @@ class Pipeline:
         """Called before each iteration; subclasses may feed their sources here."""
 
     def run(self, cuda_stream=None, /, **inputs):
-        """The next batch of each output, as a tuple. Keywords feed external sources by name.
+        """The next batch of each output, as a tuple, or in the dictionaries, lists and tuples that the outputs were given in.
 
-        Raises StopIteration where the data have ended; reset() begins again.
+        Keywords feed external sources by name. Raises StopIteration where the data have ended; reset() begins again.
         """
+        return self._formed(self._run(inputs))
+
+    def _formed(self, batches):
+        return batches if self._form is None else nested.put_together(self._form, batches)
+
+    def _run(self, inputs={}):
+        """As run(), with the batches as a flat tuple."""
         self.build()
         self.iter_setup()
         for name, data in inputs.items():
@@ -222,7 +235,8 @@ class Pipeline:
             return self._finish(self._pipeline.run)
         while not self._scheduled or (self._scheduled < self._depth and all(f.waiting for f in self._fed.values())):
             self.schedule_run()
-        return self.outputs()
+        self.release_outputs()
+        return self._flat_outputs()
 
     def schedule_run(self):
         """Starts the next iteration; outputs() takes its result."""
@@ -239,6 +253,9 @@ class Pipeline:
 
     def share_outputs(self, cuda_stream=None):
         """As outputs(), without giving back the batches before."""
+        return self._formed(self._flat_outputs())
+
+    def _flat_outputs(self):
         self.build()
         if not self._scheduled:
             self.schedule_run()

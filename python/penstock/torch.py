@@ -56,12 +56,12 @@ class DataLoader:
 
     def _tensors(self, outputs):
         tensors = [b.torch() if b.is_uniform() else [t.torch() for t in b] for b in outputs]
-        return tuple(tensors) if self.output_map is None else dict(zip(self.output_map, tensors))
+        return self.pipeline._formed(tuple(tensors)) if self.output_map is None else dict(zip(self.output_map, tensors))
 
     def _until_the_end(self):
         while True:
             try:
-                outputs = self.pipeline.run()
+                outputs = self.pipeline._run()
             except StopIteration:
                 self.pipeline.reset()
                 return
@@ -71,7 +71,7 @@ class DataLoader:
         if self._waiting is not None:
             outputs, self._waiting = self._waiting[0], None
             return outputs
-        return self.pipeline.run()
+        return self.pipeline._run()
 
     def _whole_epoch(self):
         for _ in range(len(self)):
@@ -81,7 +81,7 @@ class DataLoader:
         first = None
         while True:
             state = self.pipeline.checkpoint()
-            outputs = self.pipeline.run()
+            outputs = self.pipeline._run()
             epoch = self.pipeline._origin[0][0]
             if first is None:
                 first = epoch

@@ -68,7 +68,7 @@ class BaseIterator:
         if prepare_first_batch:
             try:
                 self._states = [p.checkpoint() for p in self._pipes] if self._pipes[0].enable_checkpointing else None
-                self._first = [p.run() for p in self._pipes]
+                self._first = [p._run() for p in self._pipes]
             except StopIteration as error:
                 raise RuntimeError("prepare_first_batch found no data") from error
 
@@ -119,7 +119,7 @@ class BaseIterator:
         if self._ended or self._epoch_over():
             self._end()
         try:
-            outputs = self._first if self._first is not None else [p.run() for p in self._pipes]
+            outputs = self._first if self._first is not None else [p._run() for p in self._pipes]
         except StopIteration:
             self._end()
         self._first = None
