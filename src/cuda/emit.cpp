@@ -155,7 +155,8 @@ class Emitter : KernelWriter {
     } else if (code.only_copies) {
       line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes());
     } else {
-      instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ");
+      instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ",
+                   variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", last) : "j < count");
       keep_result("y", "      ");
     }
     line("    }}");

@@ -176,7 +176,8 @@ void TiledKernel::groups(int q, const Part& begin, const Part& value, const std:
   w.line("      for (int j = 0; j < {}; ++j) {{", q);
   w.line("        {} v{}[{}];", lane_number(), source_value, planes());
   value();
-  w.instructions([](int) { return std::string("0"); }, "        ");
+  w.instructions([](int) { return std::string("0"); }, "        ",
+                 v.fills ? "x + j >= bx && x + j < cx && y >= by && y < cy" : "j < count");
   w.keep_result("g", "        ");
   w.line("      }}");
   w.finish_results("g", "      ");

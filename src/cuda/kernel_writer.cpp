@@ -331,7 +331,8 @@ void KernelWriter::coefficients() {
   }
 }
 
-void KernelWriter::instructions(const std::function<std::string(int)>& load, const std::string& indent) {
+void KernelWriter::instructions(const std::function<std::string(int)>& load, const std::string& indent,
+                                const std::string& wanted) {
   int planes = variant.planes;
   std::vector<int> planes_of(code.values.size(), planes);
   auto loop = [&](int n) { return n == 1 ? std::string("{ const int p = 0; ") : fmt::format("for (int p = 0; p < {}; ++p) {{ ", n); };
@@ -375,7 +376,7 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
           if (t.operands >= 3) args += ", " + operand(i.from[2]);
           line("{}{}", indent, loop(planes));
         }
-        if (t.faults) line("{}  if (Node{}::refuses({}, {})) *fault = 1;", indent, i.node, args, coef);
+        if (t.faults) line("{}  if ({}Node{}::refuses({}, {})) *fault = 1;", indent, wanted.empty() ? "" : "(" + wanted + ") && ", i.node, args, coef);
         line("{}  v{}[p] = Node{}::pixel({}, {}); }}", indent, i.value, i.node, args, coef);
         break;
       }

@@ -169,6 +169,16 @@ TEST(GpuStage, IntegerMaps) {
   }
 }
 
+// What a group computes beside its row is no division by zero.
+TEST(GpuStage, DivisorsOfWholeRowsAlone) {
+  for (const Shape& shape : {Shape{1, 1, 1}, Shape{3, 5, 1}, Shape{2, 13, 3}}) {
+    Batch in = random_batch(DType::uint8, {shape}, "HWC", 8), divisor = random_batch(DType::uint8, {shape}, "HWC", 9);
+    for (int64_t k = 0; k < shape.volume(); ++k) divisor.view(0).as<uint8_t>()[k] |= 1;
+    expect_equal({{"_mod", {}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in, divisor});
+    expect_equal({{"_mod", {}}}, {in, divisor});
+  }
+}
+
 TEST(GpuStage, Resampling) {
   for (DType t : {DType::uint8, DType::float32, DType::uint16, DType::float64}) {
     SCOPED_TRACE(name_of(t));
