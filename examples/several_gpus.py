@@ -7,6 +7,8 @@ Without a folder a few pictures are drawn. Where there are fewer GPUs than proce
 of every epoch the processes compare notes: each picture must have been seen by one of them, once.
 """
 import argparse
+import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -70,6 +72,9 @@ def train(rank, ranks, files, options, meeting):
         print(f"epoch {epoch}, process {rank} of {ranks} on {device}: {own} of {len(files)} pictures, each seen once", flush=True)
     dist.barrier()
     dist.destroy_process_group()
+    # A thread of Gloo may still let go of a tensor, which ends badly in an interpreter that is being taken down.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def main():
