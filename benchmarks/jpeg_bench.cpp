@@ -27,6 +27,7 @@
 #include "codecs/image_decoder.h"
 #include "codecs/jpeg/baseline_decoder.h"
 #include "codecs/jpeg/entropy_index.h"
+#include "codecs/test_images.h"
 
 namespace {
 
@@ -155,32 +156,17 @@ struct Encoding {
 File encode(const Picture& p, const std::vector<uint8_t>& rgb, const Encoding& e, int quality) {
   const int64_t width = std::min(p.info.width, e.largest), height = std::min(p.info.height, e.largest);
   const int64_t left = (p.info.width - width) / 2, top = (p.info.height - height) / 2;
-  jpeg_compress_struct c;
-  jpeg_error_mgr errors;
-  c.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&c);
-  unsigned char* out = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&c, &out, &size);
-  c.image_width = width, c.image_height = height;
-  c.input_components = 3;
-  c.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&c);
-  if (e.gray) jpeg_set_colorspace(&c, JCS_GRAYSCALE);
-  jpeg_set_quality(&c, quality, TRUE);
-  if (!e.gray) c.comp_info[0].h_samp_factor = e.h, c.comp_info[0].v_samp_factor = e.v;
-  c.optimize_coding = e.optimized;
-  c.restart_in_rows = e.restart_rows;
-  jpeg_start_compress(&c, TRUE);
-  while (c.next_scanline < c.image_height) {
-    auto* row = const_cast<uint8_t*>(&rgb[((top + c.next_scanline) * p.info.width + left) * 3]);
-    jpeg_write_scanlines(&c, &row, 1);
+  std::vector<uint8_t> pixels;
+  for (int64_t y = top; y < top + height; ++y) {
+    const auto row = rgb.begin() + (y * p.info.width + left) * 3;
+    pixels.insert(pixels.end(), row, row + width * 3);
   }
-  jpeg_finish_compress(&c);
-  jpeg_destroy_compress(&c);
-  File file(out, out + size);
-  std::free(out);
-  return file;
+  test::JpegRecipe r;
+  r.height = static_cast<int>(height), r.width = static_cast<int>(width), r.quality = quality;
+  r.h = e.gray ? 1 : e.h, r.v = e.gray ? 1 : e.v;
+  if (e.gray) r.stored = JCS_GRAYSCALE;
+  r.optimized = e.optimized, r.restart_rows = e.restart_rows;
+  return test::make_jpeg(r, pixels);
 }
 
 Set read_set(const std::string& folder, size_t most, std::mt19937& random) {

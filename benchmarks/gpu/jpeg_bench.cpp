@@ -265,32 +265,12 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
 
 File encode(const std::vector<uint8_t>& pixels, int height, int width, int quality, int h, int v, int components = 3,
             bool optimized = false, int restart_rows = 0) {
-  jpeg_compress_struct c;
-  jpeg_error_mgr errors;
-  c.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&c);
-  unsigned char* out = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&c, &out, &size);
-  c.image_height = height, c.image_width = width;
-  c.input_components = 3;
-  c.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&c);
-  if (components == 1) jpeg_set_colorspace(&c, JCS_GRAYSCALE);
-  jpeg_set_quality(&c, quality, TRUE);
-  c.comp_info[0].h_samp_factor = h, c.comp_info[0].v_samp_factor = v;
-  c.optimize_coding = optimized;
-  c.restart_in_rows = restart_rows;
-  jpeg_start_compress(&c, TRUE);
-  while (c.next_scanline < c.image_height) {
-    auto* row = const_cast<uint8_t*>(&pixels[size_t{c.next_scanline} * width * 3]);
-    jpeg_write_scanlines(&c, &row, 1);
-  }
-  jpeg_finish_compress(&c);
-  jpeg_destroy_compress(&c);
-  File file(out, out + size);
-  std::free(out);
-  return file;
+  test::JpegRecipe r;
+  r.height = height, r.width = width, r.quality = quality;
+  if (components == 1) r.stored = JCS_GRAYSCALE;
+  r.h = h, r.v = v;
+  r.optimized = optimized, r.restart_rows = restart_rows;
+  return test::make_jpeg(r, pixels);
 }
 // A photograph's pixels, cut or repeated to a size.
 std::vector<uint8_t> fill(const File& photo, int height, int width, int shift = 0) {

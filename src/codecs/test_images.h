@@ -68,7 +68,8 @@ inline void lengthen_codes(jpeg_compress_struct& c) {
   }
 }
 
-inline File make_jpeg(const JpegRecipe& r) {
+// `pixels`: height * width * components, RGB where there are three, whatever is stored.
+inline File make_jpeg(const JpegRecipe& r, const std::vector<uint8_t>& pixels) {
   jpeg_compress_struct c;
   jpeg_error_mgr errors;
   c.err = jpeg_std_error(&errors);
@@ -109,7 +110,6 @@ inline File make_jpeg(const JpegRecipe& r) {
   }
   jpeg_start_compress(&c, TRUE);
   if (!r.exif.empty()) jpeg_write_marker(&c, JPEG_APP0 + 1, r.exif.data(), r.exif.size());
-  const auto pixels = make_pixels(r.height, r.width, r.components, r.seed);
   while (c.next_scanline < c.image_height) {
     auto* row = const_cast<uint8_t*>(&pixels[static_cast<size_t>(c.next_scanline) * r.width * r.components]);
     jpeg_write_scanlines(&c, &row, 1);
@@ -120,6 +120,7 @@ inline File make_jpeg(const JpegRecipe& r) {
   std::free(out);
   return file;
 }
+inline File make_jpeg(const JpegRecipe& r) { return make_jpeg(r, make_pixels(r.height, r.width, r.components, r.seed)); }
 
 // The whole image by plain libjpeg calls: what every decode here must equal.
 struct Plain {

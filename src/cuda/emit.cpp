@@ -142,7 +142,7 @@ class Emitter : KernelWriter {
       line("        PENSTOCK_UNROLL");
       line("        for (int j = 0; j < {}; ++j)", q);
       line("          for (int p = 0; p < {}; ++p) g{}[j][p] = {} ? from[j * is{}_{} + p * ps{}] : {}(0);", planes, k,
-           variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", last) : "j < count", k, last, k, T);
+           in_row(last), k, last, k, T);
       line("      }} }}");
     }
     const bool plain = variant.table || code.only_copies;
@@ -156,7 +156,7 @@ class Emitter : KernelWriter {
       line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes());
     } else {
       instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ",
-                   variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", last) : "j < count");
+                   in_row(last));
       keep_result("y", "      ");
     }
     line("    }}");

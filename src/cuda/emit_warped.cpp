@@ -125,7 +125,7 @@ void write_warped_kernel(KernelWriter& w) {
   w.line("      float v{}[{}];", source, planes);
   w.line("      for (int p = 0; p < {}; ++p) v{}[p] = g[j][p];", planes, source);
   w.instructions([](int) { return std::string("0"); }, "      ",
-                 v.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", X) : "j < count");
+                 w.in_row(X));
   w.keep_result("y", "      ");
   w.line("    }}");
   w.finish_results("y", "    ");

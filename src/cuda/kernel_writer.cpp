@@ -331,6 +331,10 @@ void KernelWriter::coefficients() {
   }
 }
 
+std::string KernelWriter::in_row(int dim) const {
+  return variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", dim) : "j < count";
+}
+
 void KernelWriter::instructions(const std::function<std::string(int)>& load, const std::string& indent,
                                 const std::string& wanted) {
   int planes = variant.planes;

@@ -14,27 +14,9 @@ namespace penstock::test {
 
 // Of one color: nothing in it tells where an MCU starts.
 inline File flat_jpeg(int height, int width, uint8_t value) {
-  jpeg_compress_struct c;
-  jpeg_error_mgr errors;
-  c.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&c);
-  unsigned char* out = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&c, &out, &size);
-  c.image_height = height;
-  c.image_width = width;
-  c.input_components = 3;
-  c.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&c);
-  jpeg_start_compress(&c, TRUE);
-  std::vector<uint8_t> line(static_cast<size_t>(width) * 3, value);
-  uint8_t* row = line.data();
-  while (c.next_scanline < c.image_height) jpeg_write_scanlines(&c, &row, 1);
-  jpeg_finish_compress(&c);
-  jpeg_destroy_compress(&c);
-  File file(out, out + size);
-  std::free(out);
-  return file;
+  JpegRecipe r;
+  r.height = height, r.width = width, r.quality = 75;
+  return make_jpeg(r, std::vector<uint8_t>(static_cast<size_t>(height) * width * 3, value));
 }
 
 class GpuJpegs {
