@@ -10,15 +10,19 @@ def is_nested(item):
     return isinstance(item, (list, tuple)) and any(isinstance(i, DataNode) or is_nested(i) for i in item)
 
 
+def alike(container, items):
+    """The items in a list or tuple of the container's kind; a named tuple keeps its names."""
+    if isinstance(container, list):
+        return list(items)
+    return type(container)(*items) if hasattr(container, "_fields") else tuple(items)
+
+
 def take_apart(returned, leaves, path=""):
     """Appends (path, output) to `leaves`; returns the form, in which the number of a leaf stands in its place."""
     if isinstance(returned, dict):
         return {key: take_apart(item, leaves, f"{path}[{key!r}]") for key, item in returned.items()}
     if is_nested(returned):
-        items = [take_apart(item, leaves, f"{path}[{k}]") for k, item in enumerate(returned)]
-        if isinstance(returned, list):
-            return items
-        return type(returned)(*items) if hasattr(returned, "_fields") else tuple(items)  # a named tuple keeps its names
+        return alike(returned, [take_apart(item, leaves, f"{path}[{k}]") for k, item in enumerate(returned)])
     leaves.append((path, returned))
     return len(leaves) - 1
 
@@ -29,7 +33,4 @@ def put_together(form, values):
         return {key: put_together(item, values) for key, item in form.items()}
     if isinstance(form, int):
         return values[form]
-    items = [put_together(item, values) for item in form]
-    if isinstance(form, list):
-        return items
-    return type(form)(*items) if hasattr(form, "_fields") else tuple(items)
+    return alike(form, [put_together(item, values) for item in form])

@@ -130,10 +130,9 @@ class Pipeline:
             items = [returned]
         leaves = []
         form = [nested.take_apart(item, leaves, str(k)) for k, item in enumerate(items)]
-        if hasattr(returned, "_fields"):
-            self._form = type(returned)(*form)
-        elif any(not isinstance(part, int) for part in form):
-            self._form = tuple(form) if isinstance(returned, tuple) else form if items is returned else form[0]
+        if hasattr(returned, "_fields") or any(not isinstance(part, int) for part in form):
+            several = isinstance(returned, tuple) or items is returned
+            self._form = nested.alike(returned, form) if several else form[0]
         nodes = []
         for k, item in leaves:
             if isinstance(item, (str, set)) or (isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)):
