@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
 
 #include "base/backend.h"
 #include "cuda/emit.h"
+#include "gpu_room/device_batch.h"
 #include "gpu_room/random_batch.h"
 
 namespace penstock {
@@ -44,23 +44,6 @@ StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueT
   }
   p.outputs = {value};
   return p;
-}
-
-// One of its own: page-locked memory of work on no stream is used again at once.
-StreamHandle stream_of(Driver& driver) {
-  static std::map<Driver*, StreamHandle> streams;
-  StreamHandle& stream = streams[&driver];
-  if (!stream) stream = driver.take_stream(0);
-  return stream;
-}
-
-Batch on_device(Driver& driver, const Batch& b) {
-  Batch d(b.dtype(), b.ndim(), b.layout(), b.size());
-  for (int i = 0; i < b.size(); ++i) d.sample(i).shape = b.shape(i);
-  d.allocate(driver.memory(0), stream_of(driver));
-  for (int i = 0; i < b.size(); ++i)
-    driver.copy(0, d.sample(i).data, b.sample(i).data, b.shape(i).volume() * size_of(b.dtype()), stream_of(driver));
-  return d;
 }
 
 void expect_equal_with(const char* kernels, const std::vector<Step>& steps, const std::vector<Batch>& inputs) {

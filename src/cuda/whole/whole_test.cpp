@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "exec/call.h"
+#include "gpu_room/device_batch.h"
 #include "gpu_room/random_batch.h"
 
 namespace penstock {
@@ -19,16 +20,6 @@ using Reals = std::vector<double>;
 Driver& driver() {
   static const std::unique_ptr<Driver> made = make_driver();
   return *made;
-}
-
-Batch on_device(const Batch& b) {
-  Batch d(b.dtype(), b.ndim(), b.layout(), b.size());
-  for (int i = 0; i < b.size(); ++i) d.sample(i).shape = b.shape(i);
-  d.allocate(driver().memory(0));
-  for (int i = 0; i < b.size(); ++i)
-    if (const size_t bytes = b.shape(i).volume() * size_of(b.dtype()))
-      driver().copy(0, d.sample(i).data, b.sample(i).data, bytes, nullptr);
-  return d;
 }
 
 void expect_equal(const std::string& op, const Arguments& given, const std::vector<Batch>& inputs, int size = 0,
@@ -47,7 +38,7 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
   std::vector<Batch> moved;
   moved.reserve(each.size());
   for (const auto& [name, batch] : each) {
-    moved.push_back(on_device(batch));
+    moved.push_back(on_device(driver(), batch));
     here[argument(name)].batch = &batch, there[argument(name)].batch = &moved.back();
   }
   const int n = inputs.empty() ? size : inputs[0].size();
@@ -61,25 +52,25 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
   for (const Batch& b : inputs) {
     program.inputs.push_back({b.dtype(), b.ndim(), b.layout()});
     operands.push_back(static_cast<int>(operands.size()));
-    device.push_back(on_device(b));
+    device.push_back(on_device(driver(), b));
   }
   program.outputs = {append_node(program, bind_op(info, there), operands, context.node)};
   ASSERT_TRUE(is_whole(program) && has_whole_form(op));
   BatchStageCall call;
-  call.size = n, call.inputs = device, call.memory = driver().memory(0);
+  call.size = n, call.inputs = device, call.memory = driver().memory(0), call.stream = stream_of(driver());
   call.context = [&](int i) { return of_sample(context, i); };
   Batch out[1];
   std::vector<SampleError> errors;
   make_whole_stage(program, driver())->run(call, out, errors);
-  driver().synchronize(0, nullptr);
+  driver().synchronize(0, stream_of(driver()));
   ASSERT_TRUE(errors.empty()) << errors[0].error.what();
   ASSERT_EQ(out[0].dtype(), expected.dtype());
   for (int i = 0; i < n; ++i) {
     ASSERT_EQ(out[0].shape(i), expected.shape(i)) << i;
     const View v = expected.view(i);
     std::vector<char> back(v.volume() * size_of(v.dtype) + 1);
-    driver().copy(0, back.data(), out[0].sample(i).data, back.size() - 1, nullptr);
-    driver().synchronize(0, nullptr);
+    driver().copy(0, back.data(), out[0].sample(i).data, back.size() - 1, stream_of(driver()));
+    driver().synchronize(0, stream_of(driver()));
     if (std::memcmp(back.data(), v.data, back.size() - 1) == 0) continue;
     View host = v;
     host.data = back.data();
