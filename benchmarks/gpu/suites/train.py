@@ -133,26 +133,29 @@ def timed(take, step, batch, steps):
     return steps * batch / wall, (measure.cpu_seconds() - cpu) / wall, use.mean
 
 
-def table(title, step, synthetic, methods, batch, steps, settings, wanted, warm):
+def table(title, step, synthetic, methods, batch, steps, settings, wanted, warm, cores=None):
     for _ in range(warm):
         step(*synthetic)
-    rows, failed, feeds = [], {}, {}
-    for name, start in chosen(methods, settings).items():
-        try:
-            feeds[name] = start()
-            for _ in range(4 if measure.CUDA else 1):
-                step(*feeds[name]())
-        except Exception as error:
-            failed[name] = f"{type(error).__name__}: {str(error)[:300]}"
-            feeds.pop(name, None)
-    feeds = {"synthetic": lambda: synthetic, **feeds}
-    measured = {name: [] for name in feeds}
-    for _ in range(settings.rounds):
-        for name, take in feeds.items():
-            if name != "synthetic":
-                for _ in range(3):
-                    step(*take())
-            measured[name].append(timed(take, step, batch, steps))
+    rows, failed, measured = [], {}, {"synthetic": []}
+    asked = chosen(methods, settings)
+    # Worker processes fill their queues while others are measured: they start when all others have been.
+    with_workers = {name for name in asked if "DataLoader" in name}
+    for group in (asked.keys() - with_workers, with_workers):
+        feeds = {} if group is with_workers else {"synthetic": lambda: synthetic}
+        for name in (n for n in asked if n in group):
+            try:
+                feeds[name] = asked[name]()
+                for _ in range(4 if measure.CUDA else 1):
+                    step(*feeds[name]())
+            except Exception as error:
+                failed[name] = f"{type(error).__name__}: {str(error)[:300]}"
+                feeds.pop(name, None)
+        for _ in range(settings.rounds):
+            for name, take in feeds.items():
+                if name != "synthetic":
+                    for _ in range(3):
+                        step(*take())
+                measured.setdefault(name, []).append(timed(take, step, batch, steps))
     bare = statistics.median(m[0] for m in measured["synthetic"])
     for name, found in measured.items():
         rate = statistics.median(m[0] for m in found)
@@ -161,7 +164,9 @@ def table(title, step, synthetic, methods, batch, steps, settings, wanted, warm)
                      "cores": statistics.median(m[1] for m in found), "fed": rate / bare,
                      "gpu_use": statistics.mean(use) if use else None})
     ours = max((r for r in rows if r["method"].startswith("Penstock")), key=lambda r: r["rate"], default=None)
-    targets = [target(rows, ours["method"], "fed", ">=", wanted), target(rows, ours["method"], "cores", "<=", 3)] if ours else []
+    targets = [target(rows, ours["method"], "fed", ">=", wanted)] if ours else []
+    if ours and cores:
+        targets.append(target(rows, ours["method"], "cores", "<=", cores))
     return {"title": title, "unit": "img/s", "rows": rows, "failed": failed, "targets": targets}
 
 
@@ -179,7 +184,7 @@ def tables(settings):
         methods["DALI, load 1.0, 2 threads"] = lambda: fed_by(resnet50("dali", settings, 2, 1.0), "dali")
         methods["DALI, load 0.65, 16 threads"] = lambda: fed_by(resnet50("dali", settings, 16, 0.65), "dali")
     yield table(f"training step of ResNet-50, bfloat16, channels last, batch {batch}", classifier_step(smoke), synthetic,
-                methods, batch, 2 if smoke else 24, settings, 0.985, 1 if smoke else 8)
+                methods, batch, 2 if smoke else 24, settings, 0.985, 1 if smoke else 8, cores=3)
 
     batch = 2 if smoke else 64
     images = torch.rand(batch, 3, 640, 640, device=DEVICE).half()
