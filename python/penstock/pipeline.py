@@ -541,6 +541,18 @@ def _check_declared(what, declared, batches):
             raise RuntimeError(f"output {k} has {what} {getattr(got, 'name', got)!r}, output_{what} says {shown!r}")
 
 
+def made_by(function, args, keywords, options):
+    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
+    pipeline = Pipeline(**options)
+    graph.push(pipeline)
+    try:
+        outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
+    finally:
+        graph.pop()
+    pipeline.set_outputs(*outputs)
+    return pipeline
+
+
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     """Turns a function that returns values of a pipeline into one that returns a Pipeline.
 
@@ -567,14 +579,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
                 raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")
             options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
             rest = {k: v for k, v in kwargs.items() if k not in known}
-            pipeline = Pipeline(**options)
-            graph.push(pipeline)
-            try:
-                outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **rest))
-            finally:
-                graph.pop()
-            pipeline.set_outputs(*outputs)
-            return pipeline
+            return made_by(function, args, rest, options)
 
         create._is_pipeline_def = True
         return create

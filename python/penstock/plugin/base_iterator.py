@@ -50,6 +50,7 @@ class BaseIterator:
         self.batch_size = self._batch_size = sizes.pop()
         self._policy = LastBatchPolicy[last_batch_policy.name]
         self._auto_reset = auto_reset in (True, "yes")
+        reader_name = self._reader_named(reader_name)
         self._size, self._reader, self._padded = size, reader_name, last_batch_padded
         for p in self._pipes:
             if reader_name is not None:  # the reader cuts its epochs itself
@@ -71,6 +72,10 @@ class BaseIterator:
                 self._first = [p._run() for p in self._pipes]
             except StopIteration as error:
                 raise RuntimeError("prepare_first_batch found no data") from error
+
+    def _reader_named(self, name):
+        """The reader that `name` means; subclasses may find another."""
+        return name
 
     # --- how long an epoch is -----------------------------------------------------------------------------------------
 

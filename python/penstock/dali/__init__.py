@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts for DALI, unchanged: `python -m penstock.dali script.py`, or penstock.dali.install() in front of their imports.
+
+The modules here are those of nvidia.dali with Penstock behind them. They add to Penstock what would blur its own surface:
+deprecated names of operators, and a meaning for some lines that DALI refuses, each with one MeaningWarning
+(docs/reference/dali.md lists both).
+"""
+from .. import math, tensors, tfrecord, types
+from ..graph import newaxis
+from . import fn, pipeline, plugin
+from .meanings import MeaningWarning
+from .modules import install, uninstall
+from .pipeline import DataNode, Pipeline, pipeline_def
+
+__version__ = "2.4.0"  # DALI's, whose names these are
+__all__ = ["DataNode", "MeaningWarning", "Pipeline", "fn", "install", "math", "newaxis", "pipeline", "pipeline_def", "plugin",
+           "tensors", "tfrecord", "types", "uninstall"]

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What exists only here: other names of operators, and lines that DALI refuses, with the meaning that they get. Facts
+alone, which the reference page is made from as well."""
+
+# Deprecated names of operators -> the names they go by now.
+DEPRECATED = {
+    "audio_decoder": "decoders.audio",
+    "caffe2_reader": "readers.caffe2",
+    "caffe_reader": "readers.caffe",
+    "coco_reader": "readers.coco",
+    "coin_flip": "random.coin_flip",
+    "fast_resize_crop_mirror": "resize_crop_mirror",
+    "file_reader": "readers.file",
+    "image_decoder": "decoders.image",
+    "image_decoder_crop": "decoders.image_crop",
+    "image_decoder_random_crop": "decoders.image_random_crop",
+    "image_decoder_slice": "decoders.image_slice",
+    "mxnet_reader": "readers.mxnet",
+    "nemo_asr_reader": "readers.nemo_asr",
+    "normal_distribution": "random.normal",
+    "numpy_reader": "readers.numpy",
+    "ssd_random_crop": "random_bbox_crop",
+    "tfrecord_reader": "readers.tfrecord",
+    "transform_translation": "transforms.translation",
+    "uniform": "random.uniform",
+    "video_reader": "readers.video",
+    "video_reader_resize": "readers.video_resize",
+    "experimental.audio_resample": "audio_resample",
+    "experimental.debayer": "debayer",
+    "experimental.equalize": "equalize",
+    "experimental.filter": "filter",
+    "experimental.inflate": "decoders.inflate",
+    "experimental.peek_image_shape": "peek_image_shape",
+    "experimental.tensor_resize": "tensor_resize",
+    "experimental.decoders.image": "decoders.image",
+    "experimental.decoders.image_crop": "decoders.image_crop",
+    "experimental.decoders.image_random_crop": "decoders.image_random_crop",
+    "experimental.decoders.image_slice": "decoders.image_slice",
+    "experimental.decoders.video": "decoders.video",
+}
+
+# Lines that DALI 2.4 refuses -> what they mean here, each with one MeaningWarning.
+MEANINGS = {
+    "shuffle": "`fn.readers.*(shuffle=...)` is `random_shuffle`",
+    "resize pair": "`resize_x` and `resize_y` that are pairs: each takes its own of (x, y)",
+    "probability": "`fn.flip(probability=p)` flips a sample with probability p: one draw a sample for all directions",
+    "decoder on a GPU": "`fn.decoders.*(device=\"gpu\")` is `device=\"mixed\"`",
+    "reader_name": "an unknown `reader_name` of an iterator means the pipeline's reader, where there is one",
+    "shared argument": "an argument that both the function of `@pipeline_def` and `Pipeline` have, such as `batch_size`, "
+                       "goes to both; where the call does not give it, the function's default does",
+    "shard": "`shard_id` and `num_shards` in a call of a pipeline's function that has no such parameters go to its readers",
+    "bytes_per_sample_hint": "`bytes_per_sample_hint` of a pipeline is `bytes_per_sample`",
+    "debug": "`debug=True` of a pipeline, where DALI has it in `pipeline.experimental` alone",
+}

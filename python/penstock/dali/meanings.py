@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives lines that DALI refuses the meaning that their author plainly had."""
+import contextlib
+import contextvars
+import sys
+import warnings
+
+from .. import fn, graph
+from .aliases import MEANINGS
+
+
+class MeaningWarning(UserWarning):
+    """A line that DALI refuses was given a meaning."""
+
+
+_said = set()
+_shards = contextvars.ContextVar("shards of readers", default={})
+
+
+def user_level():
+    """The stacklevel, for the caller's warnings.warn, of the code outside of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "penstock":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def say(name):
+    """Warns of one of MEANINGS, once in the life of the process."""
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(MEANINGS[name], MeaningWarning, stacklevel=user_level())
+
+
+@contextlib.contextmanager
+def shards_of_readers(given):
+    """Readers that are made inside take shard_id and num_shards from `given`, unless they say their own."""
+    token = _shards.set(given)
+    try:
+        yield
+    finally:
+        _shards.reset(token)
+
+
+def _reader(inputs, arguments):
+    if "shuffle" in arguments:
+        say("shuffle")
+        arguments.setdefault("random_shuffle", arguments.pop("shuffle"))
+        arguments.pop("shuffle", None)
+    return {**_shards.get(), **arguments}
+
+
+def _decoder(inputs, arguments):
+    if arguments.get("device") == "gpu":
+        say("decoder on a GPU")
+        arguments["device"] = "mixed"
+    return arguments
+
+
+def _resize(inputs, arguments):
+    for place, name in enumerate(("resize_x", "resize_y")):
+        value = arguments.get(name)
+        if isinstance(value, (list, tuple)) and len(value) == 2:
+            say("resize pair")
+            arguments[name] = value[place]
+    return arguments
+
+
+def _flip(inputs, arguments):
+    chance = arguments.get("probability")
+    if chance is None or (graph.current() is None and not isinstance(inputs[0], graph.DataNode)):
+        return arguments
+    say("probability")
+    del arguments["probability"]
+    coin = fn.random.coin_flip(probability=chance)
+    wanted = {"horizontal": 1, **{k: arguments[k] for k in ("horizontal", "vertical", "depthwise") if k in arguments}}
+    for name, value in wanted.items():
+        if isinstance(value, graph.DataNode):
+            arguments[name] = coin * value
+        else:
+            arguments[name] = coin if value else 0
+    return arguments
+
+
+def adapter(name):
+    """What changes the arguments of fn.<name>: a function of inputs and keywords, or None."""
+    if name.startswith("readers."):
+        return _reader
+    if name.startswith("decoders.image"):
+        return _decoder
+    return {"flip": _flip, "resize": _resize, "resize_crop_mirror": _resize}.get(name)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes `import nvidia.dali` mean Penstock: a finder in front of Python's own."""
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+
+_HERE = __package__
+# Modules of DALI -> Penstock's; what is below of them is looked for under the same name.
+_MODULES = {
+    "nvidia.dali": _HERE,
+    "nvidia.dali.types": "penstock.types",
+    "nvidia.dali.math": "penstock.math",
+    "nvidia.dali.tfrecord": "penstock.tfrecord",
+    "nvidia.dali.tensors": "penstock.tensors",
+    "nvidia.dali.backend": "penstock.tensors",
+    "nvidia.dali.data_node": "penstock.graph",
+    "nvidia.dali.external_source": "penstock.sources",
+    "nvidia.dali.fn": f"{_HERE}.fn",
+    "nvidia.dali.pipeline": f"{_HERE}.pipeline",
+    "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
+    "nvidia.dali.plugin": f"{_HERE}.plugin",
+    "nvidia.dali.plugin.base_iterator": "penstock.plugin.base_iterator",
+    "nvidia.dali.plugin.pytorch": f"{_HERE}.plugin.pytorch",
+}
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path=None, target=None):
+        if name == "nvidia.dali" or name.startswith("nvidia.dali."):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return _module(spec.name)
+
+    def exec_module(self, module):
+        # The import system has written its own spec into a module that has one; it stays Penstock's.
+        spec = importlib.machinery.ModuleSpec(module.__name__, None, is_package=hasattr(module, "__path__"))
+        module.__spec__ = _specs.get(module.__name__, spec)
+
+
+class _Parent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The package `nvidia`, where nothing that is installed has brought it."""
+
+    def find_spec(self, name, path=None, target=None):
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name == "nvidia" else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        pass
+
+
+_finder, _parent, _specs = _Finder(), _Parent(), {}
+
+
+def _module(name):
+    ours = _MODULES.get(name)
+    if ours is None and name.startswith("nvidia.dali.fn."):
+        from . import fn
+        found = fn
+        for part in name.split(".")[3:]:
+            found = getattr(found, part, None)
+        if hasattr(found, "__path__"):
+            return found
+    if ours is None:
+        raise ModuleNotFoundError(f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
+                                  name=name)
+    module = importlib.import_module(ours)
+    _specs.setdefault(module.__name__, module.__spec__)
+    return module
+
+
+def install():
+    """From now on `import nvidia.dali` and the imports of its modules give Penstock's; once is enough. An nvidia.dali that
+    was imported before is an error."""
+    if _finder in sys.meta_path:
+        return
+    if "nvidia.dali" in sys.modules:
+        raise RuntimeError("nvidia.dali is imported already: call penstock.dali.install() before")
+    sys.meta_path.insert(0, _finder)
+    sys.meta_path.append(_parent)
+
+
+def uninstall():
+    """Undoes install(): later imports of nvidia.dali look for DALI itself."""
+    if _finder not in sys.meta_path:
+        return
+    sys.meta_path.remove(_finder)
+    sys.meta_path.remove(_parent)
+    for name in [n for n in sys.modules if n == "nvidia.dali" or n.startswith("nvidia.dali.")]:
+        del sys.modules[name]
+    vars(sys.modules.get("nvidia", sys)).pop("dali", None)
