@@ -105,6 +105,7 @@ struct DeviceDecode {
   struct {
     int64_t y = 0, x = 0, height = 0, width = 0;
   } region = {};
+  std::shared_ptr<const void> header = {};  // what declines() read of this file; null: it is read again
 };
 // Images whose decoding is enqueued, where damage shows only while they are decoded.
 class DecodesInFlight {
@@ -113,6 +114,8 @@ class DecodesInFlight {
   // Once the stream has passed: sets `error` of the images that were found damaged (their pixels are unspecified); the
   // caller decodes those on the CPU. `images` as they were given to decode(), in its order.
   virtual void finish(std::span<DeviceDecode> images) = 0;
+  // Memory on the device that the decoder has taken for itself until the stream has passed.
+  virtual size_t device_bytes() const { return 0; }
 };
 // "auto": the first that this GPU has of those below.
 enum class DecodeEngine : int8_t { automatic, cuda, hardware };
@@ -120,8 +123,10 @@ class BatchDecoder {
  public:
   virtual ~BatchDecoder() = default;
   virtual const char* name() const = 0;
-  // Why it does not take this file (the caller decodes it on the CPU); empty: it does.
-  virtual std::string declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params) const = 0;
+  // Why it does not take this file (the caller decodes it on the CPU); empty: it does. Then `header`, where given, may keep what
+  // it has read, for decode(). Thread-safe.
+  virtual std::string declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params,
+                               std::shared_ptr<const void>* header) const = 0;
   virtual int best_group() const = 0;  // images that keep it full
   virtual int lanes() const { return 2; }  // groups that may be under way at once, each on a stream of its own
   virtual bool takes_regions() const { return false; }

@@ -64,6 +64,7 @@ struct Picture {
   Shape shape;
   Region region;
   void* target = nullptr;
+  std::shared_ptr<const void> header;  // the decoder's
   bool declined = false;
   std::shared_ptr<void> pixels;  // that the CPU has decoded
   std::optional<Error> error;
@@ -150,7 +151,7 @@ class Decoding {
     x.region = {0, 0, x.shape[0], x.shape[1]};
     if (!window_.nodes.empty())
       x.region = region_read(window_, x.shape, [&](const StageNode&) { return of_sample(context_, i); });
-    x.declined = !shared_.decoder->declines(x.file, x.info, params_).empty();
+    x.declined = !shared_.decoder->declines(x.file, x.info, params_, &x.header).empty();
   }
 
   Batch allocate() {
@@ -172,7 +173,7 @@ class Decoding {
     for (size_t i = 0; i < pictures_.size(); ++i) {
       const Picture& x = pictures_[i];
       if (x.declined) continue;
-      images.push_back({x.file, &x.info, x.target, std::nullopt, {}});
+      images.push_back({x.file, &x.info, x.target, std::nullopt, {}, x.header});
       if (!window_.nodes.empty()) images.back().region = {x.region.y, x.region.x, x.region.height, x.region.width};
       of.push_back(static_cast<int>(i));
     }

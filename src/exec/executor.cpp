@@ -274,14 +274,20 @@ bool Executor::makes_output(const Step& s) const {
          std::find(outputs.begin(), outputs.end(), s.output) != outputs.end();
 }
 
+int64_t Executor::device_bytes_in_use() const {
+  size_t bytes = gpu_ ? gpu_->bytes_in_use() : 0;
+  for (const auto& [step, decoder] : decoders_) bytes += decoder->bytes_in_use();
+  return static_cast<int64_t>(bytes);
+}
+
 // Enough is enqueued: the device says when it has done more. Iterations that have begun there go on, so it never waits for
 // itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
 bool Executor::gpu_is_full(const Iteration& it, size_t position) const {
-  constexpr int64_t kReadAheadBytes = int64_t{2} << 30;
+  constexpr size_t kReadAheadBytes = size_t{2} << 30;
   const Step& s = plan.steps[it.step];
   if (!s.gpu || it.on_gpu) return false;
   return on_gpu_ >= depth || (s.kind == Step::Kind::decode && position >= static_cast<size_t>(std::max(1, options.prefetch)) &&
-                              device_bytes_in_use() >= kReadAheadBytes);
+                              gpu_->bytes_in_use() >= kReadAheadBytes);
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
@@ -293,7 +299,7 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
                          (s.kind == Step::Kind::source && get_op(graph.node(s.nodes[0]).op).loads_samples);
   if (!allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&
-      (pool ? pool->bytes_in_use() : 0) + (gpu_ ? gpu_->bytes_in_use() + gpu_->staging_bytes_in_use() : 0) >=
+      (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) + (gpu_ ? gpu_->staging_bytes_in_use() : 0) >=
           options.memory_limit)
     return false;
   if (!makes_output(s)) return true;

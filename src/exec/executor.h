@@ -30,7 +30,7 @@ class Executor {
   void add_index_statistics(PipelineStatistics& s) const;
   bool forked() const;  // this is a child of the process that made the executor
   void reset();
-  int64_t device_bytes_in_use() const { return gpu_ ? static_cast<int64_t>(gpu_->bytes_in_use()) : 0; }
+  int64_t device_bytes_in_use() const;  // that the decoders have taken for themselves included
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
   std::string checkpoint() const;

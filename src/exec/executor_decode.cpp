@@ -18,6 +18,7 @@ struct Executor::DecodeState {
     std::shared_ptr<void> read;                  // the file, where this step reads it: pinned, the engine fetches it itself
     Bytes file;
     ImageInfo info;
+    std::shared_ptr<const void> header;          // the engine's
     Shape shape;                                 // of the picture
     Region region;                               // what is decoded of it
     Shape target_shape;                          // of the region's pixels on the device
@@ -91,7 +92,7 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i, int64_t& 
   x.info = probe_image(x.file, state.params);
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
   x.region = region_of(it, state, i);
-  if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params).empty()) return;
+  if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params, &x.header).empty()) return;
   x.pixels = decode_region(x.file, x.info, state.params, x.region, gpu_->pinned(), it.stream);
   if (state.handed_over) upload(it, state, i);
 }
@@ -147,7 +148,7 @@ bool Executor::begin_decode(Iteration& it) {
       upload(it, state, i);
       continue;
     }
-    job.images.push_back({x.file, &x.info, x.target, std::nullopt, {}});
+    job.images.push_back({x.file, &x.info, x.target, std::nullopt, {}, std::move(x.header)});
     if (s.regions) job.images.back().region = {x.region.y, x.region.x, x.region.height, x.region.width};
     state.in_job.push_back(i);
   }

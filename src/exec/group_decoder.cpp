@@ -89,6 +89,7 @@ void GroupDecoder::decode(size_t number) {
   const auto failure = error_of([&] {
     for (DecodeJob& job : lane.group) runtime.wait(device, lane.stream, *job.taken);
     lane.in_flight = decoder_->decode(lane.images, params_, lane.stream);
+    if (lane.in_flight) bytes_ += lane.bytes = lane.in_flight->device_bytes();
     const auto passed = runtime.record(device, lane.stream);
     for (DecodeJob& job : lane.group) runtime.wait(device, job.stream, *passed);
   });
@@ -105,6 +106,8 @@ void GroupDecoder::decode(size_t number) {
 }
 
 void GroupDecoder::settle(Lane& lane) {
+  bytes_ -= lane.bytes;
+  lane.bytes = 0;
   if (lane.in_flight) {
     const auto failure = error_of([&] { lane.in_flight->finish(lane.images); });
     lane.in_flight = nullptr;

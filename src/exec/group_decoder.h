@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread that hands images to a GPU's decoder: all that iterations have brought by the time that it can take more.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <thread>
@@ -30,6 +31,8 @@ class GroupDecoder {
   ~GroupDecoder();  // waits for the decoder; jobs that it has not begun or not finished are dropped
   const BatchDecoder& decoder() const { return *decoder_; }
   void add(DecodeJob job);
+  // On the device, of the decoder itself, as long as its work is not known to be done.
+  size_t bytes_in_use() const { return bytes_; }
 
  private:
   // A group under way. The decoding thread alone uses it.
@@ -40,6 +43,7 @@ class GroupDecoder {
     std::vector<DecodeJob> group;
     std::vector<DeviceDecode> images;           // of the whole group
     std::unique_ptr<DecodesInFlight> in_flight;  // null: the group has been told
+    size_t bytes = 0;                           // of the decoder's own memory
     std::vector<std::shared_ptr<void>> files;   // until the stream has passed
   };
   // What the runtime's thread touches; outlives the decoder.
@@ -64,6 +68,7 @@ class GroupDecoder {
   size_t images_ = 0;  // of jobs_
   std::vector<Lane> lanes_;
   bool stop_ = false;
+  std::atomic<size_t> bytes_{0};  // of all lanes
   std::thread thread_;
 };
 

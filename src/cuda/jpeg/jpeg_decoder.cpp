@@ -54,6 +54,8 @@ class JpegsInFlight final : public DecodesInFlight {
     }
   }
   uint8_t* next() const { return flags_.get() + 4 * of_.size(); }
+  size_t device_bytes() const override { return device_bytes_; }
+  void took(size_t bytes) { device_bytes_ = std::max(device_bytes_, bytes); }  // parts take it one after the other
   void add(size_t image) { of_.push_back(static_cast<uint32_t>(image)); }
   bool empty() const { return of_.empty(); }
 
@@ -68,6 +70,7 @@ class JpegsInFlight final : public DecodesInFlight {
     return all;
   }
   Held flags_;
+  size_t device_bytes_ = 0;
   std::vector<uint32_t> of_;
 };
 
@@ -80,8 +83,9 @@ class JpegDecoder final : public BatchDecoder {
   int best_group() const override { return kBestGroup; }
   int lanes() const override { return kLanes; }
   bool takes_regions() const override { return true; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params) const override {
-    return jpeg_gpu::jpeg_cuda_declines(file, info, params);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                       std::shared_ptr<const void>* header) const override {
+    return jpeg_gpu::jpeg_cuda_declines(file, info, params, header);
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                           StreamHandle stream) override;
@@ -144,6 +148,7 @@ size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, co
   const size_t description = plan_.description_bytes(), scratch_at = (bytes + kSlack + 255) / 256 * 256;
   const auto memory = driver_.memory(device_), pinned = driver_.pinned_memory();
   const Held device(memory, description + scratch_at + plan_.scratch_bytes(), stream);
+  flight.took(description + scratch_at + plan_.scratch_bytes());
   uint8_t *const files = device.get() + description, *const scratch = files + scratch_at;
   const Held staging(pinned, description + unpinned, stream);
   plan_.describe(staging.get(), device.get(), files, scratch);

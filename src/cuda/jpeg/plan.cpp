@@ -71,7 +71,8 @@ void copy_table(const jpeg::HuffmanSpec& from, TableSpec& to, int table) {
 
 }  // namespace
 
-std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
+std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                               std::shared_ptr<const void>* into) {
   std::string reasons;
   const auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
@@ -83,9 +84,10 @@ std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodePa
     add(fmt::format("the format is {}", info.format));
     return reasons;
   }
-  jpeg::ScanHeader header;
-  if (const char* why = jpeg::read_scan_header(file, header)) add(why);
-  else if (const char* rare = unusual(header, file.size())) add(rare);
+  const auto header = std::make_shared<jpeg::ScanHeader>();
+  if (const char* why = jpeg::read_scan_header(file, *header)) add(why);
+  else if (const char* rare = unusual(*header, file.size())) add(rare);
+  if (into && reasons.empty()) *into = header;
   return reasons;
 }
 
@@ -160,9 +162,9 @@ void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& para
 }
 
 bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
-  jpeg::ScanHeader& h = header_;
-  const char* why = jpeg::read_scan_header(image.file, h);
-  if (!why) why = unusual(h, image.file.size());
+  const char* why = nullptr;
+  if (!image.header && !(why = jpeg::read_scan_header(image.file, header_))) why = unusual(header_, image.file.size());
+  const jpeg::ScanHeader& h = image.header ? *static_cast<const jpeg::ScanHeader*>(image.header.get()) : header_;
   const bool turned = params.apply_orientation && transposes(image.info->orientation);
   if (!why && (h.width != (turned ? image.info->height : image.info->width) ||
                h.height != (turned ? image.info->width : image.info->height)))

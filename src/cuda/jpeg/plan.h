@@ -18,8 +18,9 @@ struct Division {
   uint32_t rounds_alone = 16, spread_below = 256;  // see settle()
 };
 
-// All reasons at once, or nothing.
-std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params);
+// All reasons at once, or nothing: then `header`, where given, gets the file's jpeg::ScanHeader.
+std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                               std::shared_ptr<const void>* header = nullptr);
 
 // Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
 class Plan {
