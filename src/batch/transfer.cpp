@@ -255,13 +255,40 @@ static void order_before(Device device, StreamHandle from, const DeviceEvent* re
 void order_before(const Batch& b, StreamHandle stream) { order_before(b.device(), b.stream, b.ready.get(), stream); }
 void order_before(const Tensor& t, StreamHandle stream) { order_before(t.device, t.stream, t.ready.get(), stream); }
 
+namespace {
+
+// Owners of memory that is freed in the order of one stream and used on another one. They go together: one order for all.
+struct UsedOn {
+  std::vector<std::shared_ptr<void>> owners;
+  int gpu;
+  StreamHandle freed_on, used_on;
+  ~UsedOn() {
+    if (owners.empty()) return;
+    // Without the order the memory could be written while it is read: then it is rather not freed.
+    if (error_of([&] {
+          DeviceRuntime& rt = runtime_of(gpu);
+          rt.wait(gpu, freed_on, *rt.record(gpu, used_on));
+        }))
+      new std::vector<std::shared_ptr<void>>(std::move(owners));
+  }
+};
+
+}  // namespace
+
 Batch taken_over(Batch b, StreamHandle stream) {
   if (!on_gpu(b.device()) || b.stream == stream) return b;
   order_before(b, stream);
-  const int gpu = b.device().id;
-  for (int i = 0; i < b.size(); ++i)
-    if (auto& owner = b.sample(i).owner) owner = owner_used_on(std::move(owner), gpu, b.stream, stream);
-  b.block = owner_used_on(std::move(b.block), gpu, b.stream, stream);
+  if (b.stream) {
+    const std::shared_ptr<UsedOn> all(new UsedOn{{}, b.device().id, b.stream, stream});
+    const auto take = [&](std::shared_ptr<void>& owner) {
+      if (!owner) return;
+      void* p = owner.get();
+      all->owners.push_back(std::move(owner));
+      owner = std::shared_ptr<void>(all, p);
+    };
+    for (int i = 0; i < b.size(); ++i) take(b.sample(i).owner);
+    take(b.block);
+  }
   b.stream = stream, b.ready = nullptr;
   return b;
 }
@@ -273,14 +300,9 @@ void used_on(const Batch& b, StreamHandle stream, const DeviceEvent& done) {
 std::shared_ptr<void> owner_used_on(std::shared_ptr<void> owner, int gpu, StreamHandle freed_on, StreamHandle used_on) {
   if (!owner || !freed_on || freed_on == used_on) return owner;
   void* p = owner.get();
-  return std::shared_ptr<void>(p, [owner = std::move(owner), gpu, freed_on, used_on](void*) mutable {
-    // Without the order the memory could be written while it is read: then it is rather not freed.
-    if (error_of([&] {
-          DeviceRuntime& rt = runtime_of(gpu);
-          rt.wait(gpu, freed_on, *rt.record(gpu, used_on));
-        }))
-      new std::shared_ptr<void>(std::move(owner));
-  });
+  const std::shared_ptr<UsedOn> one(new UsedOn{{}, gpu, freed_on, used_on});
+  one->owners.push_back(std::move(owner));
+  return std::shared_ptr<void>(one, p);
 }
 
 std::shared_ptr<void> owner_until_done(std::shared_ptr<void> owner, int gpu, StreamHandle stream) {

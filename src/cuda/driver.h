@@ -11,11 +11,15 @@ class DeviceKernel {
   virtual ~DeviceKernel() = default;
 };
 
-// Threads of a launch. All kernels have one parameter, a pointer to a table in device memory.
+// Bytes of a table that comes with the launch: what all drivers take as parameters.
+constexpr size_t kTableParameter = 4080;
+
+// Threads of a launch. All kernels have one parameter: a pointer to a table in device memory, or such a table itself.
 struct Launch {
   int64_t blocks = 1;
   int threads = 256;
   size_t shared_bytes = 0;  // dynamic
+  bool by_value = false;    // the table's kTableParameter bytes lie on the host and are read at once
 };
 
 class Driver : public DeviceRuntime {

@@ -38,6 +38,7 @@ struct StageVariant {
   } path = Path::indexed;
   int filter_x = -1, filter_y = -1;
   int window_x = 0, window_y = 0;
+  bool by_value = false;       // the table is the kernel's parameter: Launch::by_value
   bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
   bool averages = false;       // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers

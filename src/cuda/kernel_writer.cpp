@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernel_writer.h"
 
+#include "cuda/driver.h"
 #include "cuda/vocabulary.h"
 
 namespace penstock {
@@ -275,12 +276,21 @@ void KernelWriter::begin_text(const std::string& more) {
   operators();
 }
 
+std::string entry_text(bool by_value, int blocks) {
+  const std::string head = fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}(", kStageThreads,
+                                       blocks ? fmt::format(", {}", blocks) : "", kStageEntry);
+  const std::string pointer = head + "const char* table) { penstock::run(table); }\n";
+  if (!by_value) return pointer;
+  return "#ifdef PENSTOCK_EMULATED\n" + pointer + fmt::format("#else\nstruct alignas(16) Table {{ char bytes[{}]; }};\n", kTableParameter) +
+         head + "const __grid_constant__ Table table) { penstock::run(table.bytes); }\n#endif\n";
+}
+
 void KernelWriter::end_text() {
   // Blocks that share a multiprocessor: what is waited for against what fits into registers.
   const bool tiled = variant.kind == StageVariant::Kind::tiled, window = tiled && variant.path == StageVariant::Path::window;
   const int blocks = window ? std::max(variant.window_x, variant.window_y) > 16 ? 3 : 4 : tiled && variant.path == StageVariant::Path::shared ? 5 : 4;
   line("}}  // namespace penstock");
-  line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const char* table) {{ penstock::run(table); }}", kStageThreads, blocks, kStageEntry);
+  line("{}", entry_text(variant.by_value, blocks));
 }
 
 void KernelWriter::operators() {

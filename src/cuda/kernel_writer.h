@@ -13,6 +13,9 @@ namespace penstock {
 const char* number(Lane l);     // C++ type of a lane's registers
 const char* element(DType t);   // of an element in memory
 
+// The entry, which calls penstock::run(table); 0 blocks: as many on a multiprocessor as there may be. `by_value`: Launch::by_value.
+std::string entry_text(bool by_value, int blocks);
+
 const char* kernel_spellings();  // PENSTOCK_SHARED, find_entry and the like: needs convert.h
 
 class KernelWriter {

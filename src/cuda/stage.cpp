@@ -20,7 +20,9 @@ struct StageScratchpad {
   std::vector<StageEntry> entries, group;
   std::vector<StageVariant> variants;
   std::vector<int> group_of;
-  size_t table_bytes = 0;  // of the last table
+  size_t table_bytes = 0;  // of the last table in device memory
+  const std::shared_ptr<void> small = allocate_shared(default_memory(), kTableParameter);
+  size_t too_many = SIZE_MAX;  // entries whose table did not fit into that
 };
 // As many as there are calls at once.
 struct StageScratchpads {
@@ -267,18 +269,38 @@ class GpuStage final : public BatchStageRunner {
       pack.multiprocessors = driver_.multiprocessors(call.device);
       pack.constant = constant_;
       pack.context = &call.context;
-      TableWriter table(driver_.pinned_memory(), call.stream, std::max<size_t>(pad.table_bytes, 4096));
       const auto works = [](const StageEntry& e) { return e.geometry->positions() > 0; };
       if (std::none_of(pack.entries.begin(), pack.entries.end(), works)) continue;
-      const auto [kernel, variant] = kernels_->choose(driver_, code_, call.device, pad.variants[g], pack.entries);
-      const PackedTable packed = pack_table(code_, variant, pack, table);
-      if (variant.generic) append_generic_program(code_, variant, table);
-      pad.table_bytes = table.size();
-      const auto on_device = allocate_shared(driver_.memory(call.device), table.size(), call.stream);
-      driver_.copy(call.device, on_device.get(), table.block().get(), table.size(), call.stream);
-      driver_.launch(call.device, *kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(), call.stream);
+      launch(call, pack, pad.variants[g], pad);
     }
     if (faults) find_faults(call, faults.get(), errors);
+  }
+
+  void launch(const BatchStageCall& call, const PackCall& pack, StageVariant v, StageScratchpad& pad) {
+    std::optional<StageKernels::Chosen> chosen;
+    const size_t n = pack.entries.size();
+    const bool may_join = v.kind == StageVariant::Kind::elements && constant_;
+    if (n < pad.too_many && (may_join || n * EntryLayout(code_, v).words * 8 < kTableParameter)) {
+      TableWriter table(default_memory(), nullptr, kTableParameter, pad.small);
+      const PackedTable packed = pack_table(code_, v, pack, table);
+      if (table.size() <= kTableParameter) {
+        v.by_value = true;
+        chosen = kernels_->choose(driver_, code_, call.device, v, pack.entries);
+        if (!chosen->variant.generic)
+          return driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes, true},
+                                table.block().get(), call.stream);
+      } else {
+        pad.too_many = n;
+      }
+    }
+    if (!chosen) chosen = kernels_->choose(driver_, code_, call.device, v, pack.entries);
+    TableWriter table(driver_.pinned_memory(), call.stream, std::max<size_t>(pad.table_bytes, 4096));
+    const PackedTable packed = pack_table(code_, chosen->variant, pack, table);
+    if (chosen->variant.generic) append_generic_program(code_, chosen->variant, table);
+    pad.table_bytes = table.size();
+    const auto on_device = allocate_shared(driver_.memory(call.device), table.size(), call.stream);
+    driver_.copy(call.device, on_device.get(), table.block().get(), table.size(), call.stream);
+    driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(), call.stream);
   }
 
   // Operands that an operator refuses are known once the kernel has run: this is the one stage that waits.

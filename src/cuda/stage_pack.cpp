@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-TableWriter::TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity)
-    : memory_(std::move(memory)), stream_(stream), capacity_(capacity), block_(allocate_shared(memory_, capacity, stream)),
-      data_(static_cast<std::byte*>(block_.get())) {}
+TableWriter::TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity, std::shared_ptr<void> block)
+    : memory_(std::move(memory)), stream_(stream), capacity_(capacity),
+      block_(block ? std::move(block) : allocate_shared(memory_, capacity, stream)), data_(static_cast<std::byte*>(block_.get())) {}
 
 void TableWriter::grow() {
   const size_t held = capacity_;

@@ -14,7 +14,8 @@ namespace penstock {
 // A block of a memory resource that grows; offsets stay, addresses do not.
 class TableWriter {
  public:
-  TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity);
+  // `block`: of that capacity, where there is one.
+  TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity, std::shared_ptr<void> block = nullptr);
   int64_t room(size_t n) {  // at a multiple of 16 bytes
     size_ = (size_ + 15) / 16 * 16;
     const auto at = static_cast<int64_t>(size_);

@@ -169,10 +169,15 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
   for (const Argument& a : args)
     if (there(a)) order_before(*a.batch, place.stream);
   std::vector<Batch> results = run_stage(info, inputs, args, context, batch_size, place);
-  const auto done = runtime_of(place.gpu).record(place.gpu, place.stream);
-  for (const Batch& b : inputs) used_on(b, place.stream, *done);
+  std::shared_ptr<DeviceEvent> done;  // who reads the results elsewhere waits for the stream: nobody else needs an event
+  const auto used = [&](const Batch& b) {
+    if (!b.stream || b.stream == place.stream) return;
+    if (!done) done = runtime_of(place.gpu).record(place.gpu, place.stream);
+    used_on(b, place.stream, *done);
+  };
+  for (const Batch& b : inputs) used(b);
   for (const Argument& a : args)
-    if (there(a)) used_on(*a.batch, place.stream, *done);
+    if (there(a)) used(*a.batch);
   for (Batch& b : results)
     if (b.device() == device) b.stream = place.stream, b.ready = done;
   return results;

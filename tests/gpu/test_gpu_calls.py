@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import re
 import threading
 import warnings
 
@@ -176,15 +177,31 @@ def test_errors_are_those_of_the_cpu():
     same(fn.flip(g), fn.flip(penstock.batch(RAGGED)))
 
 
-def test_a_call_copies_its_table_once_and_waits_for_nothing(order):
+def asked_for(lines):
+    """What a GPU was asked for, without numbers."""
+    return [re.sub(r"gpu 0: |pinned 0: |\d+ bytes | ?on 0x[0-9a-f]+|\d+", "", line).strip() for line in lines]
+
+
+def test_a_small_call_is_an_allocation_and_a_launch(order):
     g = penstock.batch(RAGGED, layout="HWC").gpu()
-    fn.brightness_contrast(g, brightness=1.5)
+    for operator in (lambda: fn.brightness_contrast(g, brightness=1.5), lambda: fn.flip(g), lambda: fn.resize(g, size=[3, 3])):
+        operator()
+        start = len(order())
+        out = operator()
+        assert asked_for(order()[start:]) == ["allocate", "launch"]
+        assert out.stream == g.stream  # one stream for the calls of a thread
+        del out
+
+
+def test_a_larger_call_copies_its_table_once_and_waits_for_nothing(order):
+    g = penstock.batch(RAGGED * 20, layout="HWC").gpu()
+    fn.flip(g)
     start = len(order())
-    out = fn.brightness_contrast(g, brightness=1.5)
-    lines = order()[start:]
-    assert sum("copy" in line for line in lines) == 1 and sum("launch" in line for line in lines) == 1
-    assert not any("host waits" in line or "waits for" in line for line in lines), lines
-    assert out.stream == g.stream  # one stream for the calls of a thread
+    out = fn.flip(g)
+    asked = asked_for(order()[start:])
+    assert sorted(asked) == sorted(["allocate"] * 3 + ["copy", "launch", "free", "free"])  # the result, the table here and there
+    assert asked.index("copy") < asked.index("launch")
+    assert len(out) == len(g)
 
 
 def test_threads_have_streams_of_their_own_and_wait_for_each_other(order):

@@ -46,7 +46,7 @@ void CudaKernel::launch(GpuContext& gpu, const Launch& how, const void* table, c
     fail(ErrorKind::internal, "kernel {}: {} blocks of {} threads cannot be launched", entry_, how.blocks, how.threads);
   OnDevice scope(gpu);
   if (how.shared_bytes > 0) allow_shared(gpu, how.shared_bytes);
-  void* parameters[] = {&table};
+  void* parameters[] = {how.by_value ? const_cast<void*>(table) : static_cast<void*>(&table)};
   const cudaError_t code =
       cudaLaunchKernel(reinterpret_cast<const void*>(handle_), dim3(static_cast<unsigned>(how.blocks)),
                        dim3(static_cast<unsigned>(how.threads)), parameters, how.shared_bytes, stream);

@@ -113,8 +113,7 @@ const char* const kFindEntry = R"(
 
 std::string whole_text(int words, const std::string& body) {
   return whole_vocabulary() + kernel_spellings() + fmt::format("namespace penstock {{\nconstexpr int kWords = {};\n", words) + body +
-         fmt::format("}}  // namespace penstock\nextern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) "
-                     "{{ penstock::run(table); }}\n", kStageThreads, kStageEntry);
+         "}  // namespace penstock\n" + entry_text(false, 0);
 }
 
 }  // namespace penstock
