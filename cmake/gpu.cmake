@@ -90,6 +90,10 @@ endif()
 
 if(PENSTOCK_TESTS)
   file(GLOB emulated_sources CONFIGURE_DEPENDS tests/emulated_gpu/*.cpp)
+  if(PENSTOCK_SANITIZE MATCHES "thread")  # which cannot follow from stack to stack
+    set_source_files_properties(tests/emulated_gpu/fibers.cpp tests/emulated_gpu/cooperative_kernels.cpp PROPERTIES
+                                COMPILE_OPTIONS -fno-sanitize=thread)
+  endif()
   if(emulated_sources)
     penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
   endif()
