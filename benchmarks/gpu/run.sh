@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: run.sh [all | tests | sanitize | bench [SUITE...] | train | trace | engine]
+# usage: run.sh [all | tests | sanitize | mutated [COUNT] | bench [SUITE...] | train | trace | engine]
 # Runs on a machine with a GPU, Python 3.10 or newer with PyTorch, and no network. Every part ends within its time limit.
 #   OUT                 where results go (./results)
 #   PENSTOCK_PEERS      a folder of Python packages of the peers (DALI, CV-CUDA), if there is one
@@ -59,6 +59,12 @@ sanitize() {  # the four tools over a few tests; the log says for each whether i
   done | tee "$OUT/sanitizer.log"
 }
 
+mutated() {  # damaged and hostile files under memcheck
+  timeout "${LIMIT:-100}" compute-sanitizer --tool memcheck --error-exitcode 99 --print-limit 20 \
+    "$python" "$here/tests/mutated_jpegs/decode_on_gpu.py" "$@" 2>&1 | tee "$OUT/mutated.log"
+  echo "== exit status ${PIPESTATUS[0]} (0: clean, 1: other bytes, 99: findings, 124: out of time)" | tee -a "$OUT/mutated.log"
+}
+
 bench() {
   photographs
   timeout "${LIMIT:-520}" "$python" "$here/benchmarks/gpu/run.py" --data "$data" --out "$OUT" --name "${NAME:-gpu}" "$@" 2>&1 |
@@ -72,6 +78,7 @@ install
 case $verb in
   tests) tests ;;
   sanitize) sanitize ;;
+  mutated) mutated "$@" ;;
   bench) bench "$@" ;;
   train) NAME=gpu_train bench train "$@" ;;
   trace) NAME=gpu_trace bench trace "$@" ;;

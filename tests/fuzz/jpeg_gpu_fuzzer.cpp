@@ -5,65 +5,12 @@
 #include <map>
 
 #include "cuda/jpeg/jpeg_decoder.h"
-#include "cuda/jpeg/kernel_text.h"
-#include "cuda/vocabulary.h"
-#include "emulated_gpu/cooperative_kernels.h"
 #include "fuzz_images.h"
+#include "host_driver.h"
 
 using namespace penstock;
 
-namespace penstock::jpeg_gpu {
-// The text is for compilers; here the kernels are built in.
-const std::vector<VocabularyPart>& kernel_parts() {
-  static const std::vector<VocabularyPart> none;
-  return none;
-}
-}  // namespace penstock::jpeg_gpu
-
 namespace {
-
-struct BuiltIn final : DeviceKernel {
-  CooperativeKernel kernel = nullptr;
-};
-struct Memory final : MemoryResource {
-  void* allocate(size_t bytes, StreamHandle) override {
-    auto* p = static_cast<uint8_t*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-    std::memset(p, 0xA5, bytes);
-    return p;
-  }
-  void deallocate(void* p, size_t, StreamHandle) noexcept override { std::free(p); }
-};
-
-// Everything at once, on the host.
-class HostDriver final : public Driver {
- public:
-  int device_count() const override { return 1; }
-  std::string device_name(int) const override { return "host"; }
-  StreamHandle take_stream(int) override { return this; }
-  void give_back_stream(int, StreamHandle) noexcept override {}
-  std::shared_ptr<MemoryResource> memory(int) override { return memory_; }
-  void set_memory(int, std::shared_ptr<MemoryResource>) override {}
-  std::shared_ptr<MemoryResource> pinned_memory() override { return memory_; }
-  void copy(int, void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
-  void set_zero(int, void* to, size_t bytes, StreamHandle) override { std::memset(to, 0, bytes); }
-  std::shared_ptr<DeviceEvent> record(int, StreamHandle) override { return nullptr; }
-  void wait(int, StreamHandle, const DeviceEvent&) override {}
-  void notify(int, StreamHandle, std::function<void()> f) override { f(); }
-  void synchronize(int, StreamHandle) override {}
-  std::shared_ptr<const DeviceKernel> kernel(int, const std::string& text, const std::string& entry, std::string&) override {
-    auto made = std::make_shared<BuiltIn>();
-    made->kernel = find_cooperative(text, entry);
-    return made;
-  }
-  void launch(int, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle) override {
-    run_cooperative(static_cast<const BuiltIn&>(kernel).kernel, how.blocks, how.threads, static_cast<const char*>(table));
-  }
-  int multiprocessors(int) const override { return 1; }
-  size_t most_shared_bytes(int) const override { return 48 << 10; }
-
- private:
-  std::shared_ptr<MemoryResource> memory_ = std::make_shared<Memory>();
-};
 
 struct Input {
   const std::vector<uint8_t>* file;
@@ -102,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   DecodeParams params;
   params.max_pixels = 1 << 14;
   params.type = static_cast<ImageType>(choice[4] % 3);
-  static HostDriver driver;
+  static fuzz::HostDriver driver;
   static const auto make = [](jpeg_gpu::Division division) {
     std::string why;
     return make_jpeg_decoder(driver, 0, why, division);
