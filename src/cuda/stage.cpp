@@ -105,7 +105,7 @@ class GpuStage final : public BatchStageRunner {
     Batch out(type.dtype, type.ndim, type.layout.size() == type.ndim ? type.layout : Layout{}, call.size);
     std::vector<int> bad;
     int ndim = type.ndim;
-    const StageGeometry geometry(code_);
+    std::optional<StageGeometry> geometry;  // made for the first sample that is not known yet
     for (int i = 0; i < call.size; ++i) {
       Batch::Sample& sample = out.sample(i);
       if (!call.inputs.empty()) sample.source = call.inputs[0].sample(i).source;
@@ -142,7 +142,7 @@ class GpuStage final : public BatchStageRunner {
   }
 
   // The output's shape and the entries of a sample, but for where the output is.
-  void add_sample(const BatchStageCall& call, const StageGeometry& geometry, int i, Shape& shape, StageScratchpad& pad) {
+  void add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape, StageScratchpad& pad) {
     const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
       StageEntry& e = pad.entries.emplace_back();
       e.geometry = &g, e.packed = packed, e.sample = i;
@@ -162,7 +162,8 @@ class GpuStage final : public BatchStageRunner {
     SampleContext c = call.context(i);
     c.index = i;
     const size_t before = pad.samples.size();
-    geometry.add(c, views, shape, pad.samples);
+    if (!geometry) geometry.emplace(code_);
+    geometry->add(c, views, shape, pad.samples);
     const auto settle = [&](SampleGeometry& g) {
       if (code_.source < 0) merge_dims(g, views.size());
       choose_variant(code_, g);
@@ -281,7 +282,7 @@ class GpuStage final : public BatchStageRunner {
     const size_t n = pack.entries.size();
     const bool may_join = v.kind == StageVariant::Kind::elements && constant_;
     if (n < pad.too_many && (may_join || n * EntryLayout(code_, v).words * 8 < kTableParameter)) {
-      TableWriter table(default_memory(), nullptr, kTableParameter, pad.small);
+      TableWriter table(nullptr, nullptr, kTableParameter, pad.small);
       const PackedTable packed = pack_table(code_, v, pack, table);
       if (table.size() <= kTableParameter) {
         v.by_value = true;

@@ -17,6 +17,7 @@ TableWriter::TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle st
 void TableWriter::grow() {
   const size_t held = capacity_;
   capacity_ = std::max(2 * capacity_, size_);
+  if (!memory_) memory_ = default_memory();
   auto larger = allocate_shared(memory_, capacity_, stream_);
   std::memcpy(larger.get(), data_, held);
   block_ = std::move(larger);

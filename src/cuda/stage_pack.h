@@ -14,7 +14,7 @@ namespace penstock {
 // A block of a memory resource that grows; offsets stay, addresses do not.
 class TableWriter {
  public:
-  // `block`: of that capacity, where there is one.
+  // `block`: of that capacity, where there is one; then it grows in `memory`, null: default_memory().
   TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity, std::shared_ptr<void> block = nullptr);
   int64_t room(size_t n) {  // at a multiple of 16 bytes
     size_ = (size_ + 15) / 16 * 16;

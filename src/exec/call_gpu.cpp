@@ -16,6 +16,7 @@ namespace {
 class Key {
  public:
   Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, uint32_t node, int gpu) {
+    text.reserve(256);
     add(&info), add(node), add(gpu), add(inputs.size());
     for (const Batch& b : inputs) add(b);
     for (size_t i = 0; i < args.size(); ++i) {
@@ -73,45 +74,58 @@ StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::
 class StageCache {
  public:
   using Stage = std::unique_ptr<BatchStageRunner>;
+  struct Known {
+    std::vector<Stage> idle;  // as many as there were calls at once
+  };
+  struct Taken {
+    Stage stage;
+    std::shared_ptr<Known> known;  // where it goes back to
+  };
 
-  Stage take(const Key& key, const std::function<StageProgram()>& program) {
+  Taken take(const Key& key, const std::function<StageProgram()>& program) {
+    Taken taken;
     std::shared_ptr<BatchStageRunner> alike;
     {
       std::lock_guard lock(mutex_);
-      if (auto it = idle_.find(key.text); !key.per_sample && it != idle_.end() && !it->second.empty()) {
-        Stage stage = std::move(it->second.back());
-        it->second.pop_back();
-        --count_;
-        return stage;
+      if (auto it = known_.find(key.text); it != known_.end() && !key.per_sample) {
+        taken.known = it->second;
+        if (auto& idle = taken.known->idle; !idle.empty()) {
+          taken.stage = std::move(idle.back());
+          idle.pop_back();
+          return taken;
+        }
       }
       if (auto it = structures_.find(key.text.substr(0, key.structure)); it != structures_.end()) alike = it->second;
     }
     const StageProgram p = program();
-    if (alike)
-      if (Stage stage = alike->rebound(p)) return stage;
-    return gpu_backend().make_stage(p);
+    if (alike) taken.stage = alike->rebound(p);
+    if (!taken.stage) taken.stage = gpu_backend().make_stage(p);
+    return taken;
   }
 
   // A stage with one value a sample refers to the caller's batches: it is not run again, only rebound.
-  void give_back(const Key& key, Stage stage) {
+  void give_back(const Key& key, Taken taken) {
     std::lock_guard lock(mutex_);
-    if (count_ + structures_.size() >= kMost) idle_.clear(), structures_.clear(), count_ = 0;
-    auto& first = structures_[key.text.substr(0, key.structure)];
-    if (key.per_sample) {
-      if (!first) first = std::move(stage);
-      return;
+    if (!taken.known) {  // its first call
+      if (known_.size() + structures_.size() >= kMost) known_.clear(), structures_.clear();
+      auto& first = structures_[key.text.substr(0, key.structure)];
+      if (key.per_sample) {
+        if (!first) first = std::move(taken.stage);
+        return;
+      }
+      if (!first) first = taken.stage->rebound(taken.stage->program());
+      auto& known = known_[key.text];
+      if (!known) known = std::make_shared<Known>();
+      taken.known = known;
     }
-    if (!first) first = stage->rebound(stage->program());
-    idle_[key.text].push_back(std::move(stage));
-    ++count_;
+    taken.known->idle.push_back(std::move(taken.stage));
   }
 
  private:
   static constexpr size_t kMost = 512;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::vector<Stage>> idle_;
+  std::unordered_map<std::string, std::shared_ptr<Known>> known_;
   std::unordered_map<std::string, std::shared_ptr<BatchStageRunner>> structures_;
-  size_t count_ = 0;
 };
 
 // Never destroyed: the library that made the stages is not unloaded either.
@@ -134,18 +148,18 @@ bool has_kernel(const OpInfo& info) {
 std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                              const SampleContext& context, int batch_size, const CallPlace& place) {
   const Key key(info, inputs, args, context.node, place.gpu);
-  auto stage = stage_cache().take(key, [&] { return program_of(info, inputs, args, context); });
-  const StageProgram& program = stage->program();
+  auto taken = stage_cache().take(key, [&] { return program_of(info, inputs, args, context); });
+  const StageProgram& program = taken.stage->program();
   std::vector<Batch> outputs(program.outputs.size() + program.sizes.size());
   std::vector<SampleError> errors;
   const BatchStageCall call{place.gpu, place.stream, batch_size, [&](int i) { return of_sample(context, i); }, inputs,
                             runtime_of(place.gpu).memory(place.gpu)};
-  stage->run(call, outputs, errors);
+  taken.stage->run(call, outputs, errors);
   for (size_t k = 0; k < program.outputs.size(); ++k) {
     const Layout& layout = type_of(program, program.outputs[k]).layout;
     if (layout.size() == outputs[k].ndim()) outputs[k].set_layout(layout);
   }
-  stage_cache().give_back(key, std::move(stage));
+  stage_cache().give_back(key, std::move(taken));
   if (!errors.empty()) {
     const auto first = std::min_element(errors.begin(), errors.end(),
                                         [](const auto& a, const auto& b) { return a.sample < b.sample; });

@@ -3,7 +3,8 @@
 // block after block with one thread each. It shows whether the stages, the transfers and the executor do the right thing;
 // of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
 // PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
-// =none: nor those, as on a GPU that they have no code for. PENSTOCK_EMULATED_LOG names a
+// =none: nor those, as on a GPU that they have no code for. With PENSTOCK_EMULATED_LAUNCHES=off kernels do nothing, to
+// measure the host. PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
 #include <chrono>
@@ -211,7 +212,8 @@ class EmulatedDriver final : public Driver {
     check(device);
     log("gpu {}: launch on {}", device, stream);
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);
-    static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
+    static const bool off = std::getenv("PENSTOCK_EMULATED_LAUNCHES") != nullptr;
+    if (!off) static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
   }
   int multiprocessors(int) const override { return 4; }
   size_t most_shared_bytes(int) const override { return 99 * 1024; }

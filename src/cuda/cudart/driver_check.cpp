@@ -162,6 +162,24 @@ class Checks {
       resource->deallocate(q, bytes, a_);
       return good;
     });
+    check(name + ": small blocks go round on a stream, and to another one only behind it", [&] {
+      bool good = true;
+      for (int i = 0; i < 5; ++i) {
+        auto* p = static_cast<float*>(resource->allocate(1000, a_));
+        enqueue(a_, p, 250, 1, kLong);
+        resource->deallocate(p, 1000, a_);
+        auto* q = static_cast<float*>(resource->allocate(1000, b_));  // the kernel on a_ has not written yet
+        enqueue(b_, q, 250, 2);
+        auto* again = static_cast<float*>(resource->allocate(900, a_));
+        enqueue(a_, again, 225, 3);
+        const auto behind = driver_.record(device_, a_);
+        driver_.wait(device_, b_, *behind);
+        good = good && holds(q, 250, 2, b_) && holds(again, 225, 3, b_) && q != p && (name != "pool" || again == p);
+        resource->deallocate(q, 1000, b_);
+        resource->deallocate(again, 900, a_);
+      }
+      return good;
+    });
     check(name + ": what one stream frees late is not another's early", [&] {
       bool good = true;
       for (int i = 0; i < 5; ++i) {
