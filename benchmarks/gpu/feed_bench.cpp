@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What feeding a GPU's decoder costs: how many files a second threads copy from the page cache into pinned memory, and how
 // many pictures a second a pipeline makes of the same files with as many threads; how long one picture takes.
-// usage: gpu_feed_bench FOLDER|ARCHIVE.tar DECODER [SECONDS]      the library beside it, or in LD_LIBRARY_PATH
+// usage: gpu_feed_bench FOLDER|ARCHIVE.tar DECODER [SECONDS [BATCH [THREADS...]]]
+// 1.5 s, 256 and 1 4 unless said; the library beside it, or in LD_LIBRARY_PATH
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -156,17 +157,21 @@ void latency(const std::vector<std::string>& files, const std::string& decoder) 
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s FOLDER|ARCHIVE.tar DECODER [SECONDS]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s FOLDER|ARCHIVE.tar DECODER [SECONDS [BATCH [THREADS...]]]\n", argv[0]);
     return 2;
   }
   const std::string data = argv[1], decoder = argv[2];
   const double seconds = argc > 3 ? std::atof(argv[3]) : 1.5;
+  const int batch = argc > 4 ? std::atoi(argv[4]) : 256;
+  std::vector<int> counts;
+  for (int i = 5; i < argc; ++i) counts.push_back(std::atoi(argv[i]));
+  if (counts.empty()) counts = {1, 4};
   try {
     const std::vector<std::string> files = is_archive(data) ? std::vector<std::string>{} : files_of(data);
-    for (const int threads : {1, 4}) {
+    for (const int threads : counts) {
       if (!files.empty())
         for (const size_t ring : {size_t{64} << 20, size_t{128} << 20}) copy_rate(files, threads, ring, seconds);
-      for (const char* what : {"decode", "resnet50", "resize640"}) rate(data, what, decoder, threads, 256, seconds);
+      for (const char* what : {"decode", "resnet50", "resize640"}) rate(data, what, decoder, threads, batch, seconds);
     }
     if (!files.empty()) latency(files, decoder);
   } catch (const std::exception& e) {
