@@ -29,6 +29,10 @@ def decoding(source, device, output_type, **decoder):
     return fn.decoders.image(data, device=device, output_type=output_type, **decoder), number
 
 
+def by_number(images, numbers):
+    return {int(np.array(n)): np.array(i) for n, i in zip(numbers.as_cpu(), images.as_cpu(), strict=True)}
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
     begin, longest, decoded, left_out, wrong, done = time.monotonic(), 0.0, 0, 0, 0, 0
@@ -39,11 +43,9 @@ def main():
         here = decoding(batches(part, size), "cpu", output_type, batch_size=size)
         for first in range(0, part, size):
             from_ = time.monotonic()
-            images, numbers = there.run()
-            got = {int(n): np.array(i) for n, i in zip(np.array(numbers.as_cpu().as_array()).ravel(), images.as_cpu(), strict=True)}
+            got = by_number(*there.run())
             longest = max(longest, time.monotonic() - from_)
-            images, numbers = here.run()
-            want = {int(n): np.array(i) for n, i in zip(np.array(numbers.as_array()).ravel(), images, strict=True)}
+            want = by_number(*here.run())
             for n in range(first, min(first + size, part)):
                 if (n in got) != (n in want) or (n % 4 == 0 and n not in got) or (n in got and not np.array_equal(got[n], want[n])):
                     wrong += 1

@@ -32,26 +32,12 @@ constexpr size_t kGuard = 0;
 #endif
 
 // A picture that is larger than this alone is a part of its own; offsets of words, blocks and samples have 32 bits.
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 27, kMostPartBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostPartBytes = uint64_t{1} << 30;
 constexpr uint64_t kMostPartSamples = uint64_t{1} << 30;  // bytes; their coefficients are twice as many
 
 constexpr size_t kManyBytes = size_t{16} << 20;  // 256 photographs have 24 MB
 
 constexpr uint64_t up(uint64_t v, uint64_t to) { return (v + to - 1) / to * to; }
-
-const char* unusual(const jpeg::ScanHeader& h, size_t file_bytes) {
-  if (file_bytes > kMostFileBytes) return "the file is too large";
-  // Tables of the second and third component may differ from the first one's, not all three from each other.
-  if (h.components == 3) {
-    const auto three = [&](const jpeg::HuffmanSpec* specs, int a, int b, int c) {
-      return a != b && b != c && a != c && !(specs[a] == specs[b]) && !(specs[b] == specs[c]) && !(specs[a] == specs[c]);
-    };
-    if (three(h.dc, h.component[0].dc, h.component[1].dc, h.component[2].dc) ||
-        three(h.ac, h.component[0].ac, h.component[1].ac, h.component[2].ac))
-      return "three different Huffman tables";
-  }
-  return nullptr;
-}
 
 // MCUs that pixels [first, first + count) need: as RegionDecoder has them.
 void mcu_range(int64_t first, int64_t count, int sampling, int64_t chroma, uint32_t& begin, uint32_t& end) {
@@ -64,32 +50,7 @@ void mcu_range(int64_t first, int64_t count, int sampling, int64_t chroma, uint3
   }
 }
 
-void copy_table(const jpeg::HuffmanSpec& from, TableSpec& to, int table) {
-  std::copy_n(from.counts + 1, 16, to.counts[table]);
-  std::copy_n(from.values, 256, to.values[table]);
-}
-
 }  // namespace
-
-std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                               std::shared_ptr<const void>* into) {
-  std::string reasons;
-  const auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
-  if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
-  if (params.type == ImageType::ycbcr) add("it gives no YCbCr");
-  if (params.eighths != 8) add("it does not scale");
-  if (!params.fancy_upsampling) add("its upsampling is the fancy one");
-  if (params.fast_idct) add("its inverse DCT is the accurate one");
-  if (std::strcmp(info.format, "jpeg") != 0) {
-    add(fmt::format("the format is {}", info.format));
-    return reasons;
-  }
-  const auto header = std::make_shared<jpeg::ScanHeader>();
-  if (const char* why = jpeg::read_scan_header(file, *header)) add(why);
-  else if (const char* rare = unusual(*header, file.size())) add(rare);
-  if (into && reasons.empty()) *into = header;
-  return reasons;
-}
 
 void Plan::clear(size_t file_bytes) {
   division_ = wish_;
@@ -105,34 +66,15 @@ void Plan::clear(size_t file_bytes) {
   first_color_.clear();
 }
 
-uint32_t Plan::table_set(const jpeg::ScanHeader& h, Picture& p) {
-  TableSpec spec{};
-  int dc[2] = {h.component[0].dc, -1}, ac[2] = {h.component[0].ac, -1};
-  uint32_t selector[3] = {};
-  for (int c = 1; c < h.components; ++c) {
-    const jpeg::ScanComponent& component = h.component[c];
-    if (!(h.dc[component.dc] == h.dc[dc[0]])) dc[1] = component.dc, selector[c] |= 1;
-    if (!(h.ac[component.ac] == h.ac[ac[0]])) ac[1] = component.ac, selector[c] |= 2;
-  }
-  for (int i = 0; i < 2; ++i) {
-    copy_table(h.dc[dc[i] < 0 ? dc[0] : dc[i]], spec, i);
-    copy_table(h.ac[ac[i] < 0 ? ac[0] : ac[i]], spec, 2 + i);
-  }
-  p.selectors = p.component_of = p.mcu_blocks = 0;
-  for (int c = 0; c < h.components; ++c)
-    for (int k = 0; k < h.component[c].h * h.component[c].v; ++k, ++p.mcu_blocks) {
-      p.selectors |= selector[c] << (2 * p.mcu_blocks);
-      p.component_of |= static_cast<uint32_t>(c) << (2 * p.mcu_blocks);
-    }
-  p.sync_mcu_blocks = dc[1] < 0 && ac[1] < 0 ? 1 : p.mcu_blocks;
+uint32_t Plan::table_set(const std::shared_ptr<const TableSpec>& spec) {
   for (size_t i = specs_.size(); i-- > 0;)
-    if (!std::memcmp(&specs_[i], &spec, sizeof spec)) return static_cast<uint32_t>(i);
+    if (specs_[i] == spec || !std::memcmp(specs_[i].get(), spec.get(), sizeof *spec)) return static_cast<uint32_t>(i);
   specs_.push_back(spec);
   return static_cast<uint32_t>(specs_.size() - 1);
 }
 
 // What is written where.
-void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const jpeg::ScanHeader& h) {
+void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const FileHeader& h) {
   const int orientation = params.apply_orientation ? image.info->orientation : 1;
   const auto& r = image.region;
   const Region upright = r.height ? Region{r.y, r.x, r.height, r.width} : Region{0, 0, image.info->height, image.info->width};
@@ -142,8 +84,8 @@ void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& para
   p.planes = h.components == 1 || params.type == ImageType::gray ? 1 : 3;
   p.x = static_cast<uint32_t>(stored.x), p.y = static_cast<uint32_t>(stored.y);
   p.region_width = static_cast<uint32_t>(stored.width), p.region_height = static_cast<uint32_t>(stored.height);
-  mcu_range(stored.x, stored.width, h.h_max, h.components == 3 ? h.component[1].width : 0, p.column_begin, p.column_end);
-  mcu_range(stored.y, stored.height, h.v_max, h.components == 3 ? h.component[1].height : 0, p.row_begin, p.row_end);
+  mcu_range(stored.x, stored.width, h.h, h.chroma_width, p.column_begin, p.column_end);
+  mcu_range(stored.y, stored.height, h.v, h.chroma_height, p.row_begin, p.row_end);
   // As transpose_upright() and decode_upright() turn.
   const int64_t pixel = p.channels, row = upright.width * pixel;
   p.dense = orientation == 1;
@@ -162,9 +104,9 @@ void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& para
 }
 
 bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
-  const char* why = nullptr;
-  if (!image.header && !(why = jpeg::read_scan_header(image.file, header_))) why = unusual(header_, image.file.size());
-  const jpeg::ScanHeader& h = image.header ? *static_cast<const jpeg::ScanHeader*>(image.header.get()) : header_;
+  FileHeader own;
+  const char* why = image.header ? nullptr : read_file_header(image.file, own);
+  const FileHeader& h = image.header ? *static_cast<const FileHeader*>(image.header.get()) : own;
   const bool turned = params.apply_orientation && transposes(image.info->orientation);
   if (!why && (h.width != (turned ? image.info->height : image.info->width) ||
                h.height != (turned ? image.info->width : image.info->height)))
@@ -181,12 +123,14 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   const uint64_t words = up(subs * (sub_bits / 32) + kSlackWords, 32);
   uint64_t samples = 0;
   const uint64_t mcus = uint64_t{p.column_end - p.column_begin} * (p.row_end - p.row_begin);
-  for (int c = 0; c < h.components; ++c) samples += 64 * mcus * h.component[c].h * h.component[c].v + 16;
+  for (int c = 0; c < h.components; ++c) samples += 64 * mcus * (c ? 1 : h.h * h.v) + 16;
   const auto full = [&](uint64_t have, uint64_t more, uint64_t most) { return have + more > most; };
   if (pictures() > 0 && (full(at, image.file.size(), kMostPartBytes) || full(sample_bytes_, samples, kMostPartSamples) ||
                          full(uint64_t{words_} * 4, words * 4, kMostPartBytes)))
     return false;
-  p.table_set = table_set(h, p);
+  p.table_set = table_set(h.tables);
+  p.selectors = h.selectors, p.component_of = h.component_of;
+  p.mcu_blocks = h.mcu_blocks, p.sync_mcu_blocks = h.sync_mcu_blocks;
   p.scan_begin = static_cast<uint32_t>(at + h.scan);
   p.scan_end = static_cast<uint32_t>(at + image.file.size());
   p.word_base = words_, words_ += static_cast<uint32_t>(words);
@@ -204,7 +148,7 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   p.width = static_cast<uint32_t>(h.width), p.height = static_cast<uint32_t>(h.height);
   p.mcu_columns = static_cast<uint32_t>(h.mcu_columns), p.mcu_rows = static_cast<uint32_t>(h.mcu_rows);
   p.components = static_cast<uint32_t>(h.components);
-  p.h = static_cast<uint32_t>(h.h_max), p.v = static_cast<uint32_t>(h.v_max);
+  p.h = static_cast<uint32_t>(h.h), p.v = static_cast<uint32_t>(h.v);
   p.blocks = p.mcu_columns * p.mcu_rows * p.mcu_blocks;
   p.segment_blocks = static_cast<uint32_t>(h.restart_interval) * p.mcu_blocks;
   p.segment_base = segments_;
@@ -212,12 +156,11 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   p.stored_base = blocks_, blocks_ += static_cast<uint32_t>(mcus * p.mcu_blocks);
   for (int c = 0; c < h.components; ++c) {
     p.plane[c] = static_cast<uint32_t>(sample_bytes_);
-    sample_bytes_ += up(64 * mcus * h.component[c].h * h.component[c].v, 16);
-    const uint16_t* quant = h.quant[h.component[c].quant];
-    for (int k = 0; k < 64; ++k) p.quant[c][(k & 7) * 8 + (k >> 3)] = quant[k];
+    sample_bytes_ += up(64 * mcus * (c ? 1 : h.h * h.v), 16);
+    std::copy_n(h.quant[c], 64, p.quant[c]);
   }
   first_transform_.push_back(transforms_);
-  const uint64_t wanted = p.planes == 1 ? mcus * h.h_max * h.v_max : mcus * p.mcu_blocks;
+  const uint64_t wanted = p.planes == 1 ? mcus * h.h * h.v : mcus * p.mcu_blocks;
   transforms_ += static_cast<uint32_t>(up(wanted, kTransformed) / kTransformed);
   first_color_.push_back(colors_);
   const uint64_t x0 = p.x & ~7u, y0 = p.y & ~1u, groups = up(p.x + p.region_width - x0, 8) / 8;
@@ -348,7 +291,7 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
     if (!list.empty()) std::memcpy(to + at, list.data(), list.size() * sizeof list[0]);
   };
   put(at_.pictures, pictures_);
-  put(at_.specs, specs_);
+  for (size_t i = 0; i < specs_.size(); ++i) std::memcpy(to + at_.specs + i * sizeof(TableSpec), specs_[i].get(), sizeof(TableSpec));
   put(at_.tiles, tile_items_);
   put(at_.syncs, sync_items_);
   put(at_.decodes, decode_items_);

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "codecs/image_decoder.h"
-#include "codecs/jpeg/scan_header.h"
 #include "cuda/driver.h"
-#include "cuda/jpeg/batch_table.h"
+#include "cuda/jpeg/file_header.h"
 
 namespace penstock::jpeg_gpu {
 
@@ -17,10 +16,6 @@ struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
   uint32_t rounds_alone = 16, spread_below = 256;  // see settle()
 };
-
-// All reasons at once, or nothing: then `header`, where given, gets the file's jpeg::ScanHeader.
-std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                               std::shared_ptr<const void>* header = nullptr);
 
 // Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
 class Plan {
@@ -44,9 +39,8 @@ class Plan {
   uint32_t* statistics = nullptr;
 
  private:
-  bool lay_out(Picture& p, const jpeg::ScanHeader& h, size_t scan_bytes) const;
-  void place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const jpeg::ScanHeader& h);
-  uint32_t table_set(const jpeg::ScanHeader& h, Picture& p);
+  void place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const FileHeader& h);
+  uint32_t table_set(const std::shared_ptr<const TableSpec>& spec);
   void lay_out_scratch();
 
   const Division wish_;
@@ -54,12 +48,11 @@ class Plan {
   uint32_t tiles_ = 0, subs_ = 0, syncs_ = 0, segments_ = 0, words_ = 0, blocks_ = 0, transforms_ = 0, colors_ = 0;
   uint64_t sample_bytes_ = 0;
   std::vector<Picture> pictures_;
-  std::vector<TableSpec> specs_;
+  std::vector<std::shared_ptr<const TableSpec>> specs_;
   std::vector<Item> tile_items_, sync_items_;
   std::vector<DecodeItem> decode_items_;
   std::vector<uint32_t> first_transform_, first_color_;
   std::vector<std::pair<size_t, size_t>> guards_;  // of the scratch memory: where, how many bytes
-  jpeg::ScanHeader header_;
   struct {
     size_t pictures, specs, tiles, syncs, decodes, first_transform, first_color, markers, bits, flags, end;
   } at_{};
