@@ -33,6 +33,7 @@ def outcome(path):
     except Exception as error:
         assert not re.search(r"control_flow|item_assignment", str(error)), f"shows a line of the library: {error}"
         text = re.sub(re.escape(str(path)) + r":\d+", "LINE", str(error))
+        text = re.sub('File "' + re.escape(str(path)) + r'", line \d+', "File LINE", text)
         return f"{type(error).__name__}: {text}".replace("\n", " | ")
     raise AssertionError(f"{path.name} ran")
 

@@ -121,7 +121,7 @@ def function_of(operator, function, struct):
 def generate(operators):
     text = [HEADER]
     for operator in sorted(operators, key=lambda o: o["name"]):
-        if operator["hidden"]:
+        if operator["hidden"] or (operator["family"] == "source" and operator["max_inputs"]):  # calls a function of Python
             continue
         *spaces, last = operator["name"].split(".")
         struct = "".join(part.capitalize() for part in last.split("_")) + "Arguments"

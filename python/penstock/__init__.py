@@ -11,9 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
     from . import control, math, plugin, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
+    from .python_function import FunctionError
 
 __version__ = "0.1.0"
-__all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
+__all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "FunctionError", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
            "pipeline_def", "seed", "set_device_allocator", "tensor", "tfrecord", "types"]
 
 
@@ -22,7 +23,10 @@ def __getattr__(name):
         from . import pipeline
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
-    if name in ("control", "math", "pictures", "pipeline", "plugin", "sources", "tensors", "tfrecord", "torch"):
+    if name == "FunctionError":
+        from .python_function import FunctionError
+        return FunctionError
+    if name in ("control", "math", "pictures", "pipeline", "plugin", "python_function", "sources", "tensors", "tfrecord", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -124,6 +124,7 @@ def branch(condition, then, otherwise, names, line=None):
     are names."""
     pipeline = condition.pipeline
     line = line or graph.user_line()
+    calls = len(pipeline._functions)
     then_region, a = _traced(pipeline, "then", then)
     else_region, b = _traced(pipeline, "else", otherwise)
     outputs = []  # (name, value, value)
@@ -163,7 +164,7 @@ def branch(condition, then, otherwise, names, line=None):
 
     results = [joined(name, x, y) for name, x, y in zip(names, a, b)]
     made = []
-    if outputs:
+    if outputs or len(pipeline._functions) > calls:  # functions of the user's are called though nobody reads what they return
         shown = ["the returned value" if is_internal(n) else n for n, _, _ in outputs]
         index = pipeline._graph.add_branch(condition, then_region, else_region, [x for _, x, _ in outputs],
                                            [y for _, _, y in outputs], shown, line)

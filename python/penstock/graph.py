@@ -467,6 +467,16 @@ def add_node(op, inputs, arguments):
     return outputs[0] if count == 1 else outputs
 
 
+def add_call(op, inputs, arguments, function):
+    """A node that calls a function of the program. function: an object with call() (penstock.python_function)."""
+    if any(isinstance(i, (list, tuple)) and any(isinstance(v, DataNode) for v in i) for i in inputs):
+        raise TypeError(f"[{op}] takes values of the pipeline, not lists of them\n  at {user_line()}")
+    pipeline = current() or next(i for i in inputs if isinstance(i, DataNode)).pipeline
+    made = add_node(op, inputs, arguments)
+    pipeline._functions[pipeline._graph.nodes() - 1] = (function, user_line())
+    return made
+
+
 def _for_each_set(op, inputs, arguments):
     """Lists of nodes as inputs: one node for each place of the lists."""
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}

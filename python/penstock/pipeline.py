@@ -77,6 +77,7 @@ class Pipeline:
         self._sinks = []
         self._sources = {}      # node -> object of penstock.sources
         self._fed = {}          # name -> FedNode
+        self._functions = {}    # node -> (object of penstock.python_function or a plugin, the user's line)
         self._epoch_mode = "stream"
         self._pipeline = None   # of _core
         self._built = False
@@ -165,6 +166,8 @@ class Pipeline:
     def _start(self):
         given = self._given
         budget = given["error_budget"]
+        for node, (function, line) in self._functions.items():
+            function.start(self._graph.name_of(node), line, given)
         self._pipeline = _core.Pipeline(
             self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
             int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
@@ -174,6 +177,9 @@ class Pipeline:
         _alive.add(self)
         for node, source in self._sources.items():
             self._pipeline.set_source(node, source)
+        for node, (function, _) in self._functions.items():
+            attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
+            attach(node, function)
         if self._checkpoint is not None:
             self._pipeline.restore(_text_of(self._checkpoint))
         if self._tracing:
@@ -204,7 +210,7 @@ class Pipeline:
         """Ends the pipeline's threads and gives its memory back; batches that were handed out stay."""
         if self._pipeline is not None:
             self._pipeline.close()
-        for source in self._sources.values():
+        for source in (*self._sources.values(), *(f for f, _ in self._functions.values())):
             stop = getattr(source, "stop_workers", None)
             if stop:
                 stop()
@@ -443,6 +449,9 @@ class Pipeline:
     def to_json(self):
         """The graph and the options as JSON, which C++ loads without Python."""
         self.build()
+        for node, (_, line) in self._functions.items():
+            raise ValueError(f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
+                             f"function of this program\n  at {line}")
         return self._pipeline.to_json()
 
     def save(self, path):

@@ -86,6 +86,7 @@ class _Workers:
     """A pool of processes, and the requests of the next `depth` batches that it works on."""
 
     resumable = False
+    op, what = "external_source", "source"
 
     def __init__(self, made, source, count, given, depth):
         self.made, self.user_source, self.count, self.method = made, source, count, given["py_start_method"]
@@ -108,7 +109,7 @@ class _Workers:
         try:
             list(pool.map(_ready, range(self.count)))
         except (TypeError, AttributeError, pickle.PicklingError) as error:
-            raise TypeError(f"[external_source] the source cannot be sent to a worker process ({error}): give a function "
+            raise TypeError(f"[{self.op}] the {self.what} cannot be sent to a worker process ({error}): give a function "
                             "or a class of a module, py_callback_pickler, or py_start_method='fork'") from None
         self.pool = pool
 
@@ -128,7 +129,7 @@ class _Workers:
             return function(*arguments)
         except BrokenProcessPool:
             self.stop_workers()
-            raise RuntimeError("[external_source] a worker process ended before it gave its result") from None
+            raise RuntimeError(f"[{self.op}] a worker process ended before it gave its result") from None
 
     def stop_workers(self):
         pool, self.pool = self.pool, None
@@ -209,6 +210,36 @@ class ParallelIterable(_Workers):
 
     def restore(self, text):
         pass
+
+
+class FunctionWorkers(_Workers):
+    """python_function(processes=True): calls with samples, or lists of them, in any process."""
+
+    what = "function"
+
+    def __init__(self, op, function, count, given):
+        super().__init__(None, function, count, given, 1)
+        self.op = op
+
+    def start_workers(self):
+        self._start(_begin_function)
+
+    def call(self, *arguments):
+        """One call, as the process gave its result or exception."""
+        return self._guarded(self._submit(_plain_call, arguments).result)
+
+    def map(self, samples, results, errors):
+        """A call for each sample: results[i], or (i, exception) in `errors`."""
+        futures = [self._submit(_plain_call, s) for s in samples]
+        for i, future in enumerate(futures):
+            try:
+                results[i] = self._guarded(future.result)
+            except BaseException as error:
+                errors.append((i, error))
+
+
+def _plain_call(arguments):
+    return _portable(_function(*arguments))
 
 
 def _ready(_):

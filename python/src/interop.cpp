@@ -2,6 +2,7 @@
 #include "interop.h"
 
 #include <cmath>
+#include <mutex>
 #include <unordered_map>
 
 #include "numpy_abi.h"
@@ -209,10 +210,47 @@ Kind kind_of(PyObject* object) {
   return kind;
 }
 
+namespace {
+
+// Objects that threads without a state in Python let go of: such threads, a pipeline's, do not wait for Python's lock.
+struct Dropped {
+  std::mutex mutex;
+  std::vector<PyObject*> objects;
+  bool asked = false;  // Python's main thread, to call drop()
+};
+Dropped& dropped() {
+  static auto* d = new Dropped;
+  return *d;
+}
+
+int drop(void*) {  // under Python's lock
+  std::vector<PyObject*> objects;
+  {
+    std::lock_guard lock(dropped().mutex);
+    dropped().asked = false;
+    objects.swap(dropped().objects);
+  }
+  for (PyObject* o : objects) Py_DecRef(o);
+  return 0;
+}
+
+void drop_later(PyObject* object) {
+  std::lock_guard lock(dropped().mutex);
+  dropped().objects.push_back(object);
+  if (!dropped().asked) dropped().asked = Py_AddPendingCall(&drop, nullptr) == 0;
+}
+
+}  // namespace
+
 std::shared_ptr<void> keep(PyObject* object) {
+  drop(nullptr);
   Py_IncRef(object);
   return std::shared_ptr<void>(object, [](void* p) {
     if (!Py_IsInitialized()) return;
+    if (!PyGILState_GetThisThreadState()) {
+      drop_later(static_cast<PyObject*>(p));
+      return;
+    }
     const PyGILState_STATE state = PyGILState_Ensure();
     Py_DecRef(static_cast<PyObject*>(p));
     PyGILState_Release(state);

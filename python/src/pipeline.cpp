@@ -5,12 +5,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include <deque>
 #include <thread>
 
 #include "base/notice.h"
 #include "bindings.h"
 #include "interop.h"
+#include "user_code.h"
 
 namespace penstock::python {
 namespace {
@@ -80,91 +80,15 @@ int add_loop(Graph& g, nb::object count, nb::list first, nb::list arguments, nb:
   return g.add_loop(std::move(n));
 }
 
-// How deep this thread is in the user's sources. Python's garbage collector may find a pipeline there that nobody uses
-// any more, maybe the very one whose thread this is; a thread cannot wait for its own end.
-thread_local int inside_sources = 0;
-struct InsideSource {
-  InsideSource() { ++inside_sources; }
-  ~InsideSource() { --inside_sources; }
-};
-
 void end_pipeline(std::unique_ptr<Pipeline> pipeline) {
   if (!pipeline) return;
-  if (inside_sources > 0) {
+  if (InsideUserCode::depth > 0) {  // a thread cannot wait for its own end
     std::thread([p = std::move(pipeline)]() mutable { p.reset(); }).detach();
     return;
   }
   nb::gil_scoped_release release;  // its threads may wait for the GIL before they can end
   pipeline.reset();
 }
-
-// Calls the Python object behind an external_source node: next(iteration, in_epoch, epoch, batch_size) -> batches.
-class PythonFeed final : public ExternalFeed {
- public:
-  explicit PythonFeed(nb::object source) : source_(std::move(source)) {
-    resumable_ = nb::cast<bool>(source_.attr("resumable"));
-  }
-  ~PythonFeed() override {
-    if (!Py_IsInitialized()) {
-      source_.release();
-      return;
-    }
-    nb::gil_scoped_acquire gil;
-    source_.reset();
-    raised_.clear();
-  }
-  std::vector<Batch> next(const BatchRequest& r) override {
-    nb::gil_scoped_acquire gil;
-    return guarded([&] {
-      nb::object given = source_.attr("next")(r.iteration, r.in_epoch, r.epoch, r.batch_size);
-      std::vector<Batch> batches;
-      for (nb::handle b : given) batches.push_back(*nb::inst_ptr<Batch>(b));
-      return batches;
-    });
-  }
-  void reset() override {
-    nb::gil_scoped_acquire gil;
-    guarded([&] { return source_.attr("reset")(), 0; });
-  }
-  bool resumable() const override { return resumable_; }
-  std::string state() const override {
-    nb::gil_scoped_acquire gil;
-    return const_cast<PythonFeed*>(this)->guarded([&] { return nb::cast<std::string>(source_.attr("state")()); });
-  }
-  void restore(const std::string& s) override {
-    nb::gil_scoped_acquire gil;
-    guarded([&] { return source_.attr("restore")(s), 0; });
-  }
-  // The exception of the user's code behind an error with this text; under the GIL.
-  std::unique_ptr<nb::python_error> take_raised(const std::string& text) {
-    for (auto it = raised_.begin(); it != raised_.end(); ++it)
-      if (it->first == text) {
-        auto found = std::move(it->second);
-        raised_.erase(it);
-        return found;
-      }
-    return nullptr;
-  }
-
- private:
-  // The executor carries C++ errors; Python's own exception waits here until run() raises it unchanged.
-  template <class F> auto guarded(F&& f) -> decltype(f()) {
-    InsideSource inside;
-    try {
-      return f();
-    } catch (nb::python_error& e) {
-      if (e.matches(PyExc_StopIteration)) fail(ErrorKind::stopped, "the source has no more data");
-      std::string text = e.what();
-      if (raised_.size() >= kMostRaised) raised_.pop_front();
-      raised_.emplace_back(text, std::make_unique<nb::python_error>(std::move(e)));
-      fail(ErrorKind::internal, "{}", text);
-    }
-  }
-  nb::object source_;
-  bool resumable_ = false;
-  static constexpr size_t kMostRaised = 16;  // more than iterations are in flight; errors that nobody takes are dropped
-  std::deque<std::pair<std::string, std::unique_ptr<nb::python_error>>> raised_;
-};
 
 // A signal's handler runs while run() waits; its exception ends the wait.
 void poll_signals() {
@@ -174,12 +98,12 @@ void poll_signals() {
 
 struct PythonPipeline {
   std::unique_ptr<Pipeline> pipeline;
-  std::vector<std::shared_ptr<PythonFeed>> feeds;
+  std::vector<std::shared_ptr<RaisedErrors>> raised;  // of the user's code in it
 
   ~PythonPipeline() { close(); }
   void close() {
     end_pipeline(std::move(pipeline));
-    feeds.clear();
+    raised.clear();
   }
   Pipeline& get() {
     if (!pipeline) bad_argument("the pipeline is closed");
@@ -190,8 +114,8 @@ struct PythonPipeline {
       nb::gil_scoped_release release;
       return f();
     } catch (const Error& e) {
-      for (auto& feed : feeds)
-        if (auto raised = feed->take_raised(e.what())) throw nb::python_error(std::move(*raised));
+      for (auto& errors : raised)
+        if (auto error = errors->take(e.what())) throw nb::python_error(std::move(*error));
       throw;
     }
   }
@@ -329,10 +253,14 @@ void bind_pipeline(nb::module_& m) {
              return p.release();
            })
       .def("set_source", [](P& p, int node, nb::object source) {
-             auto feed = std::make_shared<PythonFeed>(std::move(source));
-             p.feeds.push_back(feed);
-             p.get().set_feed(node, std::move(feed));
+             p.raised.push_back(std::make_shared<RaisedErrors>());
+             p.get().set_feed(node, python_feed(std::move(source), p.raised.back()));
            })
+      .def("set_callback", [](P& p, int node, nb::object function) {
+             p.raised.push_back(std::make_shared<RaisedErrors>());
+             p.get().set_callback(node, python_callback(std::move(function), p.raised.back()));
+           })
+      .def("set_compiled", [](P& p, int node, nb::object code) { p.get().set_callback(node, compiled_callback(code)); })
       .def("feed", [](P& p, int node, nb::list batches) {
              std::vector<Batch> b;
              for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));

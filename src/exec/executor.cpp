@@ -73,7 +73,7 @@ Executor::Executor(Graph g, PipelineOptions o)
     options.memory = own;
   }
   for (const auto& n : graph.nodes()) {
-    if (info_of(n).family != Family::source) continue;
+    if (info_of(n).family != Family::source || calls_back(n)) continue;
     sources_[n.id] = make_source(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();
     if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
@@ -96,6 +96,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   try {
     threads_.reserve(static_cast<size_t>(options.threads));
     for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+    start_callers();
   } catch (...) {  // a system without room for another thread
     stop();
     throw;
@@ -264,7 +265,7 @@ void Executor::reset() {
     });
     gone.swap(queue_);
   }
-  ended_ = false;
+  last_number_ = UINT64_MAX;
   for (auto& [id, s] : sources_) s->reset();
 }
 
@@ -292,7 +293,7 @@ bool Executor::gpu_is_full(const Iteration& it, size_t position) const {
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
   const Step& s = plan.steps[it.step];
-  if (s.kind == Step::Kind::source)  // sources are asked in order
+  if (s.kind == Step::Kind::source || s.kind == Step::Kind::call)  // sources are asked in order, functions called in order
     for (size_t i = 0; i < position; ++i)
       if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared))) return false;
   const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode ||
@@ -308,16 +309,18 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   return slots_->alive < (s.kind == Step::Kind::decode ? depth : std::max(1, options.prefetch)) + 1;
 }
 
-bool Executor::find_task(Task& task) {
+bool Executor::find_task(Task& task, int lane) {
   for (size_t i = 0; i < queue_.size(); ++i) {
     auto& it = *queue_[i];
     if (it.finished) continue;
     if (!it.prepared) {
+      if (lane_of(it.step) != lane) continue;
       if (it.preparing || it.waits || gpu_is_full(it, i)) continue;
       if (!may_prepare(it, i)) {
         const auto now = std::chrono::steady_clock::now();
         if (!it.blocked) it.blocked = true, it.blocked_since = now;
-        if (plan.steps[it.step].kind == Step::Kind::source || (options.memory_limit && i > 0) ||
+        const Step::Kind kind = plan.steps[it.step].kind;
+        if (kind == Step::Kind::source || kind == Step::Kind::call || (options.memory_limit && i > 0) ||
             now - it.blocked_since < kHoldTime)
           continue;
       }
@@ -327,7 +330,7 @@ bool Executor::find_task(Task& task) {
       task = {queue_[i], true, 0};
       return true;
     }
-    if (it.next_item < it.items) {
+    if (it.next_item < it.items && lane == kAnyStep) {
       // Near the end one by one, so that all threads have work.
       const int64_t left = it.items - it.next_item;
       task = {queue_[i], false, it.next_item, left > int64_t{options.threads} * it.together ? it.together : 1};
@@ -338,7 +341,7 @@ bool Executor::find_task(Task& task) {
   return false;
 }
 
-void Executor::serve(int thread) {
+void Executor::serve(int thread, int lane) {
   // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the mutex.
   std::shared_ptr<Iteration> done;
   bool watches = false;
@@ -346,7 +349,7 @@ void Executor::serve(int thread) {
   for (;;) {
     Task task;
     if (stop_) return;
-    if (!find_task(task)) {
+    if (!find_task(task, lane)) {
       if (done) {
         lock.unlock();
         done.reset();
@@ -355,7 +358,7 @@ void Executor::serve(int thread) {
       }
       const bool blocked = std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
       const int64_t begin = clock_ns();
-      if (blocked && !watched_) {  // one thread looks now and then, the others sleep
+      if (blocked && !watched_ && lane == kAnyStep) {  // one thread looks now and then, the others sleep
         watched_ = true;
         work_.wait_for(lock, std::chrono::milliseconds(2));
         watched_ = false;
@@ -363,12 +366,12 @@ void Executor::serve(int thread) {
       } else {
         work_.wait(lock);
       }
-      (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
+      if (lane == kAnyStep) (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
       continue;
     }
     Iteration& it = *task.iteration;
     lock.unlock();
-    if (std::exchange(watches, false)) work_.notify_one();  // another one looks
+    if (std::exchange(watches, false)) lanes_.empty() ? work_.notify_one() : work_.notify_all();  // another one looks
     done.reset();
     bool step_done = false;
     try {
@@ -408,13 +411,15 @@ bool Executor::ends(const Iteration& it) const {
 
 void Executor::go_on(Iteration& it) {
   // Behind a part of control flow the thread that ran it goes on by itself: waking the others would cost more than it.
-  const bool quiet = !ends(it) && plan.steps[it.step].kind == Step::Kind::control;
+  const bool control = !ends(it) && plan.steps[it.step].kind == Step::Kind::control;
+  bool quiet = false;
   if (ends(it)) {
     it.finished = true;
     ready_.notify_all();
   } else {
     it.step = it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
     it.jump = -1;
+    quiet = control && lane_of(it.step) == kAnyStep;
     it.prepared = false;
     it.items = it.next_item = it.done_items = 0;
   }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/backend.h"
+#include "exec/callback.h"
 #include "exec/group_decoder.h"
 #include "exec/index_setting.h"
 #include "exec/pipeline.h"
@@ -33,6 +34,7 @@ class Executor {
   int64_t device_bytes_in_use() const;  // that the decoders have taken for themselves included
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
+  void set_callback(int node, std::shared_ptr<Callback> callback);
   std::string checkpoint() const;
   void restore(const std::string& state);
 
@@ -51,6 +53,8 @@ class Executor {
   struct WholeState;
   struct TransferState;
   struct DecodeState;
+  struct CallState;
+  static constexpr int kAnyStep = -1;      // the lane of the threads that run all steps but those with a lane of their own
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -67,8 +71,8 @@ class Executor {
   void open_gpu();
   void stop();
   void check_process() const;
-  void serve(int thread);
-  bool find_task(Task& task);                 // under mutex_
+  void serve(int thread, int lane = kAnyStep);
+  bool find_task(Task& task, int lane);       // under mutex_
   bool gpu_is_full(const Iteration& it, size_t position) const;
   bool may_prepare(const Iteration& it, size_t position);
   void prepare(Iteration& it);                // of the current step; sets items
@@ -116,6 +120,12 @@ class Executor {
   void enter(Iteration& it, const Step& s, std::vector<int> chosen);
   void leave(Iteration& it);
   void stay_in_loop(Iteration& it, const std::vector<int>& stay);
+  std::shared_ptr<Callback> callback_of(const Node& n);  // exec/executor_call.cpp
+  int lane_of(size_t step) const;
+  void start_callers();
+  void prepare_call(Iteration& it, const Step& s);
+  void place_call_output(Iteration& it, Batch& b);
+  void run_call_item(Iteration& it, int i);
   void prepare_decode(Iteration& it, const Step& s);
   void run_decode_items(Iteration& it, int first, int count, int64_t& read_ns);
   void decode_sample(Iteration& it, DecodeState& state, int i, int64_t& read_ns);
@@ -135,6 +145,8 @@ class Executor {
   void fail_iteration(Iteration& it, Error e, const Node* n);
 
   std::map<int, std::unique_ptr<Source>> sources_;
+  std::map<int, std::shared_ptr<Callback>> callbacks_;  // by node, guarded by mutex_
+  std::vector<int> lanes_;                              // by step: of the threads that run it; empty: there are no others
   IndexSetting indexes_;
   std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
@@ -145,7 +157,8 @@ class Executor {
   std::deque<std::shared_ptr<Iteration>> queue_;
   std::shared_ptr<OutputSlots> slots_;
   uint64_t next_number_ = 0;
-  bool stop_ = false, consumer_waits_ = false, ended_ = false;
+  bool stop_ = false, consumer_waits_ = false;
+  uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
   std::map<int, std::string> delivered_states_;
   int process_ = 0;
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on

@@ -54,6 +54,7 @@ void Executor::prepare(Iteration& it) {
     case Step::Kind::transfer: prepare_transfer(it, s); break;
     case Step::Kind::decode: prepare_decode(it, s); break;
     case Step::Kind::control: prepare_control(it, s); break;
+    case Step::Kind::call: prepare_call(it, s); break;
   }
 }
 
@@ -63,12 +64,13 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   bool ended;
   {
     std::lock_guard lock(mutex_);
-    ended = ended_;
+    ended = it.number > last_number_;
   }
   if (!ended) n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
   if (n == 0) {
     std::lock_guard lock(mutex_);
-    it.end_of_data = ended_ = true;
+    it.end_of_data = true;
+    last_number_ = std::min(last_number_, it.number);
     return;
   }
   if (it.size && it.size != n) bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
@@ -394,6 +396,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
       case Step::Kind::transfer: run_transfer_item(it, i); break;
       case Step::Kind::decode: run_decode_items(it, i, count, read_ns); break;
       case Step::Kind::control: break;
+      case Step::Kind::call: run_call_item(it, i); break;
     }
   };
   if (auto error = error_of(run)) add_error(it, i, std::move(*error));
@@ -439,7 +442,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
   std::vector<int> gone;
   const Step& s = plan.steps[it.step];
-  const bool stage_on_gpu = s.gpu && s.kind != Step::Kind::decode;  // runs a whole batch only
+  const bool whole_batch = (s.gpu && s.kind != Step::Kind::decode) || s.kind == Step::Kind::call;  // not one sample of it
   for (auto& bad : errors) {
     if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0 || !it.frames.empty()) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
@@ -450,7 +453,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
       continue;
     }
     for (uint32_t attempt = 0;; ++attempt) {
-      if (stage_on_gpu || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+      if (whole_batch || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
       if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
         if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, bad.sample); })) {
           if (!is_of_data(*error)) throw *error;

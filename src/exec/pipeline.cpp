@@ -46,6 +46,9 @@ static ExternalSource& external(Executor& e, int node) {
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
   external(state_->executor, node).set_feed(std::move(feed));
 }
+void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
+  state_->executor.set_callback(node, std::move(callback));
+}
 void Pipeline::feed(int node, std::vector<Batch> batches) {
   auto* queue = dynamic_cast<FeedQueue*>(external(state_->executor, node).feed());
   if (!queue) bad_argument("'{}' has a source of its own and cannot be fed", graph().node(node).name);

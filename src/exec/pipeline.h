@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/replacement.h"
+#include "exec/callback.h"
 #include "exec/external_source.h"
 #include "exec/statistics.h"
 #include "graph/plan.h"
@@ -48,6 +49,8 @@ class Pipeline {
   std::vector<PassText> pass_texts() const;  // the way from the graph to the plan, pass by pass
   // Behind an external_source node, before the first run.
   void set_feed(int node, std::shared_ptr<ExternalFeed> feed);
+  // Behind a python_function or numba_function node, before the first run.
+  void set_callback(int node, std::shared_ptr<Callback> callback);
   // feed_input(): `node` must have no feed of its own.
   void feed(int node, std::vector<Batch> batches);
 

@@ -50,7 +50,7 @@ int Graph::add(Node node) {
       if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
     for (const auto& in : node.inputs) check_visible(in, node.region);
     for (const auto& [name, in] : node.per_sample) check_visible(in, node.region);
-    if (info.family == Family::source && node.region != 0)
+    if (info.family == Family::source && info.max_inputs == 0 && node.region != 0)
       bad_argument("a source of samples cannot stand inside of a condition or loop: make it before");
     if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
       bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);

@@ -94,6 +94,12 @@ inline bool gives_size(const Node& n) {
   return !info.size_output.empty() && n.outputs > info.outputs;
 }
 
+// Whether the node calls a function of the user's program: it reads values as operators do and makes new ones as sources do.
+inline bool calls_back(const Node& n) {
+  const OpInfo& info = info_of(n);
+  return info.family == Family::source && info.max_inputs > 0;
+}
+
 struct Planning;
 
 class Graph {

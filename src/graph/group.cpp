@@ -32,9 +32,10 @@ void group(Planning& p) {
     }
     const Family family = info_of(n).family;
     if (family != Family::stage) {
-      steps.push_back(step_of(n, family == Family::source ? Step::Kind::source
-                                 : p.runs_on_gpu(n.id)    ? Step::Kind::stage  // of one node
-                                                          : Step::Kind::whole));
+      steps.push_back(step_of(n, calls_back(n)              ? Step::Kind::call
+                                 : family == Family::source ? Step::Kind::source
+                                 : p.runs_on_gpu(n.id)      ? Step::Kind::stage  // of one node
+                                                            : Step::Kind::whole));
       continue;
     }
     const StageTraits t = stage_traits(p.graph, n);

@@ -66,7 +66,7 @@ bool Plan::uses_gpu() const {
 }
 
 std::string Plan::step_text(size_t i) const {
-  static constexpr const char* kKinds[] = {"source", "read", "whole", "stage", "transfer", "decode", "control"};
+  static constexpr const char* kKinds[] = {"source", "read", "whole", "stage", "transfer", "decode", "control", "call"};
   static constexpr const char* kFlows[] = {"if", "else", "end if", "loop", "while", "repeat", "end loop", "unset"};
   const Step& step = steps[i];
   std::string s = kKinds[static_cast<int>(step.kind)];

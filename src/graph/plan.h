@@ -10,7 +10,7 @@
 namespace penstock {
 
 struct Step {
-  enum class Kind { source, read, whole, stage, transfer, decode, control } kind = Kind::whole;
+  enum class Kind { source, read, whole, stage, transfer, decode, control, call } kind = Kind::whole;
   std::vector<int> nodes;         // of the graph, in order
   std::vector<ValueRef> inputs;   // values that the step reads; a stage's first is the one that maps apply to
   ValueRef output;                // of stages, reads, transfers, decodes; others give all outputs of nodes[0]

@@ -3,12 +3,35 @@
 
 namespace penstock {
 
+namespace {
+
+// A function of the user's may do more than return values: it is called, with the branches and loops around it. Those that
+// were traced without becoming part of the graph have no node.
+void need_calls(Planning& p) {
+  const auto& regions = p.graph.regions();
+  for (const auto& n : p.graph.nodes()) {
+    if (!calls_back(n)) continue;
+    std::vector<int> around;
+    bool reached = true;
+    for (int region = n.region; region > 0 && reached; region = regions[region].parent) {
+      reached = regions[region].owner >= 0;
+      if (reached) around.push_back(regions[region].owner);
+    }
+    if (!reached) continue;
+    p.needed[n.id] = 1;
+    for (int owner : around) p.needed[owner] = 1;
+  }
+}
+
+}  // namespace
+
 void prune(Planning& p) {
   const auto& nodes = p.graph.nodes();
   p.needed.assign(nodes.size(), 0);
   for (const auto& o : p.outputs) p.needed[o.node] = 1;
+  need_calls(p);
   for (size_t i = nodes.size(); i-- > 0;) {
-    if (info_of(nodes[i]).family == Family::source) p.needed[i] = 1;
+    if (info_of(nodes[i]).family == Family::source && !calls_back(nodes[i])) p.needed[i] = 1;
     if (!p.needed[i]) continue;
     for_each_read(nodes[i], [&](ValueRef v) { p.needed[v.node] = 1; });
   }

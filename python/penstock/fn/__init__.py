@@ -30,6 +30,26 @@ def external_source(*args, **kwargs):
     return call(*args, **kwargs)
 
 
+def python_function(*inputs, **kwargs):
+    from ..python_function import python_function as call
+    return call(*inputs, **kwargs)
+
+
+def dl_tensor_python_function(*inputs, **kwargs):
+    """As python_function, with DLPack capsules instead of arrays."""
+    from ..python_function import dl_tensor_python_function as call
+    return call(*inputs, **kwargs)
+
+
+def numba_function(*inputs, **kwargs):
+    from ..plugin.numba import numba_function as call
+    return call(*inputs, **kwargs)
+
+
+for _name in ("python_function", "numba_function"):
+    globals()[_name].__doc__ = _core.operator_function(_name).__doc__
+
+
 def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
     from ..tfrecord import reader
     return reader(_read, features=features, **arguments)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user_code.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "exec/compiled_function.h"
+#include "interop.h"
+
+namespace penstock::python {
+
+thread_local int InsideUserCode::depth = 0;
+
+void RaisedErrors::keep(nb::python_error& e) {
+  std::string text = e.what();
+  if (raised_.size() >= kMostRaised) raised_.pop_front();
+  raised_.emplace_back(text, std::make_unique<nb::python_error>(std::move(e)));
+  fail(ErrorKind::internal, "{}", text);
+}
+
+std::unique_ptr<nb::python_error> RaisedErrors::take(const std::string& text) {
+  for (auto it = raised_.begin(); it != raised_.end(); ++it)
+    if (it->first == text) {
+      auto found = std::move(it->second);
+      raised_.erase(it);
+      return found;
+    }
+  return nullptr;
+}
+
+namespace {
+
+// A Python object that C++ threads call.
+class UserCode {
+ public:
+  UserCode(nb::object object, std::shared_ptr<RaisedErrors> errors) : object_(std::move(object)), errors_(std::move(errors)) {}
+  UserCode(const UserCode&) = delete;
+  UserCode& operator=(const UserCode&) = delete;
+  ~UserCode() {
+    if (!Py_IsInitialized()) {
+      object_.release();
+      return;
+    }
+    nb::gil_scoped_acquire gil;
+    object_.reset();
+    errors_->clear();
+  }
+  template <class F> auto run(F&& f) -> decltype(f(std::declval<nb::object&>())) {
+    nb::gil_scoped_acquire gil;
+    InsideUserCode inside;
+    try {
+      return f(object_);
+    } catch (nb::python_error& e) {
+      if (e.matches(PyExc_StopIteration)) fail(ErrorKind::stopped, "the source has no more data");
+      errors_->keep(e);
+    }
+  }
+
+ private:
+  nb::object object_;
+  std::shared_ptr<RaisedErrors> errors_;
+};
+
+class PythonFeed final : public ExternalFeed {
+ public:
+  PythonFeed(nb::object source, std::shared_ptr<RaisedErrors> errors)
+      : resumable_(nb::cast<bool>(source.attr("resumable"))), source_(std::move(source), std::move(errors)) {}
+  std::vector<Batch> next(const BatchRequest& r) override {
+    return source_.run([&](nb::object& o) {
+      nb::object given = o.attr("next")(r.iteration, r.in_epoch, r.epoch, r.batch_size);
+      std::vector<Batch> batches;
+      for (nb::handle b : given) batches.push_back(*nb::inst_ptr<Batch>(b));
+      return batches;
+    });
+  }
+  void reset() override {
+    source_.run([&](nb::object& o) { return o.attr("reset")(), 0; });
+  }
+  bool resumable() const override { return resumable_; }
+  std::string state() const override {
+    return source_.run([&](nb::object& o) { return nb::cast<std::string>(o.attr("state")()); });
+  }
+  void restore(const std::string& s) override {
+    source_.run([&](nb::object& o) { return o.attr("restore")(s), 0; });
+  }
+
+ private:
+  bool resumable_ = false;
+  mutable UserCode source_;
+};
+
+class PythonCallback final : public Callback {
+ public:
+  PythonCallback(nb::object function, std::shared_ptr<RaisedErrors> errors) : function_(std::move(function), std::move(errors)) {}
+  std::vector<Batch> call(const CallRequest& r, std::vector<SampleError>& bad) override {
+    return function_.run([&](nb::object& o) {
+      nb::list inputs, origins;
+      for (const Batch& b : r.inputs) inputs.append(nb::cast(Batch(b)));
+      for (size_t i = 0; i < r.origin.size(); ++i)
+        origins.append(nb::make_tuple(r.origin[i].epoch, r.origin[i].position, r.places[i]));
+      nb::tuple given = nb::cast<nb::tuple>(o.attr("call")(inputs, origins));
+      std::vector<Batch> batches;
+      for (nb::handle b : given[0]) batches.push_back(*nb::inst_ptr<Batch>(b));
+      for (nb::handle e : given[1])
+        bad.push_back({nb::cast<int>(e[0]), Error(ErrorKind::data, nb::cast<std::string>(e[1]))});
+      return batches;
+    });
+  }
+
+ private:
+  UserCode function_;
+};
+
+}  // namespace
+
+std::shared_ptr<ExternalFeed> python_feed(nb::object source, std::shared_ptr<RaisedErrors> errors) {
+  return std::make_shared<PythonFeed>(std::move(source), std::move(errors));
+}
+
+std::shared_ptr<Callback> python_callback(nb::object function, std::shared_ptr<RaisedErrors> errors) {
+  return std::make_shared<PythonCallback>(std::move(function), std::move(errors));
+}
+
+std::shared_ptr<Callback> compiled_callback(nb::handle code) {
+  CompiledCode c;
+  c.run = reinterpret_cast<CompiledCode::Run>(nb::cast<uintptr_t>(code.attr("run_address")));
+  c.setup = reinterpret_cast<CompiledCode::Setup>(nb::cast<uintptr_t>(code.attr("setup_address")));
+  c.batches = nb::cast<bool>(code.attr("batch_processing"));
+  for (nb::handle t : code.attr("out_types")) c.out_types.push_back(dtype_from(t.ptr()));
+  for (nb::handle t : code.attr("in_types")) c.in_types.push_back(dtype_from(t.ptr()));
+  c.outs_ndim = nb::cast<std::vector<int>>(code.attr("outs_ndim"));
+  c.ins_ndim = nb::cast<std::vector<int>>(code.attr("ins_ndim"));
+  if (!c.run) bad_argument("a compiled function without an address");
+  c.owner = keep(code.ptr());
+  return std::make_shared<CompiledFunction>(std::move(c));
+}
+
+}  // namespace penstock::python
