@@ -504,17 +504,10 @@ class Pipeline:
 
     def save_graph_to_dot_file(self, filename, *, show_tensors=False, show_ids=None, use_colors=False):
         """Writes the graph for Graphviz."""
+        from .graphviz import dot_text
         self.build()
-        nodes = json.loads(self._graph.to_json())["nodes"]
-        lines = ["digraph pipeline {"]
-        for k, node in enumerate(nodes):
-            color = ' style=filled fillcolor="lightblue"' if use_colors else ""
-            lines.append(f'  n{k} [label="{node["name"]}"{color}];')
-            references = [*node.get("inputs", []), *node.get("per_sample", {}).values()]
-            lines += [f"  n{source} -> n{k}" + (f' [label="{output}"]' if show_tensors else "") + ";"
-                      for source, output in references]
         with open(filename, "w") as file:
-            file.write("\n".join([*lines, "}", ""]))
+            file.write(dot_text(self._graph, show_tensors, use_colors))
 
 
 for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined", "exec_async", "bytes_per_sample",
