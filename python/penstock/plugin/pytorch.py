@@ -3,6 +3,7 @@
 from enum import Enum
 
 from .base_iterator import BaseIterator, LastBatchPolicy
+from .torch_function import fn  # noqa: F401
 
 __all__ = ["DALIClassificationIterator", "DALIGenericIterator", "DALIRaggedIterator", "LastBatchPolicy", "feed_ndarray"]
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""jax_function: the user's function of jax.Array batches inside a pipeline.
+
+Also under the names by which scripts for DALI know it: penstock.plugin.jax.fn.jax_function.
+"""
+import functools
+import sys
+from types import ModuleType
+
+from .. import _core, graph
+from ..python_function import Function, check
+
+_OP = "jax_function"
+
+
+class _JaxCall(Function):
+    """Calls with whole batches as one array each, through DLPack."""
+
+    def __init__(self, function, num_outputs, sharding, texts):
+        super().__init__(_OP, function, num_outputs, True, 1, False)
+        self.sharding, self.texts = sharding, texts
+
+    def call(self, batches, origins):
+        arrays = []
+        for k, batch in enumerate(batches):
+            if not batch.is_uniform():
+                raise self._fault(ValueError, f"gets a batch as one array, and the samples of input {k} differ in shape")
+            arrays.append(self._array(batch.as_tensor()))
+        try:
+            returned = self.function(*arrays)
+        except BaseException as error:
+            raise self._error(error) from error
+        if self.outputs > 1 and not isinstance(returned, tuple):
+            raise self._fault(TypeError, f"returned {type(returned).__name__} where num_outputs={self.outputs} asks for a tuple")
+        out = []
+        for k, part in enumerate(self._parts(returned, "")):
+            if not getattr(part, "shape", ()) or part.shape[0] != len(origins):
+                raise self._fault(ValueError, f"returned shape {tuple(getattr(part, 'shape', ()))} for output {k}: its first axis must "
+                                              f"count the {len(origins)} samples")
+            batch = _core.batch(part)
+            layout = self.texts[k] if self.texts else ""
+            if not self.texts and k < len(batches) and batches[k].ndim() == batch.ndim():
+                layout = batches[k].layout()
+            out.append(_core.batch(batch, layout=layout) if layout else batch)
+        return out, []
+
+    def _array(self, tensor):
+        import jax
+        array = jax.dlpack.from_dlpack(tensor)
+        if self.sharding is None:
+            return array
+        shape = (array.shape[0] * jax.device_count() // jax.local_device_count(), *array.shape[1:])
+        return jax.make_array_from_single_device_arrays(shape, self.sharding, [array])
+
+
+def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=None, device=None, preserve=True):
+    """Makes a function of jax.Array one of values of a pipeline.
+
+        @jax_function
+        @jax.jit
+        def turned(images):            # one array for the batch, NHWC for images HWC
+            return images[:, :, ::-1]
+
+    num_outputs: 1: the function returns an array, 0: nothing, more: a tuple. The first axis counts the samples, whose
+    shapes must therefore be alike. output_layouts: of samples, for all outputs or a tuple with one each; without it output k
+    has the layout of input k where their numbers of dimensions agree. sharding: of the arrays, for one device a process.
+    device: "cpu" or "gpu"; None: where the inputs are.
+    """
+    if function is None:
+        return functools.partial(jax_function, num_outputs=num_outputs, output_layouts=output_layouts, sharding=sharding,
+                                 device=device, preserve=preserve)
+    check(_OP, function, num_outputs, 1)
+    texts = [output_layouts] * num_outputs if isinstance(output_layouts, str) else list(output_layouts or ())
+    if texts and len(texts) != num_outputs:
+        raise ValueError(f"[{_OP}] output_layouts names {len(texts)} outputs of {num_outputs}\n  at {graph.user_line()}")
+
+    @functools.wraps(function)
+    def node(*inputs):
+        graph.required(f"a call of the {_OP} '{function.__name__}'")
+        made = _JaxCall(function, num_outputs, sharding, texts)
+        arguments = {"function": function.__name__, "num_outputs": num_outputs, "batch_processing": True, "device": device}
+        if texts:
+            arguments["output_layouts"] = texts
+        return graph.add_call("python_function", inputs, arguments, made)
+    return node
+
+
+fn = ModuleType(__name__ + ".fn", "Operators of jax arrays.")
+fn.jax_function = jax_function
+sys.modules[fn.__name__] = fn
