@@ -82,7 +82,7 @@ def test_a_file_that_is_none_is_named_and_the_others_are_made(photographs, capfd
     (photographs / "bad.jpg").write_bytes(b"no picture at all, and some more bytes")
     code, out, err = run(capfd, "index", photographs)
     assert code == 1 and "9 made" in out and "1 failed" in out
-    assert "bad.jpg: not a JPEG or PNG image" in err
+    assert "bad.jpg: not an image that is decoded here" in err
 
 
 def test_verify_names_what_is_wrong(photographs, capfd):
@@ -95,7 +95,7 @@ def test_verify_names_what_is_wrong(photographs, capfd):
         "more.jpg": (good + b"12345", "trailing: 5 bytes behind the end marker"),
         "name.png": (good, "extension: the name says png, the bytes are jpeg"),
         "header.jpg": (good[:100], "truncated: "),
-        "text.jpg": (b"hello", "format: not a JPEG or PNG image"),
+        "text.jpg": (b"hello", "format: not an image that is decoded here"),
         "empty.jpg": (b"", "unreadable: the file is empty"),
     }
     for name, (content, _) in wrong.items():

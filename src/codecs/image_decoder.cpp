@@ -6,10 +6,16 @@
 #include <string_view>
 #include <utility>
 
+#include "codecs/bmp_decoder.h"
+#include "codecs/gif_decoder.h"
 #include "codecs/jpeg/baseline_decoder.h"
+#include "codecs/jpeg2000_decoder.h"
 #include "codecs/jpeg_decoder.h"
 #include "codecs/orientation.h"
 #include "codecs/png_decoder.h"
+#include "codecs/pnm_decoder.h"
+#include "codecs/tiff_decoder.h"
+#include "codecs/webp_decoder.h"
 
 namespace penstock {
 
@@ -21,17 +27,22 @@ struct Signature {
   std::string_view bytes;
 };
 using namespace std::string_view_literals;
-// The first two are decoded here; the rest only makes the message better.
+// Those above the empty line are decoded here; the rest only makes the message better.
 constexpr Signature kSignatures[] = {
     {"jpeg", 0, "\xFF\xD8\xFF"sv},
     {"png", 0, "\x89PNG\r\n\x1A\n"sv},
-    {"GIF", 0, "GIF8"sv},
-    {"BMP", 0, "BM"sv},
-    {"WebP", 8, "WEBP"sv},
-    {"TIFF", 0, "II*\0"sv},
-    {"TIFF", 0, "MM\0*"sv},
-    {"JPEG 2000", 4, "jP  "sv},
-    {"JPEG 2000", 0, "\xFF\x4F\xFF\x51"sv},
+    {"webp", 8, "WEBPVP8"sv},
+    {"tiff", 0, "II*\0"sv},
+    {"tiff", 0, "MM\0*"sv},
+    {"tiff", 0, "II+\0"sv},
+    {"tiff", 0, "MM\0+"sv},
+    {"jpeg2000", 0, "\0\0\0\x0CjP  "sv},
+    {"jpeg2000", 0, "\xFF\x4F\xFF\x51"sv},
+    {"gif", 0, "GIF87a"sv},
+    {"gif", 0, "GIF89a"sv},
+    {"bmp", 0, "BM"sv},
+    {"pnm", 0, "P1"sv}, {"pnm", 0, "P2"sv}, {"pnm", 0, "P3"sv}, {"pnm", 0, "P4"sv}, {"pnm", 0, "P5"sv}, {"pnm", 0, "P6"sv},
+
     {"AVIF or HEIF", 4, "ftyp"sv},
     {"JPEG XL", 0, "\xFF\x0A"sv},
     {"PDF", 0, "%PDF"sv},
@@ -39,29 +50,36 @@ constexpr Signature kSignatures[] = {
     {"zip", 0, "PK\x03\x04"sv},
     {"HTML or XML", 0, "<"sv},
 };
+constexpr const char* kFormats = "JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM and GIF";
 
 bool matches(Bytes file, const Signature& s) {
   return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
 }
 
+const ImageDecoder* engine_of(const char* format) {
+  for (const ImageDecoder* engine : image_decoders())
+    if (!std::strcmp(engine->format(), format)) return engine;
+  return nullptr;
+}
+
 const ImageDecoder& engine_for(Bytes file) {
   if (file.empty()) bad_data("the file is empty");
-  if (const char* format = sniff_format(file))
-    for (const ImageDecoder* engine : image_decoders())
-      if (!std::strcmp(engine->format(), format)) return *engine;
-  for (const Signature& s : kSignatures)
-    if (matches(file, s)) bad_data("not a JPEG or PNG image; it looks like {}", s.format);
+  for (const Signature& s : kSignatures) {
+    if (!matches(file, s)) continue;
+    if (const ImageDecoder* engine = engine_of(s.format)) return *engine;
+    bad_data("not an image that is decoded here ({}); it looks like {}", kFormats, s.format);
+  }
   bool text = true;
   for (uint8_t b : file.first(std::min<size_t>(file.size(), 64)))
     text &= b >= 32 || b == '\n' || b == '\r' || b == '\t';
-  bad_data("not a JPEG or PNG image{}", text ? "; it looks like text" : "");
+  bad_data("not an image that is decoded here ({}){}", kFormats, text ? "; it looks like text" : "");
 }
 
 }  // namespace
 
 const char* sniff_format(Bytes file) {
-  for (int i = 0; i < 2; ++i)
-    if (matches(file, kSignatures[i])) return kSignatures[i].format;
+  for (const Signature& s : kSignatures)
+    if (matches(file, s)) return engine_of(s.format) ? s.format : nullptr;
   return nullptr;
 }
 
@@ -141,7 +159,9 @@ void decode_images(std::span<DecodeTask> tasks) {
 }
 
 const std::vector<const ImageDecoder*>& image_decoders() {
-  static const std::vector<const ImageDecoder*> engines{&libjpeg_turbo_decoder(), &libpng_decoder()};
+  static const std::vector<const ImageDecoder*> engines{
+      &libjpeg_turbo_decoder(), &libpng_decoder(),  &openjpeg_decoder(), &libtiff_decoder(),
+      &libwebp_decoder(),       &bmp_decoder(),     &pnm_decoder(),      &gif_decoder()};
   return engines;
 }
 

@@ -26,10 +26,10 @@ using Bytes = std::span<const uint8_t>;
 enum class ImageType : int8_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
 
 struct ImageInfo {
-  const char* format = "";  // "jpeg", "png"
+  const char* format = "";  // that of sniff_format()
   int64_t height = 0, width = 0;  // after EXIF orientation where `orientation_applied`
   int channels = 0;         // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
-  DType dtype = DType::uint8;  // uint8, or uint16 for deeper samples
+  DType dtype = DType::uint8;  // uint8, uint16 for deeper samples, float32
   int orientation = 1;      // EXIF 1..8
 };
 
@@ -61,7 +61,7 @@ struct PixelSink {
   int64_t row_bytes = 0;
 };
 
-// The format by its first bytes ("jpeg", "png" or nullptr).
+// The format by its first bytes: "jpeg", "png", "jpeg2000", "tiff", "webp", "bmp", "pnm", "gif" or nullptr.
 const char* sniff_format(Bytes file);
 
 // Headers only. Throws ErrorKind::data naming the cause. Sizes are checked against params.max_pixels and > 0.

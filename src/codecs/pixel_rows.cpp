@@ -13,13 +13,10 @@ namespace penstock {
 namespace {
 
 template <class T>
-T round_to(float v) {  // half to even
-  return static_cast<T>(std::lrintf(v));
-}
-
-template <class T>
 T gray_of(T r, T g, T b) {
-  return round_to<T>(0.299f * r + 0.587f * g + 0.114f * b);
+  const float v = 0.299f * r + 0.587f * g + 0.114f * b;
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(std::lrintf(v));  // half to even
+  else return v;
 }
 
 template <class T> constexpr double top_of = 1;
@@ -27,7 +24,7 @@ template <std::integral T> constexpr double top_of<T> = std::numeric_limits<T>::
 
 // An integer that is scaled to the range of another type.
 template <class T, class Out>
-Out rescaled(T v) {
+Out rescaled_integer(T v) {
   constexpr uint32_t from = std::numeric_limits<T>::max();
   if constexpr (std::is_same_v<Out, T>) {
     return v;
@@ -40,6 +37,17 @@ Out rescaled(T v) {
   } else {
     constexpr float to = static_cast<float>(top_of<Out>);
     return static_cast<Out>(std::min(static_cast<double>(v * (1.0f / from) * to) + 0.5, top_of<Out>));
+  }
+}
+
+// A sample in the range of another type.
+template <class T, class Out>
+Out rescaled(T v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (!std::is_integral_v<Out>) return static_cast<Out>(v);
+    else return static_cast<Out>(std::nearbyint(v > 0 ? std::min<double>(v, 1) * top_of<Out> : 0.0));
+  } else {
+    return rescaled_integer<T, Out>(v);
   }
 }
 
@@ -58,7 +66,8 @@ void ycbcr_row(const RowConversion& c, const T* in, int64_t width, Out* out) {
     for (int k = 0; k < 3; ++k) {
       const F v = m[k][0] * in[0] + m[k][1] * in[g] + m[k][2] * in[b] + (k ? half : low);
       if constexpr (!std::is_integral_v<Out>) out[k] = static_cast<Out>(v);
-      else out[k] = static_cast<Out>(static_cast<double>(v) + 0.5);  // never negative
+      else if constexpr (std::is_integral_v<T>) out[k] = static_cast<Out>(static_cast<double>(v) + 0.5);  // never negative
+      else out[k] = rescaled<float, Out>(static_cast<float>(v / static_cast<F>(top_of<Out>)));
     }
 }
 
@@ -122,13 +131,14 @@ void convert_from(const RowConversion& c, const T* in, int64_t width, void* out,
 }  // namespace
 
 bool RowConversion::is_copy() const {
-  if (dtype != (wide ? DType::uint16 : DType::uint8)) return false;
+  if (dtype != stored) return false;
   return type == ImageType::any_data || (type == ImageType::rgb && channels == 3) ||
          (type == ImageType::gray && channels == 1);
 }
 
 void convert_row(const RowConversion& c, const void* in, int64_t width, void* out, std::vector<uint8_t>& scratch) {
-  if (c.wide) return convert_from(c, static_cast<const uint16_t*>(in), width, out, scratch);
+  if (c.stored == DType::uint16) return convert_from(c, static_cast<const uint16_t*>(in), width, out, scratch);
+  if (c.stored == DType::float32) return convert_from(c, static_cast<const float*>(in), width, out, scratch);
   convert_from(c, static_cast<const uint8_t*>(in), width, out, scratch);
 }
 
@@ -139,12 +149,8 @@ void cmyk_to_rgb_row(const uint8_t* in, int64_t width, bool inverted, uint8_t* r
 }
 
 void reverse_row(uint8_t* row, int64_t width, int64_t pixel_bytes) {
-  uint8_t pixel[64];
-  for (uint8_t *a = row, *b = row + (width - 1) * pixel_bytes; a < b; a += pixel_bytes, b -= pixel_bytes) {
-    std::memcpy(pixel, a, pixel_bytes);
-    std::memcpy(a, b, pixel_bytes);
-    std::memcpy(b, pixel, pixel_bytes);
-  }
+  for (uint8_t *a = row, *b = row + (width - 1) * pixel_bytes; a < b; a += pixel_bytes, b -= pixel_bytes)
+    std::swap_ranges(a, a + pixel_bytes, b);
 }
 
 }  // namespace penstock

@@ -16,10 +16,12 @@ namespace penstock {
 //   float32 from the file's depth to the result's type, with the offsets 1/16 and 1/2 of that type's range;
 // - alpha is dropped, never multiplied in, except for any_data;
 // - integers are rescaled so that the largest value becomes the largest: exactly to 8 and 16 bits; to 32 bits in
-//   float32, which has 24 bits; to floating point as v / maximum. Signed types use 0 and up. DALI has no float16, float64.
+//   float32, which has 24 bits; to floating point as v / maximum. Signed types use 0 and up. DALI has no float16, float64;
+// - files of floating point hold 0 to 1: to integers they are clamped to that (NaN is 0) and rounded half to even, in
+//   floating point they stay as they are.
 struct RowConversion {
-  int channels = 3;      // of the input: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA
-  bool wide = false;     // input samples of 16 bits (native byte order), else 8
+  int channels = 3;      // of the input: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, more: RGB and others
+  DType stored = DType::uint8;  // of the input: uint8, uint16 or float32 (native byte order)
   ImageType type = ImageType::rgb;
   DType dtype = DType::uint8;
 
@@ -34,6 +36,16 @@ struct RowConversion {
 // `scratch` grows to a row. `in` and `out` must not overlap.
 void convert_row(const RowConversion& conversion, const void* in, int64_t width, void* out,
                  std::vector<uint8_t>& scratch);
+
+// Fills the sink with the region of a picture; row_at(y) gives the picture's row y, all of it, as the codec stores it.
+template <class RowAt>
+void store_rows(const RowConversion& c, const Region& region, const PixelSink& sink, const RowAt& row_at) {
+  std::vector<uint8_t> scratch;
+  const int64_t pixel = c.channels * static_cast<int64_t>(size_of(c.stored));
+  auto* to = static_cast<uint8_t*>(sink.data);
+  for (int64_t y = region.y; y < region.y + region.height; ++y, to += sink.row_bytes)
+    convert_row(c, static_cast<const uint8_t*>(row_at(y)) + region.x * pixel, region.width, to, scratch);
+}
 
 // CMYK as Adobe writes it in JPEG files (all four inverted): R = floor(C * K / 255), which is DALI's arithmetic (Pillow
 // and OpenCV differ from it by 1 at most). Without `inverted`, plain CMYK.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "codecs/byte_order.h"
 #include "codecs/jpeg_header.h"
 #include "codecs/png_decoder.h"
 
@@ -10,8 +11,6 @@ namespace {
 
 constexpr size_t kSignature = 8;
 constexpr int64_t kLongest = 0x7FFFFFFF;
-
-int64_t be32(const uint8_t* p) { return int64_t{p[0]} << 24 | p[1] << 16 | p[2] << 8 | p[3]; }
 
 void check(const PngHeader& h) {
   if (h.width < 1 || h.height < 1 || h.width > kLongest || h.height > kLongest)

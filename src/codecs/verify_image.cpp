@@ -19,10 +19,12 @@ std::string format_of_name(const std::string& name) {
   if (dot == std::string::npos || name.find('/', dot) != std::string::npos) return "";
   std::string e = name.substr(dot + 1);
   for (char& c : e) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  for (const char* jpeg : {"jpg", "jpeg", "jpe", "jfif"})
-    if (e == jpeg) return "jpeg";
-  for (const char* known : {"png", "gif", "bmp", "webp", "tif", "tiff", "jp2", "avif", "heic", "jxl"})
-    if (e == known) return e;
+  constexpr const char* kNames[][2] = {
+      {"jpg", "jpeg"}, {"jpeg", "jpeg"}, {"jpe", "jpeg"}, {"jfif", "jpeg"}, {"png", "png"}, {"gif", "gif"}, {"bmp", "bmp"},
+      {"webp", "webp"}, {"tif", "tiff"}, {"tiff", "tiff"}, {"jp2", "jpeg2000"}, {"j2k", "jpeg2000"}, {"ppm", "pnm"},
+      {"pgm", "pnm"}, {"pbm", "pnm"}, {"pnm", "pnm"}, {"avif", "avif"}, {"heic", "heic"}, {"jxl", "jxl"}};
+  for (const auto& [ending, format] : kNames)
+    if (e == ending) return format;
   return "";
 }
 
@@ -102,7 +104,7 @@ int64_t behind_png(Bytes file) {
   return -1;
 }
 
-void verify_png(Bytes file, const ImageInfo& info, const DecodeParams& params, Findings& found) {
+void verify_by_decoding(Bytes file, const ImageInfo& info, const DecodeParams& params, Findings& found) {
   try {
     DecodeParams as_stored = params;
     as_stored.type = ImageType::any_data;
@@ -111,7 +113,7 @@ void verify_png(Bytes file, const ImageInfo& info, const DecodeParams& params, F
     std::vector<uint8_t> pixels(row * static_cast<size_t>(info.height));
     decode_image(file, info, as_stored, {0, 0, info.height, info.width},
                  {pixels.data(), static_cast<int64_t>(row)});
-    if (const int64_t behind = behind_png(file); behind > 0)
+    if (const int64_t behind = std::strcmp(info.format, "png") ? 0 : behind_png(file); behind > 0)
       found.push_back({"trailing", fmt::format("{} bytes behind the last chunk", behind)});
   } catch (const Error& e) {
     const std::string text = e.what();
@@ -146,7 +148,7 @@ Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
     return found;
   }
   if (!std::strcmp(format, "jpeg")) verify_jpeg(file, info, found);
-  else verify_png(file, info, params, found);
+  else verify_by_decoding(file, info, params, found);
   return found;
 }
 

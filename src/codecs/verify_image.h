@@ -8,7 +8,7 @@
 namespace penstock {
 
 // One thing that is wrong with an image file. kind is one of
-//   "format"      not a JPEG or PNG file
+//   "format"      not an image of a format that is decoded here
 //   "extension"   its name says another format than its bytes
 //   "header"      cannot be understood before its pixels begin
 //   "too large"   more pixels than the limit

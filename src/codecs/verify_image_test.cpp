@@ -47,7 +47,9 @@ TEST(VerifyImage, NamesWhatIsWrong) {
   EXPECT_EQ(found_in(good, "x.png"), "extension: the name says png, the bytes are jpeg");
   EXPECT_EQ(found_in(good, "x.jpg", 29999), "too large: 200 x 150 pixels are more than the limit of 29999");
   EXPECT_EQ(found_in({}), "format: the file is empty");
-  EXPECT_EQ(found_in({'G', 'I', 'F', '8', '9', 'a', 0, 0}), "format: not a JPEG or PNG image; it looks like GIF");
+  EXPECT_EQ(found_in({'G', 'I', 'F', '8', '9', 'a', 0, 0}), "truncated: GIF: the file of 8 bytes ends in the header");
+  EXPECT_EQ(found_in({'p', 'i', 'c', 't', 0}), "format: not an image that is decoded here (JPEG, PNG, JPEG 2000, TIFF, WebP, "
+                                               "BMP, PNM and GIF)");
   File longer = good;
   longer.insert(longer.end(), 7, 'x');
   EXPECT_EQ(found_in(longer), "trailing: 7 bytes behind the end marker");

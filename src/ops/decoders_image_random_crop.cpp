@@ -8,7 +8,7 @@ struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
   static Schema<DecodersImageRandomCrop> schema() {
     using Op = DecodersImageRandomCrop;
     return Schema<Op>("decoders.image_random_crop",
-                      "Decodes a random window of random area and aspect ratio of JPEG and PNG images.\n\n"
+                      "Decodes a random window of random area and aspect ratio of images.\n\n"
                       "Only what the window needs is decoded; its pixels equal those of the whole image. Input and output "
                       "as those of decoders.image.")
         .with(&decoder_arguments<Op>)

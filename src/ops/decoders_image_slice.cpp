@@ -9,7 +9,7 @@ struct DecodersImageSlice : DecoderArguments, SliceWindow {
   static Schema<DecodersImageSlice> schema() {
     using Op = DecodersImageSlice;
     return Schema<Op>("decoders.image_slice",
-                      "Decodes a given window of JPEG and PNG images.\n\n"
+                      "Decodes a given window of images.\n\n"
                       "Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes "
                       "of a file, and maybe anchor and shape of the window; output as that of decoders.image.")
         .with(&decoder_arguments<Op>)

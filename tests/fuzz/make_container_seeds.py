@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers into FOLDER/tfrecord ..."""
+"""usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers and images into FOLDER/tfrecord ..."""
 import io
 import json
 import struct
@@ -10,6 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import container_files as files  # noqa: E402
+import image_files  # noqa: E402
 
 
 def lmdb_page(number, kind, body=b"", lower=16, upper=4096):
@@ -73,6 +74,8 @@ def main(folder):
         stream = io.BytesIO()
         np.save(stream, array)
         write("npy", f"{array.dtype}{array.ndim}", stream.getvalue())
+    for number, (name, content) in enumerate(image_files.all_files().items()):
+        write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
     write("coco", "a", json.dumps({
         "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}], "categories": [{"id": 4}],
         "annotations": [{"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},

@@ -42,7 +42,7 @@ def image(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes JPEG and PNG images.
+    """Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM and GIF, told apart by their first bytes.
 
     Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
 
@@ -111,7 +111,7 @@ def image_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes a window of one size out of JPEG and PNG images.
+    """Decodes a window of one size out of images.
 
     Only what the window needs is decoded; the result equals crop after decoders.image. Input and output as those of decoders.image.
 
@@ -178,7 +178,7 @@ def image_random_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes a random window of random area and aspect ratio of JPEG and PNG images.
+    """Decodes a random window of random area and aspect ratio of images.
 
     Only what the window needs is decoded; its pixels equal those of the whole image. Input and output as those of decoders.image.
 
@@ -248,7 +248,7 @@ def image_slice(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes a given window of JPEG and PNG images.
+    """Decodes a given window of images.
 
     Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes of a file, and maybe anchor and shape of the window; output as that of decoders.image.
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/pnm_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "codecs/byte_order.h"
+#include "codecs/pixel_rows.h"
+
+namespace penstock {
+
+namespace {
+
+bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Reads numbers that stand between spaces and comments.
+class Text {
+ public:
+  Text(Bytes file, size_t at) : file_(file), at_(at) {}
+
+  // -1 at the end of the file; numbers above 2^31 are that.
+  int64_t number() {
+    if (!skip()) return -1;
+    if (!digit()) bad_data("PNM: a number is expected at byte {}", at_);
+    int64_t v = 0;
+    for (; digit(); ++at_) v = std::min<int64_t>(v * 10 + (file_[at_] - '0'), int64_t{1} << 31);
+    return v;
+  }
+  int64_t bit() {  // those of P1 need no space between them
+    if (!skip()) return -1;
+    if (file_[at_] != '0' && file_[at_] != '1') bad_data("PNM: 0 or 1 is expected at byte {}", at_);
+    return file_[at_++] - '0';
+  }
+  size_t at() const { return at_; }
+
+ private:
+  bool digit() const { return at_ < file_.size() && file_[at_] >= '0' && file_[at_] <= '9'; }
+  bool skip() {
+    while (at_ < file_.size() && (is_space(file_[at_]) || file_[at_] == '#'))
+      if (file_[at_++] == '#')
+        while (at_ < file_.size() && file_[at_] != '\n' && file_[at_] != '\r') ++at_;
+    return at_ < file_.size();
+  }
+  Bytes file_;
+  size_t at_;
+};
+
+struct Header {
+  int64_t height = 0, width = 0, maximum = 1;
+  int kind = 0;  // the digit behind P
+  size_t pixels = 0;
+
+  bool plain() const { return kind <= 3; }
+  bool bits() const { return kind == 1 || kind == 4; }
+  int channels() const { return kind == 3 || kind == 6 ? 3 : 1; }
+  bool wide() const { return maximum > 255; }
+  DType stored() const { return wide() ? DType::uint16 : DType::uint8; }
+  int64_t row_samples() const { return width * channels(); }
+  int64_t row_bytes() const { return kind == 4 ? (width + 7) / 8 : row_samples() * (wide() ? 2 : 1); }
+};
+
+Header read_header(Bytes file) {
+  if (file.size() < 3 || !(is_space(file[2]) || file[2] == '#')) bad_data("PNM: the header does not go on with its size");
+  Header h;
+  h.kind = file[1] - '0';
+  Text text(file, 2);
+  h.width = text.number();
+  h.height = text.number();
+  if (!h.bits()) h.maximum = text.number();
+  if (h.width < 0 || h.height < 0 || h.maximum < 0) bad_data("PNM: the file of {} bytes ends in the header", file.size());
+  constexpr int64_t kLongest = 0x7FFFFFFF;
+  if (h.width < 1 || h.height < 1 || h.width > kLongest || h.height > kLongest)
+    bad_data("PNM: the header says {} x {} pixels", h.height, h.width);
+  if (h.maximum < 1 || h.maximum > 65535) bad_data("PNM: a maximum of {} is not between 1 and 65535", h.maximum);
+  h.pixels = text.at() + 1;  // one space
+  return h;
+}
+
+// `value` of 0..maximum in 8 or 16 bits.
+void put(const Header& h, int64_t value, uint8_t* to) {
+  const int64_t top = h.wide() ? 65535 : 255;
+  const int64_t v = (std::min(value, h.maximum) * top + h.maximum / 2) / h.maximum;
+  if (h.wide()) {
+    const auto wide = static_cast<uint16_t>(v);
+    std::memcpy(to, &wide, 2);
+  } else {
+    *to = static_cast<uint8_t>(v);
+  }
+}
+
+class Pnm final : public ImageDecoder {
+ public:
+  const char* name() const override { return "pnm/penstock"; }
+  const char* format() const override { return "pnm"; }
+  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
+
+  ImageInfo probe(Bytes file) const override {
+    const Header h = read_header(file);
+    return {"pnm", h.height, h.width, h.channels(), h.stored(), 1};
+  }
+
+  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
+              const PixelSink& sink) const override {
+    const Header h = read_header(file);
+    const RowConversion conversion{h.channels(), h.stored(), params.type, params.dtype};
+    const int64_t step = h.wide() ? 2 : 1;
+    std::vector<uint8_t> row(static_cast<size_t>(h.row_samples() * step));
+    Text text(file, std::min(h.pixels, file.size()));
+    int64_t next = 0;  // row of plain text
+    store_rows(conversion, region, sink, [&](int64_t y) {
+      if (h.plain()) {
+        for (; next <= y; ++next)
+          for (int64_t i = 0; i < h.row_samples(); ++i) {
+            const int64_t v = h.bits() ? text.bit() : text.number();
+            if (v < 0) bad_data("PNM: premature end of file at row {} of {}", next, h.height);
+            put(h, h.bits() ? 1 - v : v, &row[i * step]);
+          }
+        return row.data();
+      }
+      const uint64_t begin = h.pixels + static_cast<uint64_t>(y) * h.row_bytes();
+      if (begin > file.size() || file.size() - begin < static_cast<uint64_t>(h.row_bytes()))
+        bad_data("PNM: premature end of file at row {} of {}", y, h.height);
+      const uint8_t* in = &file[begin];
+      for (int64_t i = 0; i < h.row_samples(); ++i)
+        put(h, h.kind == 4 ? ~in[i / 8] >> (7 - i % 8) & 1 : h.wide() ? be16(in + 2 * i) : in[i], &row[i * step]);
+      return row.data();
+    });
+  }
+};
+
+}  // namespace
+
+const ImageDecoder& pnm_decoder() {
+  static const Pnm decoder;
+  return decoder;
+}
+
+}  // namespace penstock

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "codecs/image_decoder.h"
+
+namespace penstock {
+
+// TIFF through libtiff: the first page, strips or tiles, interleaved or planar, with every compression that libtiff has.
+// Samples of 1, 2, 4, 8 and 16 bits and float32; gray, RGB, palettes (3 channels), CMYK (becomes RGB), each with further
+// channels (at most 512), which any_data gives. YCbCr, CIE L*a*b* and other kinds become RGB of 8 bits in libtiff. The tag
+// Orientation counts as EXIF's. A region reads the strips or tiles that it touches.
+const ImageDecoder& libtiff_decoder();
+
+}  // namespace penstock

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/webp_decoder.h"
+
+#include <webp/decode.h>
+#include <webp/demux.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "codecs/jpeg_header.h"
+#include "codecs/pixel_rows.h"
+
+namespace penstock {
+
+namespace {
+
+struct Demuxed {
+  explicit Demuxed(Bytes file) {
+    const WebPData data{file.data(), file.size()};
+    demuxer = WebPDemuxPartial(&data, nullptr);
+  }
+  Demuxed(const Demuxed&) = delete;
+  ~Demuxed() { WebPDemuxDelete(demuxer); }
+  WebPDemuxer* demuxer = nullptr;
+};
+
+// The chunk EXIF stands behind the pictures; its payload may begin with JPEG's "Exif\0\0".
+int orientation_of(Bytes file) {
+  const Demuxed d(file);
+  if (!d.demuxer || !(WebPDemuxGetI(d.demuxer, WEBP_FF_FORMAT_FLAGS) & EXIF_FLAG)) return 1;
+  WebPChunkIterator chunk;
+  int orientation = 1;
+  if (WebPDemuxGetChunk(d.demuxer, "EXIF", 1, &chunk)) {
+    Bytes exif{chunk.chunk.bytes, chunk.chunk.size};
+    if (exif.size() > 6 && exif[0] == 'E') exif = exif.subspan(6);
+    orientation = exif_orientation(exif);
+  }
+  WebPDemuxReleaseChunkIterator(&chunk);
+  return orientation;
+}
+
+const char* reason(VP8StatusCode status) {
+  switch (status) {
+    case VP8_STATUS_OUT_OF_MEMORY: return "out of memory";
+    case VP8_STATUS_BITSTREAM_ERROR: return "the bit stream is damaged";
+    case VP8_STATUS_UNSUPPORTED_FEATURE: return "a feature that libwebp does not have";
+    case VP8_STATUS_SUSPENDED: case VP8_STATUS_NOT_ENOUGH_DATA: return "premature end of file";
+    default: return "it cannot be decoded";
+  }
+}
+
+WebPBitstreamFeatures features_of(Bytes file) {
+  WebPBitstreamFeatures f;
+  const VP8StatusCode status = WebPGetFeatures(file.data(), file.size(), &f);
+  if (status != VP8_STATUS_OK) bad_data("WebP: {} in the headers", reason(status));
+  return f;
+}
+
+using Pixels = std::vector<uint8_t>;
+
+// The part of a still picture that `region` needs: rows of `part`.width pixels.
+Pixels decode_still(Bytes file, int height, int width, int channels, const Region& region, Region& part) {
+  // Even edges, and two pixels more, because the upsampling of chroma looks at its neighbors.
+  part.y = std::max<int64_t>(region.y - 2, 0) & ~1, part.x = std::max<int64_t>(region.x - 2, 0) & ~1;
+  part.height = std::min<int64_t>(region.y + region.height + 2, height) - part.y;
+  part.width = std::min<int64_t>(region.x + region.width + 2, width) - part.x;
+  WebPDecoderConfig config;
+  if (!WebPInitDecoderConfig(&config)) bad_data("WebP: libwebp is of another version");
+  config.options.use_cropping = 1;
+  config.options.crop_left = static_cast<int>(part.x), config.options.crop_top = static_cast<int>(part.y);
+  config.options.crop_width = static_cast<int>(part.width), config.options.crop_height = static_cast<int>(part.height);
+  const int64_t row = part.width * channels;
+  Pixels pixels(static_cast<size_t>(row * part.height));
+  config.output.colorspace = channels == 4 ? MODE_RGBA : MODE_RGB;
+  config.output.is_external_memory = 1;
+  config.output.u.RGBA = {pixels.data(), static_cast<int>(row), pixels.size()};
+  const VP8StatusCode status = WebPDecode(file.data(), file.size(), &config);
+  WebPFreeDecBuffer(&config.output);
+  if (status != VP8_STATUS_OK) bad_data("WebP: {}", reason(status));
+  return pixels;
+}
+
+Pixels decode_first_frame(Bytes file, int height, int width) {
+  WebPAnimDecoderOptions options;
+  if (!WebPAnimDecoderOptionsInit(&options)) bad_data("WebP: libwebp is of another version");
+  const WebPData data{file.data(), file.size()};
+  const std::unique_ptr<WebPAnimDecoder, void (*)(WebPAnimDecoder*)> decoder(WebPAnimDecoderNew(&data, &options),
+                                                                             WebPAnimDecoderDelete);
+  uint8_t* canvas = nullptr;
+  int milliseconds = 0;
+  if (!decoder || !WebPAnimDecoderGetNext(decoder.get(), &canvas, &milliseconds))
+    bad_data("WebP: the animation's first picture cannot be decoded");
+  return Pixels(canvas, canvas + int64_t{4} * height * width);
+}
+
+class Libwebp final : public ImageDecoder {
+ public:
+  const char* name() const override { return "webp/libwebp"; }
+  const char* format() const override { return "webp"; }
+  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
+
+  ImageInfo probe(Bytes file) const override {
+    const WebPBitstreamFeatures f = features_of(file);
+    if (f.width < 1 || f.height < 1) bad_data("WebP: the header says {} x {} pixels", f.height, f.width);
+    const int channels = f.has_alpha || f.has_animation ? 4 : 3;
+    return {"webp", f.height, f.width, channels, DType::uint8, orientation_of(file)};
+  }
+
+  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
+              const PixelSink& sink) const override {
+    const WebPBitstreamFeatures f = features_of(file);
+    if (f.width > params.max_pixels / f.height) bad_data("WebP: the headers contradict each other");
+    const int channels = f.has_alpha || f.has_animation ? 4 : 3;
+    Region part{0, 0, f.height, f.width};
+    const Pixels pixels = f.has_animation ? decode_first_frame(file, f.height, f.width)
+                                          : decode_still(file, f.height, f.width, channels, region, part);
+    const RowConversion conversion{channels, DType::uint8, params.type, params.dtype};
+    const Region inside{region.y - part.y, region.x - part.x, region.height, region.width};
+    store_rows(conversion, inside, sink, [&](int64_t y) { return &pixels[y * part.width * channels]; });
+  }
+};
+
+}  // namespace
+
+const ImageDecoder& libwebp_decoder() {
+  static const Libwebp decoder;
+  return decoder;
+}
+
+}  // namespace penstock
