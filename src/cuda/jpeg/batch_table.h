@@ -67,18 +67,27 @@ struct TableSpec {
   uint8_t values[4][256];
 };
 
-constexpr uint32_t kLookBits = 10, kLookups = 1u << kLookBits, kLongLookups = 512;
-// What is longer than kLookBits + 9 bits below the first long code: canonical codes, left-aligned in 16 bits.
+// Look-ups by the next bits of the stream: of a table kLongLookups for what begins like the longer codes of any table of the
+// set, then one for each value of kScanBits or kLookBits bits.
+constexpr uint32_t kLongLookups = 512;
+constexpr uint32_t kScanBits = 11, kScanTable = kLongLookups + (1u << kScanBits);
+constexpr uint32_t kLookBits = 10, kLookTable = kLongLookups + (1u << kLookBits);
+// Canonical codes, left-aligned in 16 bits.
 struct LongCodes {
   uint32_t limit[17];   // codes of l bits are below limit[l]
   uint32_t delta[17];   // of the index of a symbol
   uint32_t values[64];  // four a word
 };
+// From where on (32 bits of the stream as a number) the long look-ups are meant, and by how many bits the difference is
+// shifted to index them.
+struct LongRange {
+  uint32_t from, shift;
+};
 struct alignas(16) TableSet {
-  uint32_t scan[4 * kLookups];
-  uint16_t decode[4 * kLookups];
-  uint16_t longer[4 * kLongLookups];  // the last one of each: the first long code
+  uint32_t scan[4 * kScanTable];
+  uint16_t decode[4 * kLookTable];
   LongCodes codes[4];
+  LongRange scan_long, decode_long;
 };
 
 struct BatchTable {

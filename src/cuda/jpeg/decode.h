@@ -7,6 +7,7 @@ namespace penstock::jpeg_gpu {
 
 // A lane's words: 32 of coefficients and 3 DC predictors; odd, so that lanes use different banks.
 constexpr uint32_t kLaneWords = 35;
+constexpr uint32_t kTogether = 4;  // blocks that a warp writes at once
 
 // Where a thread is in the picture, and where its blocks are stored.
 struct BlockPlace {
@@ -25,18 +26,21 @@ struct WantedBlocks {
   }
 };
 
-// One thread an entry. Each lane decodes a symbol a step into its own block; finished blocks are written, and cleared, by
-// the whole warp. DC values are relative to the entry until sum_dc has gone over the entries' sums.
+// Look-up offsets of a block of the MCU: DC in the low half, AC in the high one.
+PENSTOCK_DEVICE uint32_t tables_of(uint32_t selector) {
+  return (selector & 1) * kLookTable | (2 + (selector >> 1 & 1)) * kLookTable << 16;
+}
+
+// One thread an entry. Each lane decodes a symbol a step into its own block; a lane with a finished one waits until there are four,
+// which the whole warp writes and clears. DC values are relative to the entry until sum_dc has gone over the entries' sums.
 PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
-  alignas(16) __shared__ uint16_t lookups[4 * kLookups];
-  alignas(16) __shared__ uint16_t longer[4 * kLongLookups];
+  alignas(16) __shared__ uint16_t lookups[4 * kLookTable];
   __shared__ uint32_t lanes[kThreads * kLaneWords], mcus[12];
   const DecodeItem item = b.decode[blockIdx.x];
   const Picture& p = b.picture[item.picture];
   if (b.flags[item.picture]) return;
   const TableSet& set = b.tables[p.table_set];
   copy_words(lookups, set.decode, sizeof lookups);
-  copy_words(longer, set.longer, sizeof longer);
   const uint32_t t = threadIdx.x, lane = t & 31;
   uint32_t *const of_warp = lanes + (t & ~31u) * kLaneWords, *const mine = of_warp + lane * kLaneWords;
   for (uint32_t i = 0; i < kLaneWords; ++i) of_warp[i * 32 + lane] = 0;
@@ -82,15 +86,15 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   const SharedWords look(lookups), my(mine), warps(of_warp), shared_mcus(mcus);
   // Byte offsets of the tables: this block's DC, then its AC.
   uint32_t m = shared_mcus.load(4 * block), ac = m >> 15 & 0x7FFE, table = m << 1 & 0x1FFFE;
-  const LongTables further{longer, set.codes};
-  bool any = __any_sync(kAllLanes, left > 0);
-  while (any) {
-    bool done = false;
-    uint32_t e = 0, go = 0;
-    if (left) {
+  const LongRange longer = set.decode_long;
+  bool done = false;  // with a block, and waits until the warp writes some
+  uint32_t e = 0;
+  while (__any_sync(kAllLanes, left > 0)) {
+    uint32_t go = 0;
+    if (left && !done) {
       const uint32_t window = w.window(st);
-      e = look.load_half(table + (window >> (32 - kLookBits)) * 2);
-      if (e == 0) e = look_further(further, table / (2 * kLookups), window >> 16);
+      e = look.load_half(table + index_of<kLookBits>(window, longer) * 2);
+      if (e == 0) e = search_code(set.codes + table / (2 * kLookTable), window >> 16, 1, table < 4 * kLookTable);
       const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
       int32_t v = static_cast<int32_t>(funnel(0, rest, size));
       if (!(rest >> 31)) v += 1 - (1 << size);
@@ -104,56 +108,54 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     w.advance_if(go);
     w.next = umin(w.next, limit);
     uint32_t finished = __ballot_sync(kAllLanes, done);
+    if (__popc(finished) < kTogether && __any_sync(kAllLanes, left && !done)) continue;
+    // The first four of them, 8 lanes each.
+    const bool now = done && __popc(finished & ((1u << lane) - 1)) < kTogether;
+    if (now) {
+      // Only its last coefficient or an end of block may end a block.
+      bad |= st >> 9 > 64 && e >> 9 != 64;
+      const uint32_t at = 128 + 4 * (m >> 30), dc = my.load(at) + static_cast<uint32_t>(signed_half(my.load_half(0)));
+      bad |= (dc + 16384) >> 15 ? 2 : 0;
+      my.store(at, dc);
+      my.store_half(0, dc);
+      st &= 31;
+      --left;
+    }
+    __syncwarp();
+    const uint32_t to = place.wanted ? place.stored + block : kNoMarker;
+    if (lane >= 8) finished &= finished - 1;
+    if (lane >= 16) finished &= finished - 1;
+    if (lane >= 24) finished &= finished - 1;
+    const uint32_t from = finished ? static_cast<uint32_t>(__ffs(static_cast<int>(finished))) - 1 : 0;
+    const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
+    const uint32_t source = from * (kLaneWords * 4);
+    Words4 v;
+    v.x = warps.load_half(source + (upper & 255)) | warps.load_half(source + (upper >> 8 & 255)) << 16;
+    v.y = warps.load_half(source + (upper >> 16 & 255)) | warps.load_half(source + (upper >> 24)) << 16;
+    v.z = warps.load_half(source + (lower & 255)) | warps.load_half(source + (lower >> 8 & 255)) << 16;
+    v.w = warps.load_half(source + (lower >> 16 & 255)) | warps.load_half(source + (lower >> 24)) << 16;
+    __syncwarp();
     if (finished) {
-      if (done) {
-        // Only its last coefficient or an end of block may end a block.
-        bad |= st >> 9 > 64 && e >> 9 != 64;
-        const uint32_t at = 128 + 4 * (m >> 30), dc = my.load(at) + static_cast<uint32_t>(signed_half(my.load_half(0)));
-        bad |= (dc + 16384) >> 15 ? 2 : 0;
-        my.store(at, dc);
-        my.store_half(0, dc);
-        st &= 31;
-        --left;
+      for (uint32_t i = 0; i < 4; ++i) warps.store(source + 4 * (lane & 7) + 32 * i, 0);
+      if (stored != kNoMarker) {
+        *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
+        if ((lane & 7) == 0) b.block_entry[stored] = entry;
       }
-      __syncwarp();
-      const uint32_t to = place.wanted ? place.stored + block : kNoMarker;
-      do {  // four blocks at once, 8 lanes each
-        uint32_t rest = finished;
-        if (lane >= 8) rest &= rest - 1;
-        if (lane >= 16) rest &= rest - 1;
-        if (lane >= 24) rest &= rest - 1;
-        const uint32_t from = rest ? static_cast<uint32_t>(__ffs(static_cast<int>(rest))) - 1 : 0;
-        const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
-        const uint32_t source = from * (kLaneWords * 4);
-        Words4 v;
-        v.x = warps.load_half(source + (upper & 255)) | warps.load_half(source + (upper >> 8 & 255)) << 16;
-        v.y = warps.load_half(source + (upper >> 16 & 255)) | warps.load_half(source + (upper >> 24)) << 16;
-        v.z = warps.load_half(source + (lower & 255)) | warps.load_half(source + (lower >> 8 & 255)) << 16;
-        v.w = warps.load_half(source + (lower >> 16 & 255)) | warps.load_half(source + (lower >> 24)) << 16;
-        __syncwarp();
-        if (rest) {
-          for (uint32_t i = 0; i < 4; ++i) warps.store(source + 4 * (lane & 7) + 32 * i, 0);
-          if (stored != kNoMarker) {
-            *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
-            if ((lane & 7) == 0) b.block_entry[stored] = entry;
-          }
+    }
+    __syncwarp();
+    if (now) {
+      done = false;
+      if (++block == mcu_blocks) {
+        block = 0;
+        if (++place.column == mcu_columns) {
+          place.column = 0;
+          if (++place.row >= row_end && left) left = 0, stopped = true;
         }
-        for (uint32_t i = 0; i < 4; ++i) finished &= finished - 1;
-      } while (finished);
-      if (done) {
-        if (++block == mcu_blocks) {
-          block = 0;
-          if (++place.column == mcu_columns) {
-            place.column = 0;
-            if (++place.row >= row_end && left) left = 0, stopped = true;
-          }
-          wanted.find(place);
-        }
-        m = shared_mcus.load(4 * block);
-        ac = m >> 15 & 0x7FFE;
-        table = m << 1 & 0x1FFFE;
+        wanted.find(place);
       }
-      any = __any_sync(kAllLanes, left > 0);
+      m = shared_mcus.load(4 * block);
+      ac = m >> 15 & 0x7FFE;
+      table = m << 1 & 0x1FFFE;
     }
   }
   __syncwarp();

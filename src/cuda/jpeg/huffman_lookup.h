@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Huffman tables made for look-ups by the next kLookBits bits of the stream. Zero means a longer code: `longer` is
-// indexed by the 16 next bits less the first long code, and codes behind that are searched canonically. A symbol is
+// Huffman tables made for look-ups by the next bits of the stream. A symbol is
 //   in `decode` (16 bits): 0-4 bits of the code, 5-8 bits of the value, 9-15 advance in zigzag order (64: end of block,
 //   65: no such code)
-//   in `scan` (32 bits): 0-4 all bits and 16-22 advance of one symbol or two; 8-12 and 24-30 the same of the first alone.
+//   in `scan` (32 bits), one to three symbols whose codes the index holds: 0-4 all bits and 16-22 advance of all of them;
+//   8-11 and 24-29 the same of all but the last one; of the first alone 12-15 bits and 5-7, 23 advance less one.
+// Zero means that not even the long look-ups hold the code; it is then searched.
 #pragma once
 #include "cuda/jpeg/device.h"
 
 namespace penstock::jpeg_gpu {
 
-constexpr uint32_t kPairMask = 0x007F001F;
+constexpr uint32_t kAllMask = 0x007F001F, kButLastMask = 0x003F000F;
 constexpr uint32_t kInvalidSymbol = 16 | 65 << 9;
 
 PENSTOCK_DEVICE uint32_t symbol_of(uint32_t length, uint32_t value, bool dc) {
-  const uint32_t size = dc ? value & 15 : value & 15, run = dc ? 0 : value >> 4;
+  const uint32_t size = value & 15, run = dc ? 0 : value >> 4;
   if (dc && value > 11) return kInvalidSymbol;
   const uint32_t advance = !dc && size == 0 && run != 15 ? 64 : run + 1;
   return length | size << 5 | advance << 9;
 }
 PENSTOCK_DEVICE uint32_t bits_of(uint32_t symbol) { return (symbol & 31) + (symbol >> 5 & 15); }
+// Bits and advance, as a look-up for scanning has them of all its symbols.
 PENSTOCK_DEVICE uint32_t one_of(uint32_t symbol) { return bits_of(symbol) | (symbol >> 9) << 16; }
+// The first of several.
+PENSTOCK_DEVICE uint32_t first_of(uint32_t scanned) {
+  return (scanned >> 12 & 15) | ((scanned >> 5 & 7) + (scanned >> 20 & 8) + 1) << 16;
+}
 
 // The symbol whose code of at least `from` bits the 16 bits begin with.
 PENSTOCK_DEVICE uint32_t search_code(const LongCodes* codes, uint32_t next, uint32_t from, bool dc) {
@@ -30,19 +36,26 @@ PENSTOCK_DEVICE uint32_t search_code(const LongCodes* codes, uint32_t next, uint
   return symbol_of(length, codes->values[k >> 2] >> (8 * (k & 3)) & 255, dc);
 }
 
-struct LongTables {
-  const uint16_t* longer;
-  const LongCodes* codes;
-};
-PENSTOCK_DEVICE uint32_t look_further(const LongTables& t, uint32_t table, uint32_t next) {
-  const uint32_t i = next - t.longer[table * kLongLookups + kLongLookups - 1];
-  return i < kLongLookups - 1 ? t.longer[table * kLongLookups + i] : search_code(t.codes + table, next, kLookBits + 1, table < 2);
+// Where the next 32 bits are looked up, in a table for kBits bits.
+template <uint32_t kBits> PENSTOCK_DEVICE uint32_t index_of(uint32_t window, const LongRange& range) {
+  const uint32_t among_long = (window - range.from) >> range.shift, among_short = (window >> (32 - kBits)) + kLongLookups;
+  return window >= range.from ? among_long : among_short;
+}
+
+// What begins like a code of more than `bits` bits in any table shall be among the long look-ups, all 16 bits of it if there
+// is room.
+PENSTOCK_DEVICE LongRange range_of(const LongCodes* codes, uint32_t bits) {
+  uint32_t from = 0xFFFF, drop = 0;
+  for (uint32_t t = 0; t < 4; ++t) from = umin(from, codes[t].limit[bits]);
+  while ((0xFFFF >> drop) - (from >> drop) >= kLongLookups) ++drop;
+  return {from >> drop << (16 + drop), 16 + drop};
 }
 
 // One block makes one set.
 PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
-  __shared__ uint16_t symbols[4 * kLookups];
+  __shared__ uint16_t symbols[4 << kScanBits];
   __shared__ LongCodes codes[4];
+  __shared__ LongRange ranges[2];
   const TableSpec& spec = b.specs[set];
   TableSet& to = b.tables[set];
   const uint32_t t = threadIdx.x;
@@ -63,34 +76,53 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
     }
   }
   __syncthreads();
-  for (uint32_t i = t; i < 4 * kLookups; i += kThreads) {
-    const uint32_t table = i / kLookups, next = i % kLookups << (16 - kLookBits);
+  // What has a longer code is left out: the range of long look-ups takes it.
+  for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
+    const uint32_t table = i >> kScanBits, next = i << (16 - kScanBits) & 0xFFFF;
     const LongCodes* c = codes + table;
     uint32_t s = kInvalidSymbol;
-    if (next < c->limit[kLookBits]) s = search_code(c, next, 1, table < 2);
+    if (next < c->limit[kScanBits]) s = search_code(c, next, 1, table < 2);
     else if (next < c->limit[16]) s = 0;
     symbols[i] = static_cast<uint16_t>(s);
-    to.decode[i] = static_cast<uint16_t>(s);
   }
-  for (uint32_t i = t; i < 4 * kLongLookups; i += kThreads) {
-    const uint32_t table = i / kLongLookups, first = codes[table].limit[kLookBits], next = first + i % kLongLookups;
-    const bool last = i % kLongLookups == kLongLookups - 1;
-    to.longer[i] = static_cast<uint16_t>(last           ? first
-                                         : next < 65536 ? search_code(codes + table, next, kLookBits + 1, table < 2)
-                                                        : kInvalidSymbol);
+  if (t < 2) {
+    ranges[t] = range_of(codes, t ? kLookBits : kScanBits);
+    (t ? to.decode_long : to.scan_long) = ranges[t];
   }
-  const auto* from = reinterpret_cast<const uint32_t*>(codes);
-  auto* kept = reinterpret_cast<uint32_t*>(to.codes);
-  for (uint32_t i = t; i < sizeof codes / 4; i += kThreads) kept[i] = from[i];
+  for (uint32_t i = t; i < 4 * sizeof(LongCodes) / 4; i += kThreads)
+    reinterpret_cast<uint32_t*>(to.codes)[i] = reinterpret_cast<const uint32_t*>(codes)[i];
   __syncthreads();
-  for (uint32_t i = t; i < 4 * kLookups; i += kThreads) {
-    const uint32_t e = symbols[i], one = one_of(e), length = bits_of(e);
-    uint32_t all = one;
-    if (i >= 2 * kLookups && e && e >> 9 < 64 && length < kLookBits) {  // do the index's bits hold a second AC symbol?
-      const uint32_t f = symbols[(i & ~(kLookups - 1)) | (i << length & (kLookups - 1))];
-      if (f && f >> 9 != 65 && length + bits_of(f) <= kLookBits) all = one + one_of(f);
+  for (uint32_t i = t; i < 8 * kLongLookups; i += kThreads) {
+    const uint32_t k = i % kLongLookups, table = i / kLongLookups & 3, decode = i / (4 * kLongLookups);
+    const uint32_t shift = ranges[decode].shift, next = (ranges[decode].from >> 16) + (k << (shift - 16));
+    uint32_t s = 0;
+    if (next <= 0xFFFF) {
+      s = search_code(codes + table, next, 1, table < 2);
+      if ((s & 31) + shift > 32) s = 0;  // its code may be longer than what the index has of it
     }
-    to.scan[i] = e ? one << 8 | all : 0;
+    if (decode) to.decode[table * kLookTable + k] = static_cast<uint16_t>(s);
+    else to.scan[table * kScanTable + k] = s ? one_of(s) : 0;
+  }
+  for (uint32_t i = t; i < 4u << kLookBits; i += kThreads) {
+    const uint32_t table = i >> kLookBits, s = symbols[i << (kScanBits - kLookBits)];
+    to.decode[table * kLookTable + kLongLookups + (i & ((1u << kLookBits) - 1))] = static_cast<uint16_t>(s);
+  }
+  for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
+    const uint32_t table = i >> kScanBits, last = (1u << kScanBits) - 1;
+    uint32_t s = symbols[i], all = one_of(s), but_last = 0;
+    // More of them, if these are AC symbols whose codes the index holds.
+    for (uint32_t k = 0; k < 2 && table >= 2 && s && s >> 9 < 64 && (all & 31) < kScanBits; ++k) {
+      s = symbols[(i & ~last) | (i << (all & 31) & last)];
+      if (!s || s >> 9 == 65 || (all & 31) + (s & 31) > kScanBits) break;
+      but_last = all;
+      all += one_of(s);
+    }
+    uint32_t made = all;
+    if (but_last) {
+      const uint32_t first = one_of(symbols[i]), advance = (first >> 16) - 1;
+      made |= but_last << 8 | (first & 15) << 12 | (advance & 7) << 5 | (advance & 8) << 20;
+    }
+    to.scan[table * kScanTable + kLongLookups + (i & last)] = symbols[i] ? made : 0;
   }
 }
 

@@ -48,50 +48,76 @@ struct Record {
   uint32_t blocks, first;
 };
 
-// Look-up offsets of a block of the MCU: DC in the low half, AC in the high one.
-PENSTOCK_DEVICE uint32_t tables_of(uint32_t selector) {
-  return (selector & 1) * kLookups | (2 + (selector >> 1 & 1)) * kLookups << 16;
-}
+// Where the tables of the blocks of an MCU start, in units of 256 look-ups, a byte a block: picked by a selector that moves on
+// by 16 a block, whose other digits pick zeros.
+constexpr uint32_t kFirstBlock = 0x7707;
+struct McuTables {
+  uint32_t dc[2], ac[2], end;
+  PENSTOCK_DEVICE explicit McuTables(const Picture& p) : dc{0, 0}, ac{0, 0}, end(kFirstBlock + 16 * p.sync_mcu_blocks) {
+    static_assert(kScanTable % 256 == 0 && 3 * kScanTable < 65536);
+    constexpr uint32_t kUnit = kScanTable / 256;
+    PENSTOCK_UNROLL
+    for (uint32_t i = 0; i < 6; ++i) {
+      const uint32_t selector = i < p.sync_mcu_blocks ? p.selectors >> (2 * i) : 0;
+      dc[i / 4] |= (selector & 1) * kUnit << (8 * (i % 4));
+      ac[i / 4] |= (2 + (selector >> 1 & 1)) * kUnit << (8 * (i % 4));
+    }
+  }
+  PENSTOCK_DEVICE uint32_t dc_of(uint32_t block) const { return pick_bytes(dc[0], dc[1], block); }
+  PENSTOCK_DEVICE uint32_t ac_of(uint32_t block) const { return pick_bytes(ac[0], ac[1], block); }
+};
 
-// Passes over the symbols that start before `end`, which is less than 2^15 bits away. The place (bits 16 to 23) and the
-// position (bits 0 to 15, biased so that bit 15 means "at the end") share a register: one addition moves both, one mask
-// tests both.
-template <class Look, class Mcu>
-PENSTOCK_DEVICE Record scan(State& s, const uint32_t* words, uint32_t word, uint32_t start, uint32_t end,
-                            const Look& look, const Mcu& mcu, uint32_t mcu_blocks, const LongTables& longer) {
-  WordWindow w;
-  w.seek(words, word, s.bit);
+// How the symbols of a table are looked up.
+struct ScanTables {
+  SharedWords lookups;
+  LongRange longer;
+  const LongCodes* codes;
+  PENSTOCK_DEVICE uint32_t operator()(uint32_t table, uint32_t window) const {
+    return lookups.load(4 * (table + index_of<kScanBits>(window, longer)));
+  }
+  PENSTOCK_DEVICE uint32_t search(uint32_t table, uint32_t window) const {
+    table /= kScanTable;
+    return one_of(search_code(codes + table, window >> 16, 1, table < 2));
+  }
+};
+
+// Passes over the symbols that start before `end`, which is less than 2^15 bits away; `w` is where `s` is. The place (bits 16
+// to 23) and the position (bits 0 to 15, biased so that bit 15 means "at the end") share a register: one addition moves both,
+// one mask tests both.
+PENSTOCK_DEVICE Record scan(State& s, WordWindow& w, uint32_t start, uint32_t end, const ScanTables& tables, const McuTables& mcu) {
   const uint32_t bias = 0x8000u - (end - start);
-  uint32_t st = s.place << 16 | (s.bit - start + bias), block = s.block, count = 0, first = 0;
-  uint32_t m = mcu(block), ac = m >> 16, table = s.place ? ac : m & 0xFFFF;
+  uint32_t st = s.place << 16 | (s.bit - start + bias), block = kFirstBlock + 16 * s.block;
+  uint32_t count = 0, first = 0xFFFF;
+  uint32_t ac = mcu.ac_of(block), table = ac;
   if (s.place == 0) {
     count = 1;
     first = st;
+    table = mcu.dc_of(block);
   }
   while (!(st & 0x8000)) {
-    const uint32_t window = w.window(st), e = look(table + (window >> (32 - kLookBits)));
-    uint32_t one = e >> 8 & kPairMask, all = e & kPairMask;
-    if (e == 0) one = all = one_of(look_further(longer, table / kLookups, window >> 16));
-    // Where the first symbol ends the block or the stretch it is taken alone.
-    const uint32_t after = st + one, then = after & 0x00C08000 ? after : st + all;
+    const uint32_t window = w.window(st), e = tables(table, window);
+    uint32_t all = e & kAllMask;
+    if (e == 0) all = tables.search(table, window);
+    // Where the last symbol would begin behind the block or the stretch the first one is taken alone.
+    if ((st + (e >> 8 & kButLastMask)) & 0x00C08000) all = first_of(e);
+    const uint32_t then = st + all;
     w.advance_if((then ^ st) & 32);
     st = then;
     table = ac;
     if (st & 0x00C00000) {  // the block ends
       st &= 0xFFFF;
-      if (count == 0) first = st;
+      first = umin(first, st);
       ++count;
-      block = block + 1 == mcu_blocks ? 0 : block + 1;
-      m = mcu(block);
-      ac = m >> 16;
-      table = m & 0xFFFF;
+      block = block + 16 == mcu.end ? kFirstBlock : block + 16;
+      ac = mcu.ac_of(block);
+      table = mcu.dc_of(block);
     }
   }
   s.bit = (st & 0xFFFF) - bias + start;
-  s.block = block;
+  s.block = (block - kFirstBlock) >> 4;
   s.place = st >> 16;
   if (s.place == 0) --count;  // that block starts behind the end
-  return Record{count, count ? (first & 0xFFFF) - bias : 0};
+  return Record{count, count ? first - bias : 0};
 }
 
 }  // namespace penstock::jpeg_gpu

@@ -14,14 +14,21 @@ PENSTOCK_DEVICE bool starts_segment(const BatchTable& b, const Picture& p, uint3
 
 // What a block of threads knows of the subsequences [base, base + kThreads) that it looks at.
 struct SyncShared {
-  alignas(16) uint32_t lookups[4 * kLookups];
-  alignas(16) uint16_t longer[4 * kLongLookups];
+  alignas(16) uint32_t lookups[4 * kScanTable];
   uint32_t ends[kThreads + 1];                         // [i]: the state in front of subsequence i
   uint32_t inner[kThreads * (kMostEntries - 1)];       // at the ends of its entries but the last
-  uint32_t ahead[kThreads], mcus[12], scratch[kThreads / 32];
+  uint32_t ahead[kThreads], scratch[kThreads / 32];
   uint16_t list[kThreads];
   uint8_t pending[kThreads];
 };
+
+template <class Shared> PENSTOCK_DEVICE void load_tables(const BatchTable& b, const Picture& p, Shared& shared) {
+  copy_words(shared.lookups, b.tables[p.table_set].scan, sizeof shared.lookups);
+}
+template <class Shared> PENSTOCK_DEVICE ScanTables scan_tables(const BatchTable& b, const Picture& p, Shared& shared) {
+  const TableSet& set = b.tables[p.table_set];
+  return {SharedWords(shared.lookups), set.scan_long, set.codes};
+}
 
 // Chains of subsequences that wait for each other one by one are what takes time. In pictures that are flat, where they are
 // long, a chain comes to the same states again and again: after some rounds idle threads scan ahead of it from the states
@@ -34,11 +41,10 @@ constexpr uint32_t kHistory = 4, kFewChains = 16, kMostRounds = 2 * kThreads;
 // subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them but for
 // wrong guesses; returns how many there were.
 template <class Shared>
-PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, const LongTables& further,
-                                uint32_t base, uint32_t count, uint32_t owned, uint32_t most_rounds) {
-  const SharedWords lookups(shared.lookups), mcus(shared.mcus);
-  const auto look = [&](uint32_t i) { return lookups.load(4 * i); };
-  const auto mcu = [&](uint32_t i) { return mcus.load(4 * i); };
+PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, uint32_t base,
+                                uint32_t count, uint32_t owned, uint32_t most_rounds) {
+  const ScanTables tables = scan_tables(b, p, shared);
+  const McuTables mcu(p);
   const uint32_t t = threadIdx.x, entries = b.entries_per_sub, sub_bits = b.sub_bits, step = sub_bits / entries;
   uint32_t round = 0, work = 0;
   for (; round < most_rounds; ++round) {
@@ -68,8 +74,11 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     }
     __syncthreads();
     if (on) {
+      WordWindow w;
+      w.seek(b.words, p.word_base, s.bit);
+      PENSTOCK_KEEP_LOOP
       for (uint32_t q = 0; q < entries; ++q, ++work) {
-        const Record r = scan(s, b.words, p.word_base, at, at + step, look, mcu, p.sync_mcu_blocks, further);
+        const Record r = scan(s, w, at, at + step, tables, mcu);
         at += step;
         const uint32_t v = pack(s, at);
         if (own && sub >= owned) b.sub_record[(p.sub_base + base + sub) * entries + q] = r.blocks | r.first << 16;
@@ -107,14 +116,6 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
   return round;
 }
 
-template <class Shared>
-PENSTOCK_DEVICE void load_tables(const BatchTable& b, const Picture& p, Shared& shared) {
-  const TableSet& set = b.tables[p.table_set];
-  copy_words(shared.lookups, set.scan, sizeof shared.lookups);
-  copy_words(shared.longer, set.longer, sizeof shared.longer);
-  if (threadIdx.x < p.sync_mcu_blocks) shared.mcus[threadIdx.x] = tables_of(p.selectors >> (2 * threadIdx.x));
-}
-
 // Block k of a picture looks at the subsequences [k * (kThreads - warm), + kThreads); the first `warm` of them (k > 0)
 // only serve to synchronize. Every thread scans the last bits of its subsequence from a guess; then all of them are
 // pending.
@@ -128,24 +129,20 @@ PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
   load_tables(b, p, shared);
   const uint32_t t = threadIdx.x, count = umin(subs - base, kThreads), owned = item.index ? b.warm_subs : 0;
   __syncthreads();
-  const LongTables further{shared.longer, b.tables[p.table_set].codes};
-  {
-    const SharedWords lookups(shared.lookups), mcus(shared.mcus);
-    const auto look = [&](uint32_t i) { return lookups.load(4 * i); };
-    const auto mcu = [&](uint32_t i) { return mcus.load(4 * i); };
-    if (t < count) {
-      const uint32_t end = (base + t + 1) * sub_bits;
-      State s{end - b.guess_bits, 0, 0};
-      scan(s, b.words, p.word_base, end - b.guess_bits, end, look, mcu, p.sync_mcu_blocks, further);
-      shared.ends[t + 1] = pack(s, end);
-    }
+  if (t < count) {
+    const uint32_t end = (base + t + 1) * sub_bits;
+    State s{end - b.guess_bits, 0, 0};
+    WordWindow w;
+    w.seek(b.words, p.word_base, s.bit);
+    scan(s, w, s.bit, end, scan_tables(b, p, shared), McuTables(p));
+    shared.ends[t + 1] = pack(s, end);
   }
   for (uint32_t q = 0; q < kMostEntries - 1; ++q) shared.inner[t * (kMostEntries - 1) + q] = 0xFFFFFFFFu;
   // The picture's first subsequence starts in a known state; a later block's first one stays a guess.
   if (t == 0) shared.ends[0] = 0;
   shared.pending[t] = t < count && (t > 0 || item.index == 0);
   __syncthreads();
-  const uint32_t rounds = settle(b, p, shared, further, base, count, owned, kMostRounds);
+  const uint32_t rounds = settle(b, p, shared, base, count, owned, kMostRounds);
   if (rounds == kMostRounds && t == 0) atomicOr(b.flags + item.picture, kNotSettled);
   if (t >= owned && t < count) b.sub_state[p.sub_base + base + t] = shared.ends[t + 1];
   if (t == 0) {
@@ -178,7 +175,6 @@ PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
   __syncthreads();
   if (wrong) {
     load_tables(b, p, shared);
-    const LongTables further{shared.longer, b.tables[p.table_set].codes};
     uint32_t budget = kMostRepairs;
     uint32_t* const states = b.sub_state + p.sub_base;
     for (uint32_t k = 1; k < parts && budget; ++k) {
@@ -193,7 +189,7 @@ PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
         shared.pending[t] = t == 0;
         __syncthreads();
         const uint32_t last = shared.ends[count];
-        const uint32_t rounds = settle(b, p, shared, further, sub, count, 0, budget);
+        const uint32_t rounds = settle(b, p, shared, sub, count, 0, budget);
         budget -= umin(rounds, budget);
         if (b.statistics && t == 0) atomicAdd(b.statistics + 64, rounds);
         if (t < count) states[sub + t] = shared.ends[t + 1];
