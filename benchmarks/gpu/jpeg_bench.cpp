@@ -17,6 +17,7 @@
 
 #include "codecs/image_decoder.h"
 #include "codecs/test_images.h"
+#include "cuda/decode/batch_decoder.h"
 #include "cuda/jpeg/jpeg_decoder.h"
 #include "cuda/jpeg/kernel_text.h"
 #include "gpu_room/forwarding_driver.h"
@@ -219,6 +220,36 @@ void alone(TimedDriver& driver, const std::vector<File>& files, const char* what
   std::fflush(stdout);
 }
 
+// Whole calls from pinned memory until the pixels are there, one after the other: ours, and the hardware engine.
+void beside_engine(Driver& driver, const std::vector<File>& files, const char* what, int n) {
+  std::string why;
+  const auto ours = make(driver), engine = make_batch_decoder(driver, 0, DecodeEngine::hardware, why);
+  double us[2] = {0, 0};
+  std::string refused = engine ? "" : why;
+  for (int e = 0; e < 2; ++e) {
+    BatchDecoder* const decoder = e ? engine.get() : ours.get();
+    if (!decoder) continue;
+    Work w(driver, files, n, 0);
+    std::vector<double> all;
+    for (int k = 0; k < 9; ++k) {
+      driver.synchronize(0, w.stream);
+      const auto before = Clock::now();
+      const auto flight = decoder->decode(w.images, {}, w.stream);
+      driver.synchronize(0, w.stream);
+      const double took = since(before) * 1e6;
+      if (flight) flight->finish(w.images);
+      for (auto& i : w.images)
+        if (i.error) refused = i.error->what(), i.error.reset();
+      if (k >= 2) all.push_back(took);
+    }
+    us[e] = median(all);
+  }
+  std::printf("beside the engine %-14s %5d | ours %9.0f us, %8.0f img/s | engine %9.0f us, %8.0f img/s | %.2f x%s%s\n", what, n, us[0],
+              n / us[0] * 1e6, us[1], us[1] ? n / us[1] * 1e6 : 0, us[0] ? us[1] / us[0] : 0, refused.empty() ? "" : " | ",
+              refused.c_str());
+  std::fflush(stdout);
+}
+
 // `threads` host threads with a decoder each, `lanes` batches under way in each.
 void sustained(Driver& driver, const std::vector<File>& files, const char* what, int n, int threads, int lanes,
                bool pinned = true, jpeg_gpu::Division division = {}, double seconds = 0.4) {
@@ -261,6 +292,27 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
               what, n, threads, lanes, pinned ? "pinned" : "pageable", images / took, bytes / took * 1e-9, used / took,
               host.load(), bad.load());
   std::fflush(stdout);
+}
+
+// The copies of the files to the device alone: what no decoder that takes whole files can pass.
+void upload(Driver& driver, const std::vector<File>& files, const char* what, int n, int lanes, double seconds = 0.3) {
+  std::vector<std::unique_ptr<Work>> works;
+  std::vector<uint8_t*> to;
+  for (int l = 0; l < lanes; ++l) {
+    works.push_back(std::make_unique<Work>(driver, files, n, l * n));
+    to.push_back(static_cast<uint8_t*>(driver.memory(0)->allocate(works[l]->file_bytes, works[l]->stream)));
+  }
+  long images = 0;
+  const auto start = Clock::now();
+  for (int k = 0; since(start) < seconds; ++k, images += n) {
+    Work& w = *works[k % lanes];
+    if (w.done) w.done->synchronize();
+    driver.copy(0, to[k % lanes], w.images[0].file.data(), w.file_bytes, w.stream);
+    w.done = driver.record(0, w.stream);
+  }
+  for (auto& w : works) driver.synchronize(0, w->stream);
+  std::printf("upload alone %-9s batch %4d, %d lanes | %8.0f img/s\n", what, n, lanes, images / since(start));
+  for (int l = 0; l < lanes; ++l) driver.memory(0)->deallocate(to[l], works[l]->file_bytes, works[l]->stream);
 }
 
 File encode(const std::vector<uint8_t>& pixels, int height, int width, int quality, int h, int v, int components = 3,
@@ -344,6 +396,17 @@ int run(int argc, char** argv) {
     alone(driver, huge, "100 Mpixel", 1, d);
     alone(driver, huge_flat, "flat 100 Mpix", 1, d);
   }
+  beside_engine(driver, photos, "photos", 256);
+  beside_engine(driver, f1080, "1080p", 64);
+  beside_engine(driver, f64, "64 x 64", 256);
+  beside_engine(driver, f444, "4:4:4", 256);
+  beside_engine(driver, fgray, "gray", 256);
+  beside_engine(driver, fopt, "own tables", 256);
+  beside_engine(driver, flat, "flat 1080p", 1);
+  beside_engine(driver, f1080, "1080p", 1);
+  beside_engine(driver, huge, "100 Mpixel", 1);
+  beside_engine(driver, huge_flat, "flat 100 Mpix", 1);
+  upload(driver, photos, "photos", 256, 4);
   for (const auto& [threads, lanes] : {std::pair{1, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {4, 3}})
     sustained(driver, photos, "photos", 256, threads, lanes);
   sustained(driver, photos, "photos", 256, 1, 4, true, twice);

@@ -3,14 +3,14 @@
 //   in `decode` (16 bits): 0-4 bits of the code, 5-8 bits of the value, 9-15 advance in zigzag order (64: end of block,
 //   65: no such code)
 //   in `scan` (32 bits), one to three symbols whose codes the index holds: 0-4 all bits and 16-22 advance of all of them;
-//   8-11 and 24-29 the same of all but the last one; of the first alone 12-15 bits and 5-7, 23 advance less one.
+//   11-14 and 27-31 the same of all but the last one, 7-10 and 23-26 of the first alone where it has others behind it.
 // Zero means that not even the long look-ups hold the code; it is then searched.
 #pragma once
 #include "cuda/jpeg/device.h"
 
 namespace penstock::jpeg_gpu {
 
-constexpr uint32_t kAllMask = 0x007F001F, kButLastMask = 0x003F000F;
+constexpr uint32_t kAllMask = 0x007F001F;
 constexpr uint32_t kInvalidSymbol = 16 | 65 << 9;
 
 PENSTOCK_DEVICE uint32_t symbol_of(uint32_t length, uint32_t value, bool dc) {
@@ -22,10 +22,8 @@ PENSTOCK_DEVICE uint32_t symbol_of(uint32_t length, uint32_t value, bool dc) {
 PENSTOCK_DEVICE uint32_t bits_of(uint32_t symbol) { return (symbol & 31) + (symbol >> 5 & 15); }
 // Bits and advance, as a look-up for scanning has them of all its symbols.
 PENSTOCK_DEVICE uint32_t one_of(uint32_t symbol) { return bits_of(symbol) | (symbol >> 9) << 16; }
-// The first of several.
-PENSTOCK_DEVICE uint32_t first_of(uint32_t scanned) {
-  return (scanned >> 12 & 15) | ((scanned >> 5 & 7) + (scanned >> 20 & 8) + 1) << 16;
-}
+PENSTOCK_DEVICE uint32_t first_of(uint32_t scanned) { return scanned >> 7 & 0x000F000F; }
+PENSTOCK_DEVICE uint32_t but_last_of(uint32_t scanned) { return scanned >> 11 & 0x001F000F; }
 
 // The symbol whose code of at least `from` bits the 16 bits begin with.
 PENSTOCK_DEVICE uint32_t search_code(const LongCodes* codes, uint32_t next, uint32_t from, bool dc) {
@@ -110,18 +108,15 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
   for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
     const uint32_t table = i >> kScanBits, last = (1u << kScanBits) - 1;
     uint32_t s = symbols[i], all = one_of(s), but_last = 0;
-    // More of them, if these are AC symbols whose codes the index holds.
+    // More of them, if these are AC symbols whose codes the index holds, and their fields do.
+    const uint32_t first = all;
     for (uint32_t k = 0; k < 2 && table >= 2 && s && s >> 9 < 64 && (all & 31) < kScanBits; ++k) {
       s = symbols[(i & ~last) | (i << (all & 31) & last)];
-      if (!s || s >> 9 == 65 || (all & 31) + (s & 31) > kScanBits) break;
+      if (!s || s >> 9 == 65 || (all & 31) + (s & 31) > kScanBits || first >> 16 > 15 || all >> 16 > 31) break;
       but_last = all;
       all += one_of(s);
     }
-    uint32_t made = all;
-    if (but_last) {
-      const uint32_t first = one_of(symbols[i]), advance = (first >> 16) - 1;
-      made |= but_last << 8 | (first & 15) << 12 | (advance & 7) << 5 | (advance & 8) << 20;
-    }
+    const uint32_t made = but_last ? all | first << 7 | but_last << 11 : all;
     to.scan[table * kScanTable + kLongLookups + (i & last)] = symbols[i] ? made : 0;
   }
 }

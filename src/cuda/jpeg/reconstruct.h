@@ -49,51 +49,64 @@ PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
   return i / width;
 }
 
-// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane.
+// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane. A warp takes
+// neighbors, four at a time.
 PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   __shared__ uint32_t passed[32][8 * 5];
   const uint32_t picture = picture_of(b, b.first_transform);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
-  const uint32_t l = threadIdx.x & 7, of_warps = threadIdx.x >> 3;
-  const uint32_t q0 = (blockIdx.x - b.first_transform[picture]) * kTransformed + of_warps;
+  const uint32_t l = threadIdx.x & 7, together = threadIdx.x >> 3 & 3, turns = kTransformed / 32;
+  uint32_t q = (blockIdx.x - b.first_transform[picture]) * kTransformed + (threadIdx.x >> 5) * 4 * turns + together;
   const uint32_t columns = p.column_end - p.column_begin, mcus = columns * (p.row_end - p.row_begin);
-  const uint32_t across = p.h >> 1, down = p.v >> 1, luma = mcus << (across + down);
-  uint32_t unusual = 0;
+  const uint32_t across = p.h >> 1, down = p.v >> 1, luma = mcus << (across + down), mcu_blocks = p.mcu_blocks;
+  auto* const own = passed[threadIdx.x >> 3];
+  uint32_t unusual = 0, component = 0, x = 0, width = 0, block = 0, blocks_on = 0;
+  bool on = false;
+  uint64_t to = 0;
   PENSTOCK_KEEP_LOOP
-  for (uint32_t turn = 0; turn < kTransformed / 32; ++turn) {
-    uint32_t q = q0 + turn * 32, component = 0, sh = across, sv = down;
-    if (q >= luma) {
-      q -= luma;
-      sh = sv = 0;
-      component = 1;
-      if (q >= mcus) {
-        q -= mcus;
-        component = 2;
+  for (uint32_t turn = 0; turn < turns; ++turn, q += 4, x += 4, block += blocks_on, to += 32) {
+    if (x >= width) {  // another row, or the first one
+      uint32_t i = q, sh = across, sv = down;
+      component = 0;
+      if (i >= luma) {
+        i -= luma;
+        sh = sv = 0;
+        component = 1;
+        if (i >= mcus) {
+          i -= mcus;
+          component = 2;
+        }
       }
-    }
-    const bool on = component < p.planes && (component == 0 || q < mcus);
-    const uint32_t width = columns << sh, y = row_of(q, width), x = q - y * width;
-    auto* const own = passed[of_warps];
-    if (on) {
+      on = component < p.planes && (component == 0 || i < mcus);
+      width = columns << sh;
+      const uint32_t y = row_of(i, width);
+      x = i - y * width;
       const uint32_t in_mcu = component == 0 ? ((y & sv) << sh) + (x & sh) : (1u << (across + down)) + component - 1;
-      const uint32_t block = p.stored_base + ((y >> sv) * columns + (x >> sh)) * p.mcu_blocks + in_mcu;
+      block = p.stored_base + ((y >> sv) * columns + (x >> sh)) * mcu_blocks + in_mcu;
+      blocks_on = (4 >> sh) * mcu_blocks;
+      to = p.plane[component] + static_cast<uint64_t>(y * 8 + l) * (width * 8) + x * 8;
+    }
+    if (on) {
       const Words4 v = load_as<Words4>(b.coefficients + static_cast<uint64_t>(block) * 64 + l * 8);
       const Words4 k = load_as<Words4>(p.quant[component] + l * 8);
       const uint32_t pairs[4] = {v.x, v.y, v.z, v.w}, factors[4] = {k.x, k.y, k.z, k.w};
       int32_t in[8], out[8];
       PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 8; ++j) in[j] = signed_half(pairs[j >> 1] >> (16 * (j & 1)));
-      if (l == 0) in[0] += b.entry[b.block_entry[block]].dc[component];
-      PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 8; ++j)
-        in[j] = signed_half(static_cast<uint32_t>(in[j]) * (factors[j >> 1] >> (16 * (j & 1)) & 0xFFFF));
+      for (uint32_t j = 0; j < 4; ++j) {  // modulo 2^16, so that what stands above does not matter
+        in[2 * j] = signed_half(pairs[j] * factors[j]);
+        in[2 * j + 1] = signed_half((pairs[j] >> 16) * (factors[j] >> 16));
+      }
+      if (l == 0) {
+        const uint32_t dc = static_cast<uint32_t>(b.entry[b.block_entry[block]].dc[component]);
+        in[0] = signed_half((pairs[0] + dc) * factors[0]);
+      }
       unusual |= static_cast<uint32_t>(in[0] + 8192) >> 14;  // a shift of row 0 alone, and saturation, differ there
       transform<11>(in, out);
+      auto* const half = reinterpret_cast<uint16_t*>(own) + l;
       PENSTOCK_UNROLL
       for (uint32_t j = 0; j < 4; ++j) {
         const uint32_t pair = saturate_pair(out[2 * j], out[2 * j + 1]);
-        auto* const half = reinterpret_cast<uint16_t*>(own) + l;
         half[(2 * j) * 10] = static_cast<uint16_t>(pair);
         half[(2 * j + 1) * 10] = static_cast<uint16_t>(pair >> 16);
       }
@@ -110,8 +123,7 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
       transform<18>(in, out);
       PENSTOCK_UNROLL
       for (uint32_t j = 0; j < 8; ++j) out[j] += 128;
-      const uint32_t stride = (columns * 8) << sh;
-      *reinterpret_cast<Words2*>(b.samples + p.plane[component] + static_cast<uint64_t>(y * 8 + l) * stride + x * 8) =
+      *reinterpret_cast<Words2*>(b.samples + to) =
           Words2{saturate_bytes(out[0], out[1], out[2], out[3]), saturate_bytes(out[4], out[5], out[6], out[7])};
     }
     __syncwarp();
@@ -119,8 +131,16 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   if (unusual) atomicOr(b.flags + picture, kUnusualValue);
 }
 
-// Chroma as Cb | Cr << 16 with offset 128; JFIF's factors times 65536. 8 pixels to 6 words.
-PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, bool color, bool bgr, uint32_t* to) {
+// JFIF's factors times 65536, of chroma as Cb | Cr << 16 with offset 128. For BGR the planes change places.
+struct ColorFactors {
+  int32_t low, high, green_low, green_high;
+  PENSTOCK_DEVICE explicit ColorFactors(bool bgr)
+      : low(bgr ? 91881 : 116130), high(bgr ? 116130 : 91881), green_low(bgr ? -46802 : -22554), green_high(bgr ? -22554 : -46802) {}
+};
+// 8 pixels to 6 words.
+PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, bool color, const ColorFactors& k, uint32_t* to) {
+  constexpr int32_t kHalf = 32768, kGreen = kHalf + (22554 + 46802) * 128;
+  const int32_t low = kHalf - k.low * 128, high = kHalf - k.high * 128;
   PENSTOCK_UNROLL
   for (uint32_t half = 0; half < 2; ++half) {
     int32_t v[12];
@@ -129,18 +149,15 @@ PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, bool color, boo
       const int32_t y = (half ? luma.y : luma.x) >> (8 * j) & 255;
       v[3 * j] = v[3 * j + 1] = v[3 * j + 2] = y;
       if (color) {
-        const uint32_t c = chroma[4 * half + j];
-        const int32_t cb = c & 0xFFFF, cr = c >> 16;
-        const int32_t red = y + ((91881 * cr + (32768 - 91881 * 128)) >> 16);
-        const int32_t blue = y + ((116130 * cb + (32768 - 116130 * 128)) >> 16);
-        v[3 * j] = bgr ? blue : red;
-        v[3 * j + 1] = y + ((-22554 * cb - 46802 * cr + (32768 + (22554 + 46802) * 128)) >> 16);
-        v[3 * j + 2] = bgr ? red : blue;
+        const int32_t a = chroma[4 * half + j] & 0xFFFF, c = chroma[4 * half + j] >> 16;
+        v[3 * j] = y + ((k.high * c + high) >> 16);
+        v[3 * j + 1] = y + ((k.green_low * a + k.green_high * c + kGreen) >> 16);
+        v[3 * j + 2] = y + ((k.low * a + low) >> 16);
       }
     }
     PENSTOCK_UNROLL
-    for (uint32_t k = 0; k < 3; ++k)
-      to[3 * half + k] = saturate_bytes(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
+    for (uint32_t i = 0; i < 3; ++i)
+      to[3 * half + i] = saturate_bytes(v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
   }
 }
 
@@ -152,7 +169,11 @@ PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t co
   const uint32_t source = begin + head, shift = 8 * (source & 3);
   auto* const words = reinterpret_cast<uint32_t*>(to + head);
   const uint32_t* const at = from + (source >> 2);
-  if (shift == 0) {
+  if (shift == 0 && lanes == 32) {  // at most 6 words a lane
+    PENSTOCK_UNROLL
+    for (uint32_t i = 0; i < 6; ++i)
+      if (lane + 32 * i < whole) words[lane + 32 * i] = at[lane + 32 * i];
+  } else if (shift == 0) {
     for (uint32_t k = lane; k < whole; k += lanes) words[k] = at[k];
   } else {
     for (uint32_t k = lane; k < whole; k += lanes) words[k] = funnel(at[k + 1], at[k], 32 - shift);
@@ -191,6 +212,41 @@ struct ChromaPlanes {
   }
 };
 
+// Which samples of chroma 8 pixels need.
+struct ChromaColumns {
+  uint32_t column, before, after;
+  int32_t last;  // of the four, behind which there is nothing
+  PENSTOCK_DEVICE ChromaColumns(const ChromaPlanes& c, int32_t x) {
+    const int32_t i = x >> 1, most = c.width < c.right ? c.width : c.right;
+    column = static_cast<uint32_t>(i - c.left);
+    before = column > 0 ? column - 1 : 0;
+    after = static_cast<uint32_t>((i + 4 < most ? i + 4 : most - 1) - c.left);
+    last = c.width - 1 - i;
+  }
+  // The picture's last sample stands for what would be behind it; in front of the first one `before` is that one.
+  PENSTOCK_DEVICE void six(const ChromaPlanes& c, int32_t row, uint32_t* v) const {
+    c.six(c.clamped_row(row), column, before, after, v);
+    if (last < 3) {
+      PENSTOCK_UNROLL
+      for (int32_t j = 0; j < 3; ++j)
+        if (j == last) v[j + 2] = v[j + 1];
+    }
+  }
+};
+
+// Chroma of 8 pixels from two rows that are six() each, the nearer one first ("fancy", both ways).
+PENSTOCK_DEVICE void between_rows(const uint32_t* near, const uint32_t* far, uint32_t* to) {
+  uint32_t s[6];
+  PENSTOCK_UNROLL
+  for (uint32_t j = 0; j < 6; ++j) s[j] = 3 * near[j] + far[j];
+  PENSTOCK_UNROLL
+  for (uint32_t j = 0; j < 4; ++j) {
+    const uint32_t a = 3 * s[j + 1];
+    to[2 * j] = (a + s[j] + 0x00080008) >> 4 & 0x00FF00FF;
+    to[2 * j + 1] = (a + s[j + 2] + 0x00070007) >> 4 & 0x00FF00FF;
+  }
+}
+
 // Chroma of 8 x 2 pixels from x and an even y on, f(row, chroma) for each of the two rows.
 template <class F>
 PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32_t y, int32_t x, const F& f) {
@@ -214,48 +270,24 @@ PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32
     }
     return;
   }
-  const int32_t i = x >> 1, most = c.width < c.right ? c.width : c.right;
-  const auto column = static_cast<uint32_t>(i - c.left), before = column > 0 ? column - 1 : 0;
-  const auto after = static_cast<uint32_t>((i + 4 < most ? i + 4 : most - 1) - c.left);
-  const bool starts = i == 0;
-  const int32_t last = c.width - 1 - i;  // where nothing is behind
+  const ChromaColumns columns(c, x);
   uint32_t s[6];
-  if (v == 2 && c.width > 2) {
-    uint32_t near[6];
-    c.six(c.clamped_row(y >> 1), column, before, after, near);
-    PENSTOCK_KEEP_LOOP
-    for (int32_t r = 0; r < 2; ++r) {
-      c.six(c.clamped_row((y >> 1) + (r ? 1 : -1)), column, before, after, s);
-      PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 6; ++j) s[j] = 3 * near[j] + s[j];
-      PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint32_t a = 3 * s[j + 1], le = j == 0 && starts ? s[1] : s[j];
-        const uint32_t ri = static_cast<int32_t>(j) == last ? s[j + 1] : s[j + 2];
-        to[2 * j] = (a + le + 0x00080008) >> 4 & 0x00FF00FF;
-        to[2 * j + 1] = (a + ri + 0x00070007) >> 4 & 0x00FF00FF;
-      }
-      f(r, to);
-    }
-    return;
-  }
   PENSTOCK_KEEP_LOOP
   for (int32_t r = 0; r < 2; ++r) {
-    c.six(c.clamped_row(v == 2 ? y >> 1 : y + r), column, before, after, s);
+    columns.six(c, v == 2 ? y >> 1 : y + r, s);
     PENSTOCK_UNROLL
     for (uint32_t j = 0; j < 4; ++j) {
-      const uint32_t a = 3 * s[j + 1], le = j == 0 && starts ? s[1] : s[j];
-      const uint32_t ri = static_cast<int32_t>(j) == last ? s[j + 1] : s[j + 2];
+      const uint32_t a = 3 * s[j + 1];
       const bool narrow = c.width <= 2;  // too narrow to interpolate
-      to[2 * j] = narrow ? s[j + 1] : (a + le + 0x00010001) >> 2 & 0x00FF00FF;
-      to[2 * j + 1] = narrow ? s[j + 1] : (a + ri + 0x00020002) >> 2 & 0x00FF00FF;
+      to[2 * j] = narrow ? s[j + 1] : (a + s[j] + 0x00010001) >> 2 & 0x00FF00FF;
+      to[2 * j + 1] = narrow ? s[j + 1] : (a + s[j + 2] + 0x00020002) >> 2 & 0x00FF00FF;
     }
     f(r, to);
   }
 }
 
-// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of a pair of rows, or several pairs of narrow pictures. Rows go through
-// shared memory, so that neighboring lanes write neighboring words.
+// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of kPairs pairs of rows, or of more of them in narrow pictures. Rows go
+// through shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   __shared__ uint32_t rows[kThreads / 32][2][32 * 6 + 8];
   const uint32_t picture = picture_of(b, b.first_color);
@@ -264,49 +296,63 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   const uint32_t x0 = p.x & ~7u, y0 = p.y & ~1u, x1 = p.x + p.region_width, y1 = p.y + p.region_height;
   const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, lanes = p.lanes, parts = (groups + lanes - 1) / lanes;
   const uint32_t number = (blockIdx.x - b.first_color[picture]) * (kThreads / 32) + (threadIdx.x >> 5), lane = threadIdx.x & 31;
-  const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes;
-  const uint32_t group = first + lane % lanes;
+  const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes, of_lanes = lane & (lanes - 1);
+  const uint32_t group = first + of_lanes, number_of_row = lane / lanes;
   const int32_t x = static_cast<int32_t>(x0 + group * 8);
   const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = static_cast<int32_t>(p.h),
                 v = static_cast<int32_t>(p.v);
   const int32_t left = static_cast<int32_t>(p.column_begin) * 8, top = static_cast<int32_t>(p.row_begin) * 8;
   const bool color = p.planes == 3;
-  const ChromaPlanes chroma{b.samples + p.plane[1], b.samples + p.plane[2], static_cast<uint32_t>(columns) * 8, left, left + columns * 8, top,
-                            static_cast<int32_t>(p.row_end) * 8, (static_cast<int32_t>(p.width) + h - 1) / h,
-                            (static_cast<int32_t>(p.height) + v - 1) / v};
-  const uint32_t channels = p.channels, words = 2 * channels, region_y = p.y, region_x = p.x;
-  const bool bgr = p.bgr, dense = p.dense;
-  const int64_t row_step = p.row_step, pixel_step = p.pixel_step;
-  const uint64_t out = p.out;
-  const uint32_t in_row = lane / lanes * lanes * words;
+  const uint32_t bgr = p.bgr;
+  const ChromaPlanes chroma{b.samples + p.plane[bgr ? 2 : 1], b.samples + p.plane[bgr ? 1 : 2], static_cast<uint32_t>(columns) * 8,
+                            left, left + columns * 8, top, static_cast<int32_t>(p.row_end) * 8,
+                            (static_cast<int32_t>(p.width) + h - 1) / h, (static_cast<int32_t>(p.height) + v - 1) / v};
+  const ColorFactors factors(bgr);
+  const uint32_t channels = p.channels, words = 2 * channels;
+  const uint32_t first_pair = (row_number * (32 / lanes) + number_of_row) * kPairs;
+  uint32_t* const of_lane = rows[threadIdx.x >> 5][0] + 4 + lane * words;
+  constexpr uint32_t kRowWords = 32 * 6 + 8;
   // Pixels of this part of the row that are of the region.
   const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
-  const int32_t skipped = static_cast<int32_t>(region_x) > part_x ? static_cast<int32_t>(region_x) - part_x : 0;
+  const int32_t skipped = static_cast<int32_t>(p.x) > part_x ? static_cast<int32_t>(p.x) - part_x : 0;
   const int32_t part_end = static_cast<int32_t>(umin(x1, x0 + (first + lanes) * 8)) - part_x;
+  const bool both_ways = color && h == 2 && v == 2 && chroma.width > 2;
+  const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
+  uint32_t above[6], here[6];  // rows of chroma
   PENSTOCK_KEEP_LOOP
   for (uint32_t turn = 0; turn < kPairs; ++turn) {
-    const uint32_t pair = (row_number * kPairs + turn) * (32 / lanes) + lane / lanes;
+    const uint32_t pair = first_pair + turn;
     const bool inside = pair < pairs && group < groups;
     const int32_t y = static_cast<int32_t>(y0 + pair * 2);
-    const auto row_on = [&](int32_t r) {
-      return pair < pairs && y + r >= static_cast<int32_t>(region_y) && y + r < static_cast<int32_t>(y1);
-    };
     if (inside) {
-      const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
       const uint8_t* const luma = b.samples + p.plane[0] + static_cast<uint32_t>(y - top * v) * stride + (x - left * h);
       const auto put = [&](int32_t r, const uint32_t* of_chroma) {
         const auto of_luma = load_as<Words2>(luma + static_cast<uint32_t>(r) * stride);
-        uint32_t* const mine = rows[threadIdx.x >> 5][r] + 4 + lane * words;
+        uint32_t* const mine = of_lane + static_cast<uint32_t>(r) * kRowWords;
         if (channels == 1) {
           mine[0] = of_luma.x, mine[1] = of_luma.y;
         } else {
           uint32_t made[6];
-          colors(of_luma, of_chroma, color, bgr, made);
+          colors(of_luma, of_chroma, color, factors, made);
           PENSTOCK_UNROLL
           for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
         }
       };
-      if (color) {
+      if (both_ways) {
+        const ChromaColumns of_group(chroma, x);
+        uint32_t below[6], to[8];
+        if (turn == 0) {
+          of_group.six(chroma, (y >> 1) - 1, above);
+          of_group.six(chroma, y >> 1, here);
+        }
+        of_group.six(chroma, (y >> 1) + 1, below);
+        between_rows(here, above, to);
+        put(0, to);
+        between_rows(here, below, to);
+        put(1, to);
+        PENSTOCK_UNROLL
+        for (uint32_t k = 0; k < 6; ++k) above[k] = here[k], here[k] = below[k];
+      } else if (color) {
         upsample(h, v, chroma, y, x, put);
       } else {
         const uint32_t none[8] = {};
@@ -316,17 +362,18 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
     }
     __syncwarp();
     for (int32_t r = 0; r < 2; ++r) {
-      if (!row_on(r)) continue;
-      const uint32_t* const of_row = rows[threadIdx.x >> 5][r] + 4 + in_row;
-      const int64_t row = static_cast<int64_t>(y + r - static_cast<int32_t>(region_y)) * row_step;
-      const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(region_x);
-      if (dense) {
+      const int32_t row_y = y + r - static_cast<int32_t>(p.y);
+      if (pair >= pairs || row_y < 0 || row_y >= static_cast<int32_t>(p.region_height)) continue;
+      const uint32_t* const of_row = of_lane + static_cast<uint32_t>(r) * kRowWords - of_lanes * words;
+      const int64_t row = row_y * p.row_step;
+      const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(p.x);
+      if (p.dense) {
         write_row(of_row, static_cast<uint32_t>(skipped * bytes), static_cast<uint32_t>((part_end - skipped) * bytes),
-                  out + static_cast<uint64_t>(row + begin * bytes), lane % lanes, lanes);
+                  p.out + static_cast<uint64_t>(row + begin * bytes), of_lanes, lanes);
       } else {
         const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
-        for (int32_t i = skipped + static_cast<int32_t>(lane % lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
-          auto* const to = reinterpret_cast<uint8_t*>(out + static_cast<uint64_t>(row + (begin + i - skipped) * pixel_step));
+        for (int32_t i = skipped + static_cast<int32_t>(of_lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
+          auto* const to = reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
           for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
         }
       }

@@ -99,7 +99,7 @@ PENSTOCK_DEVICE Record scan(State& s, WordWindow& w, uint32_t start, uint32_t en
     uint32_t all = e & kAllMask;
     if (e == 0) all = tables.search(table, window);
     // Where the last symbol would begin behind the block or the stretch the first one is taken alone.
-    if ((st + (e >> 8 & kButLastMask)) & 0x00C08000) all = first_of(e);
+    if ((st + but_last_of(e)) & 0x00C08000) all = first_of(e);
     const uint32_t then = st + all;
     w.advance_if((then ^ st) & 32);
     st = then;
