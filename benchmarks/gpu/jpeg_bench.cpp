@@ -383,7 +383,9 @@ int run(int argc, char** argv) {
   bad += verify(driver, flat, "flat 1080p") + verify(driver, huge, "100 Mpixel") + verify(driver, huge_flat, "flat 100 Mpixel");
   std::printf("# wrong: %d\n", bad);
   for (const int n : {1, 64, 256, 1024})
-    for (const Division& d : {half, own, four}) alone(driver, photos, "photos", n, d);
+    for (const Division& d : {half, own, four, Division{2048, 1024, 24576}, Division{0, 2048, 24576, 16, 64}, Division{0, 2048, 24576, 16, 0},
+                              Division{4096, 1536, 24576, 16, 64}})
+      alone(driver, photos, "photos", n, d);
   for (const Division& d : {own}) {
     alone(driver, f1080, "1080p", 64, d);
     alone(driver, f64, "64 x 64", 256, d);

@@ -14,6 +14,9 @@ constexpr uint32_t kTransformed = 128;       // blocks that a block of the trans
 constexpr uint32_t kPairs = 4;               // pairs of rows that a warp writes one after the other
 constexpr uint32_t kNoMarker = 0xFFFFFFFFu;
 constexpr uint32_t kSlackWords = 16;         // behind each picture's data
+// Behind the last picture's: what 64 symbols of up to 31 bits take, and what is read ahead.
+constexpr uint32_t kEndWords = 64 + 16;
+constexpr uint32_t kStreamBytes = 32 * kThreads;  // of shared memory, of kernels that read streams: own_stream_room()
 
 // Why a picture is left to the CPU. Bits of `flags`.
 constexpr uint32_t kMissing = 1, kBadCode = 2, kRanOver = 4, kNoEnd = 8, kUnusualValue = 16, kNotSettled = 32,
@@ -67,11 +70,11 @@ struct TableSpec {
   uint8_t values[4][256];
 };
 
-// Look-ups by the next bits of the stream: of a table kLongLookups for what begins like the longer codes of any table of the
-// set, then one for each value of kScanBits or kLookBits bits.
+// Look-ups by the next bits of the stream: of a table one for each value of kScanBits or kLookBits bits, then kLongLookups for
+// what begins like the longer codes of any table of the set.
 constexpr uint32_t kLongLookups = 512;
-constexpr uint32_t kScanBits = 11, kScanTable = kLongLookups + (1u << kScanBits);
-constexpr uint32_t kLookBits = 10, kLookTable = kLongLookups + (1u << kLookBits);
+constexpr uint32_t kScanBits = 11, kScanTable = (1u << kScanBits) + kLongLookups;
+constexpr uint32_t kLookBits = 10, kLookTable = (1u << kLookBits) + kLongLookups;
 // Canonical codes, left-aligned in 16 bits.
 struct LongCodes {
   uint32_t limit[17];   // codes of l bits are below limit[l]

@@ -8,6 +8,7 @@ namespace penstock::jpeg_gpu {
 // A lane's words: 32 of coefficients and 3 DC predictors; odd, so that lanes use different banks.
 constexpr uint32_t kLaneWords = 35;
 constexpr uint32_t kTogether = 4;  // blocks that a warp writes at once
+constexpr uint32_t kDone = 64 << 9, kDoneMask = 3 * kDone, kIdle = 1u << 31;
 
 // Where a thread is in the picture, and where its blocks are stored.
 struct BlockPlace {
@@ -61,7 +62,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   BlockPlace place{0, 0, 0, false};
   const WantedBlocks wanted(p);
   const uint32_t mcu_columns = p.mcu_columns, row_end = p.row_end;
-  WordWindow w{b.words, 0, 0, 0, 0};
+  WordWindow w(b.words, own_stream_room());
   const uint32_t limit = b.words_end - 4;
   const bool own = t < item.count;
   bool read = false, stopped = false;
@@ -77,7 +78,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     if (place.row >= row_end) left = 0;  // behind all that is wanted
     wanted.find(place);
     if (left) {
-      w.seek(b.words, p.word_base, e.bit);
+      w.seek(p.word_base, e.bit);
       st = e.bit & 31;
     }
     read = left > 0;
@@ -87,30 +88,36 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   // Byte offsets of the tables: this block's DC, then its AC.
   uint32_t m = shared_mcus.load(4 * block), ac = m >> 15 & 0x7FFE, table = m << 1 & 0x1FFFE;
   const LongRange longer = set.decode_long;
-  bool done = false;  // with a block, and waits until the warp writes some
+  // `st`: position mod 32 in bits 0 to 4 (5: the next word), place from bit 9: 64 and more where a block is done, which waits
+  // until the warp writes some; kIdle where nothing is left.
+  if (!left) st = kIdle;
   uint32_t e = 0;
-  while (__any_sync(kAllLanes, left > 0)) {
-    uint32_t go = 0;
-    if (left && !done) {
-      const uint32_t window = w.window(st);
-      e = look.load_half(table + index_of<kLookBits>(window, longer) * 2);
-      if (e == 0) e = search_code(set.codes + table / (2 * kLookTable), window >> 16, 1, table < 4 * kLookTable);
-      const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
-      int32_t v = static_cast<int32_t>(funnel(0, rest, size));
-      if (!(rest >> 31)) v += 1 - (1 << size);
-      st += (e & 0xFE1F) + size;  // position mod 32 in bits 0 to 4 (5: the next word), place from bit 9
-      go = st & 32;
-      st &= ~32u;
-      if (size) my.store_half(((st >> 8) - 2) & 126, static_cast<uint32_t>(v));
-      table = ac;
-      done = st & 0x18000;
-    }
-    w.advance_if(go);
-    w.next = umin(w.next, limit);
-    uint32_t finished = __ballot_sync(kAllLanes, done);
-    if (__popc(finished) < kTogether && __any_sync(kAllLanes, left && !done)) continue;
-    // The first four of them, 8 lanes each.
-    const bool now = done && __popc(finished & ((1u << lane) - 1)) < kTogether;
+  while (__any_sync(kAllLanes, st < kIdle)) {
+    uint32_t finished;
+    bool goes_on;
+    do {
+      PENSTOCK_UNROLL
+      for (uint32_t k = 0; k < 2; ++k) {
+        uint32_t go = 0;
+        if (st < kDone) {
+          const uint32_t window = w.window(st);
+          e = look.load_half(table + index_of<kLookBits>(window, longer) * 2);
+          if (e == 0) e = search_code(set.codes + table / (2 * kLookTable), window >> 16, 33 - longer.shift, table < 4 * kLookTable);
+          const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
+          uint32_t v = funnel(0, rest, size);
+          if (!(rest >> 31)) v += (kAllLanes << size) + 1;
+          st += (e & 0xFE1F) + size;
+          go = st & 32;
+          st &= ~32u;
+          if (size) my.store_half(((st >> 8) - 2) & 126, v);
+          table = ac;
+        }
+        w.advance_if(go);
+      }
+      finished = __ballot_sync(kAllLanes, st & kDoneMask);
+      goes_on = __popc(finished) < kTogether && __any_sync(kAllLanes, st < kDone);
+    } while (goes_on);
+    const bool now = st & kDoneMask;
     if (now) {
       // Only its last coefficient or an end of block may end a block.
       bad |= st >> 9 > 64 && e >> 9 != 64;
@@ -118,33 +125,37 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
       bad |= (dc + 16384) >> 15 ? 2 : 0;
       my.store(at, dc);
       my.store_half(0, dc);
-      st &= 31;
+      w.keep_below(limit);
       --left;
     }
     __syncwarp();
     const uint32_t to = place.wanted ? place.stored + block : kNoMarker;
-    if (lane >= 8) finished &= finished - 1;
-    if (lane >= 16) finished &= finished - 1;
-    if (lane >= 24) finished &= finished - 1;
-    const uint32_t from = finished ? static_cast<uint32_t>(__ffs(static_cast<int>(finished))) - 1 : 0;
-    const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
-    const uint32_t source = from * (kLaneWords * 4);
-    Words4 v;
-    v.x = warps.load_half(source + (upper & 255)) | warps.load_half(source + (upper >> 8 & 255)) << 16;
-    v.y = warps.load_half(source + (upper >> 16 & 255)) | warps.load_half(source + (upper >> 24)) << 16;
-    v.z = warps.load_half(source + (lower & 255)) | warps.load_half(source + (lower >> 8 & 255)) << 16;
-    v.w = warps.load_half(source + (lower >> 16 & 255)) | warps.load_half(source + (lower >> 24)) << 16;
-    __syncwarp();
-    if (finished) {
-      for (uint32_t i = 0; i < 4; ++i) warps.store(source + 4 * (lane & 7) + 32 * i, 0);
-      if (stored != kNoMarker) {
-        *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
-        if ((lane & 7) == 0) b.block_entry[stored] = entry;
+    PENSTOCK_KEEP_LOOP
+    do {  // four blocks at once, 8 lanes each
+      uint32_t rest = finished;
+      if (lane >= 8) rest &= rest - 1;
+      if (lane >= 16) rest &= rest - 1;
+      if (lane >= 24) rest &= rest - 1;
+      const uint32_t from = rest ? static_cast<uint32_t>(__ffs(static_cast<int>(rest))) - 1 : 0;
+      const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
+      const uint32_t source = from * (kLaneWords * 4);
+      Words4 v;
+      v.x = warps.load_half(source + (upper & 255)) | warps.load_half(source + (upper >> 8 & 255)) << 16;
+      v.y = warps.load_half(source + (upper >> 16 & 255)) | warps.load_half(source + (upper >> 24)) << 16;
+      v.z = warps.load_half(source + (lower & 255)) | warps.load_half(source + (lower >> 8 & 255)) << 16;
+      v.w = warps.load_half(source + (lower >> 16 & 255)) | warps.load_half(source + (lower >> 24)) << 16;
+      __syncwarp();
+      if (rest) {
+        for (uint32_t i = 0; i < 4; ++i) warps.store(source + 4 * (lane & 7) + 32 * i, 0);
+        if (stored != kNoMarker) {
+          *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
+          if ((lane & 7) == 0) b.block_entry[stored] = entry;
+        }
       }
-    }
+      for (uint32_t i = 0; i < 4; ++i) finished &= finished - 1;
+    } while (finished);
     __syncwarp();
     if (now) {
-      done = false;
       if (++block == mcu_blocks) {
         block = 0;
         if (++place.column == mcu_columns) {
@@ -156,6 +167,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
       m = shared_mcus.load(4 * block);
       ac = m >> 15 & 0x7FFE;
       table = m << 1 & 0x1FFFE;
+      st = left ? st & 31 : kIdle | (st & 31);
     }
   }
   __syncwarp();
@@ -164,7 +176,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     int32_t* const sum = b.dc_sum + 4 * id;
     for (uint32_t c = 0; c < 3; ++c) sum[c] = static_cast<int32_t>(mine[32 + c]);
     if (read) {  // bits behind the end were taken? (There are zeros, which may look like blocks.)
-      const uint32_t bit = (w.next - 3 - p.word_base) * 32 + st;
+      const uint32_t bit = (w.word() - 3 - p.word_base) * 32 + (st & 31);
       if (p.segments == 1) {
         if (bit > b.bits[item.picture]) why |= kRanOver;
       } else {

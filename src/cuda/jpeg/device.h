@@ -124,6 +124,17 @@ struct SharedWords {
 #endif
 };
 
+// 32 bytes of a thread, in the dynamic part of a block's shared memory: the stream's words that it reads next.
+PENSTOCK_DEVICE void* own_stream_room() {
+#ifdef __CUDACC__
+  extern __shared__ Words4 penstock_jpeg_streams[];
+  return penstock_jpeg_streams + 2 * threadIdx.x;
+#else
+  alignas(32) static thread_local Words4 streams[2 * kThreads];
+  return streams + 2 * threadIdx.x;
+#endif
+}
+
 // Sums of what the threads before this one gave, for blocks of kThreads; `scratch`: kThreads / 32 words.
 PENSTOCK_DEVICE uint32_t sum_before(uint32_t v, uint32_t* scratch, uint32_t& total) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

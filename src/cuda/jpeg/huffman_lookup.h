@@ -25,19 +25,37 @@ PENSTOCK_DEVICE uint32_t one_of(uint32_t symbol) { return bits_of(symbol) | (sym
 PENSTOCK_DEVICE uint32_t first_of(uint32_t scanned) { return scanned >> 7 & 0x000F000F; }
 PENSTOCK_DEVICE uint32_t but_last_of(uint32_t scanned) { return scanned >> 11 & 0x001F000F; }
 
-// The symbol whose code of at least `from` bits the 16 bits begin with.
-PENSTOCK_DEVICE uint32_t search_code(const LongCodes* codes, uint32_t next, uint32_t from, bool dc) {
-  uint32_t length = from;
-  while (length <= 16 && next >= codes->limit[length]) ++length;
+PENSTOCK_DEVICE uint32_t symbol_at(const LongCodes* codes, uint32_t next, uint32_t length, bool dc) {
   if (length > 16) return kInvalidSymbol;
   const uint32_t k = ((next >> (16 - length)) + codes->delta[length]) & 255;
   return symbol_of(length, codes->values[k >> 2] >> (8 * (k & 3)) & 255, dc);
 }
+// The symbol whose code of at least `from` bits the 16 bits begin with.
+PENSTOCK_DEVICE uint32_t search_code(const LongCodes* codes, uint32_t next, uint32_t from, bool dc) {
+  uint32_t length = from;
+  while (length <= 16 && next >= codes->limit[length]) ++length;
+  return symbol_at(codes, next, length, dc);
+}
+// Of any length, without waiting for one comparison after the other.
+PENSTOCK_DEVICE uint32_t find_code(const LongCodes* codes, uint32_t next, bool dc) {
+  uint32_t length = 1;
+  PENSTOCK_UNROLL
+  for (uint32_t l = 1; l <= 16; ++l) length += next >= codes->limit[l];
+  return symbol_at(codes, next, length, dc);
+}
 
 // Where the next 32 bits are looked up, in a table for kBits bits.
 template <uint32_t kBits> PENSTOCK_DEVICE uint32_t index_of(uint32_t window, const LongRange& range) {
-  const uint32_t among_long = (window - range.from) >> range.shift, among_short = (window >> (32 - kBits)) + kLongLookups;
-  return window >= range.from ? among_long : among_short;
+#ifdef __CUDA_ARCH__
+  uint32_t index;
+  asm("{ .reg .pred p; .reg .b32 d; setp.ge.u32 p, %1, %2; sub.u32 d, %1, %2; shr.u32 d, d, %3; shr.u32 %0, %1, %4;"
+      " @p add.u32 %0, d, %5; }"
+      : "=&r"(index)
+      : "r"(window), "r"(range.from), "r"(range.shift), "n"(32 - kBits), "n"(1u << kBits));
+  return index;
+#else
+  return window >= range.from ? ((window - range.from) >> range.shift) + (1u << kBits) : window >> (32 - kBits);
+#endif
 }
 
 // What begins like a code of more than `bits` bits in any table shall be among the long look-ups, all 16 bits of it if there
@@ -76,12 +94,8 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
   __syncthreads();
   // What has a longer code is left out: the range of long look-ups takes it.
   for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
-    const uint32_t table = i >> kScanBits, next = i << (16 - kScanBits) & 0xFFFF;
-    const LongCodes* c = codes + table;
-    uint32_t s = kInvalidSymbol;
-    if (next < c->limit[kScanBits]) s = search_code(c, next, 1, table < 2);
-    else if (next < c->limit[16]) s = 0;
-    symbols[i] = static_cast<uint16_t>(s);
+    const uint32_t table = i >> kScanBits, s = find_code(codes + table, i << (16 - kScanBits) & 0xFFFF, table < 2);
+    symbols[i] = static_cast<uint16_t>((s & 31) > kScanBits && s != kInvalidSymbol ? 0 : s);
   }
   if (t < 2) {
     ranges[t] = range_of(codes, t ? kLookBits : kScanBits);
@@ -95,15 +109,15 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
     const uint32_t shift = ranges[decode].shift, next = (ranges[decode].from >> 16) + (k << (shift - 16));
     uint32_t s = 0;
     if (next <= 0xFFFF) {
-      s = search_code(codes + table, next, 1, table < 2);
+      s = find_code(codes + table, next, table < 2);
       if ((s & 31) + shift > 32) s = 0;  // its code may be longer than what the index has of it
     }
-    if (decode) to.decode[table * kLookTable + k] = static_cast<uint16_t>(s);
-    else to.scan[table * kScanTable + k] = s ? one_of(s) : 0;
+    if (decode) to.decode[table * kLookTable + (1u << kLookBits) + k] = static_cast<uint16_t>(s);
+    else to.scan[table * kScanTable + (1u << kScanBits) + k] = s ? one_of(s) : 0;
   }
   for (uint32_t i = t; i < 4u << kLookBits; i += kThreads) {
     const uint32_t table = i >> kLookBits, s = symbols[i << (kScanBits - kLookBits)];
-    to.decode[table * kLookTable + kLongLookups + (i & ((1u << kLookBits) - 1))] = static_cast<uint16_t>(s);
+    to.decode[table * kLookTable + (i & ((1u << kLookBits) - 1))] = static_cast<uint16_t>(s);
   }
   for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
     const uint32_t table = i >> kScanBits, last = (1u << kScanBits) - 1;
@@ -117,7 +131,7 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
       all += one_of(s);
     }
     const uint32_t made = but_last ? all | first << 7 | but_last << 11 : all;
-    to.scan[table * kScanTable + kLongLookups + (i & last)] = symbols[i] ? made : 0;
+    to.scan[table * kScanTable + (i & last)] = symbols[i] ? made : 0;
   }
 }
 

@@ -165,7 +165,7 @@ size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, co
   if (plan_.has_restarts()) driver_.set_zero(device_, scratch + plan_.words_at(), plan_.words_bytes(), stream);
   for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
     const int64_t blocks = plan_.blocks_of(k);
-    if (blocks) driver_.launch(device_, *kernels_[k], {blocks, jpeg_gpu::kThreads, 0}, device.get(), stream);
+    if (blocks) driver_.launch(device_, *kernels_[k], {blocks, jpeg_gpu::kThreads, Plan::shared_bytes_of(k)}, device.get(), stream);
   }
   driver_.copy(device_, flight.next(), device.get() + plan_.flags_at(), 4 * places_.size(), stream);
   for (const Place& p : places_) flight.add(p.image);

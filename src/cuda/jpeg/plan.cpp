@@ -121,6 +121,10 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   p.segments = h.restart_interval ? static_cast<uint32_t>((h.mcus() - 1) / h.restart_interval + 1) : 1;
   const uint64_t subs = up(bits, sub_bits) / sub_bits + (p.segments > 1 ? p.segments : 0);
   const uint64_t words = up(subs * (sub_bits / 32) + kSlackWords, 32);
+  if (words * 4 > kMostPartBytes) {  // a restart marker a few bits
+    image.error = Error(ErrorKind::data, "jpeg/cuda cannot decode this file: it has too many restart markers");
+    return true;
+  }
   uint64_t samples = 0;
   const uint64_t mcus = uint64_t{p.column_end - p.column_begin} * (p.row_end - p.row_begin);
   for (int c = 0; c < h.components; ++c) samples += 64 * mcus * (c ? 1 : h.h * h.v) + 16;
@@ -189,6 +193,10 @@ int64_t Plan::blocks_of(int kernel) const {
   }
 }
 
+size_t Plan::shared_bytes_of(int kernel) {
+  return kernel == kSynchronize || kernel == kMakeEntries || kernel == kDecodeBlocks ? kStreamBytes : 0;
+}
+
 size_t Plan::description_bytes() {
   size_t end = 0;
   const auto take = [&](size_t bytes) {
@@ -223,7 +231,7 @@ void Plan::lay_out_scratch() {
   };
   const size_t entries = size_t{subs_} * (division_.sub_bits / kEntryBits);
   scratch_.tables = take(specs_.size(), sizeof(TableSet));
-  scratch_.words = take(words_, 4);
+  scratch_.words = take(words_ + kEndWords, 4);
   scratch_.tile_kept = take(tiles_, 4);
   scratch_.tile_restarts = take(tiles_, 4);
   scratch_.segment_end = take(segments_, 4);

@@ -28,6 +28,7 @@ class Plan {
   int pictures() const { return static_cast<int>(pictures_.size()); }
   bool has_restarts() const { return segments_ > 0; }
   int64_t blocks_of(int kernel) const;  // of a launch
+  static size_t shared_bytes_of(int kernel);  // dynamic
 
   // Descriptors, as they go up; the table in front.
   size_t description_bytes();
@@ -35,7 +36,7 @@ class Plan {
   size_t scratch_bytes() const { return scratch_.end; }
   size_t flags_at() const { return at_.flags; }   // in the description
   size_t words_at() const { return scratch_.words; }  // in the scratch memory
-  size_t words_bytes() const { return size_t{words_} * 4; }
+  size_t words_bytes() const { return (size_t{words_} + kEndWords) * 4; }
   uint32_t* statistics = nullptr;
 
  private:

@@ -138,27 +138,27 @@ struct ColorFactors {
       : low(bgr ? 91881 : 116130), high(bgr ? 116130 : 91881), green_low(bgr ? -46802 : -22554), green_high(bgr ? -22554 : -46802) {}
 };
 // 8 pixels to 6 words.
-PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, bool color, const ColorFactors& k, uint32_t* to) {
+PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFactors& k, uint32_t* to) {
   constexpr int32_t kHalf = 32768, kGreen = kHalf + (22554 + 46802) * 128;
   const int32_t low = kHalf - k.low * 128, high = kHalf - k.high * 128;
+  uint32_t made[6];
   PENSTOCK_UNROLL
   for (uint32_t half = 0; half < 2; ++half) {
     int32_t v[12];
     PENSTOCK_UNROLL
     for (uint32_t j = 0; j < 4; ++j) {
       const int32_t y = (half ? luma.y : luma.x) >> (8 * j) & 255;
-      v[3 * j] = v[3 * j + 1] = v[3 * j + 2] = y;
-      if (color) {
-        const int32_t a = chroma[4 * half + j] & 0xFFFF, c = chroma[4 * half + j] >> 16;
-        v[3 * j] = y + ((k.high * c + high) >> 16);
-        v[3 * j + 1] = y + ((k.green_low * a + k.green_high * c + kGreen) >> 16);
-        v[3 * j + 2] = y + ((k.low * a + low) >> 16);
-      }
+      const int32_t a = chroma[4 * half + j] & 0xFFFF, c = chroma[4 * half + j] >> 16;
+      v[3 * j] = y + ((k.high * c + high) >> 16);
+      v[3 * j + 1] = y + ((k.green_low * a + k.green_high * c + kGreen) >> 16);
+      v[3 * j + 2] = y + ((k.low * a + low) >> 16);
     }
     PENSTOCK_UNROLL
     for (uint32_t i = 0; i < 3; ++i)
-      to[3 * half + i] = saturate_bytes(v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
+      made[3 * half + i] = saturate_bytes(v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
   }
+  PENSTOCK_UNROLL
+  for (uint32_t i = 0; i < 6; ++i) to[i] = made[i];
 }
 
 // The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may be
@@ -326,17 +326,9 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
     const int32_t y = static_cast<int32_t>(y0 + pair * 2);
     if (inside) {
       const uint8_t* const luma = b.samples + p.plane[0] + static_cast<uint32_t>(y - top * v) * stride + (x - left * h);
+      const auto luma_of = [&](int32_t r) { return load_as<Words2>(luma + static_cast<uint32_t>(r) * stride); };
       const auto put = [&](int32_t r, const uint32_t* of_chroma) {
-        const auto of_luma = load_as<Words2>(luma + static_cast<uint32_t>(r) * stride);
-        uint32_t* const mine = of_lane + static_cast<uint32_t>(r) * kRowWords;
-        if (channels == 1) {
-          mine[0] = of_luma.x, mine[1] = of_luma.y;
-        } else {
-          uint32_t made[6];
-          colors(of_luma, of_chroma, color, factors, made);
-          PENSTOCK_UNROLL
-          for (uint32_t k = 0; k < 6; ++k) mine[k] = made[k];
-        }
+        colors(luma_of(r), of_chroma, factors, of_lane + static_cast<uint32_t>(r) * kRowWords);
       };
       if (both_ways) {
         const ChromaColumns of_group(chroma, x);
@@ -355,9 +347,16 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
       } else if (color) {
         upsample(h, v, chroma, y, x, put);
       } else {
-        const uint32_t none[8] = {};
-        put(0, none);
-        put(1, none);
+        for (int32_t r = 0; r < 2; ++r) {
+          uint32_t* const mine = of_lane + static_cast<uint32_t>(r) * kRowWords;
+          const Words2 l = luma_of(r);
+          if (channels == 1) {
+            mine[0] = l.x, mine[1] = l.y;
+          } else {
+            mine[0] = pick_bytes(l.x, 0, 0x1000), mine[1] = pick_bytes(l.x, 0, 0x2211), mine[2] = pick_bytes(l.x, 0, 0x3332);
+            mine[3] = pick_bytes(l.y, 0, 0x1000), mine[4] = pick_bytes(l.y, 0, 0x2211), mine[5] = pick_bytes(l.y, 0, 0x3332);
+          }
+        }
       }
     }
     __syncwarp();

@@ -5,32 +5,67 @@
 
 namespace penstock::jpeg_gpu {
 
-// Three words of the stream: two are the window, one is on its way. One predicate moves all of them, and the load goes
-// straight to its register, so that nothing waits for it before the next step.
+// Three words of the stream: two are the window. The next ones come from shared memory, which is filled 16 bytes at a time
+// behind the back of the warp, two pieces of a thread in turn: a load from global memory would make all lanes wait at the next
+// step. A step takes one word at most, so that a piece has five of them to arrive.
 struct WordWindow {
-  const uint32_t* base;
-  uint32_t next, w0, w1, w2;
-  PENSTOCK_DEVICE void seek(const uint32_t* words, uint32_t word, uint32_t bit) {
-    base = words;
-    next = word + (bit >> 5);
-    w0 = base[next];
-    w1 = base[next + 1];
-    w2 = base[next + 2];
-    next += 3;
+  const uint8_t* base;
+  SharedWords ring;
+  uint32_t next, w0, w1, w2;  // next: in bytes
+  PENSTOCK_DEVICE WordWindow(const uint32_t* words, const void* room)
+      : base(reinterpret_cast<const uint8_t*>(words)), ring(room), next(0), w0(0), w1(0), w2(0) {}
+  PENSTOCK_DEVICE void seek(uint32_t word, uint32_t bit) {
+    next = 4 * (word + (bit >> 5));
+    settle();
+    fetch(next & ~15u);
+    fetch((next & ~15u) + 16);
+    settle();
+    w0 = pull();
+    w1 = pull();
+    w2 = pull();
   }
+  PENSTOCK_DEVICE uint32_t word() const { return next / 4; }
+  PENSTOCK_DEVICE void keep_below(uint32_t word) { next = umin(next, 4 * word); }
   PENSTOCK_DEVICE uint32_t window(uint32_t bit) const { return funnel(w0, w1, bit); }
   PENSTOCK_DEVICE void advance_if(uint32_t go) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile(
-        "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p mov.b32 %0, %1; @p mov.b32 %1, %2; @p ld.global.nc.u32 %2, [%4];"
-        " @p add.u32 %3, %3, 1; }"
+        "{ .reg .pred p, q; .reg .b32 a, d; .reg .b64 g;\n"
+        " setp.ne.u32 p, %6, 0; @p mov.b32 %0, %1; @p mov.b32 %1, %2;\n"
+        " and.b32 a, %3, 28; or.b32 a, a, %4; @p ld.shared.u32 %2, [a]; @p add.u32 %3, %3, 4;\n"
+        " and.b32 d, %3, 12; setp.eq.and.u32 q, d, 0, p;\n"
+        " cvt.u64.u32 g, %3; add.u64 g, g, %5; not.b32 d, %3; and.b32 d, d, 16; or.b32 d, d, %4;\n"
+        " @q cp.async.ca.shared.global [d], [g + 16], 16; cp.async.commit_group; cp.async.wait_group 4; }"
         : "+r"(w0), "+r"(w1), "+r"(w2), "+r"(next)
-        : "l"(base + next), "r"(go));
+        : "r"(ring.at), "l"(base), "r"(go)
+        : "memory");
 #else
     if (!go) return;
     w0 = w1;
     w1 = w2;
-    w2 = base[next++];
+    w2 = pull();
+#endif
+  }
+
+ private:
+  PENSTOCK_DEVICE uint32_t pull() {
+    const uint32_t w = ring.load(next & 28);
+    next += 4;
+    if ((next & 12) == 0) fetch(next + 16);
+    return w;
+  }
+  PENSTOCK_DEVICE void fetch(uint32_t at) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16; cp.async.commit_group;" ::"r"(ring.at + (at & 16)), "l"(base + at)
+                 : "memory");
+#else
+    const Words4 v = load_as<Words4>(base + at);
+    ring.store((at & 16), v.x), ring.store((at & 16) + 4, v.y), ring.store((at & 16) + 8, v.z), ring.store((at & 16) + 12, v.w);
+#endif
+  }
+  PENSTOCK_DEVICE void settle() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
   }
 };
@@ -77,7 +112,7 @@ struct ScanTables {
   }
   PENSTOCK_DEVICE uint32_t search(uint32_t table, uint32_t window) const {
     table /= kScanTable;
-    return one_of(search_code(codes + table, window >> 16, 1, table < 2));
+    return one_of(search_code(codes + table, window >> 16, 33 - longer.shift, table < 2));
   }
 };
 

@@ -74,8 +74,8 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     }
     __syncthreads();
     if (on) {
-      WordWindow w;
-      w.seek(b.words, p.word_base, s.bit);
+      WordWindow w(b.words, own_stream_room());
+      w.seek(p.word_base, s.bit);
       PENSTOCK_KEEP_LOOP
       for (uint32_t q = 0; q < entries; ++q, ++work) {
         const Record r = scan(s, w, at, at + step, tables, mcu);
@@ -132,8 +132,8 @@ PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
   if (t < count) {
     const uint32_t end = (base + t + 1) * sub_bits;
     State s{end - b.guess_bits, 0, 0};
-    WordWindow w;
-    w.seek(b.words, p.word_base, s.bit);
+    WordWindow w(b.words, own_stream_room());
+    w.seek(p.word_base, s.bit);
     scan(s, w, s.bit, end, scan_tables(b, p, shared), McuTables(p));
     shared.ends[t + 1] = pack(s, end);
   }

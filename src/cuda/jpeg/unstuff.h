@@ -120,7 +120,7 @@ PENSTOCK_DEVICE void write_words(const BatchTable& b) {
   if (tile + kTile < end) return;
   // The last tile: zeros up to the end of the last subsequence and what is read ahead there.
   const uint32_t bits = 8 * (base + total), rounded = (bits + b.sub_bits - 1) / b.sub_bits * b.sub_bits;
-  const uint32_t zeros_to = rounded / 32 + 8, size = base + total;
+  const uint32_t zeros_to = rounded / 32 + kSlackWords, size = base + total;
   if (threadIdx.x < 4 && (size & 3) && threadIdx.x >= (size & 3))
     reinterpret_cast<uint8_t*>(b.words + p.word_base + (size >> 2))[threadIdx.x ^ 3] = 0;
   for (uint32_t w = (size + 3) / 4 + threadIdx.x; w < zeros_to; w += kThreads) b.words[p.word_base + w] = 0;
