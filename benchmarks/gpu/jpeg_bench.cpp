@@ -170,8 +170,7 @@ int verify(Driver& driver, const std::vector<File>& files, const char* what, jpe
     threads.emplace_back([&] {
       for (size_t i; (i = next++) < files.size();) {
         if (w.images[i].error) {
-          ++flagged;
-          std::printf("   flagged: %s\n", w.images[i].error->what());
+          if (++flagged <= 3) std::printf("   flagged: %s\n", w.images[i].error->what());
           continue;
         }
         std::vector<uint8_t> want(got[i].size());
@@ -383,7 +382,7 @@ int run(int argc, char** argv) {
   bad += verify(driver, flat, "flat 1080p") + verify(driver, huge, "100 Mpixel") + verify(driver, huge_flat, "flat 100 Mpixel");
   std::printf("# wrong: %d\n", bad);
   for (const int n : {1, 64, 256, 1024})
-    for (const Division& d : {half, own, four, Division{2048, 1024, 24576}, Division{0, 2048, 24576, 16, 64}, Division{0, 2048, 24576, 16, 0},
+    for (const Division& d : {half, own, four, Division{2048, 1024, 24576}, Division{0, 2048, 24576, 16, 32}, Division{0, 1024, 24576},
                               Division{4096, 1536, 24576, 16, 64}})
       alone(driver, photos, "photos", n, d);
   for (const Division& d : {own}) {

@@ -124,14 +124,17 @@ struct SharedWords {
 #endif
 };
 
-// 32 bytes of a thread, in the dynamic part of a block's shared memory: the stream's words that it reads next.
-PENSTOCK_DEVICE void* own_stream_room() {
+// The stream's words that a thread reads next, in the dynamic part of a block's shared memory.
+struct alignas(32) StreamRoom {
+  uint32_t words[8];
+};
+PENSTOCK_DEVICE StreamRoom* own_stream_room() {
 #ifdef __CUDACC__
-  extern __shared__ Words4 penstock_jpeg_streams[];
-  return penstock_jpeg_streams + 2 * threadIdx.x;
+  extern __shared__ StreamRoom penstock_jpeg_streams[];
+  return penstock_jpeg_streams + threadIdx.x;
 #else
-  alignas(32) static thread_local Words4 streams[2 * kThreads];
-  return streams + 2 * threadIdx.x;
+  static thread_local StreamRoom streams[kThreads];
+  return streams + threadIdx.x;
 #endif
 }
 

@@ -12,7 +12,7 @@ struct WordWindow {
   const uint8_t* base;
   SharedWords ring;
   uint32_t next, w0, w1, w2;  // next: in bytes
-  PENSTOCK_DEVICE WordWindow(const uint32_t* words, const void* room)
+  PENSTOCK_DEVICE WordWindow(const uint32_t* words, const StreamRoom* room)
       : base(reinterpret_cast<const uint8_t*>(words)), ring(room), next(0), w0(0), w1(0), w2(0) {}
   PENSTOCK_DEVICE void seek(uint32_t word, uint32_t bit) {
     next = 4 * (word + (bit >> 5));
