@@ -74,8 +74,7 @@ struct WordWindow {
 struct State {
   uint32_t bit, block, place;
 };
-// Relative to the end of a subsequence, which a symbol may overlap by 26 bits.
-PENSTOCK_DEVICE uint32_t pack(const State& s, uint32_t end) { return (s.bit - end) | s.block << 8 | s.place << 16; }
+// As words, relative to the end of a stretch, which a symbol may overlap by 26 bits: 8 bits of each.
 PENSTOCK_DEVICE State unpack(uint32_t v, uint32_t end) { return State{end + (v & 255), v >> 8 & 255, v >> 16}; }
 
 // Blocks whose first bit lies in a stretch, and where the first one starts, from the stretch's start.
@@ -116,20 +115,19 @@ struct ScanTables {
   }
 };
 
-// Passes over the symbols that start before `end`, which is less than 2^15 bits away; `w` is where `s` is. The place (bits 16
-// to 23) and the position (bits 0 to 15, biased so that bit 15 means "at the end") share a register: one addition moves both,
-// one mask tests both.
-PENSTOCK_DEVICE Record scan(State& s, WordWindow& w, uint32_t start, uint32_t end, const ScanTables& tables, const McuTables& mcu) {
-  const uint32_t bias = 0x8000u - (end - start);
+// Passes over symbols, stretch after stretch of less than 2^15 bits: at the end of each, which a symbol may overlap,
+// f(record, state as unpack() takes it) says whether to go on. Lanes of a warp do not wait for each other there. `w` is where `s`
+// is, `start` where the first stretch begins. The place (bits 16 to 23) and the position (bits 0 to 15, biased so that bit 15
+// means "at the end") share a register: one addition moves both, one mask tests both.
+template <class F>
+PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_t stretch, const ScanTables& tables,
+                          const McuTables& mcu, const F& f) {
+  const uint32_t bias = 0x8000u - stretch;
   uint32_t st = s.place << 16 | (s.bit - start + bias), block = kFirstBlock + 16 * s.block;
-  uint32_t count = 0, first = 0xFFFF;
-  uint32_t ac = mcu.ac_of(block), table = ac;
-  if (s.place == 0) {
-    count = 1;
-    first = st;
-    table = mcu.dc_of(block);
-  }
-  while (!(st & 0x8000)) {
+  uint32_t count = s.place == 0, first = s.place == 0 ? st : 0xFFFF;
+  uint32_t ac = mcu.ac_of(block), table = s.place == 0 ? mcu.dc_of(block) : ac;
+  PENSTOCK_KEEP_LOOP
+  for (;;) {
     const uint32_t window = w.window(st), e = tables(table, window);
     uint32_t all = e & kAllMask;
     if (e == 0) all = tables.search(table, window);
@@ -147,12 +145,15 @@ PENSTOCK_DEVICE Record scan(State& s, WordWindow& w, uint32_t start, uint32_t en
       ac = mcu.ac_of(block);
       table = mcu.dc_of(block);
     }
+    if (st & 0x8000) {  // the stretch ends
+      const bool starts = st < 0x10000;  // a block that is the next stretch's
+      count -= starts;
+      if (!f(Record{count, count ? first - bias : 0}, (st & 0xFF7FFF) | (block - kFirstBlock) << 4)) break;
+      st -= stretch;
+      count = starts;
+      first = starts ? st : 0xFFFF;
+    }
   }
-  s.bit = (st & 0xFFFF) - bias + start;
-  s.block = (block - kFirstBlock) >> 4;
-  s.place = st >> 16;
-  if (s.place == 0) --count;  // that block starts behind the end
-  return Record{count, count ? first - bias : 0};
 }
 
 }  // namespace penstock::jpeg_gpu

@@ -65,7 +65,8 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     const uint32_t limit = chain + 1 < n ? shared.list[chain + 1] : count;
     const uint32_t sub = own ? head : ahead ? head + 1 + guess / kHistory % reach : 0;
     const bool on = own || (ahead && sub < limit && ago <= head);
-    uint32_t at = (base + sub) * sub_bits, before = 0, end = 0;
+    const uint32_t at = (base + sub) * sub_bits;
+    uint32_t before = 0, end = 0;
     State s{at, 0, 0};
     if (on) {
       if (!starts_segment(b, p, base + sub)) s = unpack(shared.ends[own ? head : head - ago], at);
@@ -76,20 +77,23 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     if (on) {
       WordWindow w(b.words, own_stream_room());
       w.seek(p.word_base, s.bit);
-      PENSTOCK_KEEP_LOOP
-      for (uint32_t q = 0; q < entries; ++q, ++work) {
-        const Record r = scan(s, w, at, at + step, tables, mcu);
-        at += step;
-        const uint32_t v = pack(s, at);
-        if (own && sub >= owned) b.sub_record[(p.sub_base + base + sub) * entries + q] = r.blocks | r.first << 16;
+      uint32_t q = 0;
+      uint32_t* const records = b.sub_record + (p.sub_base + base + sub) * entries;
+      scan(s, w, at, step, tables, mcu, [&](const Record& r, uint32_t v) {
+        ++work;
+        if (own && sub >= owned) records[q] = r.blocks | r.first << 16;
         if (q + 1 == entries) {
           end = v;
-        } else if (own) {
+          return false;
+        }
+        if (own) {
           uint32_t& inner = shared.inner[sub * (kMostEntries - 1) + q];
-          if (v == inner) break;
+          if (v == inner) return false;
           inner = v;
         }
-      }
+        ++q;
+        return true;
+      });
       if (ahead) shared.ahead[guess] = end;
     }
     __syncthreads();
@@ -131,11 +135,13 @@ PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
   __syncthreads();
   if (t < count) {
     const uint32_t end = (base + t + 1) * sub_bits;
-    State s{end - b.guess_bits, 0, 0};
+    const State s{end - b.guess_bits, 0, 0};
     WordWindow w(b.words, own_stream_room());
     w.seek(p.word_base, s.bit);
-    scan(s, w, s.bit, end, scan_tables(b, p, shared), McuTables(p));
-    shared.ends[t + 1] = pack(s, end);
+    scan(s, w, s.bit, b.guess_bits, scan_tables(b, p, shared), McuTables(p), [&](const Record&, uint32_t v) {
+      shared.ends[t + 1] = v;
+      return false;
+    });
   }
   for (uint32_t q = 0; q < kMostEntries - 1; ++q) shared.inner[t * (kMostEntries - 1) + q] = 0xFFFFFFFFu;
   // The picture's first subsequence starts in a known state; a later block's first one stays a guess.
