@@ -14,7 +14,7 @@ namespace penstock::jpeg_gpu {
 // sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are scanned again.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
-  uint32_t rounds_alone = 16, spread_below = 256;  // see settle()
+  uint32_t rounds_alone = 16, spread_below = 32;  // see settle()
 };
 
 // Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
