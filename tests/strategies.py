@@ -6,6 +6,7 @@ the arguments (a layout, the batch's largest extents) is bound there, and nowher
 """
 import math
 
+import box_strategies
 import item_strategies
 import numpy as np
 import reference as ref
@@ -560,7 +561,7 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "reductions.mean": _mean, "_shape": _shape, **item_strategies.CASES,
+    "reductions.mean": _mean, "_shape": _shape, **item_strategies.CASES, **box_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }

@@ -11,6 +11,145 @@ namespace penstock {
 inline namespace api {
 namespace fn {
 
+struct BbFlipArguments {
+  // Flip along x. Default: 1.
+  PerSample<int64_t> horizontal{};
+  // Flip along y. Default: 0.
+  PerSample<int64_t> vertical{};
+  // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
+  Optional<bool> ltrb{};
+
+  Arguments list() const {
+    Arguments a;
+    horizontal.add_to(a, "horizontal");
+    vertical.add_to(a, "vertical");
+    ltrb.add_to(a, "ltrb");
+    return a;
+  }
+};
+// Moves boxes as a flip of their image does.
+//
+// Input: float32 boxes in units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape.
+// Layouts: any; kept.
+inline Batch bb_flip(const Batch& input, const BbFlipArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("bb_flip", {input}, arguments.list(), options)[0];
+}
+
+struct BboxPasteArguments {
+  // The canvas' extents over the image's; 1 or more. Required.
+  PerSample<double> ratio{};
+  // Where the image lies: 0 at the canvas' left, 1 at its right. Default: 0.5.
+  PerSample<double> paste_x{};
+  // Where the image lies: 0 at the canvas' top, 1 at its bottom. Default: 0.5.
+  PerSample<double> paste_y{};
+  // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
+  Optional<bool> ltrb{};
+
+  Arguments list() const {
+    Arguments a;
+    ratio.add_to(a, "ratio");
+    paste_x.add_to(a, "paste_x");
+    paste_y.add_to(a, "paste_y");
+    ltrb.add_to(a, "ltrb");
+    return a;
+  }
+};
+// Moves boxes as pasting their image on a larger canvas does.
+//
+// A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio. Input: float32 boxes in
+// units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape, in units of the canvas.
+// Layouts: any; kept.
+inline Batch bbox_paste(const Batch& input,
+                        const BboxPasteArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("bbox_paste", {input}, arguments.list(), options)[0];
+}
+
+struct BboxRotateArguments {
+  // Degrees, counter-clockwise. Required.
+  PerSample<double> angle{};
+  // Extents of the image before the rotation. Required.
+  PerSample<std::vector<int64_t>> input_shape{};
+  // One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32. Default: {}.
+  PerSample<std::vector<int64_t>> labels{};
+  // What the numbers of a box are: xyXY or xyWH. Default: "xyXY".
+  Optional<std::string> bbox_layout{};
+  // Boxes are in units of the image and of the canvas, else in pixels. Default: true.
+  Optional<bool> bbox_normalized{};
+  // The canvas has the image's extents. Default: false.
+  Optional<bool> keep_size{};
+  // expand: the box around the rotated one; fixed: one of the extents before, which change places beyond 45 degrees,
+  // around its middle; halfway: between the two. Default: "expand".
+  Optional<std::string> mode{};
+  // Boxes go of whose area less than this part lies on the canvas; 0: none goes. Default: 0.100000001.
+  Optional<double> remove_threshold{};
+  // What the numbers of input_shape are; those after H and W may be left out. Default: "HW".
+  Optional<std::string> shape_layout{};
+  // (height, width) of the canvas, as given to rotate.
+  PerSample<std::vector<double>> size{};
+
+  Arguments list() const {
+    Arguments a;
+    angle.add_to(a, "angle");
+    input_shape.add_to(a, "input_shape");
+    labels.add_to(a, "labels");
+    bbox_layout.add_to(a, "bbox_layout");
+    bbox_normalized.add_to(a, "bbox_normalized");
+    keep_size.add_to(a, "keep_size");
+    mode.add_to(a, "mode");
+    remove_threshold.add_to(a, "remove_threshold");
+    shape_layout.add_to(a, "shape_layout");
+    size.add_to(a, "size");
+    return a;
+  }
+};
+// Moves boxes as rotate moves their image.
+//
+// Input: float32 boxes, (N, 4), and optionally int32 labels. Outputs: upright boxes around the rotated ones, cut to
+// the canvas, without those of which too little is left; the labels of those that stay.
+inline Batch bbox_rotate(const Batch& boxes,
+                         const BboxRotateArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("bbox_rotate", {boxes}, arguments.list(), options)[0];
+}
+
+struct BoxEncoderArguments {
+  // The anchors, 4 numbers each: left, top, right, bottom. Required.
+  Optional<std::vector<double>> anchors{};
+  // Intersection over union from which on anchors take a box. Default: 0.5.
+  Optional<double> criteria{};
+  // Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then (log(box's extent
+  // / anchor's) - mean) / std; 0 where there is no box. Default: false.
+  Optional<bool> offset{};
+  // Boxes and anchors are multiplied by it before offsets are taken. Default: 1.
+  Optional<double> scale{};
+  // 4 numbers that offsets are lessened by. Default: {0, 0, 0, 0}.
+  Optional<std::vector<double>> means{};
+  // 4 numbers that offsets are divided by; not 0. Default: {1, 1, 1, 1}.
+  Optional<std::vector<double>> stds{};
+
+  Arguments list() const {
+    Arguments a;
+    anchors.add_to(a, "anchors");
+    criteria.add_to(a, "criteria");
+    offset.add_to(a, "offset");
+    scale.add_to(a, "scale");
+    means.add_to(a, "means");
+    stds.add_to(a, "stds");
+    return a;
+  }
+};
+// Gives each anchor the box that it shall find.
+//
+// The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and an anchor to the box
+// that overlaps it most if their intersection over union is larger than `criteria`; of equals the later. Inputs:
+// float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32,
+// (middle x, middle y, width, height) of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0
+// for none.
+inline std::array<Batch, 2> box_encoder(const Batch& boxes, const Batch& labels,
+                                        const BoxEncoderArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("box_encoder", {boxes, labels}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
 struct BrightnessArguments {
   // Multiplies the result; 1 leaves it unchanged. Default: 1.
   PerSample<double> brightness{};
@@ -230,6 +369,34 @@ struct ContrastArguments {
 // part.
 inline Batch contrast(const Batch& input, const ContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("contrast", {input}, arguments.list(), options)[0];
+}
+
+struct CoordTransformArguments {
+  // m x n numbers, row by row, or one for the diagonal; default: the identity.
+  PerSample<std::vector<double>> M{};
+  // m numbers, or one for all; default: 0.
+  PerSample<std::vector<double>> T{};
+  // M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.
+  PerSample<std::vector<double>> MT{};
+  // Type of the result; integers are rounded half to even and saturated. Default: DType::float32.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    M.add_to(a, "M");
+    T.add_to(a, "T");
+    MT.add_to(a, "MT");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// A linear map of points or vectors: M * in + T.
+//
+// Input: vectors of n numbers along the last axis. Output: the same with m numbers, summed in float64. Layouts: any;
+// kept; in sequences (F first) M, T and MT may have one value for each frame. Types: all.
+inline Batch coord_transform(const Batch& input,
+                             const CoordTransformArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("coord_transform", {input}, arguments.list(), options)[0];
 }
 
 struct CopyArguments {
@@ -1007,6 +1174,40 @@ inline Batch normalize(const Batch& input, const NormalizeArguments& arguments =
   return call("normalize", {input}, arguments.list(), options)[0];
 }
 
+struct OneHotArguments {
+  // Extent of the new axis. Default: 0.
+  Optional<int64_t> num_classes{};
+  // Where the new axis stands in the output; -1: last. Default: -1.
+  Optional<int64_t> axis{};
+  // Letter of the new axis in the output's layout.
+  Optional<std::string> axis_name{};
+  // Type of the result; values are rounded and saturated. Default: DType::float32.
+  Optional<DType> dtype{};
+  // What stands at the class. Default: 1.
+  Optional<double> on_value{};
+  // What stands elsewhere. Default: 0.
+  Optional<double> off_value{};
+
+  Arguments list() const {
+    Arguments a;
+    num_classes.add_to(a, "num_classes");
+    axis.add_to(a, "axis");
+    axis_name.add_to(a, "axis_name");
+    dtype.add_to(a, "dtype");
+    on_value.add_to(a, "on_value");
+    off_value.add_to(a, "off_value");
+    return a;
+  }
+};
+// Class numbers as vectors with one entry set.
+//
+// out[..., j, ...] is on_value where the input is j, along a new axis of num_classes; a number that is no class gives
+// off_value everywhere. Without `axis` a batch whose samples all have one element, of whatever rank, gives vectors.
+// Layouts: any; the output has one with axis_name. Types: all; fractions are cut off.
+inline Batch one_hot(const Batch& input, const OneHotArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("one_hot", {input}, arguments.list(), options)[0];
+}
+
 struct PadArguments {
   // What is appended; rounded and saturated. Default: 0.
   PerSample<double> fill_value{};
@@ -1174,6 +1375,78 @@ inline Batch uniform(const Batch& shape_like,
   return call("random.uniform", {shape_like}, arguments.list(), options)[0];
 }
 }  // namespace random
+
+struct RandomBboxCropArguments {
+  // One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32. Default: {}.
+  PerSample<std::vector<int64_t>> labels{};
+  // All boxes must meet the threshold, else one. Default: true.
+  Optional<bool> all_boxes_above_threshold{};
+  // The whole image is drawn as often as each threshold. Default: true.
+  Optional<bool> allow_no_crop{};
+  // Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in
+  // units of the image. A range of one number wins over scaling. Default: {1, 1}.
+  Optional<std::vector<double>> aspect_ratio{};
+  // What the numbers of a box are; default: xyXY or xyzXYZ.
+  Optional<std::string> bbox_layout{};
+  // A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.
+  Optional<double> bbox_prune_threshold{};
+  // The window's extents in pixels, in the order of shape_layout. Default: {}.
+  PerSample<std::vector<int64_t>> crop_shape{};
+  // The image's extents in pixels, in the order of shape_layout. Default: {}.
+  PerSample<std::vector<int64_t>> input_shape{};
+  // Deprecated: False is bbox_layout="xyWH". Default: true.
+  Optional<bool> ltrb{};
+  // Windows that are drawn before another threshold is. Default: 1.
+  Optional<int64_t> num_attempts{};
+  // One more output: which of the boxes stay, int32. Default: false.
+  Optional<bool> output_bbox_indices{};
+  // Do not warn where no window met its threshold. Default: false.
+  Optional<bool> quiet{};
+  // Range of the window's extents in units of the image. Default: {1, 1}.
+  Optional<std::vector<double>> scaling{};
+  // What the numbers of shapes are; default: WH or WHD.
+  Optional<std::string> shape_layout{};
+  // iou: the intersection of box and window over their union; overlap: over the box. Default: "iou".
+  Optional<std::string> threshold_type{};
+  // Least overlaps, of which one is drawn at a time. Default: {0}.
+  Optional<std::vector<double>> thresholds{};
+  // Windows that are drawn at all; then the best is taken. Negative: after 1,000,000 there is an error. Default: -1.
+  Optional<int64_t> total_num_attempts{};
+
+  Arguments list() const {
+    Arguments a;
+    labels.add_to(a, "labels");
+    all_boxes_above_threshold.add_to(a, "all_boxes_above_threshold");
+    allow_no_crop.add_to(a, "allow_no_crop");
+    aspect_ratio.add_to(a, "aspect_ratio");
+    bbox_layout.add_to(a, "bbox_layout");
+    bbox_prune_threshold.add_to(a, "bbox_prune_threshold");
+    crop_shape.add_to(a, "crop_shape");
+    input_shape.add_to(a, "input_shape");
+    ltrb.add_to(a, "ltrb");
+    num_attempts.add_to(a, "num_attempts");
+    output_bbox_indices.add_to(a, "output_bbox_indices");
+    quiet.add_to(a, "quiet");
+    scaling.add_to(a, "scaling");
+    shape_layout.add_to(a, "shape_layout");
+    threshold_type.add_to(a, "threshold_type");
+    thresholds.add_to(a, "thresholds");
+    total_num_attempts.add_to(a, "total_num_attempts");
+    return a;
+  }
+};
+// Draws a window that fits an image's boxes, and gives the boxes in it.
+//
+// As SSD's training does (Liu et al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold
+// asks for, and keeps a box. Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels.
+// Outputs, float32: the window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in
+// pixels with crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays if its
+// middle lies in the window.
+inline std::array<Batch, 3> random_bbox_crop(const Batch& boxes,
+                                             const RandomBboxCropArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("random_bbox_crop", {boxes}, arguments.list(), options);
+  return {r[0], r[1], r[2]};
+}
 
 struct RandomResizedCropArguments {
   // (height, width) of the result; one value for both. Required.

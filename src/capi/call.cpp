@@ -108,9 +108,14 @@ penstock_status penstock_count_outputs(const char* op, const penstock_arguments*
     const OpInfo& info = get_op(&required(op, "the name of the operator"));
     required(count, "count");
     std::vector<Argument> args(info.args.size());
+    static const Batch later;  // values that come with the call
     if (arguments)
       for (const auto& e : arguments->entries)
-        if (const ArgInfo* a = info.arg(e.name)) args[static_cast<size_t>(a - info.args.data())].value = e.value;
+        if (const ArgInfo* a = info.arg(e.name)) {
+          Argument& arg = args[static_cast<size_t>(a - info.args.data())];
+          arg.value = e.value;
+          if (e.per_sample || e.ref.node >= 0) arg.batch = &later;
+        }
     const int n = outputs_of(info, args);
     if (n < 1 || n > 1024) bad_argument("{} outputs", n);
     *count = static_cast<size_t>(n);
@@ -130,7 +135,13 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
       std::vector<const Batch*> into;
       for (size_t i = 0; o.into && i < num_outputs; ++i) into.push_back(o.into[i] ? &o.into[i]->batch : nullptr);
       const auto args = arguments ? resolve(info, *arguments) : std::vector<Argument>(info.args.size());
-      if (const int gives = outputs_of(info, args); num_outputs != static_cast<size_t>(gives))
+      std::vector<Argument> named;
+      if (in.size() > static_cast<size_t>(info.max_inputs)) {  // the last inputs are values of arguments
+        const std::vector<int> places = argument_inputs(info, static_cast<int>(in.size()), args);
+        named = args;
+        for (size_t k = 0; k < places.size(); ++k) named[places[k]].batch = &in[in.size() - places.size() + k];
+      }
+      if (const int gives = outputs_of(info, named.empty() ? args : named); num_outputs != static_cast<size_t>(gives))
         bad_argument("gives {} outputs, the caller has room for {}", gives, num_outputs);
       const SampleContext context{0, o.seed, o.epoch, o.first_sample, o.node};
       CallPlace place;

@@ -98,7 +98,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
                                 int batch_size, std::span<const Batch* const> into) {
   const OpInfo& info = *op->info;
-  std::vector<ValueType> types, out_types(info.outputs);
+  std::vector<ValueType> types, out_types(info.count_outputs ? info.count_outputs(*op) : info.outputs);
   for (const auto& b : inputs) {
     ValueType t{b.dtype(), b.ndim(), b.layout()};
     t.layout = op->input_layout(t);
@@ -158,7 +158,9 @@ std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const 
   std::vector<Shape> in(inputs.size()), shapes(out.size());
   for (int i = 0; i < n; ++i) {
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = inputs[k].shape(i);
-    op.shapes(context(i), in, types, shapes);
+    SampleContext c = context(i);
+    if (op.info->batch_wide) c.batch_state = &inputs;
+    op.shapes(c, in, types, shapes);
     for (size_t k = 0; k < out.size(); ++k) out[k].sample(i).shape = shapes[k];
   }
   if (!op.info->batch_wide) return nullptr;

@@ -56,6 +56,10 @@ int Graph::add(Node node) {
       bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
     node.on_gpu = node.device.empty() ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
                                       : node.device != "cpu";
+    static const Batch later;  // values that come when the pipeline runs
+    for (size_t i = 0; i < named.size(); ++i)
+      for (const auto& [name, ref] : node.per_sample)
+        if (name == info.args[i].name) named[i].batch = &later;
     const int outputs = outputs_of(info, named);
     if (node.outputs <= 0) node.outputs = outputs;
     if (node.outputs != outputs && !info.arg("num_outputs"))

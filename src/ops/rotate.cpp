@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <numbers>
-
+#include "ops/machine/rotated_canvas.h"
 #include "ops/machine/warp_arguments.h"
 
 namespace penstock {
@@ -30,10 +29,7 @@ struct Rotate : WarpArguments {
     double r[9];
     for (int64_t k = 0; k < frames; ++k) {  // all frames have one canvas
       const SampleFrame at(s.index, k);
-      if (!std::isfinite(angle[at])) bad_argument("angle must be finite, got {}", angle[at]);
-      // The canvas follows the angle in float32 radians, which decides its parity near 45 degrees.
-      const double about32 = static_cast<float>(static_cast<double>(angle[at]) * kDegree);
-      rotation(std::cos(about32), std::sin(about32), about(at, n), r);
+      rotation(canvas_turn(angle[at]), about(at, n), r);
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)  // the inverse of a rotation is its transpose
           reach.push_back(n == 3 ? std::fabs(static_cast<float>(r[j * n + i])) : std::fabs(r[j * n + i]));
@@ -41,11 +37,7 @@ struct Rotate : WarpArguments {
     int64_t in[3], out[3];  // x, y, z
     for (int i = 0; i < n; ++i) in[i] = p.extent(dims[n - 1 - i]);
     canvas(s.index, n, in, reach, out);
-    // Multiples of 90 degrees are exact.
-    const double turn = std::remainder(static_cast<double>(angle[s.values()]), 360.0), radians = turn * kDegree;
-    const bool quarter = std::fmod(turn, 90.0) == 0;
-    rotation(quarter ? std::rint(std::cos(radians)) : std::cos(radians),
-             quarter ? std::rint(std::sin(radians)) : std::sin(radians), about(s.values(), n), r);
+    rotation(exact_turn(angle[s.values()]), about(s.values(), n), r);
     AffineMap map = start_map(n, p);
     for (int i = 0; i < n; ++i) {
       double* row = map.m + i * (n + 1);
@@ -66,7 +58,6 @@ struct Rotate : WarpArguments {
   }
 
  private:
-  static constexpr double kDegree = std::numbers::pi / 180;
   // The axis of a volume's rotation; empty for images.
   std::vector<float> about(SampleFrame at, int n) const {
     if (n == 2) return {};
@@ -75,12 +66,12 @@ struct Rotate : WarpArguments {
     return u;
   }
   // Output to input, rows x, y[, z].
-  static void rotation(double c, double s, const std::vector<float>& axis, double* r) {
+  static void rotation(Turn turn, const std::vector<float>& axis, double* r) {
+    const double c = turn.cos, s = axis.empty() ? turn.sin : -turn.sin;  // the rotation about the axis maps input to output
     if (axis.empty()) {
       r[0] = c, r[1] = -s, r[2] = s, r[3] = c;
       return;
     }
-    s = -s;  // the rotation about the axis maps input to output
     double u[3], norm = 0;
     for (int i = 0; i < 3; ++i) norm += static_cast<double>(axis[i]) * axis[i];
     norm = std::sqrt(norm);
@@ -90,31 +81,10 @@ struct Rotate : WarpArguments {
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) r[i * 3 + j] = c * (i == j) + s * cross[i * 3 + j] + (1 - c) * u[i] * u[j];
   }
-  // Extents x, y[, z] of the output: the largest of all frames; each has the parity of the input axis that it shows
-  // most of, so that centers fall on centers. Frames vote on the parity.
   void canvas(int sample, int n, const int64_t* in, const std::vector<double>& reach, int64_t* out) const {
     for (int i = 0; i < n; ++i) {
-      if (const auto e = given_extent(sample, n - 1 - i, n)) {
-        out[i] = *e;
-        continue;
-      }
-      out[i] = in[i];
-      if (keep_size) continue;
-      int64_t largest = 0, odd = 0;
-      const size_t frames = reach.size() / (n * n);
-      for (size_t k = 0; k < frames; ++k) {
-        const double* row = reach.data() + k * n * n + i * n;
-        double sum = 0;
-        int most = i;  // its own axis when equal
-        for (int j = 0; j < n; ++j) {
-          sum += row[j] * static_cast<double>(in[j]);
-          if (row[j] > row[most]) most = j;
-        }
-        largest = std::max(largest, static_cast<int64_t>(std::ceil(sum - 0.01)));
-        odd += in[most] % 2;
-      }
-      const int64_t want = 2 * odd > static_cast<int64_t>(frames) ? 1 : 0;
-      out[i] = largest + (largest % 2 != want);
+      const auto given = given_extent(sample, n - 1 - i, n);
+      out[i] = given ? *given : keep_size ? in[i] : rotated_extent(i, n, in, reach);
     }
   }
 };

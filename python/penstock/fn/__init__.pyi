@@ -13,6 +13,125 @@ from . import random as random
 from . import readers as readers
 from . import reductions as reductions
 
+def bb_flip(
+    input: Data,
+    /,
+    *,
+    horizontal: int | Batch | DataNode = 1,
+    vertical: int | Batch | DataNode = 0,
+    ltrb: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Moves boxes as a flip of their image does.
+
+    Input: float32 boxes in units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape. Layouts: any; kept.
+
+    Arguments:
+        horizontal: Flip along x.
+        vertical: Flip along y.
+        ltrb: Boxes are (left, top, right, bottom), else (x, y, width, height).
+    """
+    ...
+
+def bbox_paste(
+    input: Data,
+    /,
+    *,
+    ratio: float | Batch | DataNode,
+    paste_x: float | Batch | DataNode = 0.5,
+    paste_y: float | Batch | DataNode = 0.5,
+    ltrb: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Moves boxes as pasting their image on a larger canvas does.
+
+    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio. Input: float32 boxes in units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape, in units of the canvas. Layouts: any; kept.
+
+    Arguments:
+        ratio: The canvas' extents over the image's; 1 or more.
+        paste_x: Where the image lies: 0 at the canvas' left, 1 at its right.
+        paste_y: Where the image lies: 0 at the canvas' top, 1 at its bottom.
+        ltrb: Boxes are (left, top, right, bottom), else (x, y, width, height).
+    """
+    ...
+
+def bbox_rotate(
+    boxes: Data,
+    /,
+    *,
+    angle: float | Batch | DataNode,
+    input_shape: int | Sequence[int] | Batch | DataNode,
+    labels: int | Sequence[int] | Batch | DataNode = [],
+    bbox_layout: str = 'xyXY',
+    bbox_normalized: bool = True,
+    keep_size: bool = False,
+    mode: str = 'expand',
+    remove_threshold: float = 0.10000000149011612,
+    shape_layout: str = 'HW',
+    size: float | Sequence[float] | Batch | DataNode | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Moves boxes as rotate moves their image.
+
+    Input: float32 boxes, (N, 4), and optionally int32 labels. Outputs: upright boxes around the rotated ones, cut to the canvas, without those of which too little is left; the labels of those that stay.
+
+    Arguments:
+        angle: Degrees, counter-clockwise.
+        input_shape: Extents of the image before the rotation.
+        labels: One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.
+        bbox_layout: What the numbers of a box are: xyXY or xyWH.
+        bbox_normalized: Boxes are in units of the image and of the canvas, else in pixels.
+        keep_size: The canvas has the image's extents.
+        mode: expand: the box around the rotated one; fixed: one of the extents before, which change places beyond 45 degrees, around its middle; halfway: between the two.
+        remove_threshold: Boxes go of whose area less than this part lies on the canvas; 0: none goes.
+        shape_layout: What the numbers of input_shape are; those after H and W may be left out.
+        size: (height, width) of the canvas, as given to rotate.
+    """
+    ...
+
+def box_encoder(
+    boxes: Data,
+    labels: Data,
+    /,
+    *,
+    anchors: float | Sequence[float],
+    criteria: float = 0.5,
+    offset: bool = False,
+    scale: float = 1.0,
+    means: float | Sequence[float] = [0.0, 0.0, 0.0, 0.0],
+    stds: float | Sequence[float] = [1.0, 1.0, 1.0, 1.0],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Gives each anchor the box that it shall find.
+
+    The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and an anchor to the box that overlaps it most if their intersection over union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, width, height) of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.
+
+    Arguments:
+        anchors: The anchors, 4 numbers each: left, top, right, bottom.
+        criteria: Intersection over union from which on anchors take a box.
+        offset: Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then (log(box's extent / anchor's) - mean) / std; 0 where there is no box.
+        scale: Boxes and anchors are multiplied by it before offsets are taken.
+        means: 4 numbers that offsets are lessened by.
+        stds: 4 numbers that offsets are divided by; not 0.
+    """
+    ...
+
 def brightness(
     input: Data,
     /,
@@ -214,6 +333,32 @@ def contrast(
         contrast: 0 gives a flat image, 1 leaves it unchanged.
         contrast_center: The intensity that contrast does not move, in units of the input; default: the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).
         dtype: Type of the result; default: the input's.
+    """
+    ...
+
+def coord_transform(
+    input: Data,
+    /,
+    *,
+    M: float | Sequence[float] | Batch | DataNode | None = None,
+    T: float | Sequence[float] | Batch | DataNode | None = None,
+    MT: float | Sequence[float] | Batch | DataNode | None = None,
+    dtype: DTypeLike = 9,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """A linear map of points or vectors: M * in + T.
+
+    Input: vectors of n numbers along the last axis. Output: the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and MT may have one value for each frame. Types: all.
+
+    Arguments:
+        M: m x n numbers, row by row, or one for the diagonal; default: the identity.
+        T: m numbers, or one for all; default: 0.
+        MT: M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.
+        dtype: Type of the result; integers are rounded half to even and saturated.
     """
     ...
 
@@ -587,6 +732,36 @@ def numba_function(
     """
     ...
 
+def one_hot(
+    input: Data,
+    /,
+    *,
+    num_classes: int = 0,
+    axis: int = -1,
+    axis_name: str | None = None,
+    dtype: DTypeLike = 9,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Class numbers as vectors with one entry set.
+
+    out[..., j, ...] is on_value where the input is j, along a new axis of num_classes; a number that is no class gives off_value everywhere. Without `axis` a batch whose samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with axis_name. Types: all; fractions are cut off.
+
+    Arguments:
+        num_classes: Extent of the new axis.
+        axis: Where the new axis stands in the output; -1: last.
+        axis_name: Letter of the new axis in the output's layout.
+        dtype: Type of the result; values are rounded and saturated.
+        on_value: What stands at the class.
+        off_value: What stands elsewhere.
+    """
+    ...
+
 def pad(
     input: Data,
     /,
@@ -682,6 +857,58 @@ def python_function(
         output_layouts: Layout of the outputs: a list for the first outputs, or text for the first one.
         num_workers: Threads, or processes, that call the function at the same time: for samples of a batch, or with batch_processing=True for batches.
         processes: Worker processes instead of threads, begun as the pipeline's py_start_method says; samples are sent through pipes.
+    """
+    ...
+
+def random_bbox_crop(
+    boxes: Data,
+    /,
+    *,
+    labels: int | Sequence[int] | Batch | DataNode = [],
+    all_boxes_above_threshold: bool = True,
+    allow_no_crop: bool = True,
+    aspect_ratio: float | Sequence[float] = [1.0, 1.0],
+    bbox_layout: str | None = None,
+    bbox_prune_threshold: float | None = None,
+    crop_shape: int | Sequence[int] | Batch | DataNode = [],
+    input_shape: int | Sequence[int] | Batch | DataNode = [],
+    ltrb: bool = True,
+    num_attempts: int = 1,
+    output_bbox_indices: bool = False,
+    quiet: bool = False,
+    scaling: float | Sequence[float] = [1.0, 1.0],
+    shape_layout: str = '',
+    threshold_type: str = 'iou',
+    thresholds: float | Sequence[float] = [0.0],
+    total_num_attempts: int = -1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any, Any]:
+    """Draws a window that fits an image's boxes, and gives the boxes in it.
+
+    As SSD's training does (Liu et al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold asks for, and keeps a box. Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels. Outputs, float32: the window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in pixels with crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays if its middle lies in the window.
+
+    Arguments:
+        labels: One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.
+        all_boxes_above_threshold: All boxes must meet the threshold, else one.
+        allow_no_crop: The whole image is drawn as often as each threshold.
+        aspect_ratio: Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in units of the image. A range of one number wins over scaling.
+        bbox_layout: What the numbers of a box are; default: xyXY or xyzXYZ.
+        bbox_prune_threshold: A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.
+        crop_shape: The window's extents in pixels, in the order of shape_layout.
+        input_shape: The image's extents in pixels, in the order of shape_layout.
+        ltrb: Deprecated: False is bbox_layout="xyWH".
+        num_attempts: Windows that are drawn before another threshold is.
+        output_bbox_indices: One more output: which of the boxes stay, int32.
+        quiet: Do not warn where no window met its threshold.
+        scaling: Range of the window's extents in units of the image.
+        shape_layout: What the numbers of shapes are; default: WH or WHD.
+        threshold_type: iou: the intersection of box and window over their union; overlap: over the box.
+        thresholds: Least overlaps, of which one is drawn at a time.
+        total_num_attempts: Windows that are drawn at all; then the best is taken. Negative: after 1,000,000 there is an error.
     """
     ...
 

@@ -11,6 +11,7 @@ void DeviceWork::enqueue(Launches& to) const {
   enqueue_draws(draws_, to);
   enqueue_means(means_, to);
   enqueue_normalize(normalized_, to);
+  enqueue_axis_maps(axis_maps_, to);
 }
 
 }  // namespace penstock

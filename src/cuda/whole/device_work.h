@@ -31,11 +31,19 @@ struct NormalizeStep {
   NormalizeRule rule;
 };
 
+struct AxisStep {
+  View in, out;
+  int axis;
+  AxisRule rule;
+  std::vector<std::byte> coef;
+};
+
 void enqueue_copies(std::span<const CopyStep> steps, Launches& to);
 void enqueue_fills(std::span<const FillStep> steps, Launches& to);
 void enqueue_draws(std::span<const DrawStep> steps, Launches& to);
 void enqueue_means(std::span<const MeanStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
+void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
 
 class DeviceWork final : public SampleWork {
  public:
@@ -50,6 +58,9 @@ class DeviceWork final : public SampleWork {
   void mean(const View& in, const ReductionPlan& plan, const View& out) override { means_.push_back({in, out, plan}); }
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) override {
     normalized_.push_back({in, out, plan, rule});
+  }
+  void map_axis(const View& in, const View& out, int axis, const AxisRule& rule, std::span<const std::byte> coef) override {
+    if (out.volume() > 0) axis_maps_.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
   }
 
   void next_sample() { phase_ = 0; }
@@ -69,6 +80,7 @@ class DeviceWork final : public SampleWork {
   std::vector<DrawStep> draws_;
   std::vector<MeanStep> means_;
   std::vector<NormalizeStep> normalized_;
+  std::vector<AxisStep> axis_maps_;
 };
 
 }  // namespace penstock

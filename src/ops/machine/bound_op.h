@@ -29,7 +29,7 @@ struct SampleContext {
   uint64_t epoch = 0;
   uint64_t sample = 0;  // position in the global order of the primary source
   uint32_t node = 0;    // id of the graph node
-  const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch
+  const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch; in shapes() of batch-wide operators a std::span<const Batch>, the inputs
   int64_t frame = 0;    // selects among the values of arguments that have one for each frame
 
   SampleFrame values() const { return {index, frame}; }

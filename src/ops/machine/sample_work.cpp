@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/sample_work.h"
 
+#include <algorithm>
+
 #include "ops/machine/broadcast.h"
 #include "ops/machine/statistics.h"
 #include "ops/machine/stored.h"
@@ -63,6 +65,30 @@ class HostWork final : public SampleWork {
     }
     for (double& d : factor) d = d == 0 && !r.zero_divides ? 0.0 : r.scale / d;
     apply_affine(in, plan, mean, factor, r.shift, out);
+  }
+  void map_axis(const View& in, const View& out, int axis, const AxisRule& rule, std::span<const std::byte> coef) override {
+    const AxisExtents e(in.shape, out.shape, axis);
+    const int64_t from = e.n * e.inner, to = e.m * e.inner;  // elements of one of the outer
+    if (to == 0) return;
+    const int64_t block = std::clamp<int64_t>(4096 / std::max(from, to), 1, std::max<int64_t>(e.outer, 1));
+    std::vector<double> source(static_cast<size_t>(block * from)), results(static_cast<size_t>(block * to));
+    for (int64_t o = 0; o < e.outer; o += block) {
+      const int64_t count = std::min(block, e.outer - o);
+      dispatch(in.dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        const T* values = in.as<T>() + o * from;
+        for (int64_t i = 0; i < count * from; ++i) {
+          if constexpr (std::is_same_v<T, Half>) source[i] = static_cast<float>(values[i]);
+          else source[i] = static_cast<double>(values[i]);
+        }
+      });
+      rule.apply(source.data(), results.data(), count, e.n, e.m, e.inner, coef.data());
+      dispatch(out.dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        T* values = out.as<T>() + o * to;
+        for (int64_t i = 0; i < count * to; ++i) values[i] = stored<T>(results[i]);
+      });
+    }
   }
 };
 

@@ -31,6 +31,13 @@ struct DrawRule {
   void (*fill)(const View& out, const RandomStream&, const std::byte* coef);  // the same on the host
 };
 
+// How the numbers along an axis become others.
+struct AxisRule {
+  std::string (*text)();   // members of a struct: Coef, and `number(const Row& in, int64_t j, const Coef&)`, in[k] a double: number j
+  // The same on the host, for `outer` times n, `inner` and as many times m, `inner`.
+  void (*apply)(const double* in, double* out, int64_t outer, int64_t n, int64_t m, int64_t inner, const std::byte* coef);
+};
+
 struct NormalizeRule {
   bool has_mean = false, has_stddev = false;  // given, else computed
   SampleNumbers mean, stddev;                 // one value or one for each result of the plan
@@ -54,10 +61,21 @@ class SampleWork {
   // `in` and `out` are dense here and below. An empty mean is NaN.
   virtual void mean(const View& in, const ReductionPlan& plan, const View& out) = 0;
   virtual void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) = 0;
+  // `axis` of both; their other extents agree.
+  virtual void map_axis(const View& in, const View& out, int axis, const AxisRule& rule, std::span<const std::byte> coef) = 0;
 };
 
 // At once.
 SampleWork& host_work();
+
+// The extents before, of and behind an axis.
+struct AxisExtents {
+  int64_t outer = 1, n, m, inner = 1;
+  AxisExtents(const Shape& in, const Shape& out, int axis) : n(in[axis]), m(out[axis]) {
+    for (int d = 0; d < axis; ++d) outer *= in[d];
+    for (int d = axis + 1; d < in.size(); ++d) inner *= in[d];
+  }
+};
 
 // The elements of a dense view in another shape.
 inline View reshaped(View v, const Shape& shape) {

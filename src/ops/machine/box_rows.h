@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes and their labels as operators take them that drop some: rows of coordinates in a layout, and one label a row.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ops/machine/operator.h"
+#include "ops/machine/stored.h"
+
+namespace penstock {
+
+struct BoxExtent {
+  std::array<double, 3> low{}, high{};  // x, y[, z]
+};
+
+// Which number of a row is what: x, y, z are where a box starts, X, Y, Z where it ends, W, H, D its extents.
+class BoxLayout {
+ public:
+  explicit BoxLayout(const std::string& letters) : dims_(static_cast<int>(letters.size() / 2)) {
+    bool fits = letters.size() == 4 || letters.size() == 6, ends = false, extents = false;
+    for (int a = 0; a < dims_ && fits; ++a) {
+      const size_t end = letters.find("XYZ"[a]), extent = letters.find("WHD"[a]), start = letters.find("xyz"[a]);
+      ends |= end != std::string::npos, extents |= extent != std::string::npos;
+      fits = start != std::string::npos && ends != extents && (ends ? end : extent) != std::string::npos;
+      start_[a] = static_cast<int>(start), second_[a] = static_cast<int>(ends ? end : extent);
+    }
+    if (!fits) bad_argument("bbox_layout has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any order, got '{}'", letters);
+    extents_ = extents;
+  }
+  int dims() const { return dims_; }
+  BoxExtent read(const float* row) const {
+    BoxExtent b;
+    for (int a = 0; a < dims_; ++a) {
+      b.low[a] = row[start_[a]];
+      b.high[a] = row[second_[a]] + (extents_ ? b.low[a] : 0.0);
+    }
+    return b;
+  }
+  void write(const BoxExtent& b, float* row) const {
+    for (int a = 0; a < dims_; ++a) {
+      row[start_[a]] = static_cast<float>(b.low[a]);
+      row[second_[a]] = static_cast<float>(extents_ ? b.high[a] - b.low[a] : b.high[a]);
+    }
+  }
+
+ private:
+  int dims_;
+  bool extents_ = false;
+  int start_[3] = {}, second_[3] = {};
+};
+
+inline double volume_of(const BoxExtent& b, int dims) {
+  double v = 1;
+  for (int a = 0; a < dims; ++a) v *= std::max(0.0, b.high[a] - b.low[a]);
+  return v;
+}
+inline BoxExtent common_part(const BoxExtent& a, const BoxExtent& b) {
+  BoxExtent c;
+  for (int d = 0; d < 3; ++d) c.low[d] = std::max(a.low[d], b.low[d]), c.high[d] = std::min(a.high[d], b.high[d]);
+  return c;
+}
+
+// An input of float32 boxes, (N, numbers).
+inline void check_box_type(const ValueType& in) {
+  if (in.dtype != DType::float32 && in.dtype != DType::none) bad_type("boxes are float32, not {}", name_of(in.dtype));
+  if (in.ndim >= 0 && in.ndim != 2) bad_type("boxes are rows of a matrix, the input has {} dimensions", in.ndim);
+}
+inline void check_box_shape(const Shape& in, int numbers) {
+  if (in[1] >= 0 && in[1] != numbers) bad_argument("boxes have {} numbers each, the shape is {}", numbers, in.text());
+}
+// The view may have holes.
+inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout) {
+  check_box_shape(in.shape, 2 * layout.dims());
+  std::vector<BoxExtent> boxes;
+  for (int64_t i = 0; i < in.shape[0]; ++i) {
+    float row[6];
+    for (int64_t k = 0; k < in.shape[1]; ++k) row[k] = in.as<float>()[i * in.strides[0] + k * in.strides[1]];
+    boxes.push_back(layout.read(row));
+    for (int a = 0; a < layout.dims(); ++a)
+      if (!std::isfinite(boxes.back().low[a]) || !std::isfinite(boxes.back().high[a])) bad_argument("box {} is not finite", i);
+  }
+  return boxes;
+}
+
+// The second input of such an operator, which may be given by name as well: whole numbers, (N) or (N, 1), one for each box.
+struct BoxLabels {
+  PerSample<std::vector<int64_t>> labels;
+
+  static constexpr const char* kLabels = "One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.";
+  ValueType label_type() const {
+    const Batch* b = labels.batch();
+    return {DType::int32, !b ? 1 : b->size() ? b->ndim() : -1, {}};
+  }
+  Shape label_shape(int sample, int64_t stay) const {
+    if (!labels.batch() || labels.batch()->shape(sample).size() < 2) return {stay};
+    return {stay, 1};
+  }
+  void take_labels(int sample, int64_t boxes, std::span<const int64_t> rows, const View& out) const {
+    const std::vector<int64_t> all = labels[sample];
+    if (static_cast<int64_t>(all.size()) != boxes) bad_argument("there are {} boxes and {} labels", boxes, all.size());
+    for (size_t k = 0; k < rows.size(); ++k) out.as<int32_t>()[k] = stored<int32_t>(static_cast<double>(all[rows[k]]));
+  }
+};
+
+}  // namespace penstock

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/axis_rule.h"
+#include "ops/machine/joined_inputs.h"
+
+namespace penstock {
+
+struct OneHotRule {
+  PENSTOCK_PIXEL(
+    struct Coef { double on, off; };
+    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+      const double d = in[0] - static_cast<double>(j);
+      return d >= 0.0 && d < 1.0 ? c.on : c.off;
+    });
+};
+
+struct OneHot {
+  int num_classes = 0;
+  Optional<int> axis{-1};
+  Optional<std::string> axis_name;
+  DType dtype = DType::float32;
+  float on_value = 1.0f, off_value = 0.0f;
+
+  static Schema<OneHot> schema() {
+    using Op = OneHot;
+    return Schema<Op>("one_hot",
+                      "Class numbers as vectors with one entry set.\n\nout[..., j, ...] is on_value where the input is j, along a "
+                      "new axis of num_classes; a number that is no class gives off_value everywhere. Without `axis` a batch whose "
+                      "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
+                      "axis_name. Types: all; fractions are cut off.")
+        .arg("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(0))
+        .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
+        .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")
+        .arg("dtype", &Op::dtype, "Type of the result; values are rounded and saturated.")
+        .arg("on_value", &Op::on_value, "What stands at the class.")
+        .arg("off_value", &Op::off_value, "What stands elsewhere.")
+        .batch_wide().oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    const int ndim = in[0].ndim;
+    if (ndim >= 0) at(ndim);
+    out[0] = {dtype, ndim == 0 ? 1 : ndim > 0 && axis.given() ? ndim + 1 : -1, {}};
+    if (!axis_name.given()) return;
+    const std::string letter = one_letter(*axis_name);
+    if (ndim == 0) out[0].layout = letter;
+    else if (ndim > 0 && axis.given() && in[0].layout.size() == ndim) out[0].layout = in[0].layout.str().insert(at(ndim), letter);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = with_classes(in[0]);
+  }
+  // Vectors where all samples have one element: only now the number of dimensions is known.
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const {
+    if (axis.given()) return;
+    bool single = true;
+    for (int i = 0; i < in[0].size() && single; ++i) single = in[0].shape(i).volume() == 1;
+    const Layout& layout = types[0].layout;
+    std::string letters;
+    if (axis_name.given() && (single || layout.size() == in[0].ndim())) letters = (single ? "" : layout.str()) + *axis_name;
+    Batch made(dtype, single ? 1 : in[0].ndim() + 1, letters, in[0].size());
+    for (int i = 0; i < in[0].size(); ++i) {
+      made.sample(i) = out[0].sample(i);
+      if (single) made.sample(i).shape = Shape{num_classes};
+    }
+    out[0] = std::move(made);
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const int a = out[0].shape.size() == 1 ? 0 : at(in[0].shape.size());
+    Shape one = out[0].shape;
+    one[a] = 1;
+    const OneHotRule::Coef coef{on_value, off_value};
+    to.map_axis(reshaped(in[0], one), out[0], a, axis_rule<OneHotRule>(), std::as_bytes(std::span(&coef, 1)));
+  }
+
+ private:
+  int at(int ndim) const {
+    if (*axis < -1 || *axis > ndim) bad_argument("axis must be from -1 to {}, got {}", ndim, *axis);
+    return *axis < 0 ? ndim : *axis;
+  }
+  Shape with_classes(const Shape& in) const {
+    Shape s;
+    for (int d = 0, a = at(in.size()); d <= in.size(); ++d) s.push_back(d == a ? num_classes : in[d < a ? d : d - 1]);
+    return s;
+  }
+};
+PENSTOCK_OPERATOR(OneHot);
+
+}  // namespace penstock

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/box_window.h"
+
+namespace penstock {
+
+struct RandomBboxCrop : BoxLabels, BoxWindow {
+  Optional<std::string> bbox_layout;
+  bool ltrb = true, output_bbox_indices = false;
+
+  static Schema<RandomBboxCrop> schema() {
+    using Op = RandomBboxCrop;
+    return Schema<Op>("random_bbox_crop",
+                      "Draws a window that fits an image's boxes, and gives the boxes in it.\n\nAs SSD's training does (Liu et "
+                      "al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold asks for, and keeps a box. "
+                      "Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels. Outputs, float32: the "
+                      "window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in pixels with "
+                      "crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays if its middle "
+                      "lies in the window.")
+        .arg("labels", &Op::labels, BoxLabels::kLabels)
+        .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold, "All boxes must meet the threshold, else one.")
+        .arg("allow_no_crop", &Op::allow_no_crop, "The whole image is drawn as often as each threshold.")
+        .arg("aspect_ratio", &Op::aspect_ratio,
+             "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in "
+             "units of the image. A range of one number wins over scaling.")
+        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are; default: xyXY or xyzXYZ.")
+        .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
+             "A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.")
+        .arg("crop_shape", &Op::crop_shape, "The window's extents in pixels, in the order of shape_layout.")
+        .arg("input_shape", &Op::input_shape, "The image's extents in pixels, in the order of shape_layout.")
+        .arg("ltrb", &Op::ltrb, "Deprecated: False is bbox_layout=\"xyWH\".")
+        .arg("num_attempts", &Op::num_attempts, "Windows that are drawn before another threshold is.", at_least(1))
+        .arg("output_bbox_indices", &Op::output_bbox_indices, "One more output: which of the boxes stay, int32.")
+        .arg("quiet", &Op::quiet, "Do not warn where no window met its threshold.")
+        .arg("scaling", &Op::scaling, "Range of the window's extents in units of the image.")
+        .arg("shape_layout", &Op::shape_layout, "What the numbers of shapes are; default: WH or WHD.")
+        .arg("threshold_type", &Op::threshold_type,
+             "iou: the intersection of box and window over their union; overlap: over the box.")
+        .arg("thresholds", &Op::thresholds, "Least overlaps, of which one is drawn at a time.")
+        .arg("total_num_attempts", &Op::total_num_attempts,
+             "Windows that are drawn at all; then the best is taken. Negative: after 1,000,000 there is an error.")
+        .argument_inputs({"labels"}).input_names({"boxes"}).outputs(3).batch_wide().random().oracle("dali");
+  }
+  int count_outputs() const { return 3 + labels.given() + output_bbox_indices; }
+  void ready() const {
+    check_box_window();
+    if (crop_shape.given() && (scaling != std::vector<float>{1, 1} || aspect_ratio != std::vector<float>{1, 1}))
+      bad_argument("crop_shape excludes scaling and aspect_ratio");
+    if (bbox_layout.given()) BoxLayout{*bbox_layout};
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    check_box_type(in[0]);
+    out[0] = out[1] = {DType::float32, 1, {}};
+    out[2] = {DType::float32, 2, in[0].layout};
+    if (labels.given()) out[3] = label_type();
+    if (output_bbox_indices) out[count_outputs() - 1] = {DType::int32, 1, {}};
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    const int64_t numbers = in[0][1] >= 0 ? in[0][1] : bbox_layout.given() ? static_cast<int64_t>(bbox_layout->size()) : -1;
+    if (numbers >= 0) layout_of(numbers);
+    const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
+    const int64_t stay = values ? static_cast<int64_t>(found(s, (*values)[0].view(s.index)).rows.size()) : -1;
+    out[0] = out[1] = {numbers < 0 ? -1 : numbers / 2};
+    out[2] = {stay, numbers};
+    if (labels.given()) out[3] = values ? label_shape(s.index, stay) : Shape::filled(std::max(label_type().ndim, 1), -1);
+    if (output_bbox_indices) out[count_outputs() - 1] = {stay};
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const Found f = found(s, in[0]);
+    const BoxLayout layout = layout_of(in[0].shape[1]);
+    for (int a = 0; a < layout.dims(); ++a) {
+      const double low = f.window.low[a], high = f.window.high[a];
+      out[0].as<float>()[a] = static_cast<float>(f.pixels.empty() ? low : static_cast<double>(f.pixels[a]));
+      out[1].as<float>()[a] = static_cast<float>(
+          f.pixels.empty() ? high - low : static_cast<double>(pixels_of(crop_shape, "crop_shape", s.index, layout.dims())[a]));
+    }
+    for (size_t k = 0; k < f.rows.size(); ++k) layout.write(f.boxes[k], out[2].as<float>() + static_cast<int64_t>(k) * in[0].shape[1]);
+    if (labels.given()) take_labels(s.index, in[0].shape[0], f.rows, out[3]);
+    if (output_bbox_indices)
+      for (size_t k = 0; k < f.rows.size(); ++k) out.back().as<int32_t>()[k] = static_cast<int32_t>(f.rows[k]);
+  }
+
+ private:
+  BoxLayout layout_of(int64_t numbers) const {
+    if (numbers != 4 && numbers != 6) bad_argument("boxes have 4 or 6 numbers each, not {}", numbers);
+    const std::string flat = ltrb ? "xyXY" : "xyWH", solid = ltrb ? "xyzXYZ" : "xyzWHD";
+    const BoxLayout layout(bbox_layout.given() ? *bbox_layout : numbers == 4 ? flat : solid);
+    if (2 * layout.dims() != numbers) bad_argument("bbox_layout '{}' does not fit boxes of {} numbers", *bbox_layout, numbers);
+    return layout;
+  }
+  Found found(const SampleContext& s, const View& in) const {
+    const BoxLayout layout = layout_of(in.shape[1]);
+    const std::vector<BoxExtent> boxes = read_boxes(in, layout);
+    for (size_t i = 0; i < boxes.size(); ++i)
+      for (int a = 0; a < layout.dims(); ++a)
+        if (boxes[i].low[a] < -1e-3 || boxes[i].high[a] > 1 + 1e-3 || boxes[i].high[a] < boxes[i].low[a])
+          bad_argument("box {} reaches from {} to {}, boxes lie within 0 and 1", i, boxes[i].low[a], boxes[i].high[a]);
+    return find(s, boxes, layout.dims());
+  }
+};
+PENSTOCK_OPERATOR(RandomBboxCrop);
+
+}  // namespace penstock
