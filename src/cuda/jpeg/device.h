@@ -27,19 +27,22 @@ PENSTOCK_DEVICE uint32_t funnel(uint32_t hi, uint32_t lo, uint32_t bits) {
 #endif
 }
 
-// Byte i of the result is byte (selector >> 4 * i & 7) of b:a.
+// Byte i of the result is byte (selector >> 4 * i & 7) of b:a; where bit 3 of that digit is set, copies of its sign.
 PENSTOCK_DEVICE uint32_t pick_bytes(uint32_t a, uint32_t b, uint32_t selector) {
 #ifdef __CUDA_ARCH__
-  return __byte_perm(a, b, selector);
+  uint32_t r;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(selector));
+  return r;
 #else
   uint32_t r = 0;
   for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t k = selector >> (4 * i) & 7;
-    r |= ((k < 4 ? a : b) >> (8 * (k & 3)) & 255) << (8 * i);
+    const uint32_t k = selector >> (4 * i) & 7, byte = (k < 4 ? a : b) >> (8 * (k & 3)) & 255;
+    r |= (selector >> (4 * i) & 8 ? (byte >> 7) * 255 : byte) << (8 * i);
   }
   return r;
 #endif
 }
+constexpr uint32_t kLowHalf = 0x9910, kHighHalf = 0xBB32;  // selectors: half of `a` as a number with a sign
 
 // Clamped to 16 bits; `low` in the low half.
 PENSTOCK_DEVICE uint32_t saturate_pair(int32_t low, int32_t high) {
@@ -63,6 +66,17 @@ PENSTOCK_DEVICE uint32_t saturate_bytes(int32_t a, int32_t b, int32_t c, int32_t
 #else
   const auto clamp = [](int32_t v) { return static_cast<uint32_t>(v < 0 ? 0 : v > 255 ? 255 : v); };
   return clamp(a) | clamp(b) << 8 | clamp(c) << 16 | clamp(d) << 24;
+#endif
+}
+// The same of values that lie around 0, for which 128 stands.
+PENSTOCK_DEVICE uint32_t saturate_samples(int32_t a, int32_t b, int32_t c, int32_t d) {
+#ifdef __CUDA_ARCH__
+  uint32_t high, r;
+  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(d), "r"(c));
+  asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(b), "r"(a), "r"(high));
+  return r ^ 0x80808080;
+#else
+  return saturate_bytes(a + 128, b + 128, c + 128, d + 128);
 #endif
 }
 

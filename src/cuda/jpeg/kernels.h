@@ -23,7 +23,7 @@ PENSTOCK_JPEG_ENTRY(synchronize, 4)
 PENSTOCK_JPEG_ENTRY(make_entries, 1)
 PENSTOCK_JPEG_ENTRY(decode_blocks, 4)
 PENSTOCK_JPEG_ENTRY(sum_dc, 1)
-PENSTOCK_JPEG_ENTRY(transform_blocks, 6)
+PENSTOCK_JPEG_ENTRY(transform_blocks, 5)
 PENSTOCK_JPEG_ENTRY(write_pixels, 4)
 
 #undef PENSTOCK_JPEG_ENTRY

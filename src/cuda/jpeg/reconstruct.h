@@ -49,82 +49,95 @@ PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
   return i / width;
 }
 
-// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane. A warp takes
-// neighbors, four at a time.
+// Where the block of a thread is that takes every fourth one of a row of blocks, row after row, component after component.
+struct BlockWalk {
+  uint32_t q, lane, component = 0, x = 0, width = 0, block = 0, blocks_on = 0;
+  uint64_t to = 0;  // in the samples: the row of the block that is this lane's
+  bool on = false;
+  PENSTOCK_DEVICE BlockWalk(const Picture& p, uint32_t first, uint32_t of_block) : q(first), lane(of_block) { find(p); }
+  PENSTOCK_DEVICE void next(const Picture& p) {
+    q += 4, x += 4, block += blocks_on, to += 32;
+    if (x >= width) find(p);
+  }
+
+ private:
+  PENSTOCK_DEVICE void find(const Picture& p) {
+    const uint32_t columns = p.column_end - p.column_begin, mcus = columns * (p.row_end - p.row_begin);
+    const uint32_t across = p.h >> 1, down = p.v >> 1, luma = mcus << (across + down);
+    uint32_t i = q, sh = across, sv = down;
+    component = 0;
+    if (i >= luma) {
+      i -= luma;
+      sh = sv = 0;
+      component = 1;
+      if (i >= mcus) {
+        i -= mcus;
+        component = 2;
+      }
+    }
+    on = component < p.planes && (component == 0 || i < mcus);
+    width = columns << sh;
+    const uint32_t y = row_of(i, width);
+    x = i - y * width;
+    const uint32_t in_mcu = component == 0 ? ((y & sv) << sh) + (x & sh) : (1u << (across + down)) + component - 1;
+    block = p.stored_base + ((y >> sv) * columns + (x >> sh)) * p.mcu_blocks + in_mcu;
+    blocks_on = (4 >> sh) * p.mcu_blocks;
+    to = p.plane[component < 3 ? component : 2] + static_cast<uint64_t>(y * 8 + lane) * (width * 8) + x * 8;
+  }
+};
+
+// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane. What the next
+// block needs is on its way while one is transformed.
 PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
-  __shared__ uint32_t passed[32][8 * 5];
+  alignas(16) __shared__ uint32_t passed[32][4 * 12];
   const uint32_t picture = picture_of(b, b.first_transform);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
-  const uint32_t l = threadIdx.x & 7, together = threadIdx.x >> 3 & 3, turns = kTransformed / 32;
-  uint32_t q = (blockIdx.x - b.first_transform[picture]) * kTransformed + (threadIdx.x >> 5) * 4 * turns + together;
-  const uint32_t columns = p.column_end - p.column_begin, mcus = columns * (p.row_end - p.row_begin);
-  const uint32_t across = p.h >> 1, down = p.v >> 1, luma = mcus << (across + down), mcu_blocks = p.mcu_blocks;
-  auto* const own = passed[threadIdx.x >> 3];
-  uint32_t unusual = 0, component = 0, x = 0, width = 0, block = 0, blocks_on = 0;
-  bool on = false;
-  uint64_t to = 0;
+  const uint32_t l = threadIdx.x & 7, turns = kTransformed / 32;
+  BlockWalk walk(p, (blockIdx.x - b.first_transform[picture]) * kTransformed + (threadIdx.x >> 5) * 4 * turns + (threadIdx.x >> 3 & 3), l);
+  uint32_t* const own = passed[threadIdx.x >> 3];
+  const uint32_t half = l & 1 ? kHighHalf : kLowHalf;
+  uint32_t unusual = 0, entry = 0;
+  Words4 coefficients{0, 0, 0, 0};
+  const auto load = [&] {
+    coefficients = load_as<Words4>(b.coefficients + static_cast<uint64_t>(walk.block) * 64 + l * 8);
+    if (l == 0) entry = b.block_entry[walk.block];
+  };
+  if (walk.on) load();
   PENSTOCK_KEEP_LOOP
-  for (uint32_t turn = 0; turn < turns; ++turn, q += 4, x += 4, block += blocks_on, to += 32) {
-    if (x >= width) {  // another row, or the first one
-      uint32_t i = q, sh = across, sv = down;
-      component = 0;
-      if (i >= luma) {
-        i -= luma;
-        sh = sv = 0;
-        component = 1;
-        if (i >= mcus) {
-          i -= mcus;
-          component = 2;
-        }
-      }
-      on = component < p.planes && (component == 0 || i < mcus);
-      width = columns << sh;
-      const uint32_t y = row_of(i, width);
-      x = i - y * width;
-      const uint32_t in_mcu = component == 0 ? ((y & sv) << sh) + (x & sh) : (1u << (across + down)) + component - 1;
-      block = p.stored_base + ((y >> sv) * columns + (x >> sh)) * mcu_blocks + in_mcu;
-      blocks_on = (4 >> sh) * mcu_blocks;
-      to = p.plane[component] + static_cast<uint64_t>(y * 8 + l) * (width * 8) + x * 8;
-    }
+  for (uint32_t turn = 0; turn < turns; ++turn) {
+    const uint64_t to = walk.to;
+    const bool on = walk.on;
     if (on) {
-      const Words4 v = load_as<Words4>(b.coefficients + static_cast<uint64_t>(block) * 64 + l * 8);
+      uint32_t pairs[4] = {coefficients.x, coefficients.y, coefficients.z, coefficients.w};
+      const uint32_t component = walk.component;
+      // Modulo 2^16, so that what stands above does not matter.
+      if (l == 0) pairs[0] = (pairs[0] & 0xFFFF0000) | ((pairs[0] + static_cast<uint32_t>(b.entry[entry].dc[component])) & 0xFFFF);
+      walk.next(p);
+      if (turn + 1 < turns && walk.on) load();
       const Words4 k = load_as<Words4>(p.quant[component] + l * 8);
-      const uint32_t pairs[4] = {v.x, v.y, v.z, v.w}, factors[4] = {k.x, k.y, k.z, k.w};
+      const uint32_t factors[4] = {k.x, k.y, k.z, k.w};
       int32_t in[8], out[8];
       PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {  // modulo 2^16, so that what stands above does not matter
+      for (uint32_t j = 0; j < 4; ++j) {
         in[2 * j] = signed_half(pairs[j] * factors[j]);
         in[2 * j + 1] = signed_half((pairs[j] >> 16) * (factors[j] >> 16));
       }
-      if (l == 0) {
-        const uint32_t dc = static_cast<uint32_t>(b.entry[b.block_entry[block]].dc[component]);
-        in[0] = signed_half((pairs[0] + dc) * factors[0]);
-      }
       unusual |= static_cast<uint32_t>(in[0] + 8192) >> 14;  // a shift of row 0 alone, and saturation, differ there
       transform<11>(in, out);
-      auto* const half = reinterpret_cast<uint16_t*>(own) + l;
       PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint32_t pair = saturate_pair(out[2 * j], out[2 * j + 1]);
-        half[(2 * j) * 10] = static_cast<uint16_t>(pair);
-        half[(2 * j + 1) * 10] = static_cast<uint16_t>(pair >> 16);
-      }
+      for (uint32_t j = 0; j < 4; ++j) own[12 * j + l] = saturate_pair(out[2 * j], out[2 * j + 1]);  // of two rows
     }
     __syncwarp();
     if (on) {
+      const Words4 u = load_as<Words4>(own + 12 * (l >> 1)), v = load_as<Words4>(own + 12 * (l >> 1) + 4);
+      const uint32_t row[8] = {u.x, u.y, u.z, u.w, v.x, v.y, v.z, v.w};
       int32_t in[8], out[8];
       PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint32_t pair = own[l * 5 + j];
-        in[2 * j] = signed_half(pair);
-        in[2 * j + 1] = signed_half(pair >> 16);
-      }
+      for (uint32_t j = 0; j < 8; ++j) in[j] = static_cast<int32_t>(pick_bytes(row[j], 0, half));
       transform<18>(in, out);
-      PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 8; ++j) out[j] += 128;
       *reinterpret_cast<Words2*>(b.samples + to) =
-          Words2{saturate_bytes(out[0], out[1], out[2], out[3]), saturate_bytes(out[4], out[5], out[6], out[7])};
+          Words2{saturate_samples(out[0], out[1], out[2], out[3]), saturate_samples(out[4], out[5], out[6], out[7])};
     }
     __syncwarp();
   }
@@ -202,7 +215,7 @@ struct ChromaPlanes {
   PENSTOCK_DEVICE void four(uint32_t at, uint32_t* v) const {
     const uint32_t a = load_as<uint32_t>(cb + at), c = load_as<uint32_t>(cr + at);
     PENSTOCK_UNROLL
-    for (uint32_t j = 0; j < 4; ++j) v[j] = pick_bytes(a, c, 0x8088u | j | (4 + j) << 8) & 0x00FF00FF;
+    for (uint32_t j = 0; j < 4; ++j) v[j] = pick_bytes(a, c, j | (4 + j) << 8) & 0x00FF00FF;
   }
   // And their neighbors, at `before` and `after` in the row.
   PENSTOCK_DEVICE void six(uint32_t row, uint32_t column, uint32_t before, uint32_t after, uint32_t* v) const {
