@@ -141,7 +141,7 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   p.tiles = (p.scan_end - (p.scan_begin & ~15u) + kTile - 1) / kTile;
   p.tile_base = tiles_, tiles_ += p.tiles;
   p.subs = static_cast<uint32_t>(subs), p.sub_base = subs_, subs_ += p.subs;
-  const uint32_t number = static_cast<uint32_t>(pictures()), entries = division_.sub_bits / kEntryBits;
+  const uint32_t number = static_cast<uint32_t>(pictures()), entries = division_.sub_bits / division_.entry_bits;
   const uint32_t warm = (division_.warm_bits + division_.sub_bits - 1) / division_.sub_bits, step = kThreads - warm;
   for (uint32_t i = 0; i < p.tiles; ++i) tile_items_.push_back({number, i});
   p.sync_base = syncs_;
@@ -229,7 +229,7 @@ void Plan::lay_out_scratch() {
     if (kGuard) guards_.push_back({at + count * bytes, end - at - count * bytes});
     return at;
   };
-  const size_t entries = size_t{subs_} * (division_.sub_bits / kEntryBits);
+  const size_t entries = size_t{subs_} * (division_.sub_bits / division_.entry_bits);
   scratch_.tables = take(specs_.size(), sizeof(TableSet));
   scratch_.words = take(words_ + kEndWords, 4);
   scratch_.tile_kept = take(tiles_, 4);
@@ -257,7 +257,7 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   b.sub_bits = division_.sub_bits;
   b.guess_bits = std::min(division_.guess_bits, division_.sub_bits);
   b.warm_subs = (division_.warm_bits + division_.sub_bits - 1) / division_.sub_bits;
-  b.entries_per_sub = division_.sub_bits / kEntryBits;
+  b.entries_per_sub = division_.sub_bits / division_.entry_bits;
   b.words_end = words_;
   b.rounds_alone = division_.rounds_alone;
   b.spread_below = division_.spread_below;

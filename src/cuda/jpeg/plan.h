@@ -10,11 +10,12 @@
 
 namespace penstock::jpeg_gpu {
 
-// How finely the stream is cut, in bits: multiples of kEntryBits, at most kMostEntries of them in a subsequence. Without
+// How finely the stream is cut, in bits: multiples of entry_bits, at most kMostEntries of them in a subsequence. Without
 // sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are scanned again.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
   uint32_t rounds_alone = 16, spread_below = 32;  // see settle()
+  uint32_t entry_bits = kEntryBits;
 };
 
 // Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
