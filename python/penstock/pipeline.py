@@ -32,6 +32,7 @@ class Pipeline:
     entropy_index: places inside JPEG files, so that later epochs decode only what a crop needs: "auto" makes them in the
     first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does neither; a path names the
     file to make and use; None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
+    mixed_outputs: outputs may be of different samples, as what fn.filter() gives beside what it got; else that is an error.
     max_trips: trips that a loop over values of the pipeline may make; more are an error that names the sample.
     enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
     output, checked on every batch. The other arguments are accepted without effect.
@@ -43,7 +44,7 @@ class Pipeline:
                  checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
                  output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
                  stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
-                 memory_limit=None, entropy_index=None, max_trips=1_000_000):
+                 memory_limit=None, entropy_index=None, max_trips=1_000_000, mixed_outputs=False):
         if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
         if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
@@ -65,7 +66,7 @@ class Pipeline:
             exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
             concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
             memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips))
+            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs))
         self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._depth = int(max(depths.values()))
         self._graph = _core.Graph()
@@ -85,6 +86,7 @@ class Pipeline:
         self._held = None
         self._ended = False
         self._origin = []
+        self._consumed = (0, 0, False)  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
 
     # --- definition ---------------------------------------------------------------------------------------------------
@@ -159,7 +161,7 @@ class Pipeline:
             graph.pop()
         if not nodes:
             raise ValueError("the pipeline has no outputs")
-        self._graph.set_outputs(nodes)
+        self._graph.set_outputs(nodes, self._given["mixed_outputs"])
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 
@@ -274,7 +276,7 @@ class Pipeline:
 
     def _finish(self, step):
         try:
-            batches, self._origin, _ = step()
+            batches, self._origin, self._consumed = step()
         except StopIteration:
             self._scheduled = 0
             self._ended = True
@@ -328,8 +330,11 @@ class Pipeline:
                     yield self.run()
                 except StopIteration:
                     return
-        for _ in range(self._pipeline.batches_per_epoch()):
-            yield self.run()
+        left = self._pipeline.batches_per_epoch()
+        while left > 0:
+            batches = self.run()
+            left -= self._consumed[1]
+            yield batches
 
     # --- questions ----------------------------------------------------------------------------------------------------
 

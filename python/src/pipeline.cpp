@@ -80,6 +80,20 @@ int add_loop(Graph& g, nb::object count, nb::list first, nb::list arguments, nb:
   return g.add_loop(std::move(n));
 }
 
+int add_change(Graph& g, const std::string& kind, nb::list inputs, nb::dict constants, const std::string& user_line) {
+  static constexpr const char* kKinds[] = {"filter", "expand", "flatten_batch", "rebatch"};
+  Node n;
+  n.control = static_cast<Control>(static_cast<int>(Control::filter) +
+                                   (std::find(std::begin(kKinds), std::end(kKinds), kind) - std::begin(kKinds)));
+  n.inputs = values_of(inputs), n.user_line = user_line;
+  for (auto [key, value] : constants) {
+    const auto name = nb::cast<std::string>(key);
+    if (nb::isinstance<nb::str>(value)) n.constants.emplace_back(name, nb::cast<std::string>(value));
+    else n.constants.emplace_back(name, nb::cast<int64_t>(value));
+  }
+  return g.add_change(std::move(n));
+}
+
 void end_pipeline(std::unique_ptr<Pipeline> pipeline) {
   if (!pipeline) return;
   if (InsideUserCode::depth > 0) {  // a thread cannot wait for its own end
@@ -126,7 +140,7 @@ nb::tuple batches_of(PipelineOutput out) {
   for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
   nb::list positions;
   for (const auto& o : out.origin) positions.append(nb::make_tuple(o.epoch, o.position, o.index));
-  return nb::make_tuple(nb::tuple(batches), positions, out.end_of_epoch);
+  return nb::make_tuple(nb::tuple(batches), positions, nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
 }
 
 nb::dict dict_of(const PipelineStatistics& s) {
@@ -205,6 +219,8 @@ void bind_pipeline(nb::module_& m) {
       .def("add_loop", &add_loop, nb::arg("count").none(), nb::arg("first"), nb::arg("arguments"), nb::arg("trips").none(),
            nb::arg("test").none(), nb::arg("next"), nb::arg("outer"), nb::arg("inner"), nb::arg("variables"),
            nb::arg("most_trips"), nb::arg("user_line"))
+      .def("add_change", &add_change)
+      .def("domain_of", [](const Graph& g, const NodeRef& r) { return g.domain_of(r.node); })
       .def("on_gpu", [](const Graph& g, const NodeRef& r) { return g.on_gpu(r.value()); })
       .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
       .def("type_of", [](const Graph& g, const NodeRef& r) {
@@ -217,11 +233,11 @@ void bind_pipeline(nb::module_& m) {
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
       .def("set_seed", &Graph::set_seed)
-      .def("set_outputs", [](Graph& g, nb::list outputs) {
+      .def("set_outputs", [](Graph& g, nb::list outputs, bool mixed) {
              std::vector<ValueRef> refs;
              for (nb::handle o : outputs) refs.push_back(nb::cast<const NodeRef&>(o).value());
-             g.set_outputs(std::move(refs));
-           })
+             g.set_outputs(std::move(refs), mixed);
+           }, nb::arg("outputs"), nb::arg("mixed") = true)
       .def("text", &Graph::text)
       .def("to_json", &Graph::to_json)
       .def_static("from_json", &Graph::from_json);
@@ -267,6 +283,7 @@ void bind_pipeline(nb::module_& m) {
              p.get().feed(node, std::move(b));
            })
       .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(&poll_signals); })); })
+      .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })
       .def("schedule", [](P& p) { p.guarded([&] { return p.get().schedule(), 0; }); })
       .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(&poll_signals); })); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(), 0; }); })

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/thread_pool.h"
@@ -85,6 +84,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
   slots_->wake = &work_;
+  find_rebatch();
   open_gpu();
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::decode && !s.lazy_source;
@@ -147,7 +147,7 @@ void Executor::stop() {
 }
 
 bool Executor::has_record(ValueRef v) const {
-  return v.output == 0 && v.place == Place::made && info_of(graph.node(v.node)).lazy_files;
+  return names_files(plan.graph, v);
 }
 
 void Executor::open_index() {
@@ -194,6 +194,7 @@ void Executor::schedule() {
     if (s.output.place != Place::made) it->values[s.output];
   {
     std::lock_guard lock(mutex_);
+    if (rebatch_ > 0 && static_cast<int>(queue_.size()) >= depth) return;  // an iteration may fill several batches
     it->number = next_number_++;
     if (gpu_) it->stream = gpu_->stream(it->number);
     queue_.push_back(std::move(it));
@@ -205,53 +206,6 @@ int Executor::in_flight() {
   check_process();
   std::lock_guard lock(mutex_);
   return static_cast<int>(queue_.size());
-}
-
-PipelineOutput Executor::outputs(const std::function<void()>& poll) {
-  check_process();
-  std::shared_ptr<Iteration> it;
-  std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
-  const int64_t begin = clock_ns();
-  {
-    std::unique_lock lock(mutex_);
-    if (queue_.empty()) bad_argument("outputs() without a scheduled run");
-    consumer_waits_ = true;
-    work_.notify_all();
-    while (!queue_.front()->finished) {
-      ready_.wait_for(lock, std::chrono::milliseconds(50));
-      if (poll && !queue_.front()->finished) {
-        lock.unlock();
-        try {
-          poll();
-        } catch (...) {
-          std::lock_guard again(mutex_);
-          consumer_waits_ = false;
-          throw;
-        }
-        lock.lock();
-      }
-    }
-    consumer_waits_ = false;
-    it = std::move(queue_.front());
-    queue_.pop_front();
-    if (it->end_of_data) {  // those behind it end at once; none may be left that asks its source after a reset()
-      ready_.wait(lock, [&] {
-        return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
-      });
-      gone.swap(queue_);
-    }
-    if (!it->end_of_data) delivered_states_ = it->states;
-  }
-  statistics.waited(begin, clock_ns());
-  if (it->no_memory) throw std::bad_alloc();
-  if (it->failure) throw *it->failure;
-  if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
-  for (auto& sample : it->left_out) budget.add(std::move(sample));  // what is read ahead does not count yet
-  PipelineOutput out;
-  for (const auto& v : plan.graph.outputs()) out.batches.push_back(it->values.at(v));
-  out.origin = std::move(it->origin);
-  statistics.delivered(it->size);
-  return out;
 }
 
 void Executor::reset() {
@@ -266,6 +220,7 @@ void Executor::reset() {
     gone.swap(queue_);
   }
   last_number_ = UINT64_MAX;
+  parts_.clear();
   for (auto& [id, s] : sources_) s->reset();
 }
 
@@ -303,7 +258,7 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
       (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) + (gpu_ ? gpu_->staging_bytes_in_use() : 0) >=
           options.memory_limit)
     return false;
-  if (!makes_output(s)) return true;
+  if (!makes_output(s) || rebatch_ > 0) return true;  // samples wait for a full batch
   std::lock_guard lock(slots_->mutex);
   // A decoder is fed as far ahead as it likes: gpu_is_full() says when that is enough.
   return slots_->alive < (s.kind == Step::Kind::decode ? depth : std::max(1, options.prefetch)) + 1;
@@ -482,36 +437,6 @@ void Executor::fail_iteration(Iteration& it, Error e, const Node* n) {
     if (e.user_line.empty()) e.user_line = n->user_line;
   }
   it.failure = std::make_unique<Error>(std::move(e));
-}
-
-std::string Executor::checkpoint() const {
-  nlohmann::json sources = nlohmann::json::object();
-  for (const auto& [node, state] : delivered_states_) {
-    if (state.empty())
-      bad_argument("the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
-                   "with state_dict()", graph.node(node).name);
-    sources[graph.node(node).name] = state;
-  }
-  return nlohmann::json{{"penstock_checkpoint", 1}, {"seed", graph.seed()}, {"sources", sources}}.dump();
-}
-
-void Executor::restore(const std::string& text) {
-  std::lock_guard lock(mutex_);
-  if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
-  try {
-    const auto j = nlohmann::json::parse(text, nullptr, false);
-    if (!j.is_object() || j.value("penstock_checkpoint", 0) != 1 || !j.contains("sources") || !j["sources"].is_object())
-      bad_argument("this is not a checkpoint of a pipeline");
-    graph.set_seed(j.value("seed", uint64_t{0}));
-    for (const auto& [name, state] : j["sources"].items()) {
-      const int node = graph.find(name);
-      if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
-      sources_[node]->restore(state.get<std::string>());
-      delivered_states_[node] = state.get<std::string>();
-    }
-  } catch (const nlohmann::json::exception& e) {
-    bad_argument("a checkpoint that cannot be read: {}", e.what());
-  }
 }
 
 }  // namespace penstock

@@ -27,6 +27,7 @@ class Executor {
 
   void schedule();
   PipelineOutput outputs(const std::function<void()>& poll);
+  void set_refill(int batch_size);  // batches are cut anew, to this size
   int in_flight();
   void add_index_statistics(PipelineStatistics& s) const;
   bool forked() const;  // this is a child of the process that made the executor
@@ -68,6 +69,21 @@ class Executor {
     int count = 1;
   };
 
+  // Samples that wait for a full batch: of one iteration.
+  struct Part {
+    PipelineOutput output;
+    std::map<int, std::string> states;
+    int at = 0;  // samples before it are handed out
+    int left() const { return static_cast<int>(output.origin.size()) - at; }
+  };
+
+  void check_refill() const;
+  void find_rebatch();  // exec/executor_outputs.cpp
+  std::shared_ptr<Iteration> next_finished(const std::function<void()>& poll);
+  void replace_skipped();
+  bool ends_epoch(const Iteration& it) const;
+  void add_outputs(PipelineOutput& out, Iteration& it);
+  PipelineOutput refilled(const std::function<void()>& poll);
   void open_gpu();
   void stop();
   void check_process() const;
@@ -117,6 +133,8 @@ class Executor {
   void test_loop(Iteration& it, const Step& s);
   void repeat_loop(Iteration& it, const Step& s);
   void end_loop(Iteration& it);
+  void change_samples(Iteration& it, const Step& s);   // exec/executor_domains.cpp
+  void use_domain(Iteration& it, int domain);
   void enter(Iteration& it, const Step& s, std::vector<int> chosen);
   void leave(Iteration& it);
   void stay_in_loop(Iteration& it, const std::vector<int>& stay);
@@ -160,6 +178,10 @@ class Executor {
   bool stop_ = false, consumer_waits_ = false;
   uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
   std::map<int, std::string> delivered_states_;
+  int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration
+  std::deque<Part> parts_;
+  int resumed_ = 0;                // as skip_, of a checkpoint, until that iteration comes
+  int skip_ = 0;                   // samples of the iteration behind delivered_states_ that are handed out
   int process_ = 0;
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done

@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "exec/executor.h"
+#include "exec/sample_lists.h"
 
 namespace penstock {
-namespace {
 
-Batch gathered(const Batch& from, const std::vector<int>& chosen) {
+Batch gathered(const Batch& from, std::span<const int> chosen) {
   Batch b(from.dtype(), from.ndim(), from.layout(), static_cast<int>(chosen.size()));
   b.block = from.block;
   b.stream = from.stream, b.ready = from.ready;
@@ -17,6 +17,8 @@ Batch gathered(const Batch& from, const std::vector<int>& chosen) {
   for (size_t i = 0; i < chosen.size(); ++i) b.sample(static_cast<int>(i)) = from.sample(chosen[i]);
   return b;
 }
+
+namespace {
 
 // Samples of `from` take the places `to` of a batch whose other samples come from elsewhere.
 void scatter(const Batch& from, int i, Batch& into, int to) {
@@ -47,20 +49,6 @@ void use_layout(Batch& b, const ValueType& t) {
   if (t.ndim == b.ndim() && t.layout.size() == t.ndim && !(t.layout == b.layout())) b.set_layout(t.layout);
 }
 
-int64_t scalar(const Batch& b, int i, const char* what) {
-  const View v = b.view(i);
-  if (v.volume() != 1) bad_argument("{} must be one number, got one of shape {}", what, v.shape.text());
-  if (v.dtype == DType::bool_ || is_integer(v.dtype)) return element_as_int(v, 0);
-  return element_as_double(v, 0) != 0;
-}
-
-uint64_t mixed(uint64_t x) {  // splitmix64's finalizer (Steele, Lea, Flood, 2014)
-  x += 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
 void find_trips_key(Iteration& it, const Graph& g) {
   it.trips_key = 0;
   for (const Frame& f : it.frames)
@@ -78,6 +66,20 @@ Batch numbers(uint64_t value, DType dtype, int size, const std::shared_ptr<Memor
 
 }  // namespace
 
+uint64_t mixed(uint64_t x) {  // splitmix64's finalizer (Steele, Lea, Flood, 2014)
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+int64_t scalar(const Batch& b, int i, const char* what) {
+  const View v = b.view(i);
+  if (v.volume() != 1) bad_argument("{} must be one number, got one of shape {}", what, v.shape.text());
+  if (v.dtype == DType::bool_ || is_integer(v.dtype)) return element_as_int(v, 0);
+  return element_as_double(v, 0) != 0;
+}
+
 void Executor::prepare_control(Iteration& it, const Step& s) {
   switch (s.flow) {
     case Step::Flow::begin_branch: begin_branch(it, s); break;
@@ -88,6 +90,7 @@ void Executor::prepare_control(Iteration& it, const Step& s) {
     case Step::Flow::repeat_loop: repeat_loop(it, s); break;
     case Step::Flow::end_loop: end_loop(it); break;
     case Step::Flow::unset: it.values[{s.nodes[0], 0}] = Batch(DType::none, 0, {}, it.size); break;
+    case Step::Flow::change: change_samples(it, s); break;
   }
 }
 

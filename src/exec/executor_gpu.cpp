@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "batch/transfer.h"
+#include "exec/call.h"
 #include "exec/executor.h"
 #include "exec/stage_on_host.h"
 #include "ops/machine/stage_program.h"
@@ -69,7 +70,14 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
     call.inputs = inputs;
     bool no_kernel = false;
     auto error = error_of([&] {
-      if (it.size == 0) return;
+      if (it.size == 0) {  // fn.filter, or errors, left none
+        const ValueType& t = runner->program().nodes.back().type;
+        outputs[0] = Batch(t.dtype, std::max(0, t.ndim), t.layout.size() == t.ndim ? t.layout : Layout{}, 0);
+        outputs[0].set_device(call.memory->device());
+        for (size_t k = 0; k < sizes.size(); ++k)
+          outputs[1 + k] = make_sizes(runner->program(), static_cast<int>(k), 0, options.memory);
+        return;
+      }
       try {
         runner->run(call, outputs, errors);
       } catch (const NoKernel&) {

@@ -29,7 +29,7 @@ static bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e
 
 SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
   const SampleOrigin& o = it.origin[sample];
-  return {sample, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key, o.epoch, o.position,
+  return {sample, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key ^ o.child, o.epoch, o.position,
           static_cast<uint32_t>(n.id)};
 }
 
@@ -46,6 +46,7 @@ void Executor::prepare(Iteration& it) {
   it.step_state = nullptr;
   it.items = 0;
   it.together = 1;
+  use_domain(it, s.domain);
   switch (s.kind) {
     case Step::Kind::source: prepare_source(it, s); break;
     case Step::Kind::read: it.items = it.size; break;
@@ -76,6 +77,7 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   if (it.size && it.size != n) bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
   it.size = n;
   if (static_cast<int>(it.origin.size()) < n) it.origin.resize(n);
+  if (node == primary) it.taken = n, it.last_of_epoch = sources_.at(node)->at_end_of_epoch();
   it.states[node] = sources_.at(node)->state();
   const Node& source = plan.graph.node(node);
   for (int k = 0; k < source.outputs; ++k) {
@@ -90,8 +92,8 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
 }
 
 void Executor::fill_batch(Iteration& it) {
-  if (it.size > 0) return;
-  it.size = options.batch_size;
+  if (it.size > 0 || primary >= 0 || it.domain != 0 || !it.frames.empty()) return;
+  it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
   for (int i = 0; i < it.size; ++i) it.origin[i] = {0, it.number * options.batch_size + i, -1, {}};
 }
@@ -341,8 +343,9 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
       } else if (decodes) {
         in[t][0].encoded = encoded_bytes(in[t][0].view);
       }
-      if (worker.index[t] && has_record(s.inputs[0])) {
-        if (!s.lazy_source && s.inputs[0].node == primary) stamp = it.origin[i].stamp;
+      // Without the time of a file's last change nothing is remembered of it.
+      if (worker.index[t] && has_record(s.inputs[0]) && (s.lazy_source || s.inputs[0].node == primary)) {
+        if (!s.lazy_source) stamp = it.origin[i].stamp;
         const auto bytes = static_cast<int64_t>(in[t][0].encoded.size());
         worker.index[t]->begin(path_of(it, s.inputs[0], i), 0, 0, bytes, stamp.modified_ns);
         in[t][0].index = worker.index[t].get();

@@ -23,6 +23,14 @@ struct SampleOrigin {
   int64_t index = -1;     // in the data set
   std::string path;       // file that a reader hands out
   FileStamp stamp{};      // of that file, where a step of its own has read it
+  uint64_t child = 0;     // of which child of an expanded sample this is, for random numbers; 0: of none
+};
+
+// The samples of one domain of the graph, while a step of another one runs.
+struct SampleSet {
+  int size = 0;
+  std::vector<SampleOrigin> origin;
+  std::vector<int> from;  // of samples that filter() and its kind made: their places in the domain before
 };
 
 // A branch or loop that runs: what its body leaves aside.
@@ -44,6 +52,11 @@ struct Iteration {
   int size = 0;                       // samples
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
+  int domain = 0;                     // whose samples `size` and `origin` are about
+  std::map<int, SampleSet> sets;      // by domain
+  int taken = 0;                      // samples of the primary source
+  bool last_of_epoch = false;         // of the primary source, which cuts its epochs
+  bool skipped = false;               // fewer are left than fn.filter was told to hand out
   std::map<int, std::vector<int64_t>> indices;  // of a reader's samples in its data set, by node
   std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
   std::map<int, std::string> states;  // of sources, behind this iteration

@@ -68,6 +68,7 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   return out;
 }
 
+void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
 void Pipeline::reset() { state_->executor.reset(); }
 
 std::optional<ReaderMeta> Pipeline::reader_meta(const std::string& name) const {

@@ -36,7 +36,9 @@ struct PipelineOptions {
 struct PipelineOutput {
   std::vector<Batch> batches;          // in the order of the graph's outputs
   std::vector<SampleOrigin> origin;    // of the samples
-  bool end_of_epoch = false;
+  bool end_of_epoch = false;           // of a reader that cuts its epochs
+  int taken = 0;                       // samples of the primary source that went into it, also those that fn.filter dropped
+  int source_batches = 0;              // and batches
 };
 
 class Pipeline {
@@ -60,6 +62,8 @@ class Pipeline {
   // run() in two parts.
   void schedule();
   PipelineOutput outputs(const std::function<void()>& poll = {});
+  // From now on all batches have this size, but for the last one; before the first run.
+  void set_refill(int batch_size);
   void reset();  // after `stopped`: external sources begin again
 
   std::optional<ReaderMeta> reader_meta(const std::string& name = {}) const;  // of the named or the only reader

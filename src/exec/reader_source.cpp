@@ -63,6 +63,8 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
     put(it, node, i, s.index, o.path);
     if (primary) it.origin[i] = std::move(o);
   }
+  const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
+  last_ = left < (mode == EpochMode::drop ? batch_size : 1);
   return n;
 }
 

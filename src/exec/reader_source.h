@@ -44,6 +44,7 @@ class ReaderSource : public Source {
   bool replace(Iteration& it, int node, int sample, uint32_t attempt) final;
   std::optional<ReaderMeta> meta() const final;
   int64_t batches_per_epoch(int batch_size, EpochMode mode) const final;
+  bool at_end_of_epoch() const final { return last_; }
   std::string state() const final { return order_->state_at(cursor_.epoch, cursor_.taken).to_json(); }
   void restore(const std::string& text) final { begin(SampleOrder(settings_, ReaderState::from_json(text))); }
 
@@ -67,6 +68,7 @@ class ReaderSource : public Source {
   OrderSettings settings_;
   std::optional<SampleOrder> order_;
   SampleOrder::Cursor cursor_;
+  bool last_ = false;  // the batch before was the last one of its epoch
 };
 
 // The operator's struct of a node, its arguments bound.

@@ -33,6 +33,7 @@ class Source {
   virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
   virtual void loaded(Iteration&, int /*node*/) const {}  // all samples of the batch
   void set_memory(std::shared_ptr<MemoryResource> memory) { memory_ = std::move(memory); }  // for what is loaded
+  virtual bool at_end_of_epoch() const { return false; }  // behind the last next()
   virtual std::string data_set() const { return {}; }  // the folder that holds its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
   virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }

@@ -4,13 +4,18 @@
 namespace penstock {
 
 void add_reads(Planning& p) {
-  const auto names_files = [&](ValueRef v) { return v.output == 0 && info_of(p.graph.node(v.node)).lazy_files; };
+  // What leaves samples out needs no more than names.
+  const auto passes_names = [&](const Step& s, size_t k) {
+    const Node& n = p.graph.node(s.nodes[0]);
+    return s.kind == Step::Kind::control && (n.control == Control::filter || n.control == Control::expand) &&
+           k >= deciding_inputs(n);
+  };
   std::set<ValueRef> wanted;
   for (const auto& o : p.outputs)
-    if (names_files(o)) wanted.insert(o);
+    if (names_files(p.graph, o)) wanted.insert(o);
   for (auto& s : p.plan.steps)
     for (size_t k = 0; k < s.inputs.size(); ++k) {
-      if (!names_files(s.inputs[k])) continue;
+      if (!names_files(p.graph, s.inputs[k]) || passes_names(s, k)) continue;
       if ((s.kind == Step::Kind::stage || s.kind == Step::Kind::decode) && k == 0 && p.read_once(s.inputs[k]))
         s.lazy_source = true;
       else
@@ -19,13 +24,17 @@ void add_reads(Planning& p) {
   std::vector<Step> steps;
   for (auto& s : p.plan.steps) {
     steps.push_back(std::move(s));
-    const ValueRef bytes{steps.back().nodes[0], 0};
-    if (steps.back().kind != Step::Kind::source || !wanted.count(bytes)) continue;
-    Step read;
-    read.kind = Step::Kind::read;
-    read.nodes = {bytes.node};
-    read.output = bytes;
-    steps.push_back(std::move(read));
+    const int node = steps.back().nodes[0];
+    const Step::Kind kind = steps.back().kind;
+    if (kind != Step::Kind::source && kind != Step::Kind::control) continue;
+    for (const ValueRef& bytes : wanted) {
+      if (bytes.node != node) continue;
+      Step read;
+      read.kind = Step::Kind::read;
+      read.nodes = {bytes.node};
+      read.output = bytes;
+      steps.push_back(std::move(read));
+    }
   }
   p.plan.steps = std::move(steps);
 }

@@ -22,8 +22,9 @@ struct Arranger {
   void emit(int region) {
     for (const Step& s : steps[region]) {
       const Node& n = p.graph.node(s.nodes[0]);
-      if (s.kind != Step::Kind::control || n.control == Control::unset) {
+      if (s.kind != Step::Kind::control || n.control == Control::unset || changes_samples(n.control)) {
         out.push_back(s);
+        if (s.kind == Step::Kind::control && changes_samples(n.control)) out.back().flow = Flow::change;
       } else if (n.control == Control::branch) {
         part(s, Flow::begin_branch);
         emit(n.bodies[0]);

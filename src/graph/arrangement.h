@@ -22,6 +22,7 @@ template <class F> void for_each_read(const Plan& plan, size_t i, F&& f) {
   switch (s.flow) {
     case Step::Flow::begin_branch:
     case Step::Flow::begin_loop:
+    case Step::Flow::change:
       for (const auto& v : n.inputs) f(v);
       break;
     case Step::Flow::begin_else: results(0, n.results.size() / 2); break;

@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kNames[] = {"", "if", "loop", "argument", "trip", "unset"};
+constexpr const char* kNames[] = {"", "if", "loop", "argument", "trip", "unset", "filter", "expand", "flatten_batch", "rebatch"};
 
 const OpInfo& control_info() {
   static const OpInfo info = [] {
@@ -104,10 +104,18 @@ int Graph::add_control(Node n) {
     };
     std::vector<ValueType> types;
     n.outputs_on_gpu.clear();
-    n.constants.clear(), n.per_sample.clear();  // a saved pipeline may hold anything
+    const bool change = changes_samples(n.control);
+    n.per_sample.clear();  // a saved pipeline may hold anything
+    if (!change) n.constants.clear();
     if (n.control != Control::loop) n.test = {}, n.arguments.clear(), n.trips = -1;
-    if (n.control != Control::loop && n.control != Control::branch) n.results.clear(), n.inputs.clear(), n.bodies.clear();
-    if (n.control == Control::branch) {
+    if (n.control != Control::loop && n.control != Control::branch) {
+      n.results.clear(), n.bodies.clear();
+      if (!change) n.inputs.clear();
+    }
+    if (change) {
+      check_change(n);
+      types = n.types;
+    } else if (n.control == Control::branch) {
       if (n.inputs.size() != 1 || n.bodies.size() != 2 || n.results.size() % 2) bad_argument("a condition without bodies");
       const size_t count = n.results.size() / 2;
       for (int b : n.bodies) check_body(b, n.region);
@@ -152,6 +160,8 @@ int Graph::add_control(Node n) {
       if (types.size() != 1) bad_argument("a loop's value without a type");
     }
     n.types = std::move(types);
+    if (!change) join_domains(n);
+    n.id = static_cast<int>(nodes_.size());
     for (int b : n.bodies) regions_[b].owner = n.id;
     for (char there : n.outputs_on_gpu) n.on_gpu |= there != 0;
   } catch (Error& e) {
@@ -184,6 +194,7 @@ int Graph::add_argument(ValueRef first, const std::string& user_line) {
   n.control = Control::argument;
   n.region = current_;
   n.on_gpu = on_gpu(first);
+  n.domain = node(first.node).domain;
   n.types = {type(first)};
   n.user_line = user_line;
   return add_control(std::move(n));

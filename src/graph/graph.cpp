@@ -64,12 +64,8 @@ int Graph::add(Node node) {
     if (node.outputs <= 0) node.outputs = outputs;
     if (node.outputs != outputs && !info.arg("num_outputs"))
       bad_argument("gives {} outputs, not {}", outputs, node.outputs);
-    // Samples of one node come from one domain.
-    if (!node.inputs.empty()) node.domain = nodes_[node.inputs[0].node].domain;
-    for (const auto& in : node.inputs)
-      if (nodes_[in.node].domain != node.domain)
-        bad_argument("inputs from different sets of samples: {} and {}", nodes_[node.inputs[0].node].user_line,
-                     nodes_[in.node].user_line);
+    join_domains(node);
+    node.id = static_cast<int>(nodes_.size());  // constants may have come in front of it
     if (node.types.empty()) infer(*this, node);
   } catch (Error& e) {
     if (e.op.empty()) e.op = node.op;
@@ -84,10 +80,11 @@ bool Graph::has_value(ValueRef v) const {
   return v.node >= 0 && v.node < static_cast<int>(nodes_.size()) && v.output >= 0 && v.output < nodes_[v.node].outputs;
 }
 
-void Graph::set_outputs(std::vector<ValueRef> outputs) {
+void Graph::set_outputs(std::vector<ValueRef> outputs, bool mixed) {
   for (const auto& v : outputs)
     if (!has_value(v)) bad_argument("an output that is no value of this pipeline");
     else check_visible(v, 0);
+  join_outputs(outputs, mixed);
   outputs_ = std::move(outputs);
 }
 

@@ -26,11 +26,14 @@ struct ValueRef {
   friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
 };
 
-// Which samples an edge carries, in which order: split, merge, filter, expand and permute make new ones.
+// Which samples an edge carries, in which order: filter, expand, flatten and rebatch make new ones (graph/domains.cpp). What
+// has no inputs is open: it belongs to the samples of what it is first used with.
 struct Domain {
   int parent = -1;
   std::string kind = "root";
   std::string user_line;
+  int same = -1;  // it turned out to be that one
+  bool open = false;
 };
 // A body: the root, or a branch or loop of a control-flow node. Its nodes see the values of the regions around it.
 struct Body {
@@ -46,7 +49,13 @@ struct Body {
 //             are in the end.
 //   argument  a loop's value in the trip that runs; trip: the number of that trip, from 0.
 //   unset     nothing yet, of no type: what a branch has not set
-enum class Control : int8_t { none, branch, loop, argument, trip, unset };
+// And those that give other samples than they get; outputs: of their values. In the root only.
+//   filter    inputs: whether a sample stays, then the values. constants: min_batch, too_few.
+//   expand    inputs: how many a sample becomes, without a constant `k`, then the values.
+//   flatten   inputs: values; of the first `flattened` the entries of the first axis become samples, others are repeated.
+//   rebatch   inputs: values, which only outputs show; constant: batch_size.
+enum class Control : int8_t { none, branch, loop, argument, trip, unset, filter, expand, flatten, rebatch };
+inline bool changes_samples(Control c) { return c >= Control::filter; }
 
 struct Node {
   int id = 0;             // order of creation: keys the random numbers, kept in JSON
@@ -77,6 +86,10 @@ struct Node {
 
 // Of an operator; a node of control flow has none of its own and looks like one with nothing to say.
 const OpInfo& info_of(const Node& n);
+// A constant of a node of control flow, where it is given.
+int64_t constant_of(const Node& n, const char* name, int64_t otherwise);
+// How many of its first inputs say what happens; the others are values.
+size_t deciding_inputs(const Node& n);
 // "the variable 'x'", for messages.
 std::string variable_of(const Node& n, size_t output);
 // All values that a node reads, in its bodies' results too.
@@ -123,8 +136,15 @@ class Graph {
   int add_trip(DType dtype, const std::string& user_line);
   int add_unset(const std::string& user_line);
   int add_loop(Node loop);
+  int add_change(Node change);  // filter, expand, flatten, rebatch
+  int domain_of(int node) const { return settled(nodes_.at(node).domain); }
+  int settled(int domain) const {
+    while (domains_.at(domain).same >= 0) domain = domains_[domain].same;
+    return domain;
+  }
   const std::vector<Domain>& domains() const { return domains_; }
-  void set_outputs(std::vector<ValueRef> outputs);
+  // Outputs are of the same samples, unless they may be of several.
+  void set_outputs(std::vector<ValueRef> outputs, bool mixed = true);
   const std::vector<ValueRef>& outputs() const { return outputs_; }
   void set_seed(uint64_t seed) { seed_ = seed; }
   uint64_t seed() const { return seed_; }
@@ -149,9 +169,17 @@ class Graph {
 
  private:
   friend void place(Planning& p);  // rewrites the nodes' devices and references
+  friend void settle_domains(Planning& p);
   bool has_value(ValueRef v) const;
   void check_visible(ValueRef v, int region) const;
   int add_control(Node node);
+  void check_change(Node& n);
+  // One domain for all that the node reads and for what stands in its bodies; constants get one that fits.
+  void join_domains(Node& n);
+  void join_outputs(std::vector<ValueRef>& outputs, bool mixed);
+  ValueRef constant_for(ValueRef v, int domain);
+  bool within_domain(int domain, int outer) const;
+  std::string shown_domain(int domain, int node) const;
   std::vector<Node> nodes_;
   std::vector<Body> regions_;
   int current_ = 0;
@@ -161,5 +189,7 @@ class Graph {
 };
 
 std::string to_text(const ValueType& t);  // "uint8 HWC"
+// Whether a value is names of files that a reader hands out, until somebody reads them.
+bool names_files(const Graph& g, ValueRef v);
 
 }  // namespace penstock

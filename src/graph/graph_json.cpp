@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 constexpr int kVersion = 1;
-constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset"};
+constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset",
+                                    "filter", "expand", "flatten", "rebatch"};
 
 json to_json(const Value& v) {
   return std::visit([](const auto& x) -> json {

@@ -25,6 +25,10 @@ std::string control_text(const Graph& g, const Node& n) {
     }
     case Control::argument: return "value of the loop";
     case Control::trip: return "number of the trip";
+    case Control::filter:
+    case Control::expand:
+    case Control::flatten:
+    case Control::rebatch: return fmt::format("{}({})", n.op, list_of(g, n.inputs));
     default: return "unset";
   }
 }

@@ -41,6 +41,11 @@ void place(Planning& p);
 void push_down(Planning& p);
 // Makes steps: neighbors become one stage where the result keeps its bytes.
 void group(Planning& p);
+// Says whose samples each node works on, now that all of it is known, and puts steps behind the one that makes their
+// samples.
+void settle_domains(Planning& p);
+void order_by_domains(Planning& p);
+void find_step_domains(Planning& p);
 // Puts the steps of bodies between the parts of their nodes of control flow.
 void arrange(Planning& p);
 // Says what bodies read from outside, and where their parts jump to.

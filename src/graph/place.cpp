@@ -48,10 +48,11 @@ void place(Planning& p) {
   for (Node& n : g.nodes_) {
     if (n.control != Control::none) {  // it decides on the host; its values stay where they come from
       gpu[n.id] = p.options.gpu && n.on_gpu && n.outputs_on_gpu.empty();
-      const size_t deciding = n.control == Control::branch ? 1 : n.counted;
+      const size_t deciding = deciding_inputs(n);
       for (size_t k = 0; k < n.inputs.size(); ++k) {
         const size_t value = k - deciding;
-        const bool there = k >= deciding && gpu[n.arguments[value]];
+        const bool there = k >= deciding && (changes_samples(n.control) ? p.options.gpu && n.outputs_on_gpu[value] != 0
+                                                                        : gpu[n.arguments[value]] != 0);
         n.inputs[k] = placed(n.inputs[k], there);
       }
       for (size_t k = 0; k < n.results.size(); ++k) {

@@ -40,6 +40,7 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   };
   tell("trace", [&] { return traced_text(g); });
   tell("infer", [&] { return inferred_text(g); });  // Graph::add() ran it
+  settle_domains(p);
   prune(p);
   tell("prune", [&] { return pruned_text(p); });
   place(p);
@@ -47,6 +48,7 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   push_down(p);
   tell("push_down", [&] { return pushed_down_text(p); });
   group(p);
+  order_by_domains(p);
   tell("group", [&] { return p.plan.text(); });
   arrange(p);
   add_transfers(p);
@@ -57,6 +59,7 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   tell("decode_regions", [&] { return p.plan.text(); });
   find_captures(p);
   find_last_uses(p);
+  find_step_domains(p);
   tell("last_use", [&] { return last_uses_text(p); });
   return std::move(p.plan);
 }
@@ -72,6 +75,12 @@ std::string Plan::step_text(size_t i) const {
   std::string s = kKinds[static_cast<int>(step.kind)];
   if (step.kind == Step::Kind::transfer)
     return s + fmt::format(": {} to {}", graph.value_text(step.inputs[0]), graph.value_text(step.output));
+  if (step.kind == Step::Kind::control && step.flow == Step::Flow::change) {
+    const Node& n = graph.node(step.nodes[0]);
+    s = fmt::format("{}: %{} of", n.op, n.id);
+    for (const ValueRef& v : step.inputs) s += " " + graph.value_text(v);
+    return s;
+  }
   if (step.kind == Step::Kind::control)
     return fmt::format("{}: %{}{}", kFlows[static_cast<int>(step.flow)], step.nodes[0],
                        step.flow == Step::Flow::begin_branch ? " of " + graph.value_text(step.inputs[0]) : "");

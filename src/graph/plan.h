@@ -18,12 +18,13 @@ struct Step {
   bool gpu = false;               // stage, decode, transfer: the output is there
   bool regions = false;           // decode: only what the next step, a stage, reads of the pictures
   // Parts of a node of control flow; the steps of its bodies lie between them.
-  enum class Flow : uint8_t { begin_branch, begin_else, end_branch, begin_loop, test_loop, repeat_loop, end_loop, unset };
+  enum class Flow : uint8_t { begin_branch, begin_else, end_branch, begin_loop, test_loop, repeat_loop, end_loop, unset, change };
   Flow flow = Flow::unset;
   int target = -1;                // where begin_branch, test_loop and repeat_loop jump to
   int repeat = -1;                // repeat_loop: behind begin_loop
   // Values from outside that the steps of the body read, or of the loop; test_loop: those of the test that the body reads.
   std::vector<ValueRef> captured;
+  int domain = 0;                 // whose samples it runs on
   bool pinned = false;            // the output only goes on to the GPU; transfer: the input is such a one
 };
 

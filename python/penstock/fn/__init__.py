@@ -50,6 +50,13 @@ for _name in ("python_function", "numba_function"):
     globals()[_name].__doc__ = _core.operator_function(_name).__doc__
 
 
+def __getattr__(name):  # loaded late: penstock.batches imports this package's parent
+    if name in ("filter", "expand", "flatten_batch", "rebatch"):
+        from .. import batches
+        return getattr(batches, name)
+    raise AttributeError(f"module 'penstock.fn' has no attribute '{name}'")
+
+
 def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
     from ..tfrecord import reader
     return reader(_read, features=features, **arguments)

@@ -22,13 +22,15 @@ class BaseIterator:
     whose epochs count. auto_reset: False or "no": reset() begins the next epoch; True or "yes": the next loop does.
     last_batch_policy: FILL (full, with samples of the next epoch or, with the reader's pad_last_batch, repeated ones),
     DROP, PARTIAL (shorter). last_batch_padded: with `size`, the source repeats samples to fill the last batch.
-    prepare_first_batch: the first batch is made in the constructor. dynamic_shape: ignored. fill_last_batch: deprecated,
+    refill: where fn.filter, fn.expand and their kind change how many samples there are, batches have the sizes that result
+    (False), or the samples are put together to full batches of the pipelines' batch_size (True); epochs count the source's
+    samples either way. prepare_first_batch: the first batch is made in the constructor. dynamic_shape: ignored. fill_last_batch: deprecated,
     True means FILL and False PARTIAL.
     """
 
     def __init__(self, pipelines, output_map, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
                  dynamic_shape=False, last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL,
-                 prepare_first_batch=True):
+                 prepare_first_batch=True, refill=False):
         assert pipelines is not None, "the number of pipelines must be at least 1"
         self._pipes = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
         assert self._pipes, "the number of pipelines must be at least 1"
@@ -56,20 +58,22 @@ class BaseIterator:
             if reader_name is not None:  # the reader cuts its epochs itself
                 p._set_epoch_mode({"FILL": "stream", "DROP": "drop", "PARTIAL": "partial"}[self._policy.name])
             p.build()
+            if refill:
+                p._pipeline.set_refill(p.max_batch_size)
             assert p.num_outputs == len(self.output_map), \
                 f"output_map names {len(self.output_map)} outputs, the pipeline has {p.num_outputs}"
         self._epochs = 0        # that reset() has ended
         self._taken = 0         # samples a pipeline, in this epoch; FILL: since the first
-        self._batches = 0
+        self._batches = 0       # of the source
         self._ended = False
-        self._first = None
+        self._first = None      # (batches of each pipeline, what they took of the source)
         self._targets = None
         if reader_name is not None:
             self._plan_epochs()
         if prepare_first_batch:
             try:
                 self._states = [p.checkpoint() for p in self._pipes] if self._pipes[0].enable_checkpointing else None
-                self._first = [p._run() for p in self._pipes]
+                self._first = self._next_outputs()
             except StopIteration as error:
                 raise RuntimeError("prepare_first_batch found no data") from error
 
@@ -123,18 +127,27 @@ class BaseIterator:
     def __next__(self):
         if self._ended or self._epoch_over():
             self._end()
-        try:
-            outputs = self._first if self._first is not None else [p._run() for p in self._pipes]
-        except StopIteration:
-            self._end()
-        self._first = None
-        size = len(outputs[0][0])
-        keep = size
-        self._taken += size
-        self._batches += 1
-        if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL:
+        while True:
+            try:
+                outputs, (taken, batches, ends) = self._first if self._first is not None else self._next_outputs()
+            except StopIteration:
+                self._end()
+            self._first = None
+            size = len(outputs[0][0])
+            self._taken += taken
+            self._batches += batches
+            if size or not ends:
+                break
+            if self._epoch_over():  # nothing was left of the end of the epoch
+                self._end()
+        keep = None
+        if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL and size == taken:
             keep = size - max(0, self._taken - self._share())
         return self._convert_all(outputs, keep)
+
+    def _next_outputs(self):
+        outputs = [p._run() for p in self._pipes]
+        return outputs, self._pipes[0]._consumed
 
     next = __next__
 
@@ -190,5 +203,5 @@ class BaseIterator:
     def _convert_all(self, outputs, keep):
         return [{name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)} for batches in outputs]
 
-    def _convert(self, batch, keep):
+    def _convert(self, batch, keep):  # keep: samples, None: all
         raise NotImplementedError

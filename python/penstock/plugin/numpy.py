@@ -16,7 +16,7 @@ class NumpyIterator(BaseIterator):
         if not batch.is_uniform():
             return [t.numpy() for t in batch][:keep]
         array = batch.as_array()
-        return array[:keep] if keep < len(batch) else array
+        return array[:keep] if keep is not None and keep < len(batch) else array
 
 
 DALIGenericIterator = NumpyIterator

@@ -13,7 +13,7 @@ def _dense(batch, keep):
         tensor = batch.torch()
     except TypeError as error:
         raise RuntimeError(f"the batch must be representable as a tensor: {error}") from None
-    return tensor[:keep] if keep < len(batch) else tensor
+    return tensor[:keep] if keep is not None and keep < len(batch) else tensor
 
 
 class DALIGenericIterator(BaseIterator):
@@ -30,9 +30,9 @@ class DALIClassificationIterator(DALIGenericIterator):
     """DALIGenericIterator with the outputs "data" and "label"."""
 
     def __init__(self, pipelines, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None, dynamic_shape=False,
-                 last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True):
+                 last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True, refill=False):
         super().__init__(pipelines, ["data", "label"], size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
-                         last_batch_padded, last_batch_policy, prepare_first_batch)
+                         last_batch_padded, last_batch_policy, prepare_first_batch, refill)
 
 
 class DALIRaggedIterator(BaseIterator):
@@ -47,12 +47,12 @@ class DALIRaggedIterator(BaseIterator):
 
     def __init__(self, pipelines, output_map, size=-1, reader_name=None, output_types=None, auto_reset=False,
                  fill_last_batch=None, dynamic_shape=False, last_batch_padded=False,
-                 last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True):
+                 last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True, refill=False):
         tags = list(output_types) if output_types is not None else [self.DENSE_TAG] * len(output_map)
         assert len(tags) == len(output_map), "output_types must name every output"
         self._tags = dict(zip(output_map, tags))
         super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
-                         last_batch_padded, last_batch_policy, prepare_first_batch)
+                         last_batch_padded, last_batch_policy, prepare_first_batch, refill)
 
     def _convert_all(self, outputs, keep):
         def convert(name, batch):

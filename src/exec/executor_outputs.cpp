@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user receives: finished iterations as they are, or cut anew into batches of one size; and what a checkpoint says
+// of it.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "exec/executor.h"
+
+namespace penstock {
+namespace {
+
+constexpr int kMostSkipped = 1000;  // iterations in a row of which nothing is left
+
+Batch joined(std::vector<Tensor> tensors) { return tensors.empty() ? Batch() : Batch::from_tensors(std::move(tensors)); }
+
+}  // namespace
+
+void Executor::find_rebatch() {
+  const auto& outputs = plan.graph.outputs();
+  for (const ValueRef& v : outputs) {
+    const Node& n = plan.graph.node(v.node);
+    if (n.control == Control::rebatch) rebatch_ = static_cast<int>(constant_of(n, "batch_size", 0));
+  }
+  if (rebatch_ > 0) check_refill();
+}
+
+void Executor::check_refill() const {
+  const auto& outputs = plan.graph.outputs();
+  for (const ValueRef& v : outputs)
+    if (plan.graph.node(v.node).domain != plan.graph.node(outputs[0].node).domain)
+      bad_argument("outputs of different samples cannot be cut into batches of one size; rebatch takes all outputs in one call");
+}
+
+// The oldest iteration, when it is done; throws what it ended with.
+std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& poll) {
+  std::shared_ptr<Iteration> it;
+  std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
+  const int64_t begin = clock_ns();
+  {
+    std::unique_lock lock(mutex_);
+    if (queue_.empty()) bad_argument("outputs() without a scheduled run");
+    consumer_waits_ = true;
+    work_.notify_all();
+    while (!queue_.front()->finished) {
+      ready_.wait_for(lock, std::chrono::milliseconds(50));
+      if (poll && !queue_.front()->finished) {
+        lock.unlock();
+        try {
+          poll();
+        } catch (...) {
+          std::lock_guard again(mutex_);
+          consumer_waits_ = false;
+          throw;
+        }
+        lock.lock();
+      }
+    }
+    consumer_waits_ = false;
+    it = std::move(queue_.front());
+    queue_.pop_front();
+    if (it->end_of_data) {  // those behind it end at once; none may be left that asks its source after a reset()
+      ready_.wait(lock, [&] {
+        return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
+      });
+      gone.swap(queue_);
+    }
+  }
+  statistics.waited(begin, clock_ns());
+  if (it->no_memory) throw std::bad_alloc();
+  if (it->failure) throw *it->failure;
+  if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
+  for (auto& sample : it->left_out) budget.add(std::move(sample));  // what is read ahead does not count yet
+  return it;
+}
+
+void Executor::set_refill(int batch_size) {
+  std::lock_guard lock(mutex_);
+  if (next_number_ > 0) bad_argument("the pipeline has run: say before how its batches are cut");
+  if (batch_size < 1) bad_argument("a batch has at least 1 sample, not {}", batch_size);
+  check_refill();
+  if (rebatch_ == 0) rebatch_ = batch_size;
+}
+
+// An iteration of which nothing is handed out makes room for another one.
+void Executor::replace_skipped() {
+  for (auto& [node, source] : sources_) {
+    auto* external = dynamic_cast<ExternalSource*>(source.get());
+    if (external && dynamic_cast<FeedQueue*>(external->feed()))
+      bad_argument("no batch came of what was fed to '{}': too few of its samples stayed; feed the next one", graph.node(node).name);
+  }
+  schedule();
+}
+
+bool Executor::ends_epoch(const Iteration& it) const { return it.last_of_epoch && options.epoch_mode != EpochMode::stream; }
+
+PipelineOutput Executor::outputs(const std::function<void()>& poll) {
+  check_process();
+  if (rebatch_ > 0) return refilled(poll);
+  PipelineOutput out;
+  for (int skipped = 1;; ++skipped) {
+    const auto it = next_finished(poll);
+    delivered_states_ = it->states;
+    out.taken += it->taken, ++out.source_batches;
+    out.end_of_epoch = ends_epoch(*it);
+    if (it->skipped && !out.end_of_epoch) {
+      if (skipped == kMostSkipped) {
+        const Node& n = plan.graph.node(plan.steps[it->step].nodes[0]);
+        Error e(ErrorKind::argument, fmt::format("left too few samples in {} iterations, one after the other", skipped));
+        e.op = n.op, e.user_line = n.user_line;
+        throw e;
+      }
+      replace_skipped();
+      continue;
+    }
+    add_outputs(out, *it);
+    statistics.delivered(static_cast<int>(out.origin.size()));
+    return out;
+  }
+}
+
+// Of an iteration that was skipped, batches without samples.
+void Executor::add_outputs(PipelineOutput& out, Iteration& it) {
+  for (const auto& v : plan.graph.outputs()) out.batches.push_back(it.skipped ? Batch() : it.values.at(v));
+  if (it.skipped) return;
+  use_domain(it, plan.graph.node(plan.graph.outputs().front().node).domain);
+  out.origin = std::move(it.origin);
+}
+
+PipelineOutput Executor::refilled(const std::function<void()>& poll) {
+  int have = 0;
+  for (const Part& p : parts_) have += p.left();
+  bool flush = !parts_.empty() && parts_.back().output.end_of_epoch;
+  for (int empty = 0; have < rebatch_ && !flush;) {
+    if (empty == kMostSkipped) bad_argument("no sample stayed in {} iterations one after the other", empty);
+    if (in_flight() == 0) replace_skipped();
+    std::shared_ptr<Iteration> it;
+    if (auto error = error_of([&] { it = next_finished(poll); })) {
+      if (error->kind() != ErrorKind::stopped || have == 0) {
+        if (error->kind() == ErrorKind::stopped) parts_.clear();
+        throw std::move(*error);
+      }
+      break;  // the data have ended: what there is
+    }
+    Part p;
+    add_outputs(p.output, *it);
+    p.output.taken = it->taken;
+    p.output.end_of_epoch = flush = ends_epoch(*it);
+    p.states = std::move(it->states);
+    p.at = std::min(std::exchange(resumed_, 0), static_cast<int>(p.output.origin.size()));
+    have += p.left();
+    empty = p.left() ? 0 : empty + 1;
+    parts_.push_back(std::move(p));
+  }
+  const int wanted = std::min(have, rebatch_);
+  const bool drop = flush && wanted < rebatch_ && options.epoch_mode == EpochMode::drop;
+  PipelineOutput out;
+  std::vector<std::vector<Tensor>> samples(plan.graph.outputs().size());
+  for (int left = wanted; !parts_.empty();) {
+    Part& p = parts_.front();
+    const int count = std::min(left, p.left());
+    for (int i = p.at; i < p.at + count && !drop; ++i) {
+      for (size_t k = 0; k < samples.size(); ++k) samples[k].push_back(p.output.batches[k].tensor(i));
+      out.origin.push_back(p.output.origin[static_cast<size_t>(i)]);
+    }
+    p.at += count, left -= count, skip_ = p.at;
+    if (p.left() > 0) break;
+    delivered_states_ = std::move(p.states);
+    out.taken += p.output.taken, ++out.source_batches;
+    out.end_of_epoch = p.output.end_of_epoch;
+    skip_ = 0;
+    parts_.pop_front();
+  }
+  for (auto& tensors : samples) out.batches.push_back(joined(std::move(tensors)));
+  statistics.delivered(static_cast<int>(out.origin.size()));
+  return out;
+}
+
+std::string Executor::checkpoint() const {
+  nlohmann::json sources = nlohmann::json::object();
+  for (const auto& [node, state] : delivered_states_) {
+    if (state.empty())
+      bad_argument("the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
+                   "with state_dict()", graph.node(node).name);
+    sources[graph.node(node).name] = state;
+  }
+  return nlohmann::json{{"penstock_checkpoint", 1}, {"seed", graph.seed()}, {"sources", sources}, {"skip", skip_}}.dump();
+}
+
+void Executor::restore(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
+  try {
+    const auto j = nlohmann::json::parse(text, nullptr, false);
+    if (!j.is_object() || j.value("penstock_checkpoint", 0) != 1 || !j.contains("sources") || !j["sources"].is_object())
+      bad_argument("this is not a checkpoint of a pipeline");
+    graph.set_seed(j.value("seed", uint64_t{0}));
+    skip_ = resumed_ = std::max(0, j.value("skip", 0));
+    for (const auto& [name, state] : j["sources"].items()) {
+      const int node = graph.find(name);
+      if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
+      sources_[node]->restore(state.get<std::string>());
+      delivered_states_[node] = state.get<std::string>();
+    }
+  } catch (const nlohmann::json::exception& e) {
+    bad_argument("a checkpoint that cannot be read: {}", e.what());
+  }
+}
+
+}  // namespace penstock

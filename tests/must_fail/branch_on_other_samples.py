@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [if] works on values of different samples: one is of the samples that the pipeline began with (LINE), another of those that expand gave (LINE); give both to one call of fn.filter, fn.expand or fn.flatten_batch |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    y = fn.expand(x, 2)
+    if n > 2:
+        y = y + 1.0
+    return y

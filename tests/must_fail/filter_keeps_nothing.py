@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [filter] left too few samples in 1000 iterations, one after the other |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    return fn.filter(x, keep=n > 100)
