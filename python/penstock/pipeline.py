@@ -8,7 +8,7 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, graph, nested
+from . import _core, control_flow_ast, declared_outputs, graph, nested
 from .graph import DataNode
 from .types import DType
 
@@ -285,7 +285,7 @@ class Pipeline:
             warnings.warn(text, stacklevel=3)
         for what, declared in self._declared.items():
             if declared is not None:
-                _check_declared(what, declared, batches)
+                declared_outputs.check(what, declared, batches)
         return batches
 
     def feed_input(self, data_node, data, layout=None, cuda_stream=None, use_copy_kernel=False):
@@ -533,31 +533,6 @@ def _text_of(checkpoint):
         with open(checkpoint, "rb") as file:
             return file.read().decode()
     return checkpoint
-
-
-def _check_declared(what, declared, batches):
-    each = declared if isinstance(declared, (list, tuple)) else [declared] * len(batches)
-    if len(each) != len(batches):
-        raise RuntimeError(f"output_{what} names {len(each)} outputs, the pipeline has {len(batches)}")
-    for k, (wish, batch) in enumerate(zip(each, batches)):
-        if wish is None:
-            continue
-        got = {"dtype": lambda: batch.dtype, "ndim": lambda: batch.ndim(), "layout": lambda: batch.layout()}[what]()
-        if got != wish:
-            shown = DType(wish).name if what == "dtype" else wish
-            raise RuntimeError(f"output {k} has {what} {getattr(got, 'name', got)!r}, output_{what} says {shown!r}")
-
-
-def made_by(function, args, keywords, options):
-    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
-    pipeline = Pipeline(**options)
-    graph.push(pipeline)
-    try:
-        outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
-    finally:
-        graph.pop()
-    pipeline.set_outputs(*outputs)
-    return pipeline
 
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
