@@ -15,15 +15,3 @@ def check(what, declared, batches):
         if got != wish:
             shown = DType(wish).name if what == "dtype" else wish
             raise RuntimeError(f"output {k} has {what} {getattr(got, 'name', got)!r}, output_{what} says {shown!r}")
-
-
-def made_by(function, args, keywords, options):
-    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
-    pipeline = Pipeline(**options)
-    graph.push(pipeline)
-    try:
-        outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
-    finally:
-        graph.pop()
-    pipeline.set_outputs(*outputs)
-    return pipeline

@@ -535,6 +535,18 @@ def _text_of(checkpoint):
     return checkpoint
 
 
+def made_by(function, args, keywords, options):
+    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
+    pipeline = Pipeline(**options)
+    graph.push(pipeline)
+    try:
+        outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
+    finally:
+        graph.pop()
+    pipeline.set_outputs(*outputs)
+    return pipeline
+
+
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     """Turns a function that returns values of a pipeline into one that returns a Pipeline.
 
