@@ -130,6 +130,8 @@ class BatchDecoder {
   virtual int best_group() const = 0;  // images that keep it full
   virtual int lanes() const { return 2; }  // groups that may be under way at once, each on a stream of its own
   virtual bool takes_regions() const { return false; }
+  // About as many bytes of the device as decode() will take for this image besides its pixels.
+  virtual size_t device_bytes(const DeviceDecode&) const { return 0; }
   // Decodes on the stream: after what is on it, before what comes next. May wait on the host for its engine; one call at a
   // time. The files must live until `stream` has passed; files that lie close together in one piece of pinned memory go up
   // in one copy. What is returned (null: all errors are known already) outlives neither the decoder nor `images`' files.

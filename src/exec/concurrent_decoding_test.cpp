@@ -151,6 +151,7 @@ TEST_F(ConcurrentDecoding, ADecoderThatEndsDropsWhatWaitsAndCountsItsMemory) {
     }
     if (round % 2) {
       EXPECT_EQ(told, 6);
+      EXPECT_EQ(decoder.bytes_in_use(), 0u);
     }
   }
   EXPECT_GT(most, known[0].pixels.size());

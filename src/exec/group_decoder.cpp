@@ -2,6 +2,7 @@
 #include "exec/group_decoder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -32,6 +33,8 @@ GroupDecoder::~GroupDecoder() {
 }
 
 void GroupDecoder::add(DecodeJob job) {
+  for (const DeviceDecode& image : job.images) job.bytes += decoder_->device_bytes(image);
+  bytes_ += job.bytes;
   {
     std::lock_guard lock(signal_->mutex);
     images_ += job.images.size();
@@ -93,6 +96,7 @@ void GroupDecoder::decode(size_t number) {
     const auto passed = runtime.record(device, lane.stream);
     for (DecodeJob& job : lane.group) runtime.wait(device, job.stream, *passed);
   });
+  for (DecodeJob& job : lane.group) bytes_ -= std::exchange(job.bytes, 0);
   if (failure) lane.in_flight = nullptr;
   if (!lane.in_flight) tell(lane, failure);
   const auto passed = [signal = signal_, number] {

@@ -17,6 +17,7 @@ struct DecodeJob {
   std::shared_ptr<void> files;           // keeps files and headers that `images` point to
   StreamHandle stream = nullptr;         // `pixels` are taken on it, and read on it afterwards
   std::shared_ptr<DeviceEvent> taken;    // the pixels' memory is free to be written
+  size_t bytes = 0;                      // set by add(): what the decoder will take of the device, about
   // Called by the decoding thread once what comes next on the stream sees the pixels and all damage is known; `images`
   // have their errors.
   std::function<void(DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns)> done;
@@ -31,7 +32,8 @@ class GroupDecoder {
   ~GroupDecoder();  // waits for the decoder; jobs that it has not begun or not finished are dropped
   const BatchDecoder& decoder() const { return *decoder_; }
   void add(DecodeJob job);
-  // On the device, of the decoder itself, as long as its work is not known to be done.
+  // On the device, of the decoder itself: what it will take for jobs that wait, and what it has taken as long as its work is
+  // not known to be done.
   size_t bytes_in_use() const { return bytes_; }
 
  private:

@@ -87,6 +87,7 @@ class JpegDecoder final : public BatchDecoder {
                        std::shared_ptr<const void>* header) const override {
     return jpeg_gpu::jpeg_cuda_declines(file, info, params, header);
   }
+  size_t device_bytes(const DeviceDecode& image) const override { return jpeg_gpu::device_bytes_about(image); }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                           StreamHandle stream) override;
 

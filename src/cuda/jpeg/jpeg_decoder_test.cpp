@@ -38,6 +38,36 @@ TEST(JpegOnTheGpu, GivesTheCpusBytesForEverySamplingAndSize) {
   }
 }
 
+// A pipeline's memory_limit goes by it.
+TEST(JpegOnTheGpu, ForeseesAboutWhatItTakes) {
+  for (const int sampling : {1, 2})
+    for (const bool part : {false, true}) {
+      test::GpuJpegs gpu;
+      for (int i = 0; i < 6; ++i) {
+        JpegRecipe r;
+        r.height = 375, r.width = 500, r.h = r.v = sampling, r.components = i == 5 ? 1 : 3;
+        r.quality = 60 + 8 * i, r.seed = static_cast<uint32_t>(i);
+        gpu.add(test::make_jpeg(r), r.text(), part ? std::optional(Region{40, 50, 224, 224}) : std::nullopt);
+      }
+      gpu.decode({});
+      const double ratio = static_cast<double>(gpu.foreseen_bytes) / static_cast<double>(gpu.taken_bytes);
+      EXPECT_GT(ratio, 0.75) << sampling << part;
+      EXPECT_LT(ratio, 1.25) << sampling << part;
+    }
+}
+
+TEST(JpegOnTheGpu, TakesTheLongestSides) {
+  test::GpuJpegs gpu;
+  for (const auto& [height, width] : {std::pair{65500, 3}, {3, 65500}, {1, 65499}, {65497, 9}}) {
+    JpegRecipe r;
+    r.height = height, r.width = width, r.h = width > 8 ? 2 : 1, r.v = height > 8 ? 2 : 1;
+    r.seed = static_cast<uint32_t>(height), r.quality = 40;
+    r.restart_mcus = width == 9 ? 700 : 0;
+    gpu.add(test::make_jpeg(r), r.text());
+    gpu.add(test::make_jpeg(r), r.text() + ", its end", Region{height / 2, width / 2, (height + 1) / 2, (width + 1) / 2});
+  }
+  gpu.expect_equal();
+}
 
 TEST(JpegOnTheGpu, TakesRestartMarkers) {
   test::GpuJpegs gpu;

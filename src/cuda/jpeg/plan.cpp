@@ -52,6 +52,15 @@ void mcu_range(int64_t first, int64_t count, int sampling, int64_t chroma, uint3
 
 }  // namespace
 
+size_t device_bytes_about(const DeviceDecode& image) {
+  const size_t of_file = image.file.size() * 5 / 2;  // itself, without stuffing, and what is kept for each 1,024 bits
+  const auto pixels = static_cast<size_t>(image.region.height ? image.region.height * image.region.width
+                                                              : image.info->height * image.info->width);
+  // A sample has a byte, its coefficient two; a block 4 bytes more.
+  const auto* h = static_cast<const FileHeader*>(image.header.get());
+  return of_file + (h ? pixels * h->mcu_blocks / static_cast<size_t>(h->h * h->v) : pixels * 3) * 49 / 16;
+}
+
 void Plan::clear(size_t file_bytes) {
   division_ = wish_;
   if (!division_.sub_bits) division_.sub_bits = file_bytes < kManyBytes ? 2048 : 4096;

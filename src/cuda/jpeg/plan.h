@@ -18,6 +18,9 @@ struct Division {
   uint32_t entry_bits = kEntryBits;
 };
 
+// What a batch needs of the device for this image, about: without what 8 or 16 rows and columns around its region take.
+size_t device_bytes_about(const DeviceDecode& image);
+
 // Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
 class Plan {
  public:

@@ -70,9 +70,12 @@ class GpuJpegs {
       images.push_back(image);
       of.push_back(i);
     }
+    foreseen_bytes = 0;
+    for (const DeviceDecode& image : images) foreseen_bytes += decoder_->device_bytes(image);
     const auto flight = decoder_->decode(images, params, stream_);
     driver_->synchronize(0, stream_);
     if (flight) flight->finish(images);
+    taken_bytes = flight ? flight->device_bytes() : 0;
     for (size_t k = 0; k < images.size(); ++k) {
       Result& result = results[of[k]];
       const auto* from = static_cast<const uint8_t*>(images[k].pixels);
@@ -126,6 +129,7 @@ class GpuJpegs {
   }
   Driver& driver() { return *driver_; }
   BatchDecoder& decoder() { return *decoder_; }
+  size_t foreseen_bytes = 0, taken_bytes = 0;  // on the device, of the last decode()
 
  private:
   static constexpr size_t kGuard = 64;
