@@ -86,9 +86,9 @@ int gpu_of(PyObject* value) {
 // Frameworks' arrays are worked on in the stream that their framework is using; others in one of ours.
 StreamHandle stream_for(Kind like, const Batch* inputs, Py_ssize_t n, int gpu) {
   StreamHandle stream = like == Kind::torch || like == Kind::cupy ? current_stream(like, gpu) : nullptr;
-  if (!stream && like == Kind::sequence && n > 0 && inputs[0].device() == Device{DeviceKind::gpu, static_cast<int16_t>(gpu)})
-    stream = inputs[0].stream;
-  return stream;
+  if (stream || n == 0 || inputs[0].device() != Device{DeviceKind::gpu, static_cast<int16_t>(gpu)}) return stream;
+  const bool torchs = like == Kind::batch && is_torchs_stream(inputs[0].stream, gpu);  // a batch of its tensors
+  return like == Kind::sequence || torchs ? inputs[0].stream : nullptr;
 }
 
 void tell_host_work(const Operator& op) {

@@ -26,8 +26,11 @@ template <class Managed> void delete_unused(PyObject* capsule, const char* name)
   if (m && m->deleter) m->deleter(m);
 }
 
+bool torch_used = false;  // tensors of it have been here; under Python's lock
+
 // torch's C table for exchanging tensors, where its version has one.
 const DLPackExchangeAPI* torch_exchange() {
+  torch_used = true;
   static const DLPackExchangeAPI* api = [] {
     nb::object type = nb::module_::import_("torch").attr("Tensor");
     const DLPackExchangeAPI* found = nullptr;
@@ -57,6 +60,10 @@ StreamHandle current_stream(Kind kind, int gpu) {
   if (kind == Kind::cupy)
     return stream_of_number(nb::cast<uintptr_t>(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")));
   return nullptr;
+}
+
+bool is_torchs_stream(StreamHandle stream, int gpu) {
+  return torch_used && stream && current_stream(Kind::torch, gpu) == stream;
 }
 
 static Tensor adopt_capsule(PyObject* capsule, Where where) {

@@ -37,6 +37,8 @@ PyObject* dlpack_capsule(Tensor tensor, bool versioned);
 PyObject* cupy_from_tensor(Tensor tensor);
 // The stream that the framework of this kind of array works on now; null: it has none, or is not loaded.
 StreamHandle current_stream(Kind kind, int gpu);
+// Whether it is the current one of torch, which has been used.
+bool is_torchs_stream(StreamHandle stream, int gpu);
 inline Device place_of(const Tensor& t) { return t.device; }
 inline Device place_of(const Batch& b) { return b.device(); }
 // Without Python's lock while the host waits.

@@ -117,7 +117,7 @@ Batch from_gpu(const Batch& from, Device target, int gpu, StreamHandle stream) {
   to.allocate(on_gpu(target) ? rt.memory(gpu) : rt.pinned_memory(), stream);
   order_before(from, stream);
   const Placing p = placing_of(from);
-  if (lies_as(from, p)) {
+  if (lies_as(from, p) && (from.size() > kCopiedOneByOne || p.bytes == from.bytes())) {
     if (p.bytes > 0) rt.copy(gpu, to.sample(0).data, from.sample(0).data, p.bytes, stream);
   } else {
     for (int i = 0; i < from.size(); ++i)
@@ -280,6 +280,7 @@ Batch taken_over(Batch b, StreamHandle stream) {
   order_before(b, stream);
   if (b.stream) {
     const std::shared_ptr<UsedOn> all(new UsedOn{{}, b.device().id, b.stream, stream});
+    all->owners.reserve(static_cast<size_t>(b.size()) + 1);
     const auto take = [&](std::shared_ptr<void>& owner) {
       if (!owner) return;
       void* p = owner.get();

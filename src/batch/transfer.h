@@ -37,6 +37,10 @@ Tensor copy_to(const Tensor& from, Device to, StreamHandle stream = nullptr);
 Batch on_host(const Batch& batch);
 Tensor on_host(const Tensor& tensor);
 
+// Samples that a ragged batch has at most to be copied from a GPU one by one: else what lies between them, up to 63 bytes that
+// nobody wrote, is copied along.
+constexpr int kCopiedOneByOne = 8;
+
 // The samples of a batch on a GPU, one after the other in new memory of the only sample of `to`, whose shape is set.
 void gather_on_gpu(const Batch& from, Batch& to);
 

@@ -295,7 +295,7 @@ class GpuStage final : public BatchStageRunner {
       }
     }
     if (!chosen) chosen = kernels_->choose(driver_, code_, call.device, v, pack.entries);
-    TableWriter table(driver_.pinned_memory(), call.stream, std::max<size_t>(pad.table_bytes, 4096));
+    TableWriter table(driver_.pinned_memory(), call.stream, pad.table_bytes + 4096);
     const PackedTable packed = pack_table(code_, chosen->variant, pack, table);
     if (chosen->variant.generic) append_generic_program(code_, chosen->variant, table);
     pad.table_bytes = table.size();

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 namespace penstock {
 namespace {
@@ -113,7 +114,8 @@ bool can_tile(const StageCode& code, SampleGeometry& g) {
   if (code.source < 0 || g.affine || n < 2 || g.in_planes > 4) return false;
   for (int d = 0; d + 2 < n; ++d)
     if (g.dims[d].filter >= 0) return false;
-  g.tiling.x = taps_of(g, g.dims.back()), g.tiling.y = taps_of(g, g.dims[n - 2]);
+  new (&g.tiling.x) AxisTaps(taps_of(g, g.dims.back()));  // in place: copies wait for what was just stored
+  new (&g.tiling.y) AxisTaps(taps_of(g, g.dims[n - 2]));
   const Path path = path_of(code, g);
   g.tiling.tile = choose_tile(g, path);  // of at most two taps each way: rows in shared memory fit as well
   if (g.tiling.tile.width == 0) return false;

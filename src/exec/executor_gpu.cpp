@@ -92,9 +92,10 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
     }
   }
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
+  const Batch* files = !s.inputs.empty() && has_record(s.inputs[0]) ? &it.values.at(s.inputs[0]) : nullptr;
   for (int i = 0; i < outputs[0].size(); ++i)
     if (auto& sample = outputs[0].sample(i); sample.source.empty())
-      sample.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
+      sample.source = files ? files->sample(i).source : it.origin[i].path;
   it.values[s.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
 }

@@ -2,6 +2,7 @@
 // What the executor does in each kind of step.
 #include <algorithm>
 
+#include "batch/transfer.h"
 #include "data/storage.h"
 #include "exec/call.h"
 #include "exec/executor.h"
@@ -82,7 +83,8 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   const Node& source = plan.graph.node(node);
   for (int k = 0; k < source.outputs; ++k) {
     Batch& b = it.values.at({node, k});
-    if (s.gpu) b = to_gpu(it, b, false);
+    if (s.gpu && b.device().kind == DeviceKind::gpu && b.device().id == gpu_->device()) b = taken_over(std::move(b), it.stream);
+    else if (s.gpu) b = to_gpu(it, b, false);
     else if (b.device().kind == DeviceKind::gpu)
       bad_argument("gives batches on a GPU: say device='gpu' where the source is made");
   }
@@ -121,9 +123,9 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
     Batch& b = w->outputs[k];
     b.allocate(options.memory);
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
-    it.values[{n.id, k}] = b;
   }
   if (elements >= (1 << 14)) {
+    for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = w->outputs[k];
     it.items = it.size;
     it.step_state = w;
     return;
@@ -137,6 +139,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
       add_error(it, i, std::move(e));
     }
   }
+  for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = std::move(w->outputs[k]);
 }
 
 std::shared_ptr<void> Executor::slot_token(Iteration& it) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/gpu_work.h"
 
+#include "batch/transfer.h"
 #include "exec/staging_memory.h"
 
 namespace penstock {
@@ -80,7 +81,8 @@ void GpuWork::notify(StreamHandle stream, std::function<void()> f) {
 }
 
 void GpuWork::copy(const Batch& from, Batch& to, StreamHandle stream) {
-  constexpr ptrdiff_t kPadding = 64;  // of samples in one block
+  const bool written = from.device().kind == DeviceKind::cpu || from.size() > kCopiedOneByOne;
+  const ptrdiff_t padding = written ? 64 : 1;  // of samples in one block
   const char* begin = nullptr;
   char* target = nullptr;
   size_t bytes = 0;
@@ -94,7 +96,7 @@ void GpuWork::copy(const Batch& from, Batch& to, StreamHandle stream) {
     const auto* p = static_cast<const char*>(a.data);
     auto* q = static_cast<char*>(b.data);
     const ptrdiff_t gap = p - (begin + bytes);
-    if (bytes && !a.owner && !b.owner && gap >= 0 && gap < kPadding && p - begin == q - target) {
+    if (bytes && !a.owner && !b.owner && gap >= 0 && gap < padding && p - begin == q - target) {
       bytes = static_cast<size_t>(p - begin) + size;
     } else {
       flush();

@@ -445,3 +445,30 @@ def test_the_decoder_is_absent_or_fails(jpegs, environment):
                 for w, g in zip(want.as_cpu(), got.as_cpu()):
                     np.testing.assert_array_equal(np.array(g), np.array(w))
         """, **environment)
+
+
+def test_a_steady_iteration_asks_for_one_copy_and_one_launch(order):
+    """Of a batch of a user's own arrays: one order for all of them, not one for each."""
+    arrays = [np.full((3 + i % 5, 4 + i % 3, 3), i, np.uint8) for i in range(32)]
+    batch = penstock.batch([a for a in penstock.batch(arrays, layout="HWC").gpu()], layout="HWC")  # an owner for each sample
+
+    @pipeline_def(batch_size=32, num_threads=1, device_id=0, prefetch_queue_depth=1)
+    def pipeline():
+        x = fn.external_source(source=lambda: batch, device="gpu", layout="HWC")
+        x = fn.random_resized_crop(x, size=[2, 2], antialias=False)
+        return fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", crop=(2, 2), mirror=fn.random.coin_flip())
+
+    p = pipeline()
+    p.build()
+    for _ in range(3):
+        p.run()
+    start = len(order())
+    for _ in range(8):
+        p.run()
+    lines = order()[start:]
+
+    def count(what):
+        return sum(what in line for line in lines)
+    assert 7 <= count("launch") <= 9 and count("copy") == count("launch")  # what was prefetched differs by one
+    assert count("record event") <= 3 * 9 and count("waits for event") <= 3 * 9
+    assert count("notify") <= 2 * 9 and count("host waits") == 0

@@ -31,10 +31,16 @@ RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, 
   } else if (w * static_cast<float>(max_h) < min_area) {
     wh = max_h, found = true;
   }
+  PhiloxBlock last = random.block(0);  // four draws
+  uint64_t last_number = 0;
+  const auto draw = [&](uint64_t i) {
+    if (i >> 2 != last_number) last = random.block(last_number = i >> 2);
+    return last.word[i & 3];
+  };
   const float log_lo = std::log(ratio_lo), log_hi = std::log(ratio_hi);
   for (int i = 0; i < num_attempts && !found; ++i) {
-    const float a = (random_area[0] + (random_area[1] - random_area[0]) * random.uniform(2 * i)) * area;
-    const float ratio = std::exp(log_lo + (log_hi - log_lo) * random.uniform(2 * i + 1));
+    const float a = (random_area[0] + (random_area[1] - random_area[0]) * uniform01(draw(2 * i))) * area;
+    const float ratio = std::exp(log_lo + (log_hi - log_lo) * uniform01(draw(2 * i + 1)));
     ww = std::max<int64_t>(1, std::llround(std::sqrt(a * ratio)));
     wh = std::max<int64_t>(1, std::llround(std::sqrt(a / ratio)));
     const float got = static_cast<float>(ww) / static_cast<float>(wh);
@@ -49,9 +55,8 @@ RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, 
     ww = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(ww) * cut));
   }
   ww = std::min(ww, width), wh = std::min(wh, height);
-  auto below = [&](int draw, int64_t n) {  // uniform in [0, n)
-    return static_cast<int64_t>(uint64_t{random.draw(2 * static_cast<uint64_t>(num_attempts) + draw)} *
-                                    static_cast<uint64_t>(n) >> 32);
+  auto below = [&](int k, int64_t n) {  // uniform in [0, n)
+    return static_cast<int64_t>(uint64_t{draw(2 * static_cast<uint64_t>(num_attempts) + k)} * static_cast<uint64_t>(n) >> 32);
   };
   return {below(0, height - wh + 1), below(1, width - ww + 1), wh, ww};
 }
