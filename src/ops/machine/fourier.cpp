@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/fourier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+namespace penstock {
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions alone
+namespace fourier_scalar {
+#include "ops/machine/fourier.inc.h"
+}
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace fourier_avx2 {
+#include "ops/machine/fourier.inc.h"
+}
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,prefer-vector-width=512")
+namespace fourier_avx512 {
+#include "ops/machine/fourier.inc.h"
+}
+#pragma GCC pop_options
+#else
+namespace fourier_avx2 = fourier_scalar;
+namespace fourier_avx512 = fourier_scalar;
+#endif
+
+namespace {
+
+constexpr double kTurn = -2 * 3.14159265358979323846;
+
+void add_root(std::vector<float>& to, int64_t k, int64_t n) {
+  const double angle = kTurn * static_cast<double>(k % n) / static_cast<double>(n);
+  to.push_back(static_cast<float>(std::cos(angle)));
+  to.push_back(static_cast<float>(std::sin(angle)));
+}
+
+int next_radix(int n) {
+  for (int r : {4, 2, 3, 5})
+    if (n % r == 0) return r;
+  for (int r = 7; r <= n / r; r += 2)
+    if (n % r == 0) return r;
+  return n;
+}
+
+}  // namespace
+
+RealFourier::RealFourier(int length) : length_(length), complex_length_(length % 2 ? length : length / 2) {
+  for (int left = complex_length_, span = 1; left > 1;) {
+    Stage s;
+    s.radix = next_radix(left);
+    s.groups = left / s.radix;
+    s.span = span;
+    for (int j = 0; j < s.groups; ++j)
+      for (int k = 1; k < s.radix; ++k) add_root(s.twiddles, static_cast<int64_t>(j) * k, left);
+    if (s.radix > 5)
+      for (int r = 0; r < s.radix; ++r) add_root(s.roots, r, s.radix);
+    left = s.groups;
+    span *= s.radix;
+    stages_.push_back(std::move(s));
+  }
+  if (length_ % 2 == 0)
+    for (int k = 0; k <= length_ / 2; ++k) add_root(half_turns_, k, length_);
+}
+
+void RealFourier::magnitudes(Target target, float* in, float* out, bool squared) const {
+  thread_local std::vector<float> buffer, scratch, widened;
+  const size_t pairs = size_t{2} * kFourierLanes * complex_length_;
+  if (buffer.size() < pairs) buffer.resize(pairs);
+  int largest = 1;
+  for (const Stage& s : stages_) largest = std::max(largest, s.radix);
+  if (scratch.size() < size_t{4} * kFourierLanes * largest) scratch.resize(size_t{4} * kFourierLanes * largest);
+  if (complex_length_ == length_) {  // zeros for imaginary parts
+    widened.assign(pairs, 0.0f);
+    for (int i = 0; i < length_; ++i)
+      std::copy_n(in + i * kFourierLanes, kFourierLanes, &widened[size_t{2} * kFourierLanes * i]);
+    in = widened.data();
+  }
+  const auto run = target == Target::avx512 ? fourier_avx512::magnitudes
+                   : target == Target::avx2 ? fourier_avx2::magnitudes
+                                            : fourier_scalar::magnitudes;
+  run(stages_, length_, complex_length_, half_turns_.data(), in, buffer.data(), scratch.data(), out, squared);
+}
+
+std::shared_ptr<const RealFourier> real_fourier(int length) {
+  static std::mutex mutex;
+  static std::map<int, std::shared_ptr<const RealFourier>> kept;
+  const std::lock_guard lock(mutex);
+  auto& found = kept[length];
+  if (!found) found = std::make_shared<RealFourier>(length);
+  return found;
+}
+
+std::vector<float> hann_window(int length) {
+  std::vector<float> w(length);
+  for (int i = 0; i < length; ++i) w[i] = static_cast<float>(0.5 * (1 - std::cos(kTurn * (i + 0.5) / length)));
+  return w;
+}
+
+}  // namespace penstock

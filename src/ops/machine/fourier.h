@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discrete Fourier transforms of real signals, kFourierLanes of them side by side: each vector register holds the same
+// element of all. Mixed radices by Stockham's autosorting scheme (C. Van Loan, "Computational Frameworks for the Fast Fourier
+// Transform", 1992, 1.7): any length; prime factors above 5 cost their square. float32, without fused multiply-adds: the
+// same bits on every processor.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/target.h"
+
+namespace penstock {
+
+constexpr int kFourierLanes = 16;
+
+class RealFourier {
+ public:
+  explicit RealFourier(int length);  // at least 1
+  int length() const { return length_; }
+  int bins() const { return length_ / 2 + 1; }
+
+  // in: length x kFourierLanes, which is overwritten; out: bins x kFourierLanes, |X| to the power of 2 or 1.
+  void magnitudes(Target target, float* in, float* out, bool squared) const;
+
+  struct Stage {
+    int radix, groups, span;    // length left = radix * groups; span = product of the radices before
+    std::vector<float> twiddles;  // groups x (radix - 1) pairs
+    std::vector<float> roots;     // radix pairs, where radix > 5
+  };
+
+ private:
+  int length_, complex_length_;  // an even length is done as a complex one of half
+  std::vector<Stage> stages_;
+  std::vector<float> half_turns_;  // e^(-2 pi i k / length) of an even length
+};
+
+// The transform of a length, made once and kept.
+std::shared_ptr<const RealFourier> real_fourier(int length);
+
+// Hann's window with its samples in the middle of their steps: 0.5 (1 - cos(2 pi (i + 0.5) / length)).
+std::vector<float> hann_window(int length);
+
+}  // namespace penstock

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators on signals share.
+#pragma once
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+// float32 samples of one channel: shape (n), (n, 1) or (1, n).
+inline void check_signal(std::span<const ValueType> in) {
+  if (in[0].dtype != DType::none && in[0].dtype != DType::float32)
+    bad_type("expected a signal of float32, got {}", name_of(in[0].dtype));
+}
+inline int64_t signal_length(const Shape& shape) {
+  int64_t length = 1;
+  for (const int64_t extent : shape) {
+    if (extent != 1 && length != 1) bad_argument("expected a signal of one channel, got {} dimensions", shape.size());
+    length *= extent;
+  }
+  return length;
+}
+
+// The dimension of frequencies: 'f' of the layout; without one "f", "ft", "*ft" are taken for granted.
+inline int frequency_axis(const Layout& layout, int ndim) {
+  if (const int f = layout.find('f'); f >= 0) return f;
+  if (!layout.empty()) bad_argument("the layout {} has no dimension 'f'", layout.str());
+  return ndim <= 1 ? 0 : ndim - 2;
+}
+
+// Extents in front of an axis, of it, and behind it.
+struct AroundAxis {
+  int64_t before = 1, extent = 1, behind = 1;
+  AroundAxis(const Shape& shape, int axis) : extent(shape[axis]) {
+    for (int d = 0; d < axis; ++d) before *= shape[d];
+    for (int d = axis + 1; d < shape.size(); ++d) behind *= shape[d];
+  }
+};
+
+// out (rows x behind) = matrix (rows x columns, of which row r has its numbers from first[r] to last[r]) x in (columns x
+// behind), summed in the order of columns.
+struct BandMatrix {
+  int64_t rows = 0, columns = 0;
+  std::vector<float> values;  // rows x columns
+  std::vector<int64_t> first, last;
+
+  void fit() {  // first and last around what is not 0
+    first.assign(rows, 0), last.assign(rows, 0);
+    for (int64_t r = 0; r < rows; ++r) {
+      while (first[r] < columns && values[r * columns + first[r]] == 0) ++first[r];
+      last[r] = columns;
+      while (last[r] > first[r] && values[r * columns + last[r] - 1] == 0) --last[r];
+    }
+  }
+  void multiply(const float* in, int64_t behind, float* out) const;
+};
+
+// out = multiplier * log10(max(least, in / reference))
+void decibels(const float* in, int64_t n, float reference, float least, float multiplier, float* out);
+
+}  // namespace penstock

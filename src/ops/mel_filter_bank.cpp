@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "ops/machine/signal.h"
+
+namespace penstock {
+
+struct MelFilterBank {
+  float freq_low = 0.0f, freq_high = 0.0f, sample_rate = 44100.0f;
+  int nfilter = 128;
+  bool normalize = true;
+  std::string mel_formula = "slaney";
+
+  static Schema<MelFilterBank> schema() {
+    using Op = MelFilterBank;
+    return Schema<Op>("mel_filter_bank",
+                      "Sums a spectrogram's frequencies in triangles that are even on the mel scale.\n\nInput: float32, a "
+                      "dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of nfft / 2 + 1 "
+                      "frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, \"Auditory Toolbox\", "
+                      "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
+        .arg("freq_low", &Op::freq_low, "Where the first triangle begins, in hertz.", at_least(0))
+        .arg("freq_high", &Op::freq_high, "Where the last triangle ends, in hertz; 0: sample_rate / 2.", at_least(0))
+        .arg("sample_rate", &Op::sample_rate, "Samples a second of the signal.")
+        .arg("nfilter", &Op::nfilter, "Number of triangles.", at_least(1))
+        .arg("normalize", &Op::normalize, "Each triangle has the area 1 over the frequencies; else the height 1.")
+        .arg("mel_formula", &Op::mel_formula, "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
+        .oracle("dali");
+  }
+  void ready() {
+    if (mel_formula != "slaney" && mel_formula != "htk")
+      bad_argument("mel_formula must be \"slaney\" or \"htk\", got \"{}\"", mel_formula);
+    if (!(sample_rate > 0)) bad_argument("sample_rate must be positive, got {}", sample_rate);
+    if (freq_high == 0) freq_high = sample_rate / 2;
+    if (!(freq_low < freq_high) || freq_high > sample_rate / 2)
+      bad_argument("freq_low {} and freq_high {} must rise up to {}, half of sample_rate", freq_low, freq_high, sample_rate / 2);
+  }
+  void check(std::span<const ValueType> in) const {
+    if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types, std::span<Shape> out) const {
+    out[0] = in[0];
+    out[0][frequency_axis(types[0].layout, in[0].size())] = nfilter;
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    const AroundAxis a(in[0].shape, frequency_axis(in[0].layout, in[0].shape.size()));
+    if (out[0].volume() == 0) return;
+    const auto matrix = triangles(a.extent);
+    for (int64_t i = 0; i < a.before; ++i)
+      matrix->multiply(in[0].as<const float>() + i * a.extent * a.behind, a.behind, out[0].as<float>() + i * nfilter * a.behind);
+  }
+
+ private:
+  double to_mel(double hz) const {
+    if (mel_formula == "htk") return 2595 * std::log10(1 + hz / 700);
+    return hz < 1000 ? hz * 3 / 200 : 15 + std::log(hz / 1000) * 27 / std::log(6.4);
+  }
+  double to_hz(double mel) const {
+    if (mel_formula == "htk") return 700 * (std::pow(10.0, mel / 2595) - 1);
+    return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * std::log(6.4) / 27);
+  }
+  std::shared_ptr<const BandMatrix> triangles(int64_t bins) const {
+    const std::lock_guard lock(*mutex_);
+    auto& kept = (*kept_)[bins];
+    if (kept) return kept;
+    auto m = std::make_shared<BandMatrix>();
+    m->rows = nfilter, m->columns = bins;
+    m->values.assign(static_cast<size_t>(nfilter * bins), 0.0f);
+    const double low = to_mel(freq_low), step = (to_mel(freq_high) - low) / (nfilter + 1);
+    const double spacing = bins > 1 ? sample_rate / (2.0 * (bins - 1)) : sample_rate;
+    for (int r = 0; r < nfilter; ++r) {
+      const double begin = to_hz(low + r * step), top = to_hz(low + (r + 1) * step), end = to_hz(low + (r + 2) * step);
+      const double height = normalize ? 2 / (end - begin) : 1;
+      for (int64_t b = 0; b < bins; ++b) {
+        const double f = static_cast<double>(b) * spacing;
+        if (f <= begin || f >= end) continue;
+        m->values[r * bins + b] = static_cast<float>(height * (f <= top ? (f - begin) / (top - begin) : (end - f) / (end - top)));
+      }
+    }
+    m->fit();
+    return kept = m;
+  }
+  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
+  std::shared_ptr<std::map<int64_t, std::shared_ptr<const BandMatrix>>> kept_ =
+      std::make_shared<std::map<int64_t, std::shared_ptr<const BandMatrix>>>();
+};
+PENSTOCK_OPERATOR(MelFilterBank);
+
+}  // namespace penstock

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "ops/machine/axes.h"
+#include "ops/machine/signal.h"
+
+namespace penstock {
+
+struct Mfcc {
+  int64_t axis = 0;
+  int dct_type = 2, n_mfcc = 20;
+  float lifter = 0.0f;
+  bool normalize = false;
+
+  static Schema<Mfcc> schema() {
+    using Op = Mfcc;
+    return Schema<Op>("mfcc",
+                      "Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.\n\nInput: "
+                      "float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: "
+                      "K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, 1980.")
+        .arg("axis", &Op::axis, "The axis, negative ones from the end.")
+        .arg("dct_type", &Op::dct_type, "1 to 4.", within(1, 4))
+        .arg("n_mfcc", &Op::n_mfcc, "Coefficients to keep.", at_least(1))
+        .arg("lifter", &Op::lifter, "Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).", at_least(0))
+        .arg("normalize", &Op::normalize, "An orthonormal transform; not for type 1.")
+        .oracle("dali");
+  }
+  void ready() const {
+    if (dct_type == 1 && normalize) bad_argument("normalize has no meaning for dct_type 1");
+  }
+  void check(std::span<const ValueType> in) const {
+    if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+    const int a = axis_index(axis, in[0].size());
+    if (in[0][a] < 0) return;
+    if (dct_type == 1 && in[0][a] == 1) bad_argument("dct_type 1 needs at least 2 elements");
+    out[0][a] = std::min<int64_t>(n_mfcc, in[0][a]);
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    if (out[0].volume() == 0) return;
+    const AroundAxis a(in[0].shape, axis_index(axis, in[0].shape.size()));
+    const auto matrix = cosines(a.extent);
+    for (int64_t i = 0; i < a.before; ++i)
+      matrix->multiply(in[0].as<const float>() + i * a.extent * a.behind, a.behind, out[0].as<float>() + i * matrix->rows * a.behind);
+  }
+
+ private:
+  double cosine(int64_t k, int64_t i, int64_t n) const {
+    constexpr double pi = 3.14159265358979323846;
+    const double K = static_cast<double>(k), I = static_cast<double>(i), N = static_cast<double>(n);
+    switch (dct_type) {
+      case 1: return i == 0 ? 0.5 : i == n - 1 ? (k % 2 ? -0.5 : 0.5) : std::cos(pi * I * K / (N - 1));
+      case 2: return std::cos(pi / N * (I + 0.5) * K) * (normalize ? std::sqrt((k ? 2 : 1) / N) : 1);
+      case 3:
+        if (normalize) return i == 0 ? std::sqrt(1 / N) : std::sqrt(2 / N) * std::cos(pi / N * I * (K + 0.5));
+        return i == 0 ? 0.5 : std::cos(pi / N * I * (K + 0.5));
+      default: return std::cos(pi / N * (I + 0.5) * (K + 0.5)) * (normalize ? std::sqrt(2 / N) : 1);
+    }
+  }
+  std::shared_ptr<const BandMatrix> cosines(int64_t n) const {
+    const std::lock_guard lock(*mutex_);
+    auto& kept = (*kept_)[n];
+    if (kept) return kept;
+    auto m = std::make_shared<BandMatrix>();
+    m->rows = std::min<int64_t>(n_mfcc, n), m->columns = n;
+    for (int64_t k = 0; k < m->rows; ++k) {
+      const double lift = lifter > 0 ? 1 + lifter / 2.0 * std::sin(3.14159265358979323846 * static_cast<double>(k + 1) / lifter) : 1;
+      for (int64_t i = 0; i < n; ++i) m->values.push_back(static_cast<float>(lift * cosine(k, i, n)));
+    }
+    m->fit();
+    return kept = m;
+  }
+  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
+  std::shared_ptr<std::map<int64_t, std::shared_ptr<const BandMatrix>>> kept_ =
+      std::make_shared<std::map<int64_t, std::shared_ptr<const BandMatrix>>>();
+};
+PENSTOCK_OPERATOR(Mfcc);
+
+}  // namespace penstock

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ops/machine/fourier.h"
+#include "ops/machine/signal.h"
+
+namespace penstock {
+
+struct Spectrogram {
+  bool center_windows = true, reflect_padding = true;
+  std::string layout = "ft";
+  Optional<int> nfft;
+  int power = 2, window_length = 512, window_step = 256;
+  Optional<std::vector<float>> window_fn;
+
+  static Schema<Spectrogram> schema() {
+    using Op = Spectrogram;
+    return Schema<Op>("spectrogram",
+                      "Magnitudes of the short-time Fourier transform of a signal.\n\nInput: (n), (n, 1) or (1, n) samples, "
+                      "float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: "
+                      "n / window_step + 1 of them centered, else as many as fit. Transform: J. Allen and L. Rabiner, \"A "
+                      "unified approach to short-time Fourier analysis\", 1977.")
+        .arg("center_windows", &Op::center_windows, "Window k has its middle at sample k * window_step; else its begin.")
+        .arg("reflect_padding", &Op::reflect_padding, "Beside the signal stands its mirror image; else zeros.")
+        .arg("layout", &Op::layout, "\"ft\", or \"tf\".")
+        .arg("nfft", &Op::nfft, "Length of the transform, window_length if not given; zeros follow a shorter window.")
+        .arg("power", &Op::power, "2: squares of magnitudes; 1: magnitudes.", within(1, 2))
+        .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
+        .arg("window_step", &Op::window_step, "Samples from one window to the next.", at_least(1))
+        .arg("window_fn", &Op::window_fn, "window_length factors; default: Hann's window.")
+        .oracle("dali");
+  }
+  void ready() {
+    if (layout != "ft" && layout != "tf") bad_argument("layout must be \"ft\" or \"tf\", got \"{}\"", layout);
+    if (window_fn.given() && static_cast<int>((*window_fn).size()) != window_length)
+      bad_argument("window_fn has {} values, window_length is {}", (*window_fn).size(), window_length);
+    const int length = nfft.given() ? *nfft : window_length;
+    if (length < window_length) bad_argument("nfft {} is shorter than window_length {}", length, window_length);
+    if (length > 1 << 24) bad_argument("nfft {} is more than {}", length, 1 << 24);
+    window_ = window_fn.given() ? *window_fn : hann_window(window_length);
+    transform_ = real_fourier(length);
+  }
+  void check(std::span<const ValueType> in) const { check_signal(in); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::float32, 2, layout}; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = layout == "ft" ? Shape{transform_->bins(), windows(signal_length(in[0]))}
+                            : Shape{windows(signal_length(in[0])), transform_->bins()};
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    const int64_t n = in[0].volume(), count = windows(n), bins = transform_->bins();
+    const auto* signal = in[0].as<const float>();
+    auto* to = out[0].as<float>();
+    const bool by_time = layout == "tf";
+    thread_local std::vector<float> frames, result;
+    frames.resize(static_cast<size_t>(transform_->length()) * kFourierLanes);
+    result.resize(static_cast<size_t>(bins) * kFourierLanes);
+    const Target target = best_target();
+    for (int64_t t = 0; t < count; t += kFourierLanes) {
+      const int some = static_cast<int>(std::min<int64_t>(kFourierLanes, count - t));
+      std::fill(frames.begin(), frames.end(), 0.0f);
+      for (int k = 0; k < some; ++k) load(signal, n, (t + k) * window_step - (center_windows ? window_length / 2 : 0), &frames[k]);
+      transform_->magnitudes(target, frames.data(), result.data(), power == 2);
+      if (by_time)
+        for (int k = 0; k < some; ++k)
+          for (int64_t f = 0; f < bins; ++f) to[(t + k) * bins + f] = result[f * kFourierLanes + k];
+      else
+        for (int64_t f = 0; f < bins; ++f) std::copy_n(&result[f * kFourierLanes], some, to + f * count + t);
+    }
+  }
+
+ private:
+  int64_t windows(int64_t n) const {
+    if (n < 0) return -1;
+    if (n == 0) return 0;
+    if (center_windows) return n / window_step + 1;
+    return n < window_length ? 0 : (n - window_length) / window_step + 1;
+  }
+  // A window that begins at sample `begin`, into every kFourierLanes-th element.
+  void load(const float* signal, int64_t n, int64_t begin, float* to) const {
+    if (begin >= 0 && begin + window_length <= n) {
+      for (int i = 0; i < window_length; ++i) to[i * kFourierLanes] = signal[begin + i] * window_[i];
+      return;
+    }
+    for (int i = 0; i < window_length; ++i) {
+      int64_t at = begin + i;
+      if (at < 0 || at >= n) {
+        if (!reflect_padding) continue;
+        const int64_t period = std::max<int64_t>(2 * (n - 1), 1);
+        at = (at % period + period) % period;
+        at = n == 1 ? 0 : at < n ? at : period - at;
+      }
+      to[i * kFourierLanes] = signal[at] * window_[i];
+    }
+  }
+
+  std::vector<float> window_;
+  std::shared_ptr<const RealFourier> transform_;
+};
+PENSTOCK_OPERATOR(Spectrogram);
+
+}  // namespace penstock
