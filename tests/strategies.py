@@ -10,6 +10,7 @@ import box_strategies
 import item_strategies
 import numpy as np
 import reference as ref
+import signal_strategies
 from hypothesis import assume
 from hypothesis import strategies as st
 from operator_calls import Case, values
@@ -561,7 +562,7 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "reductions.mean": _mean, "_shape": _shape, **item_strategies.CASES, **box_strategies.CASES,
+    "reductions.mean": _mean, "_shape": _shape, **item_strategies.CASES, **box_strategies.CASES, **signal_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }

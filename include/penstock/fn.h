@@ -1126,6 +1126,101 @@ inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const C
   return call("hue", {input}, arguments.list(), options)[0];
 }
 
+struct MelFilterBankArguments {
+  // Where the first triangle begins, in hertz. Default: 0.
+  Optional<double> freq_low{};
+  // Where the last triangle ends, in hertz; 0: sample_rate / 2. Default: 0.
+  Optional<double> freq_high{};
+  // Samples a second of the signal. Default: 44100.
+  Optional<double> sample_rate{};
+  // Number of triangles. Default: 128.
+  Optional<int64_t> nfilter{};
+  // Each triangle has the area 1 over the frequencies; else the height 1. Default: true.
+  Optional<bool> normalize{};
+  // "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700). Default: "slaney".
+  Optional<std::string> mel_formula{};
+
+  Arguments list() const {
+    Arguments a;
+    freq_low.add_to(a, "freq_low");
+    freq_high.add_to(a, "freq_high");
+    sample_rate.add_to(a, "sample_rate");
+    nfilter.add_to(a, "nfilter");
+    normalize.add_to(a, "normalize");
+    mel_formula.add_to(a, "mel_formula");
+    return a;
+  }
+};
+// Sums a spectrogram's frequencies in triangles that are even on the mel scale.
+//
+// Input: float32, a dimension f ("f", "ft" or "*ft" are taken for granted without a layout) of nfft / 2 + 1
+// frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, "Auditory Toolbox", 1998; HTK's:
+// D. O'Shaughnessy, "Speech Communication", 1987.
+inline Batch mel_filter_bank(const Batch& input,
+                             const MelFilterBankArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("mel_filter_bank", {input}, arguments.list(), options)[0];
+}
+
+struct MfccArguments {
+  // The axis, negative ones from the end. Default: 0.
+  Optional<int64_t> axis{};
+  // 1 to 4. Default: 2.
+  Optional<int64_t> dct_type{};
+  // Coefficients to keep. Default: 20.
+  Optional<int64_t> n_mfcc{};
+  // Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter). Default: 0.
+  Optional<double> lifter{};
+  // An orthonormal transform; not for type 1. Default: false.
+  Optional<bool> normalize{};
+
+  Arguments list() const {
+    Arguments a;
+    axis.add_to(a, "axis");
+    dct_type.add_to(a, "dct_type");
+    n_mfcc.add_to(a, "n_mfcc");
+    lifter.add_to(a, "lifter");
+    normalize.add_to(a, "normalize");
+    return a;
+  }
+};
+// Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
+//
+// Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao
+// and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
+inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("mfcc", {input}, arguments.list(), options)[0];
+}
+
+struct NonsilentRegionArguments {
+  // Decibels over the reference power. Default: -60.
+  PerSample<double> cutoff_db{};
+  // Power of 0 dB; 0: the largest mean power of the signal. Default: 0.
+  PerSample<double> reference_power{};
+  // Samples of a window. Default: 2048.
+  Optional<int64_t> window_length{};
+  // Accepted without effect: sums are exact enough in float64. Default: 8192.
+  Optional<int64_t> reset_interval{};
+
+  Arguments list() const {
+    Arguments a;
+    cutoff_db.add_to(a, "cutoff_db");
+    reference_power.add_to(a, "reference_power");
+    window_length.add_to(a, "window_length");
+    reset_interval.add_to(a, "reset_interval");
+    return a;
+  }
+};
+// Where a signal begins and ends to be heard.
+//
+// Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: begin and length, int32 scalars; the
+// length is 0 in silence. A sample is heard where the mean power of the window_length samples up to it is at least
+// cutoff_db above the reference; the region goes from the begin of the first such window to the end of the last.
+inline std::array<Batch, 2> nonsilent_region(const Batch& input,
+                                             const NonsilentRegionArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("nonsilent_region", {input}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
 struct NormalizeArguments {
   // One value, or a tensor of the input's rank with extent 1 on the axes.
   PerSample<std::vector<double>> mean{};
@@ -1276,6 +1371,54 @@ struct PerFrameArguments {
 // Layouts: none, which becomes F followed by a * for each further dimension, or one that begins with F. Types: all.
 inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = {}, const CallOptions& options = {}) {
   return call("per_frame", {input}, arguments.list(), options)[0];
+}
+
+struct PowerSpectrumArguments {
+  // The axis, negative ones from the end. Default: -1.
+  Optional<int64_t> axis{};
+  // Length of the transform, the axis's extent if not given; zeros follow a shorter one.
+  Optional<int64_t> nfft{};
+  // 2: squares of magnitudes; 1: magnitudes. Default: 2.
+  Optional<int64_t> power{};
+
+  Arguments list() const {
+    Arguments a;
+    axis.add_to(a, "axis");
+    nfft.add_to(a, "nfft");
+    power.add_to(a, "power");
+    return a;
+  }
+};
+// Magnitudes of the Fourier transform along one axis.
+//
+// Input: float32 of any rank. Output: float32, nfft / 2 + 1 along the axis.
+inline Batch power_spectrum(const Batch& input,
+                            const PowerSpectrumArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("power_spectrum", {input}, arguments.list(), options)[0];
+}
+
+struct PreemphasisFilterArguments {
+  // What stands before the first: "zero", "clamp" (it itself) or "reflect" (the second). Default: "clamp".
+  Optional<std::string> border{};
+  // The part. Default: 0.970000029.
+  PerSample<double> preemph_coeff{};
+  // Type of the result. Default: DType::float32.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    border.add_to(a, "border");
+    preemph_coeff.add_to(a, "preemph_coeff");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].
+//
+// Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
+inline Batch preemphasis_filter(const Batch& input,
+                                const PreemphasisFilterArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("preemphasis_filter", {input}, arguments.list(), options)[0];
 }
 
 namespace random {
@@ -2589,6 +2732,47 @@ inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, cons
   return call("slice", {data}, arguments.list(), options)[0];
 }
 
+struct SpectrogramArguments {
+  // Window k has its middle at sample k * window_step; else its begin. Default: true.
+  Optional<bool> center_windows{};
+  // Beside the signal stands its mirror image; else zeros. Default: true.
+  Optional<bool> reflect_padding{};
+  // "ft", or "tf". Default: "ft".
+  Optional<std::string> layout{};
+  // Length of the transform, window_length if not given; zeros follow a shorter window.
+  Optional<int64_t> nfft{};
+  // 2: squares of magnitudes; 1: magnitudes. Default: 2.
+  Optional<int64_t> power{};
+  // Samples of a window. Default: 512.
+  Optional<int64_t> window_length{};
+  // Samples from one window to the next. Default: 256.
+  Optional<int64_t> window_step{};
+  // window_length factors; default: Hann's window.
+  Optional<std::vector<double>> window_fn{};
+
+  Arguments list() const {
+    Arguments a;
+    center_windows.add_to(a, "center_windows");
+    reflect_padding.add_to(a, "reflect_padding");
+    layout.add_to(a, "layout");
+    nfft.add_to(a, "nfft");
+    power.add_to(a, "power");
+    window_length.add_to(a, "window_length");
+    window_step.add_to(a, "window_step");
+    window_fn.add_to(a, "window_fn");
+    return a;
+  }
+};
+// Magnitudes of the short-time Fourier transform of a signal.
+//
+// Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or
+// tf turned. Windows: n / window_step + 1 of them centered, else as many as fit. Transform: J. Allen and L. Rabiner,
+// "A unified approach to short-time Fourier analysis", 1977.
+inline Batch spectrogram(const Batch& input,
+                         const SpectrogramArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("spectrogram", {input}, arguments.list(), options)[0];
+}
+
 struct SqueezeArguments {
   // The axes; negative numbers count from the last. Default: {}.
   PerSample<std::vector<int64_t>> axes{};
@@ -2629,6 +2813,31 @@ struct StackArguments {
 inline Batch stack(const std::vector<Batch>& inputs,
                    const StackArguments& arguments = {}, const CallOptions& options = {}) {
   return call("stack", inputs, arguments.list(), options)[0];
+}
+
+struct ToDecibelsArguments {
+  // What is less gets this value. Default: -200.
+  Optional<double> cutoff_db{};
+  // 10 for powers, 20 for magnitudes. Default: 10.
+  Optional<double> multiplier{};
+  // The magnitude of 0 dB; 0: the largest of the sample. Default: 0.
+  Optional<double> reference{};
+
+  Arguments list() const {
+    Arguments a;
+    cutoff_db.add_to(a, "cutoff_db");
+    multiplier.add_to(a, "multiplier");
+    reference.add_to(a, "reference");
+    return a;
+  }
+};
+// Magnitudes in decibels.
+//
+// out = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). Layouts: any, kept. Input and output:
+// float32.
+inline Batch to_decibels(const Batch& input,
+                         const ToDecibelsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("to_decibels", {input}, arguments.list(), options)[0];
 }
 
 struct TransposeArguments {

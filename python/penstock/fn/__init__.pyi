@@ -660,6 +660,90 @@ def hue(
     """
     ...
 
+def mel_filter_bank(
+    input: Data,
+    /,
+    *,
+    freq_low: float = 0.0,
+    freq_high: float = 0.0,
+    sample_rate: float = 44100.0,
+    nfilter: int = 128,
+    normalize: bool = True,
+    mel_formula: str = 'slaney',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Sums a spectrogram's frequencies in triangles that are even on the mel scale.
+
+    Input: float32, a dimension f ("f", "ft" or "*ft" are taken for granted without a layout) of nfft / 2 + 1 frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, "Auditory Toolbox", 1998; HTK's: D. O'Shaughnessy, "Speech Communication", 1987.
+
+    Arguments:
+        freq_low: Where the first triangle begins, in hertz.
+        freq_high: Where the last triangle ends, in hertz; 0: sample_rate / 2.
+        sample_rate: Samples a second of the signal.
+        nfilter: Number of triangles.
+        normalize: Each triangle has the area 1 over the frequencies; else the height 1.
+        mel_formula: "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700).
+    """
+    ...
+
+def mfcc(
+    input: Data,
+    /,
+    *,
+    axis: int = 0,
+    dct_type: int = 2,
+    n_mfcc: int = 20,
+    lifter: float = 0.0,
+    normalize: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
+
+    Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
+
+    Arguments:
+        axis: The axis, negative ones from the end.
+        dct_type: 1 to 4.
+        n_mfcc: Coefficients to keep.
+        lifter: Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).
+        normalize: An orthonormal transform; not for type 1.
+    """
+    ...
+
+def nonsilent_region(
+    input: Data,
+    /,
+    *,
+    cutoff_db: float | Batch | DataNode = -60.0,
+    reference_power: float | Batch | DataNode = 0.0,
+    window_length: int = 2048,
+    reset_interval: int = 8192,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Where a signal begins and ends to be heard.
+
+    Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: begin and length, int32 scalars; the length is 0 in silence. A sample is heard where the mean power of the window_length samples up to it is at least cutoff_db above the reference; the region goes from the begin of the first such window to the end of the last.
+
+    Arguments:
+        cutoff_db: Decibels over the reference power.
+        reference_power: Power of 0 dB; 0: the largest mean power of the signal.
+        window_length: Samples of a window.
+        reset_interval: Accepted without effect: sums are exact enough in float64.
+    """
+    ...
+
 def normalize(
     input: Data,
     /,
@@ -831,6 +915,54 @@ def per_frame(
 
     Arguments:
         replace: Replaces the first letter of another layout by F.
+    """
+    ...
+
+def power_spectrum(
+    input: Data,
+    /,
+    *,
+    axis: int = -1,
+    nfft: int | None = None,
+    power: int = 2,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Magnitudes of the Fourier transform along one axis.
+
+    Input: float32 of any rank. Output: float32, nfft / 2 + 1 along the axis.
+
+    Arguments:
+        axis: The axis, negative ones from the end.
+        nfft: Length of the transform, the axis's extent if not given; zeros follow a shorter one.
+        power: 2: squares of magnitudes; 1: magnitudes.
+    """
+    ...
+
+def preemphasis_filter(
+    input: Data,
+    /,
+    *,
+    border: str = 'clamp',
+    preemph_coeff: float | Batch | DataNode = 0.9700000286102295,
+    dtype: DTypeLike = 9,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].
+
+    Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
+
+    Arguments:
+        border: What stands before the first: "zero", "clamp" (it itself) or "reflect" (the second).
+        preemph_coeff: The part.
+        dtype: Type of the result.
     """
     ...
 
@@ -1220,6 +1352,40 @@ def slice(
     """
     ...
 
+def spectrogram(
+    input: Data,
+    /,
+    *,
+    center_windows: bool = True,
+    reflect_padding: bool = True,
+    layout: str = 'ft',
+    nfft: int | None = None,
+    power: int = 2,
+    window_length: int = 512,
+    window_step: int = 256,
+    window_fn: float | Sequence[float] | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Magnitudes of the short-time Fourier transform of a signal.
+
+    Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: n / window_step + 1 of them centered, else as many as fit. Transform: J. Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
+
+    Arguments:
+        center_windows: Window k has its middle at sample k * window_step; else its begin.
+        reflect_padding: Beside the signal stands its mirror image; else zeros.
+        layout: "ft", or "tf".
+        nfft: Length of the transform, window_length if not given; zeros follow a shorter window.
+        power: 2: squares of magnitudes; 1: magnitudes.
+        window_length: Samples of a window.
+        window_step: Samples from one window to the next.
+        window_fn: window_length factors; default: Hann's window.
+    """
+    ...
+
 def squeeze(
     input: Data,
     /,
@@ -1259,6 +1425,30 @@ def stack(
     Arguments:
         axis: Where the new axis stands in the output; negative numbers count from the end.
         axis_name: Letter of the new axis in the output's layout.
+    """
+    ...
+
+def to_decibels(
+    input: Data,
+    /,
+    *,
+    cutoff_db: float = -200.0,
+    multiplier: float = 10.0,
+    reference: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Magnitudes in decibels.
+
+    out = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). Layouts: any, kept. Input and output: float32.
+
+    Arguments:
+        cutoff_db: What is less gets this value.
+        multiplier: 10 for powers, 20 for magnitudes.
+        reference: The magnitude of 0 dB; 0: the largest of the sample.
     """
     ...
 
