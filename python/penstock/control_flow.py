@@ -103,16 +103,33 @@ def _shown(value):
 
 # --- bodies -----------------------------------------------------------------------------------------------------------
 
-def _traced(pipeline, kind, body):
-    """(region, what body() returned), with all its nodes in a region of their own."""
+def _traced(pipeline, kind, body, condition=None, count=None):
+    """(region, what body() returned), with all its nodes in a region of their own. condition, count: what says which samples
+    are in it, for debug mode, where a body that no sample is in may fail: it is then left out."""
+    debug = _debugged(pipeline)
     pipeline._graph.begin_region(kind)
     _depth.value = region_depth() + 1
     try:
+        if debug and (condition is not None or count is not None or kind == "loop"):
+            debug.choose(kind, condition, count)
         result = body()
+    except Exception as error:
+        if not debug or not debug.nobody or kind not in ("then", "else") or isinstance(error, _NeedsForm):
+            raise
+        result = _LeftOut
     finally:
         _depth.value -= 1
         region = pipeline._graph.end_region()
     return region, result
+
+
+class _LeftOut:
+    """What a body returned that no sample was in and that failed."""
+
+
+def _debugged(pipeline):
+    """The pipeline's graph where it evaluates its nodes (penstock.debug), else None."""
+    return pipeline._graph if pipeline._given["debug"] else None
 
 
 def _copied(state):
@@ -125,8 +142,10 @@ def branch(condition, then, otherwise, names, line=None):
     pipeline = condition.pipeline
     line = line or graph.user_line()
     calls = len(pipeline._functions)
-    then_region, a = _traced(pipeline, "then", then)
-    else_region, b = _traced(pipeline, "else", otherwise)
+    then_region, a = _traced(pipeline, "then", then, condition)
+    else_region, b = _traced(pipeline, "else", otherwise, condition)
+    if a is _LeftOut or b is _LeftOut:
+        return tuple(b if a is _LeftOut else a)
     outputs = []  # (name, value, value)
 
     def joined(name, x, y):
@@ -209,7 +228,11 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
     state, forms = list(state), {}
     while True:
         try:
-            return _loop(pipeline, test, body, _with_unset(pipeline, names, state, forms, line), names, count, item, line, dtype)
+            first, debug = _with_unset(pipeline, names, state, forms, line), _debugged(pipeline)
+
+            def trace():
+                return _loop(pipeline, test, body, first, names, count, item, line, dtype)
+            return debug.loop(trace) if debug else trace()
         except _NeedsForm as needed:  # traced once more; what was traced has no reader
             if needed.name in forms or needed.name not in names or type(state[names.index(needed.name)]) is not Unset:
                 raise
@@ -248,11 +271,11 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype):
             going = test(*_copied(inside))
             going = _node(going) if not isinstance(going, DataNode) else going
         given = () if item is None else (lambda: item(trip),)
-        inner, after = _traced(pipeline, "body", lambda: body(*[g() for g in given], *_copied(inside)))
+        inner, after = _traced(pipeline, "body", lambda: body(*[g() for g in given], *_copied(inside)), going, count)
         return trip, inside, going, inner, after
 
     unset_first = []
-    outer, (trip, inside, going, inner, after) = _traced(pipeline, "loop", begin)
+    outer, (trip, inside, going, inner, after) = _traced(pipeline, "loop", begin, count=count)
     following = []
     for name, before, next_ in zip(names, inside, after):
         if type(before) is Unset:

@@ -122,7 +122,23 @@ class DataNode(_core.NodeRef):
             given["device"] = device
         return add_node("_shape", (self,), given)
 
+    def get(self):
+        """With debug=True: the batch, of the samples that are here."""
+        if not self.pipeline._given["debug"]:
+            raise RuntimeError(f"a value of the pipeline is there while the pipeline is defined only with debug=True\n  at {user_line()}")
+        return self.pipeline._graph.get(self)
+
+    def at(self, sample):
+        """With debug=True: one sample as a NumPy array."""
+        return self.get().cpu().at(sample)
+
+    def as_array(self):
+        """With debug=True: the batch as one NumPy array."""
+        return self.get().cpu().as_array()
+
     def __repr__(self):
+        if self.pipeline._given["debug"]:
+            return f"DataNode({self.name!r}, {self.device}, {self.get()!r})"
         return f"DataNode({self.name!r}, output {self.output})"
 
     def __bool__(self):
@@ -338,7 +354,8 @@ def _subscript(node, key):
 def constant(value, dtype=None, shape=None, layout=None, name=None):
     """The node of a constant."""
     if isinstance(value, _core.Batch):
-        return _constant_batch(value)
+        pipeline = required("a batch as a value of a pipeline")
+        return pipeline._graph.add_value(value) if pipeline._given["debug"] else _constant_batch(value)
     arguments = {}
     if isinstance(value, ScalarConstant):
         dtype = value.dtype if dtype is None else dtype
@@ -473,7 +490,10 @@ def add_call(op, inputs, arguments, function):
         raise TypeError(f"[{op}] takes values of the pipeline, not lists of them\n  at {user_line()}")
     pipeline = current() or next(i for i in inputs if isinstance(i, DataNode)).pipeline
     made = add_node(op, inputs, arguments)
-    pipeline._functions[pipeline._graph.nodes() - 1] = (function, user_line())
+    index = pipeline._graph.nodes() - 1
+    pipeline._functions[index] = (function, user_line())
+    if pipeline._given["debug"]:
+        pipeline._graph.evaluate(index)
     return made
 
 

@@ -2,7 +2,6 @@
 """Pipeline and @pipeline_def."""
 import atexit
 import functools
-import json
 import os
 import sys
 import warnings
@@ -10,7 +9,6 @@ import weakref
 
 from . import _core, control_flow_ast, declared_outputs, graph, nested
 from .graph import DataNode
-from .types import DType
 
 _alive = weakref.WeakSet()  # closed before the interpreter ends: their threads may call Python
 _BUILT = "the pipeline is built; this must be said before"
@@ -34,6 +32,8 @@ class Pipeline:
     file to make and use; None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
     mixed_outputs: outputs may be of different samples, as what fn.filter() gives beside what it got; else that is an error.
     max_trips: trips that a loop over values of the pipeline may make; more are an error that names the sample.
+    debug=True runs the function for each batch, operator by operator, with DataNode.get(), print and a debugger;
+    "times" also prints the time of each operator.
     enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
     output, checked on every batch. The other arguments are accepted without effect.
     """
@@ -44,7 +44,7 @@ class Pipeline:
                  checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
                  output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
                  stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
-                 memory_limit=None, entropy_index=None, max_trips=1_000_000, mixed_outputs=False):
+                 memory_limit=None, entropy_index=None, max_trips=1_000_000, mixed_outputs=False, debug=False):
         if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
         if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
@@ -66,7 +66,9 @@ class Pipeline:
             exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
             concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
             memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs))
+            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs), debug=debug)
+        if debug not in (False, True, "times"):
+            raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
         self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._depth = int(max(depths.values()))
         self._graph = _core.Graph()
@@ -152,6 +154,8 @@ class Pipeline:
             return
         if self._given["batch_size"] is None:
             raise ValueError("a pipeline needs a batch_size")
+        if self._given["debug"]:
+            return self._start_debug(define_graph or self.define_graph)
         graph.push(self)
         try:
             from .control_flow_run import call
@@ -186,6 +190,15 @@ class Pipeline:
             self._pipeline.restore(_text_of(self._checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
+
+    def _start_debug(self, function):
+        from .debug import DebugGraph, DebugRun
+        if self._outputs is not None:
+            raise RuntimeError("debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()")
+        if self._checkpoint is not None:
+            raise ValueError("a pipeline with debug=True cannot go on from a checkpoint")
+        self._pipeline = DebugRun(self, function)
+        self._graph, self._built = DebugGraph(self._pipeline), True
 
     def _set_epoch_mode(self, mode):
         """How the reader's epochs are cut into batches: "stream", "partial" or "drop"; before the first run."""
@@ -296,6 +309,9 @@ class Pipeline:
         self.build()
         name = data_node if isinstance(data_node, str) else data_node.name
         node = self._fed.get(name)
+        if node is None and self._given["debug"] and not self._pipeline.number:  # the body has not run yet
+            from .sources import FedNode
+            node = self._fed[name] = FedNode(name, 1, False)
         if node is None:
             index = self._graph.find(name)
             if index < 0 or self._graph.op_of(index) != "external_source":
@@ -356,12 +372,16 @@ class Pipeline:
 
     def _readers(self):
         self.build()
+        if self._given["debug"]:
+            self._pipeline.begin()
         names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if self._graph.op_of(i).startswith("readers.")]
         return {n: self._pipeline.reader_meta(n) for n in names}
 
     @property
     def num_outputs(self):
         self.build()
+        if self._given["debug"]:
+            self._pipeline.begin()
         return self._graph.num_outputs()
 
     def output_dtype(self):
@@ -476,30 +496,8 @@ class Pipeline:
     @classmethod
     def deserialize(cls, serialized_pipeline=None, filename=None, **kwargs):
         """A pipeline from serialize(), to_json() or a file; keywords override what was stored."""
-        if (serialized_pipeline is None) == (filename is None):
-            raise ValueError("give either serialized_pipeline or filename")
-        if filename is not None:
-            with open(filename, "rb") as file:
-                serialized_pipeline = file.read()
-        text = serialized_pipeline.decode() if isinstance(serialized_pipeline, bytes) else serialized_pipeline
-        loaded = _core.Pipeline.from_json(text)
-        options, stored = loaded.options(), loaded.graph()
-        loaded.close()
-        mode = options.pop("epoch_mode")
-        options = {k: (None if k in ("num_threads", "memory_limit") and v == 0 else
-                       None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
-        seed = kwargs.get("seed")
-        pipeline = Pipeline(**{**options, "seed": json.loads(text)["graph"]["seed"] if seed is None else seed, **kwargs})
-        pipeline._graph = stored
-        if seed is not None and seed >= 0:
-            stored.set_seed(seed)
-        pipeline._epoch_mode = mode
-        from .sources import FedNode
-        for index in range(stored.nodes()):
-            if stored.op_of(index) == "external_source":
-                pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
-        pipeline._start()
-        return pipeline
+        from .saved_pipeline import load
+        return load(Pipeline, serialized_pipeline, filename, kwargs)
 
     load = deserialize
 
@@ -538,6 +536,9 @@ def _text_of(checkpoint):
 def made_by(function, args, keywords, options):
     """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
     pipeline = Pipeline(**options)
+    if pipeline._given["debug"]:
+        pipeline._function = functools.partial(control_flow_ast.convert(function), *args, **keywords)
+        return pipeline
     graph.push(pipeline)
     try:
         outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))

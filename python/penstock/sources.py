@@ -53,7 +53,7 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
                                 graph.user_line(), count, types, "" if device in (None, "cpu") else device)
     per_batch = True if batch is None else bool(batch)
     if source is None:
-        pipeline._fed[pipeline._graph.name_of(index)] = FedNode(index, count, repeat_last)
+        pipeline._fed.setdefault(pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
     else:
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:

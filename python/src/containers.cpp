@@ -284,8 +284,9 @@ void bind_containers(nb::module_& m) {
              if (t.view.shape.empty()) throw nb::type_error("a scalar has no length");
              return t.view.shape[0];
            })
-      .def("__getitem__", [](const Tensor& t, nb::handle i) {
-             return nb::object(nb::steal(numpy_from_tensor(t)))[i];
+      .def("__getitem__", [](const Tensor& t, nb::handle i) -> nb::object {
+             const nb::object array = nb::steal(numpy_from_tensor(t));  // lives until the part of it has been taken
+             return array[i];
            })
       .def("__iter__", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("__iter__")(); })
       .def("item", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("item")(); })

@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   bind_containers(m);
   bind_operators(m);
   bind_pipeline(m);
+  bind_debug(m);
   bind_file_tools(m);
   bind_gpu(m);
   bind_device_memory(m);

@@ -200,6 +200,7 @@ void bind_pipeline(nb::module_& m) {
       .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
            nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list(),
            nb::arg("device") = "")
+      .def("copy", [](const Graph& g) { return Graph(g); })
       .def("begin_region", &Graph::begin_region)
       .def("end_region", &Graph::end_region)
       .def("current_region", &Graph::current_region)

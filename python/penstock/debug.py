@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipeline(debug=True): the body runs for each batch, operator by operator, with its values there at once.
+
+The same graph is made as without debug, so that every node has its number and with it its random numbers; a node is
+evaluated as soon as it stands in the graph. Values remember which samples they have: bodies of conditions and loops run with
+those that take them.
+"""
+import collections
+import sys
+import time
+
+from . import _core, graph
+from .control_flow_run import call as converted
+from .types import DType
+
+_MASK = (1 << 64) - 1
+
+
+def _mixed(x):  # as src/exec/executor_flow.cpp mixes the numbers of trips
+    x = (x + 0x9E3779B97F4A7C15) & _MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
+    return x ^ (x >> 31)
+
+
+class Empty:
+    """A batch without samples: what values are in a branch that no sample takes, where nothing is evaluated."""
+
+    device_type = "cpu"
+
+    def __len__(self):
+        return 0
+
+    def __iter__(self):
+        return iter(())
+
+    def shape(self):
+        return []
+
+    def __repr__(self):
+        return "Batch(0 samples)"
+
+
+class LoopEnds(BaseException):
+    """No sample makes another trip."""
+
+
+class _Value:
+    """Samples of one value, by their places in the pipeline's batch."""
+
+    def __init__(self, samples, tensors=None, batch=None):
+        self.samples, self.batch, self._tensors = samples, batch, tensors
+
+    def tensors(self, samples):
+        if self._tensors is None:
+            self._tensors = [self.batch[i] for i in range(len(self.samples))]
+        if samples == self.samples:
+            return self._tensors
+        places = {s: i for i, s in enumerate(self.samples)}
+        return [self._tensors[places[s]] for s in samples]
+
+    def of(self, samples):
+        """The batch of some of the samples."""
+        if samples == self.samples and self.batch is not None:
+            return self.batch
+        tensors = self.tensors(samples)
+        if not tensors or any(t is None for t in tensors):
+            return Empty()
+        batch = _core.batch(tensors)
+        if samples == self.samples:
+            self.batch = batch
+        return batch
+
+
+class _Loop:
+    def __init__(self, samples):
+        self.samples, self.inside, self.trip, self.results, self.arguments, self.index = samples, samples, 0, [], 0, None
+
+
+class DebugGraph:
+    """A graph whose nodes are evaluated when they are added. What it does not know itself the graph behind it answers."""
+
+    def __init__(self, run):
+        self.run, self.real = run, _core.Graph()
+        self.begin(None)
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+
+    def begin(self, seed):
+        """The graph of the next batch, without nodes."""
+        if seed is not None:
+            self.real = _core.Graph()
+            self.real.set_seed(seed)
+        self.values, self.records, self.waiting = {}, {}, []
+        self.samples, self.origins = None, []  # of the batch, when they are known
+        self.active, self.stack, self.sets, self.loops = None, [], {}, []
+
+    # --- nodes --------------------------------------------------------------------------------------------------------
+
+    def add(self, op, inputs, arguments, name="", seed=-1, user_line="", outputs=0, types=(), device=""):
+        index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
+        self.records[index] = (op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
+        if self.run.is_source(op) or (op == "constant" and not inputs):
+            self.waiting.append(index)
+        elif not self.run.calls_back(op):  # the function is not known yet: graph.add_call() says evaluate()
+            self.evaluate(index)
+        return index
+
+    def add_value(self, batch):
+        """A node for a batch that the program has, in debug mode alone."""
+        self._begin_batch()
+        if len(batch) != len(self.active):
+            raise ValueError(f"a batch of {len(batch)} samples where the pipeline has {len(self.active)}\n  at {graph.user_line()}")
+        shape = [0] * batch.ndim()
+        index = self.real.add("constant", [], {"idata": [] if shape else [0], "dtype": batch.dtype, "shape": shape}, "", -1,
+                              graph.user_line())
+        self.values[index, 0] = _Value(self.active, batch=batch)
+        return graph.DataNode(self.run.pipeline, index, 0)
+
+    def _begin_batch(self):
+        """Asks the sources that stand in the graph by now; the first says what the samples are."""
+        for index in [i for i in self.waiting if self.run.is_source(self.records[i][0])]:
+            self.waiting.remove(index)
+            batches, origins, reader = self.run.next_of(index, self.records[index])
+            size = len(origins)
+            if self.samples is None or reader:
+                self.origins = [o[:2] for o in origins]
+            if self.samples is not None and len(self.samples) != size:
+                raise ValueError(f"the sources of the pipeline differ in their number of samples: {len(self.samples)} and {size}")
+            self._begin_samples(size)
+            for k, batch in enumerate(batches):
+                self.values[index, k] = _Value(self.samples, batch=batch)
+        if self.samples is None:
+            size, number = self.run.given["batch_size"], self.run.number
+            self.origins = [(0, number * size + i) for i in range(size)]
+            self._begin_samples(size)
+
+    def _begin_samples(self, size):
+        if self.samples is None:
+            self.samples = tuple(range(size))
+            self.active = self.samples
+
+    def _value(self, ref):
+        key = ref.node, ref.output
+        if key not in self.values:
+            self._begin_batch()
+        if key not in self.values and ref.node in self.waiting:
+            self.waiting.remove(ref.node)
+            self._compute(ref.node, self.samples)
+        return self.values[key]
+
+    def get(self, ref):
+        """The batch of a value: of the samples that are here."""
+        self._begin_batch()
+        batch = self._value(ref).of(self.active)
+        if not len(batch) or not self.run.has_gpu:
+            return batch
+        if self.real.on_gpu(ref):
+            return batch if batch.device_type == "gpu" else batch.gpu(self.run.gpu)
+        return batch.cpu() if batch.device_type == "gpu" else batch
+
+    def evaluate(self, index):
+        self._begin_batch()
+        self._compute(index, self.active)
+
+    def _compute(self, index, samples):
+        op, inputs, arguments, _, seed, line, *_ = self.records[index]
+        count = self.real.outputs_of(index)
+        if not samples:
+            for k in range(count):
+                self.values[index, k] = _Value((), [])
+            return
+        ins = [self.get(i) for i in inputs]
+        named = {k: self.get(v) if isinstance(v, graph.DataNode) else v for k, v in arguments.items()}
+        begin = time.perf_counter()
+        if self.run.calls_back(op):
+            made = self.run.call(index, op, ins, [(*self.origins[s], s) for s in samples], line)
+        else:
+            made = self._operator(index, op, ins, named, seed, line, samples)
+        self.run.timed(index, op, line, time.perf_counter() - begin, len(samples))
+        for k, batch in enumerate(made[:count]):
+            layout = self.real.type_of(graph.DataNode(self.run.pipeline, index, k))[2]
+            if layout and layout != batch.layout() and len(layout) == batch.ndim():
+                batch = _core.batch(batch, layout=layout)
+            self.values[index, k] = _Value(samples, batch=batch)
+
+    def _operator(self, index, op, ins, arguments, seed, line, samples):
+        on_gpu = self.run.has_gpu and self.real.on_gpu(graph.DataNode(self.run.pipeline, index, 0))
+        gpu = self.run.gpu if on_gpu else -1
+        key = 0
+        for loop in self.loops:
+            key = _mixed(key ^ _mixed(loop.trip))
+        seed = (seed if seed >= 0 else self.run.pipeline._given["seed"]) ^ key
+        if not self.run.is_random(op):
+            epoch, position = self.origins[samples[0]]
+            return _core.run_operator(op, ins, arguments, seed, epoch, position, index, len(samples), gpu, line)
+        parts = []  # samples whose positions follow one another are drawn in one call
+        first = 0
+        for i in range(1, len(samples) + 1):
+            epoch, position = self.origins[samples[first]]
+            if i < len(samples) and self.origins[samples[i]] == (epoch, position + i - first):
+                continue
+            whole = first == 0 and i == len(samples)
+            cut = (lambda b: b) if whole else (lambda b: _core.batch([b[k] for k in range(first, i)]))
+            parts.append(_core.run_operator(
+                op, [cut(b) for b in ins], {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()}, seed,
+                epoch, position, index, i - first, gpu, line))
+            first = i
+        if len(parts) == 1:
+            return parts[0]
+        return [_core.batch([t for part in parts for t in part[k]]) for k in range(len(parts[0]))]
+
+    # --- control flow -------------------------------------------------------------------------------------------------
+
+    @property
+    def nobody(self):
+        return self.active == ()
+
+    def begin_region(self, kind):
+        self._begin_batch()
+        region = self.real.begin_region(kind)
+        self.stack.append((self.active, region))
+        self.sets[region] = self.active
+        return region
+
+    def end_region(self):
+        self.active, _ = self.stack.pop()
+        return self.real.end_region()
+
+    def _scalars(self, ref, what):
+        numbers = {}
+        for s, t in zip(self.active, self._value(ref).tensors(self.active)):
+            array = t.cpu().numpy()
+            if array.size != 1:
+                raise ValueError(f"{what} must be one number, got one of shape {array.shape}\n  at {graph.user_line()}")
+            numbers[s] = array.reshape(()).item()
+        return numbers
+
+    def choose(self, kind, condition=None, count=None):
+        """In a body that has begun: which samples are in it."""
+        loop = self.loops[-1] if self.loops else None
+        stay = self.active
+        if count is not None:
+            counts = self._scalars(count, "the number of a loop's trips")
+            stay = tuple(s for s in stay if counts[s] > loop.trip)
+        if condition is not None:
+            truth = self._scalars(condition, "a condition")
+            stay = tuple(s for s in stay if bool(truth[s]) != (kind == "else"))
+        if kind in ("loop", "body") and not stay and loop.trip:
+            raise LoopEnds
+        most = self.run.given["max_trips"]
+        if kind == "body" and stay and loop.trip >= most:
+            epoch, position = self.origins[stay[0]]
+            raise ValueError(f"[loop] the loop has made {most} trips and goes on, for sample {stay[0]} of the batch (position {position} "
+                             f"of epoch {epoch}); Pipeline(max_trips=...) allows more\n  at {graph.user_line()}")
+        self.active = self.sets[self.stack[-1][1]] = stay
+
+    def add_branch(self, condition, then_region, else_region, then, otherwise, names, line):
+        index = self.real.add_branch(condition, then_region, else_region, then, otherwise, names, line)
+        yes, no = self.sets[then_region], self.sets[else_region]
+        for k, (x, y) in enumerate(zip(then, otherwise)):
+            found = {}
+            for node, samples in ((x, yes), (y, no)):
+                if node is not None and samples:
+                    found.update(zip(samples, self._value(node).tensors(samples)))
+            self._store(index, k, [found.get(s) for s in self.active])
+        return index
+
+    def _store(self, index, k, tensors):
+        value = _Value(self.active, tensors)
+        layout = self.real.type_of(graph.DataNode(self.run.pipeline, index, k))[2]
+        kinds = {(t.dtype, t.ndim(), t.layout()) for t in tensors if t is not None}
+        if len({kind[:2] for kind in kinds}) > 1:
+            raise TypeError("where ways meet, values have types that differ: "
+                            + " and ".join(f"{DType(d).name} with {n} dimensions" for d, n, _ in sorted(kinds)) + f"\n  at {graph.user_line()}")
+        if layout and any(kind[2] != layout and kind[1] == len(layout) for kind in kinds):
+            value = _Value(self.active, [t if t is None else _core.tensor(t, layout=layout) for t in tensors])
+        self.values[index, k] = value
+
+    def add_change(self, kind, values, constants, line):
+        raise NotImplementedError(f"[{kind}] batches that change are not there with debug=True\n  at {line}")
+
+    def add_unset(self, line):
+        index = self.real.add_unset(line)
+        self.values[index, 0] = _Value(self.active, [None] * len(self.active))
+        return index
+
+    def loop(self, trace):
+        """Runs a loop: trace() makes its nodes and, each time, one trip of the samples that are in it."""
+        self._begin_batch()
+        loop, outside, depth = _Loop(self.active), self.active, len(self.stack)
+        self.loops.append(loop)
+        before, result = self.real.copy(), None
+        try:
+            while True:
+                self.active, loop.arguments = loop.inside, 0
+                if loop.trip:
+                    after, self.real = self.real, before.copy()
+                try:
+                    result = trace()
+                except LoopEnds:
+                    self.real = after
+                    break
+                loop.trip += 1
+        finally:
+            self.loops.pop()
+            self.active = outside
+            del self.stack[depth:]
+        for k, found in enumerate(loop.results):
+            self._store(loop.index, k, [found[s] for s in outside])
+        return result
+
+    def add_argument(self, first, line):
+        index, loop = self.real.add_argument(first, line), self.loops[-1]
+        k, loop.arguments = loop.arguments, loop.arguments + 1
+        if loop.trip == 0:
+            loop.results.append(dict(zip(loop.samples, self._value(first).tensors(loop.samples))))
+        self.values[index, 0] = _Value(self.active, [loop.results[k][s] for s in self.active])
+        return index
+
+    def add_trip(self, dtype, line):
+        index = self.real.add_trip(dtype, line)
+        import numpy
+        number = numpy.asarray(self.loops[-1].trip, numpy.int32 if dtype == DType.INT32 else numpy.int64)
+        self.values[index, 0] = _Value(self.active, [_core.tensor(number)] * len(self.active))
+        return index
+
+    def add_loop(self, count, first, arguments, trip, going, following, outer, inner, names, most, line):
+        loop = self.loops[-1]
+        loop.index = self.real.add_loop(count, first, arguments, trip, going, following, outer, inner, names, most, line)
+        loop.inside = self.sets[inner]
+        for k, node in enumerate(following):
+            loop.results[k].update(zip(loop.inside, self._value(node).tensors(loop.inside) if loop.inside else ()))
+        return loop.index
+
+
+class DebugRun:
+    """What a pipeline with debug=True has in the place of the executor."""
+
+    def __init__(self, pipeline, function):
+        self.pipeline, self.function, self.given = pipeline, function, pipeline._given
+        self.gpu = 0 if self.given["device_id"] is None or self.given["device_id"] < 0 else int(self.given["device_id"])
+        self.has_gpu = not _core.gpu_why_not()
+        self.number, self.scheduled, self.ahead = 0, 0, collections.deque()
+        self.sources, self.feeds, self.primary, self.names = {}, collections.defaultdict(collections.deque), None, {}
+        self.times, self.now, self.seconds, self.count = {}, {}, 0.0, 0
+        self.mode, self.schemas = pipeline._epoch_mode, {}
+
+    def _schema(self, op):
+        if op not in self.schemas:
+            self.schemas[op] = _core.operator_schema(op)
+        return self.schemas[op]
+
+    def is_source(self, op):
+        return self._schema(op)["family"] == "source" and self._schema(op)["max_inputs"] == 0
+
+    def calls_back(self, op):
+        return self._schema(op)["family"] == "source" and self._schema(op)["max_inputs"] > 0
+
+    def is_random(self, op):
+        return self._schema(op)["random"]
+
+    # --- sources ------------------------------------------------------------------------------------------------------
+
+    def next_of(self, index, record):
+        """(batches, origins, whether its samples name those of the pipeline) of a source: a pipeline of its own."""
+        begin = time.perf_counter()
+        op, _, arguments, name, seed, line, outputs, types, device = record
+        if index not in self.sources:
+            alone = _core.Graph()
+            alone.set_seed(self.given["seed"])
+            alone.add(op, [], arguments, name, seed, line, outputs, types, device)
+            alone.set_outputs([_core.NodeRef(0, k) for k in range(alone.outputs_of(0))])
+            budget = self.given["error_budget"]
+            source = _core.Pipeline(alone, int(self.given["batch_size"]), 1, 1, 0, self.mode, self.given["on_error"],
+                                    -1 if budget is None else int(budget), bool(self.given["uneven"]), self.given["entropy_index"],
+                                    self.gpu if self.has_gpu else -1)
+            if index in self.pipeline._sources:
+                source.set_source(0, self.pipeline._sources[index])
+            reader = op != "external_source"
+            if self.primary is None or (reader and not self.primary[1]):
+                self.primary = index, reader, source
+            self.sources[index] = source
+            self.names[self.pipeline._graph.name_of(index)] = index
+        source, name = self.sources[index], self.pipeline._graph.name_of(index)
+        if name in self.pipeline._fed:
+            if not self.feeds[name]:
+                raise IndexError(f"external source '{name}' was not fed: call feed_input() before run()")
+            source.feed(0, self.feeds[name].popleft())
+        source.schedule()
+        batches, origins, _ = source.outputs()
+        self.timed(index, op, line, time.perf_counter() - begin, len(origins))
+        return batches, origins, self.primary[0] == index
+
+    def feed(self, node, batches):
+        self.feeds[node if isinstance(node, str) else self.pipeline._graph.name_of(node)].append(batches)
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def call(self, index, op, inputs, origins, line):
+        function, _ = self.pipeline._functions[index]
+        if hasattr(function, "run_address"):
+            return _core.call_compiled(function, inputs, origins, line)
+        function.name, function.line = self.pipeline._graph.name_of(index), line
+        batches, bad = function.call(inputs, origins)
+        if bad:
+            raise _core.DataError(f"[{function.op}] {bad[0][1]}\n  at {line}")
+        return batches
+
+    # --- what the executor does -----------------------------------------------------------------------------------------
+
+    def schedule(self):
+        self.scheduled += 1
+
+    def outputs(self):
+        return self.run()
+
+    def run(self):
+        return self.ahead.popleft() if self.ahead else self._batch()
+
+    def _batch(self):
+        pipeline, made = self.pipeline, self.pipeline._graph
+        made.begin(self.given["seed"])
+        pipeline._functions.clear()
+        self.now, begin = {}, time.perf_counter()
+        graph.push(pipeline)
+        pipeline._built = False
+        try:
+            nodes = pipeline._as_outputs(converted(self.function)())
+            made._begin_batch()
+            if not nodes:
+                raise ValueError("the pipeline has no outputs")
+            made.real.set_outputs(nodes)
+            batches = tuple(made.get(n) for n in nodes)
+        finally:
+            pipeline._built = True
+            graph.pop()
+        self.number += 1
+        self.seconds += time.perf_counter() - begin
+        self.count += len(made.origins)
+        if self.given["debug"] == "times":
+            print(self._table(self.now), file=sys.stderr)
+        return batches, [(*o, -1) for o in made.origins], False
+
+    def begin(self):
+        """Runs the first batch ahead, for questions that only a graph answers."""
+        if self.number == 0 and not self.ahead:
+            self.ahead.append(self._batch())
+
+    def timed(self, index, op, line, seconds, samples):
+        for times in (self.times, self.now):
+            entry = times.setdefault((index, op, line), [0.0, 0])
+            entry[0] += seconds
+            entry[1] += samples
+
+    def _table(self, times):
+        lines = [f"{'operator':<28} {'ms':>9} {'samples':>8}  line"]
+        for (_, op, line), (seconds, samples) in times.items():
+            lines.append(f"{op[:28]:<28} {seconds * 1e3:>9.3f} {samples:>8}  {line}")
+        return "\n".join(lines)
+
+    def statistics(self):
+        stages = [{"name": op, "seconds": t, "samples": n, "read": 0.0, "decode": 0.0, "pixels": 0.0, "line": line}
+                  for (_, op, line), (t, n) in self.times.items()]
+        slowest = max(stages, key=lambda s: s["seconds"], default=None)
+        return {"iterations": self.number, "samples": self.count, "threads": 1, "seconds": self.seconds, "loop_waits": self.seconds,
+                "threads_idle": 0.0, "threads_blocked": 0.0, "bytes_held": 0, "bytes_in_use": 0, "device_bytes_in_use": 0,
+                "stages": stages, "entropy_index": {"made": 0, "used": 0, "stale": 0, "path": "", "note": ""},
+                "verdict": "debug mode runs one operator after the other" + (f"; most time in {slowest['name']}" if slowest else "")}
+
+    def reset(self):
+        for source in self.sources.values():
+            source.reset()
+
+    def close(self):
+        for source in self.sources.values():
+            source.close()
+
+    def reader_meta(self, name):
+        self.begin()
+        if not name:
+            return self.primary[2].reader_meta("") if self.primary else None
+        if name not in self.names:
+            raise ValueError(f"there is no reader '{name}' in this pipeline")
+        return self.sources[self.names[name]].reader_meta(name)
+
+    def batches_per_epoch(self):
+        self.begin()
+        return self.primary[2].batches_per_epoch() if self.primary else -1
+
+    def set_epoch_mode(self, mode):
+        self.mode = mode
+        for source in self.sources.values():
+            source.set_epoch_mode(mode)
+
+    def left_out(self):
+        return [x for source in self.sources.values() for x in source.left_out()]
+
+    def start_trace(self):
+        pass
+
+    def __getattr__(self, name):
+        raise ValueError(f"a pipeline with debug=True has no {name.replace('_', ' ')}")
