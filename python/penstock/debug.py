@@ -389,7 +389,9 @@ class DebugRun:
                 raise IndexError(f"external source '{name}' was not fed: call feed_input() before run()")
             source.feed(0, self.feeds[name].popleft())
         source.schedule()
-        batches, origins, _ = source.outputs()
+        batches, origins, consumed = source.outputs()
+        if self.primary[0] == index:
+            self.consumed = consumed
         self.timed(index, op, line, time.perf_counter() - begin, len(origins))
         return batches, origins, self.primary[0] == index
 
@@ -423,7 +425,7 @@ class DebugRun:
         pipeline, made = self.pipeline, self.pipeline._graph
         made.begin(self.given["seed"])
         pipeline._functions.clear()
-        self.now, begin = {}, time.perf_counter()
+        self.now, self.consumed, begin = {}, None, time.perf_counter()
         graph.push(pipeline)
         pipeline._built = False
         try:
@@ -441,7 +443,7 @@ class DebugRun:
         self.count += len(made.origins)
         if self.given["debug"] == "times":
             print(self._table(self.now), file=sys.stderr)
-        return batches, [(*o, -1) for o in made.origins], False
+        return batches, [(*o, -1) for o in made.origins], self.consumed or (len(made.origins), 1, False)
 
     def begin(self):
         """Runs the first batch ahead, for questions that only a graph answers."""
