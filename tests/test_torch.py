@@ -207,6 +207,79 @@ def test_several_pipelines_and_classification(files):
     assert isinstance(next(one)[0]["label"], np.ndarray) and len(one) == 3
 
 
+@pytest.mark.parametrize("n, shards, batch_size", [(5, 2, 2), (5, 2, 1), (7, 3, 2), (11, 3, 4), (6, 2, 3)])
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("stick", [False, True])
+def test_several_pipelines_hold_each_sample_once(files, n, shards, batch_size, shuffle, stick):
+    """PARTIAL: a pipeline whose shard has ended gives empty batches. DROP: all give as many full ones."""
+    make = lambda policy: DALIGenericIterator(
+        [reading(files(n), batch_size, num_shards=shards, shard_id=k, random_shuffle=shuffle, stick_to_shard=stick)
+         for k in range(shards)], ["data", "label"], reader_name="Reader", auto_reset=True, last_batch_policy=policy)
+    it = make(LastBatchPolicy.PARTIAL)
+    for _ in range(4):
+        length, batches = len(it), list(it)
+        assert sorted(v for b in batches for entry in b for v in numbers(entry)) == list(range(n))
+        assert len(batches) == length and all(len(b) == shards for b in batches)
+    if n // shards >= batch_size:
+        it = make(LastBatchPolicy.DROP)
+        for _ in range(4):
+            seen = [numbers(entry) for b in it for entry in b]
+            assert {len(s) for s in seen} == {batch_size} and len(set(sum(seen, []))) == len(sum(seen, []))
+            assert len(seen) == shards * (n // shards // batch_size)
+
+
+def ragged_pipe(*shapes):
+    @pipeline_def(batch_size=len(shapes), num_threads=1)
+    def pipe():
+        made = lambda i: [np.full(s, k + 1, np.float32) for k, s in enumerate(shapes if i % 2 else shapes[::-1])]
+        return fn.external_source(made), fn.external_source(lambda i: [np.int64([k]) for k in range(len(shapes))])
+    return pipe()
+
+
+def test_ragged_outputs_padded_or_as_lists():
+    shapes = (2, 3), (1, 3), (0, 3), (4, 2)
+    it = DALIGenericIterator(ragged_pipe(*shapes), ["boxes", "number"], size=8, ragged={"boxes": -1})
+    for batch, order in zip(it, (shapes[::-1], shapes)):
+        boxes, lengths = batch[0]["boxes"], batch[0]["boxes_lengths"]
+        assert boxes.shape == (4, 4, 3) and lengths.tolist() == [list(s) for s in order] and lengths.dtype == torch.int64
+        for k, (one, (h, w)) in enumerate(zip(boxes, lengths)):
+            assert (one[:h, :w] == k + 1).all() and one.sum() == (k + 1) * h * w - (12 - h * w)
+        assert batch[0]["number"].ravel().tolist() == [0, 1, 2, 3] and set(batch[0]) == {"boxes", "boxes_lengths", "number"}
+    (batch,) = next(DALIGenericIterator(ragged_pipe((2,), (3,)), ["values", "number"], ragged="pad"))
+    assert batch["values"].tolist() == [[1, 1, 1], [2, 2, 0]] and batch["values_lengths"].tolist() == [3, 2]
+    assert batch["number_lengths"].tolist() == [1, 1]  # asked for by name or not, it is there in each batch
+    (batch,) = next(DALIGenericIterator(ragged_pipe((2,), (3,)), ["values", "number"], ragged={"values": "list"}))
+    assert [t.tolist() for t in batch["values"]] == [[1, 1, 1], [2, 2]]
+    partial = DALIGenericIterator(ragged_pipe((2,), (3,)), ["values", "number"], size=3, ragged={"values": "pad"},
+                                  last_batch_policy=LastBatchPolicy.PARTIAL)
+    assert [b[0]["values_lengths"].tolist() for b in partial] == [[3, 2], [2]]
+    for wrong in ({"other": "pad"}, "dense", {"number": [1]}):
+        with pytest.raises(ValueError, match="ragged"):
+            DALIGenericIterator(ragged_pipe((2,), (3,)), ["values", "number"], ragged=wrong)
+    with pytest.raises(ValueError, match="where the lengths of 'a' belong"):
+        DALIGenericIterator(ragged_pipe((2,), (3,)), ["a", "a_lengths"], ragged={"a": "pad"})
+
+
+def test_features_of_any_length_from_tfrecord(tmp_path):
+    """VarLenFeature, padded with lengths, and in the ragged iterator's three forms."""
+    import container_files
+    from penstock import tfrecord
+    values = [np.arange(n, dtype=np.float32) for n in (3, 0, 2, 5)]
+    container_files.write_tfrecord(tmp_path / "x", [container_files.example({"v": v}) for v in values])
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def pipe():
+        return fn.readers.tfrecord(path=str(tmp_path / "x"), features={"v": tfrecord.VarLenFeature(tfrecord.float32, 0.0)}, name="r")["v"]
+    got = list(DALIGenericIterator(pipe(), ["v"], reader_name="r", ragged="pad"))
+    assert [b[0]["v_lengths"].tolist() for b in got] == [[3, 0], [2, 5]]
+    assert got[1][0]["v"].tolist() == [[0, 1, 0, 0, 0], [0, 1, 2, 3, 4]]
+    tags = plugin.DALIRaggedIterator
+    lists = list(plugin.DALIRaggedIterator(pipe(), ["v"], reader_name="r", output_types=[tags.SPARSE_LIST_TAG]))
+    assert [[t.tolist() for t in b[0]["v"]] for b in lists] == [[[0, 1, 2], []], [[0, 1], [0, 1, 2, 3, 4]]]
+    coo = next(plugin.DALIRaggedIterator(pipe(), ["v"], reader_name="r", output_types=[tags.SPARSE_COO_TAG]))[0]["v"].coalesce()
+    assert coo.shape == (2, 3) and coo.indices().tolist() == [[0, 0, 0], [0, 1, 2]] and coo.values().tolist() == [0, 1, 2]
+
+
 def test_checkpoints_of_an_iterator(files):
     names = files(7)
     make = lambda **k: DALIGenericIterator(reading(names, 2, random_shuffle=True, enable_checkpointing=True, **k),

@@ -38,6 +38,9 @@ DEPRECATED = {
     "experimental.decoders.video": "decoders.video",
 }
 
+# Names of DALI's operators that mean something else in penstock.fn; here they are missing.
+OTHERS = ("filter",)
+
 # Lines that DALI 2.4 refuses -> what they mean here, each with one MeaningWarning.
 MEANINGS = {
     "shuffle": "`fn.readers.*(shuffle=...)` is `random_shuffle`",

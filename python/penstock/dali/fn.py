@@ -7,13 +7,15 @@ from types import ModuleType
 
 from .. import fn as native
 from . import meanings
-from .aliases import DEPRECATED
+from .aliases import DEPRECATED, OTHERS
 
 _warned = set()
 
 
 def _find(path):
     """penstock.fn's operator, function or group of this path, or None."""
+    if path in OTHERS:
+        return None
     found = native
     for part in path.split("."):
         found = getattr(found, part, None)

@@ -21,7 +21,8 @@ class BaseIterator:
     pipelines: a Pipeline or a list of them. size: samples of an epoch, -1: until StopIteration. reader_name: the reader
     whose epochs count. auto_reset: False or "no": reset() begins the next epoch; True or "yes": the next loop does.
     last_batch_policy: FILL (full, with samples of the next epoch or, with the reader's pad_last_batch, repeated ones),
-    DROP, PARTIAL (shorter). last_batch_padded: with `size`, the source repeats samples to fill the last batch.
+    DROP, PARTIAL (shorter; of several pipelines those whose shard has ended give batches without samples).
+    last_batch_padded: with `size`, the source repeats samples to fill the last batch.
     refill: where fn.filter, fn.expand and their kind change how many samples there are, batches have the sizes that result
     (False), or the samples are put together to full batches of the pipelines' batch_size (True); epochs count the source's
     samples either way. prepare_first_batch: the first batch is made in the constructor. dynamic_shape: ignored. fill_last_batch: deprecated,
@@ -66,7 +67,9 @@ class BaseIterator:
         self._taken = 0         # samples a pipeline, in this epoch; FILL: since the first
         self._batches = 0       # of the source
         self._ended = False
-        self._first = None      # (batches of each pipeline, what they took of the source)
+        self._first = None      # (batches of each pipeline, what each took of its source)
+        self._last = None       # batches of each pipeline that were handed out
+        self._over = [False] * len(self._pipes)  # where the reader cuts epochs: pipelines whose epoch has ended
         self._targets = None
         if reader_name is not None:
             self._plan_epochs()
@@ -110,7 +113,7 @@ class BaseIterator:
 
     def _epoch_over(self):
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
-            return self._batches >= self._pipes[0]._pipeline.batches_per_epoch()
+            return (any if self._policy is LastBatchPolicy.DROP else all)(self._over)
         if self._reader is not None:
             return self._taken >= self._targets(self._epochs + 1)
         if self._size < 0:
@@ -129,25 +132,30 @@ class BaseIterator:
             self._end()
         while True:
             try:
-                outputs, (taken, batches, ends) = self._first if self._first is not None else self._next_outputs()
+                outputs, consumed = self._first if self._first is not None else self._next_outputs()
             except StopIteration:
                 self._end()
-            self._first = None
-            size = len(outputs[0][0])
+            self._first, self._last = None, outputs if len(outputs) > 1 else None
+            ran = [k for k, over in enumerate(self._over) if not over]
+            taken, batches, ends = consumed[ran[0]]
+            if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
+                self._over = [end for _, _, end in consumed]
+            size = max(len(outputs[k][0]) for k in ran)
             self._taken += taken
             self._batches += batches
             if size or not ends:
                 break
             if self._epoch_over():  # nothing was left of the end of the epoch
                 self._end()
-        keep = None
+        keeps = [None if k in ran else 0 for k in range(len(outputs))]
         if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL and size == taken:
-            keep = size - max(0, self._taken - self._share())
-        return self._convert_all(outputs, keep)
+            keeps = [size - max(0, self._taken - self._share())] * len(outputs)
+        return self._convert_all(outputs, keeps)
 
     def _next_outputs(self):
-        outputs = [p._run() for p in self._pipes]
-        return outputs, self._pipes[0]._consumed
+        """The next batches of each pipeline; of one whose epoch has ended its last ones, which count for nothing."""
+        outputs = [self._last[k] if over else p._run() for k, (p, over) in enumerate(zip(self._pipes, self._over))]
+        return outputs, [(0, 0, True) if over else p._consumed for p, over in zip(self._pipes, self._over)]
 
     next = __next__
 
@@ -174,6 +182,11 @@ class BaseIterator:
             if self._batches:
                 _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
             return
+        for p, over in zip(self._pipes, self._over):  # DROP: shards may be larger by a batch
+            while any(self._over) and not over:
+                p._run()
+                over = p._consumed[2]
+        self._over = [False] * len(self._pipes)
         self._ended = False
         self._batches = 0
         if self._reader is None and self._size >= 0:
@@ -188,7 +201,8 @@ class BaseIterator:
 
     def __len__(self):
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
-            return self._pipes[0]._pipeline.batches_per_epoch()
+            counts = [p._pipeline.batches_per_epoch() for p in self._pipes]
+            return min(counts) if self._policy is LastBatchPolicy.DROP else max(counts)
         if self._size < 0:
             return 0
         samples = self._targets(1) if self._reader is not None else self._share()
@@ -200,8 +214,9 @@ class BaseIterator:
             return self._states
         return [p.checkpoint() for p in self._pipes]
 
-    def _convert_all(self, outputs, keep):
-        return [{name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)} for batches in outputs]
+    def _convert_all(self, outputs, keeps):
+        return [{name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)}
+                for batches, keep in zip(outputs, keeps)]
 
     def _convert(self, batch, keep):  # keep: samples, None: all
         raise NotImplementedError

@@ -2,6 +2,7 @@
 """Iterators that yield torch tensors."""
 from enum import Enum
 
+from .. import fn as operators
 from .base_iterator import BaseIterator, LastBatchPolicy
 from .torch_function import fn  # noqa: F401
 
@@ -12,18 +13,63 @@ def _dense(batch, keep):
     try:
         tensor = batch.torch()
     except TypeError as error:
-        raise RuntimeError(f"the batch must be representable as a tensor: {error}") from None
+        raise RuntimeError(f"the batch must be representable as a tensor: {error}; ragged=\"pad\" or \"list\" takes "
+                           "samples of different shapes") from None
     return tensor[:keep] if keep is not None and keep < len(batch) else tensor
+
+
+def _padded(batch, keep, value):
+    """(one tensor that holds all samples, filled up with `value`; their extents: one number each for samples with one
+    dimension, else a row)."""
+    import torch
+    shapes = [t.shape() for t in batch][:keep]
+    extents = torch.tensor([s[0] if len(s) == 1 else list(s) for s in shapes], dtype=torch.int64)
+    dense = batch if batch.is_uniform() else operators.pad(batch, fill_value=value)
+    tensor = _dense(dense, keep)
+    return tensor, extents.to(tensor.device) if len(shapes) else extents.reshape(0, *([] if batch.ndim() < 2 else [batch.ndim()]))
 
 
 class DALIGenericIterator(BaseIterator):
     """Yields a list with one dict per pipeline, from the names of output_map to torch tensors of whole batches, which
-    share the pipeline's memory: CUDA tensors, in the order of torch's current stream, where it lies on a GPU. The arguments are those of BaseIterator."""
+    share the pipeline's memory: CUDA tensors, in the order of torch's current stream, where it lies on a GPU.
+
+    ragged: what outputs become whose samples differ in shape, a dict from their names, or one value for all outputs. None:
+    an error. "list": a list of tensors, one a sample. "pad" or a number: one tensor, filled up behind each sample with 0 or
+    that number, and under "<name>_lengths" the samples' extents, int64: (N) for samples with one dimension, else (N,
+    dimensions). What is asked for holds for every batch, also one whose samples happen to have one shape.
+
+    The other arguments are those of BaseIterator."""
 
     __doc__ += "\n\n" + (BaseIterator.__doc__ or "")
 
-    def _convert(self, batch, keep):
-        return _dense(batch, keep)
+    def __init__(self, pipelines, output_map, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
+                 dynamic_shape=False, last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL,
+                 prepare_first_batch=True, refill=False, *, ragged=None):
+        wishes = ragged if isinstance(ragged, dict) else dict.fromkeys(output_map, ragged)
+        for name, wish in wishes.items():
+            if name not in output_map:
+                raise ValueError(f"ragged names '{name}', which is not in output_map {list(output_map)}")
+            if not (wish in (None, "list", "pad") or isinstance(wish, (int, float))):
+                raise ValueError(f"ragged must be None, 'list', 'pad' or a number, got {wish!r} for '{name}'")
+            if wish not in (None, "list") and f"{name}_lengths" in output_map:
+                raise ValueError(f"output_map has '{name}_lengths', where the lengths of '{name}' belong")
+        self._ragged = wishes
+        super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+                         last_batch_padded, last_batch_policy, prepare_first_batch, refill)
+
+    def _convert_all(self, outputs, keeps):
+        made = []
+        for batches, keep in zip(outputs, keeps):
+            made.append(entry := {})
+            for name, batch in zip(self.output_map, batches):
+                wish = self._ragged.get(name)
+                if wish is None:
+                    entry[name] = _dense(batch, keep)
+                elif wish == "list":
+                    entry[name] = [t.torch() for t in batch][:keep]
+                else:
+                    entry[name], entry[f"{name}_lengths"] = _padded(batch, keep, 0 if wish == "pad" else wish)
+        return made
 
 
 class DALIClassificationIterator(DALIGenericIterator):
@@ -54,14 +100,14 @@ class DALIRaggedIterator(BaseIterator):
         super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
                          last_batch_padded, last_batch_policy, prepare_first_batch, refill)
 
-    def _convert_all(self, outputs, keep):
-        def convert(name, batch):
+    def _convert_all(self, outputs, keeps):
+        def convert(name, batch, keep):
             tag = self._tags[name]
             if tag is self.DENSE_TAG:
                 return _dense(batch, keep)
             tensors = [t.torch() for t in batch][:keep]
             return tensors if tag is self.SPARSE_LIST_TAG else _coo(tensors)
-        return [{n: convert(n, b) for n, b in zip(self.output_map, batches)} for batches in outputs]
+        return [{n: convert(n, b, keep) for n, b in zip(self.output_map, batches)} for batches, keep in zip(outputs, keeps)]
 
 
 def _coo(tensors):
@@ -72,7 +118,8 @@ def _coo(tensors):
         at = torch.ones(t.shape, dtype=torch.bool, device=t.device).nonzero()
         indices.append(torch.cat([torch.full((len(at), 1), k, device=at.device), at], dim=1))
         values.append(t.reshape(-1))
-    return torch.sparse_coo_tensor(torch.cat(indices).T, torch.cat(values))
+    size = [len(tensors), *(max(extents) for extents in zip(*(t.shape for t in tensors)))]
+    return torch.sparse_coo_tensor(torch.cat(indices).T, torch.cat(values), size, check_invariants=False)
 
 
 def feed_ndarray(penstock_tensor, arr, cuda_stream=None, non_blocking=False):
