@@ -35,13 +35,16 @@ ColorMatrix color_twist_matrix(double hue, double saturation, double value, doub
                                DType input) {
   static const ColorMatrix to_yiq{{{{.299, .587, .114}, {.596, -.274, -.321}, {.211, -.523, .311}}}, {}};
   static const ColorMatrix from_yiq = inverse(to_yiq);
+  // The turned and scaled matrix is a sum of three that do not change.
+  static const ColorMatrix gray = from_yiq * ColorMatrix{{{{1, 0, 0}, {}, {}}}, {}} * to_yiq;
+  static const ColorMatrix kept = from_yiq * ColorMatrix{{{{}, {0, 1, 0}, {0, 0, 1}}}, {}} * to_yiq;
+  static const ColorMatrix turned = from_yiq * ColorMatrix{{{{}, {0, 0, 1}, {0, -1, 0}}}, {}} * to_yiq;
   const double angle = hue * (3.14159265358979323846 / 180);
   const double c = saturation * std::cos(angle), s = saturation * std::sin(angle);
-  ColorMatrix turn{{{{1, 0, 0}, {0, c, s}, {0, -s, c}}}, {}};
-  ColorMatrix out = from_yiq * turn * to_yiq;
-  const double half = is_float(input) ? 0.5 : 128.0;
-  for (auto& row : out.m)
-    for (double& v : row) v *= brightness * contrast * value;
+  const double half = is_float(input) ? 0.5 : 128.0, scale = brightness * contrast * value;
+  ColorMatrix out;
+  for (int r = 0; r < 3; ++r)
+    for (int k = 0; k < 3; ++k) out.m[r][k] = (gray.m[r][k] + c * kept.m[r][k] + s * turned.m[r][k]) * scale;
   out.offset.fill((half - half * contrast) * brightness);
   return out;
 }
