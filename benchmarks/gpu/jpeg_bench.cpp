@@ -392,7 +392,7 @@ int run(int argc, char** argv) {
   std::printf("# wrong: %d\n", bad);
   for (const int n : {1, 64, 256, 1024})
     for (const Division& d : {half, own, four, Division{4096, 1536, 24576}, Division{4096, 2048, 24576, 16, 32, 2048}, Division{4096, 2048, 24576, 16, 8},
-                              Division{4096, 2048, 24576, 16, 64}, Division{4096, 2048, 16384}})
+                              Division{8192, 2048, 24576, 16, 32, 2048}, Division{4096, 2048, 16384}})
       alone(driver, photos, "photos", n, d);
   if (folders.size() > 2) return bad != 0;
   for (const Division& d : {own}) {
@@ -422,6 +422,9 @@ int run(int argc, char** argv) {
     sustained(driver, photos, "photos", 256, threads, lanes);
   sustained(driver, photos, "photos", 256, 1, 4, true, twice);
   sustained(driver, photos, "photos", 256, 2, 3, true, twice);
+  const Division coarse{8192, 2048, 24576, 16, 32, 2048};
+  sustained(driver, photos, "photos", 256, 1, 4, true, coarse);
+  sustained(driver, photos, "photos", 256, 2, 3, true, coarse);
   sustained(driver, photos, "photos", 512, 1, 3);
   sustained(driver, photos, "photos", 256, 1, 3, false);
   sustained(driver, f1080, "1080p", 64, 1, 4);
