@@ -102,8 +102,8 @@ Pipeline pipeline(const std::string& data, const std::string& what, const std::s
   if (what == "resnet50") {
     images = g.add("random_resized_crop", {images}, Args().put("size", std::vector<int64_t>{224, 224}))[0];
     images = g.add("crop_mirror_normalize", {images}, normalize().put("mirror", g.add("random.coin_flip", {})[0]))[0];
-  } else if (what == "resize640") {
-    images = g.add("resize", {images}, Args().put("size", std::vector<int64_t>{640, 640}))[0];
+  } else if (what.starts_with("resize640")) {
+    images = g.add("resize", {images}, Args().put("size", std::vector<int64_t>{640, 640}).put("antialias", what == "resize640"))[0];
   }
   PipelineOptions o;
   o.batch_size = batch, o.threads = threads, o.prefetch = depth;
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
     for (const int threads : counts) {
       if (!files.empty())
         for (const size_t ring : {size_t{64} << 20, size_t{128} << 20}) copy_rate(files, threads, ring, seconds);
-      for (const char* what : {"decode", "resnet50", "resize640"}) rate(data, what, decoder, threads, batch, seconds);
+      for (const char* what : {"decode", "resnet50", "resize640", "resize640, not antialiased"}) rate(data, what, decoder, threads, batch, seconds);
     }
     if (!files.empty()) latency(files, decoder);
   } catch (const std::exception& e) {

@@ -37,6 +37,7 @@ class DeviceRuntime {
   virtual ~DeviceRuntime() = default;
   virtual int device_count() const = 0;
   virtual std::string device_name(int device) const = 0;
+  virtual size_t memory_bytes(int /*device*/) const { return 0; }  // all that it has; 0: not known
 
   // A stream of nobody else's until it is given back. Streams live as long as the process: memory is freed on them.
   virtual StreamHandle take_stream(int device) = 0;

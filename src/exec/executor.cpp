@@ -105,6 +105,7 @@ Executor::Executor(Graph g, PipelineOptions o)
 
 void Executor::open_gpu() {
   constexpr int kMostDepth = 16;
+  constexpr size_t kLeastReadAhead = size_t{2} << 30, kMostReadAhead = size_t{8} << 30;
   depth = std::max(1, options.prefetch);
   if (!plan.uses_gpu()) return;
   // What a program feeds is asked for as far ahead as it was told; readers may run further.
@@ -116,6 +117,7 @@ void Executor::open_gpu() {
       depth = std::max(depth, std::min(kMostDepth, (images + options.batch_size - 1) / options.batch_size));
   }
   gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), depth + 1);
+  read_ahead_bytes_ = std::clamp(gpu_->runtime().memory_bytes(gpu_->device()) / 24, kLeastReadAhead, kMostReadAhead);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;
     const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
@@ -239,11 +241,10 @@ int64_t Executor::device_bytes_in_use() const {
 // Enough is enqueued: the device says when it has done more. Iterations that have begun there go on, so it never waits for
 // itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
 bool Executor::gpu_is_full(const Iteration& it, size_t position) const {
-  constexpr size_t kReadAheadBytes = size_t{2} << 30;
   const Step& s = plan.steps[it.step];
   if (!s.gpu || it.on_gpu) return false;
   return on_gpu_ >= depth || (s.kind == Step::Kind::decode && position >= static_cast<size_t>(std::max(1, options.prefetch)) &&
-                              gpu_->bytes_in_use() >= kReadAheadBytes);
+                              gpu_->bytes_in_use() >= read_ahead_bytes_);
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {

@@ -187,6 +187,7 @@ class Executor {
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
+  size_t read_ahead_bytes_ = 0;    // of the GPU, beyond which iterations behind the prefetch begin no decoding
 };
 
 }  // namespace penstock

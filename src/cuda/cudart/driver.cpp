@@ -133,6 +133,11 @@ class CudaDriver final : public Driver {
     OnDevice scope(gpus_->at(device));
     f();
   }
+  size_t memory_bytes(int device) const override {
+    OnDevice scope(gpus_->at(device));
+    size_t idle = 0, total = 0;
+    return cudaMemGetInfo(&idle, &total) == cudaSuccess ? total : 0;
+  }
   int multiprocessors(int device) const override {
     return gpus_->at(device).attribute(cudaDevAttrMultiProcessorCount);
   }
