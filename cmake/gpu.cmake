@@ -66,7 +66,7 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
       add_executable(gpu_${name} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:penstock_gpu_room> ${cudart_sources} src/cuda/decode/batch_decoder.cpp
                      ${PENSTOCK_OBJECTS})
       target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-      target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_image_libraries
+      target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries
                             Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
     endforeach()
     target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp src/cuda/whole/whole_test.cpp src/cuda/prebuilt/stage_kernels_test.cpp)
@@ -103,13 +103,13 @@ if(PENSTOCK_TESTS)
   if(gpu_tests)
     add_executable(cuda_test ${gpu_tests} ${gpu_sources} ${emulated_sources} ${PENSTOCK_OBJECTS})
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-    target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_image_libraries Threads::Threads
+    target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries Threads::Threads
                           GTest::gtest_main ${CMAKE_DL_LIBS})
     # Host time of a call: nothing is copied or launched.
     add_executable(stage_host_bench EXCLUDE_FROM_ALL benchmarks/gpu/stage_host_bench.cpp ${gpu_sources} ${emulated_sources}
                    ${PENSTOCK_OBJECTS})
     target_include_directories(stage_host_bench PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-    target_link_libraries(stage_host_bench PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_image_libraries Threads::Threads
+    target_link_libraries(stage_host_bench PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries Threads::Threads
                           ${CMAKE_DL_LIBS})
     add_test(NAME cuda COMMAND cuda_test)
     # A search for leaks dies inside of NVRTC. (The driver's streams, events and kernels live as long as the process.)

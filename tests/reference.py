@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
-from signal_reference import (mel_filter_bank, mfcc, nonsilent_region, power_spectrum, preemphasis_filter,  # noqa: F401
+from signal_reference import (audio_resample, mel_filter_bank, mfcc, nonsilent_region, power_spectrum, preemphasis_filter,  # noqa: F401
                               spectrogram, to_decibels)
 
 KNOWN_DIFFERENCES = {

@@ -95,3 +95,18 @@ def nonsilent_region(x, *, cutoff_db=-60.0, reference_power=0.0, window_length=2
         return 0, 0
     begin = max(int(heard[0]) - window + 1, 0)
     return begin, int(heard[-1]) - begin + 1
+
+
+def audio_resample(x, *, in_rate=None, out_rate=None, scale=None, out_length=None, quality=50.0):
+    """x in -1..1; each output is a sum under a sinc in Hann's window."""
+    n = len(x)
+    ratio = scale or (out_rate / in_rate if in_rate else out_length / max(n, 1))
+    length = out_length if out_length is not None else int(np.ceil(n * ratio))
+    lobes = round(0.007 * quality ** 2 - 0.09 * quality + 3)
+    out = np.zeros((length,) + x.shape[1:])
+    for k in range(length):
+        at = k / ratio
+        i = np.arange(max(int(np.ceil(at)) - lobes, 0), min(int(np.floor(at)) + lobes, n - 1) + 1)
+        w = np.sinc(i - at) * 0.5 * (1 + np.cos(np.pi * np.clip((i - at) / lobes, -1, 1)))
+        out[k] = np.tensordot(w, x[i].astype(np.float64), (0, 0))
+    return out

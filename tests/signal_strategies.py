@@ -89,5 +89,28 @@ def _nonsilent_region(draw):
     return Case([xs], [""], options, dtype="int32", error=0, expected=lambda i: np.int32(ref.nonsilent_region(xs[i], **options)[0]))
 
 
-CASES = {"spectrogram": _spectrogram, "power_spectrum": _power_spectrum, "mel_filter_bank": _mel_filter_bank, "mfcc": _mfcc,
+def _audio_resample(draw):
+    dtype, seed, channels = draw(st.sampled_from(["float32", "int16", "uint8", "int32"])), draw(st.integers(0, 999)), draw(st.sampled_from([(), (1,), (2,)]))
+    xs = [values(dtype, (draw(st.sampled_from([0, 1, 2, 3, 50, 131])), *channels), seed + i) for i in range(draw(st.integers(1, 3)))]
+    xs = [x / max(1, np.abs(x).max(initial=0)) if dtype == "float32" else x for x in xs]
+    which = draw(st.sampled_from(["scale", "rates", "length"]))
+    per_sample = {"scale": {"scale": [draw(st.sampled_from([0.25, 0.5, 1.0, 1.75, 3.0])) for _ in xs]},
+                  "rates": {"in_rate": [draw(st.sampled_from([8000.0, 44100.0])) for _ in xs], "out_rate": [16000.0 for _ in xs]},
+                  "length": {"out_length": [draw(st.integers(0, 200)) for _ in xs]}}[which]
+    quality = draw(st.sampled_from([0.0, 50.0, 80.0]))
+    top = 1 if dtype == "float32" else np.iinfo(dtype).max
+    out = draw(st.sampled_from(["float32", dtype]))
+    as_real = lambda x: x.astype(np.float64) / top if dtype[0] != "u" else x * (2 / top) - 1.0
+
+    def expected(i):
+        if not len(xs[i]) and which == "length":
+            return np.zeros((per_sample["out_length"][i], *channels)) + (0 if out[0] != "u" else 0.5 * top)
+        y = ref.audio_resample(as_real(xs[i]), quality=quality, **{k: v[i] for k, v in per_sample.items()})
+        return y if out == "float32" else y * top if out[0] != "u" else (y + 1) * 0.5 * top
+    # A table of 64 steps a lobe, with straight lines between them.
+    return Case([xs], [""], {"quality": quality, "dtype": out}, per_sample, dtype=out, error=2e-3, largest=1.0 if out == "float32" else top,
+                expected=expected)
+
+
+CASES = {"audio_resample": _audio_resample, "spectrogram": _spectrogram, "power_spectrum": _power_spectrum, "mel_filter_bank": _mel_filter_bank, "mfcc": _mfcc,
          "to_decibels": _to_decibels, "preemphasis_filter": _preemphasis_filter, "nonsilent_region": _nonsilent_region}

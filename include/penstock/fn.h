@@ -11,6 +11,41 @@ namespace penstock {
 inline namespace api {
 namespace fn {
 
+struct AudioResampleArguments {
+  // Samples a second of the input, with out_rate. Default: 0.
+  PerSample<double> in_rate{};
+  // Samples a second of the output, with in_rate. Default: 0.
+  PerSample<double> out_rate{};
+  // The ratio of the rates instead. Default: 0.
+  PerSample<double> scale{};
+  // The length of the output instead. Default: 0.
+  PerSample<int64_t> out_length{};
+  // 0 to 100: 3, 16 (at 50) to 64 lobes of the sinc. Default: 50.
+  Optional<double> quality{};
+  // Type of the result; default: the input's. Values fill the range of the type.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    in_rate.add_to(a, "in_rate");
+    out_rate.add_to(a, "out_rate");
+    scale.add_to(a, "scale");
+    out_length.add_to(a, "out_length");
+    quality.add_to(a, "quality");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// A signal at another rate, by a windowed sinc.
+//
+// Input: (n) or (n, channels); integers of at most 32 bits, float32. Output: (n * out_rate / in_rate rounded up) of
+// the same channels; unsigned integers have their zero in the middle of the range. J. O. Smith, "Digital Audio
+// Resampling", 2002.
+inline Batch audio_resample(const Batch& input,
+                            const AudioResampleArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("audio_resample", {input}, arguments.list(), options)[0];
+}
+
 struct BbFlipArguments {
   // Flip along x. Default: 1.
   PerSample<int64_t> horizontal{};
@@ -544,6 +579,37 @@ inline Batch crop_mirror_normalize(const Batch& input,
                                    const CropMirrorNormalizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop_mirror_normalize", {input}, arguments.list(), options)[0];
 }
+
+namespace decoders {
+struct AudioArguments {
+  // The mean of all channels. Default: false.
+  Optional<bool> downmix{};
+  // int16, int32 or float32. Default: DType::float32.
+  Optional<DType> dtype{};
+  // Of the resampling: 0 to 100. Default: 50.
+  Optional<double> quality{};
+  // Resample to so many samples a second; 0: as recorded. Default: 0.
+  PerSample<double> sample_rate{};
+
+  Arguments list() const {
+    Arguments a;
+    downmix.add_to(a, "downmix");
+    dtype.add_to(a, "dtype");
+    quality.add_to(a, "quality");
+    sample_rate.add_to(a, "sample_rate");
+    return a;
+  }
+};
+// Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus.
+//
+// Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating
+// point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
+inline std::array<Batch, 2> audio(const Batch& encoded,
+                                  const AudioArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("decoders.audio", {encoded}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+}  // namespace decoders
 
 namespace decoders {
 struct ImageArguments {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers and images into FOLDER/tfrecord ..."""
+"""usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers, images and recordings into FOLDER/tfrecord ..."""
 import io
 import json
 import struct
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
 import image_files  # noqa: E402
 
@@ -74,6 +75,8 @@ def main(folder):
         stream = io.BytesIO()
         np.save(stream, array)
         write("npy", f"{array.dtype}{array.ndim}", stream.getvalue())
+    for name, content in audio_files.all_files().items():
+        write("audio", name.replace(" ", "_"), content)
     for number, (name, content) in enumerate(image_files.all_files().items()):
         write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
     write("coco", "a", json.dumps({

@@ -13,6 +13,36 @@ from . import random as random
 from . import readers as readers
 from . import reductions as reductions
 
+def audio_resample(
+    input: Data,
+    /,
+    *,
+    in_rate: float | Batch | DataNode = 0.0,
+    out_rate: float | Batch | DataNode = 0.0,
+    scale: float | Batch | DataNode = 0.0,
+    out_length: int | Batch | DataNode = 0,
+    quality: float = 50.0,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """A signal at another rate, by a windowed sinc.
+
+    Input: (n) or (n, channels); integers of at most 32 bits, float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers have their zero in the middle of the range. J. O. Smith, "Digital Audio Resampling", 2002.
+
+    Arguments:
+        in_rate: Samples a second of the input, with out_rate.
+        out_rate: Samples a second of the output, with in_rate.
+        scale: The ratio of the rates instead.
+        out_length: The length of the output instead.
+        quality: 0 to 100: 3, 16 (at 50) to 64 lobes of the sinc.
+        dtype: Type of the result; default: the input's. Values fill the range of the type.
+    """
+    ...
+
 def bb_flip(
     input: Data,
     /,

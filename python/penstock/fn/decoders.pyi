@@ -8,6 +8,32 @@ from penstock import Batch, DataNode, Tensor
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
+def audio(
+    encoded: Data,
+    /,
+    *,
+    downmix: bool = False,
+    dtype: DTypeLike = 9,
+    quality: float = 50.0,
+    sample_rate: float | Batch | DataNode = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus.
+
+    Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
+
+    Arguments:
+        downmix: The mean of all channels.
+        dtype: int16, int32 or float32.
+        quality: Of the resampling: 0 to 100.
+        sample_rate: Resample to so many samples a second; 0: as recorded.
+    """
+    ...
+
 def image(
     encoded: Data,
     /,

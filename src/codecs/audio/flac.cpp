@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// FLAC, by itself or in Ogg, through libFLAC.
+#include <FLAC/stream_decoder.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "codecs/audio/formats.h"
+
+namespace penstock {
+
+namespace {
+
+struct Session {
+  AudioBytes file;
+  const AudioSink* sink = nullptr;
+  size_t at = 0;
+  int64_t frames = 0, wanted = -1;
+  int channels = 0, bits = 0;
+  uint32_t rate = 0;
+  uint64_t total = 0;
+  bool described = false, changed = false;
+  const char* fault = nullptr;
+  std::vector<int32_t> block;
+};
+
+Session& of(void* user) { return *static_cast<Session*>(user); }
+
+FLAC__StreamDecoderReadStatus read(const FLAC__StreamDecoder*, FLAC__byte* to, size_t* bytes, void* user) {
+  Session& s = of(user);
+  *bytes = std::min(*bytes, s.file.size() - s.at);
+  std::memcpy(to, s.file.data() + s.at, *bytes);
+  s.at += *bytes;
+  return *bytes ? FLAC__STREAM_DECODER_READ_STATUS_CONTINUE : FLAC__STREAM_DECODER_READ_STATUS_END_OF_STREAM;
+}
+
+FLAC__StreamDecoderWriteStatus write(const FLAC__StreamDecoder*, const FLAC__Frame* frame, const FLAC__int32* const* in, void* user) {
+  Session& s = of(user);
+  const int64_t n = frame->header.blocksize;
+  if (static_cast<int>(frame->header.channels) != s.channels || static_cast<int>(frame->header.bits_per_sample) != s.bits) {
+    s.changed = true;
+    return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;
+  }
+  const int64_t some = s.wanted < 0 ? n : std::min(n, s.wanted - s.frames);
+  s.frames += some;
+  if (!s.sink) return FLAC__STREAM_DECODER_WRITE_STATUS_CONTINUE;
+  s.block.resize(static_cast<size_t>(n) * s.channels);
+  for (int c = 0; c < s.channels; ++c)
+    for (int64_t i = 0; i < n; ++i) s.block[i * s.channels + c] = static_cast<int32_t>(static_cast<uint32_t>(in[c][i]) << (32 - s.bits));
+  s.sink->integers(s.block.data(), some);
+  return FLAC__STREAM_DECODER_WRITE_STATUS_CONTINUE;
+}
+
+void describe(const FLAC__StreamDecoder*, const FLAC__StreamMetadata* m, void* user) {
+  Session& s = of(user);
+  if (m->type != FLAC__METADATA_TYPE_STREAMINFO || s.described) return;
+  s.described = true;
+  s.channels = static_cast<int>(m->data.stream_info.channels);
+  s.bits = static_cast<int>(m->data.stream_info.bits_per_sample);
+  s.rate = m->data.stream_info.sample_rate;
+  s.total = m->data.stream_info.total_samples;
+}
+
+void on_error(const FLAC__StreamDecoder*, FLAC__StreamDecoderErrorStatus status, void* user) {
+  Session& s = of(user);
+  if (!s.fault) s.fault = FLAC__StreamDecoderErrorStatusString[status];
+}
+
+// Reads the headers, and all samples where `samples` says so.
+void run(Session& s, bool samples) {
+  const std::unique_ptr<FLAC__StreamDecoder, void (*)(FLAC__StreamDecoder*)> decoder(FLAC__stream_decoder_new(), FLAC__stream_decoder_delete);
+  if (!decoder) throw std::bad_alloc();
+  const bool ogg = s.file[0] == 'O';
+  const auto start = ogg ? FLAC__stream_decoder_init_ogg_stream : FLAC__stream_decoder_init_stream;
+  if (start(decoder.get(), read, nullptr, nullptr, nullptr, nullptr, write, describe, on_error, &s) != FLAC__STREAM_DECODER_INIT_STATUS_OK)
+    bad_data("FLAC: this libFLAC cannot read {}", ogg ? "Ogg files" : "the file");
+  if (!FLAC__stream_decoder_process_until_end_of_metadata(decoder.get()) || !s.described)
+    bad_data("FLAC: {}", s.fault ? s.fault : "the file ends in the header");
+  if (s.channels < 1 || s.bits < 4 || s.bits > 32 || s.rate < 1)
+    bad_data("FLAC: the header says {} channels of {} bits, {} a second", s.channels, s.bits, s.rate);
+  // A frame takes at least 11 bytes and has at most 65,535 samples.
+  if (s.total > (s.file.size() / 11 + 1) * 65535)
+    bad_data("FLAC: premature end of file: {} bytes cannot hold {} samples", s.file.size(), s.total);
+  if (!samples) return;
+  FLAC__stream_decoder_process_until_end_of_stream(decoder.get());
+  if (s.changed) bad_data("FLAC: channels or bits change at sample {}", s.frames);
+  if (s.fault) bad_data("FLAC: {} near sample {}", s.fault, s.frames);
+}
+
+}  // namespace
+
+AudioInfo probe_flac(AudioBytes file) {
+  Session s;
+  s.file = file;
+  run(s, false);
+  if (s.total == 0) {  // not known when the header was written
+    Session counting;
+    counting.file = file;
+    run(counting, true);
+    s.total = static_cast<uint64_t>(counting.frames);
+  }
+  return {"flac", static_cast<int64_t>(s.total), s.channels, static_cast<double>(s.rate), true};
+}
+
+void decode_flac(AudioBytes file, const AudioInfo& info, const AudioSink& sink) {
+  Session s;
+  s.file = file, s.sink = &sink, s.wanted = info.length;
+  run(s, true);
+  if (s.frames < info.length) bad_data("FLAC: premature end of file at sample {} of {}", s.frames, info.length);
+}
+
+}  // namespace penstock

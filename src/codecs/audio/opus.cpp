@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ogg Opus through opusfile, which gives 48,000 samples a second.
+#include <opus/opusfile.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "codecs/audio/formats.h"
+
+namespace penstock {
+
+namespace {
+
+using Opened = std::unique_ptr<OggOpusFile, void (*)(OggOpusFile*)>;
+
+Opened opened(AudioBytes file) {
+  int code = 0;
+  Opened f(op_open_memory(file.data(), file.size(), &code), op_free);
+  if (!f) bad_data("Opus: the file cannot be read (opusfile's code {})", code);
+  for (int i = 1; i < op_link_count(f.get()); ++i)
+    if (op_channel_count(f.get(), i) != op_channel_count(f.get(), 0)) bad_data("Opus: the number of channels changes in stream {}", i);
+  return f;
+}
+
+}  // namespace
+
+AudioInfo probe_opus(AudioBytes file) {
+  const Opened f = opened(file);
+  const int64_t length = op_pcm_total(f.get(), -1);
+  // A packet takes at least a byte and lasts at most 120 ms.
+  if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760) bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
+  return {"opus", length, op_channel_count(f.get(), -1), 48000, false};
+}
+
+void decode_opus(AudioBytes file, const AudioInfo& info, const AudioSink& sink) {
+  const Opened f = opened(file);
+  std::vector<float> block(size_t{5760} * info.channels);
+  for (int64_t done = 0; done < info.length;) {
+    const int got = op_read_float(f.get(), block.data(), static_cast<int>(block.size()), nullptr);
+    if (got == 0) bad_data("Opus: premature end of file at sample {} of {}", done, info.length);
+    if (got < 0) bad_data("Opus: the data are damaged at sample {} (opusfile's code {})", done, got);
+    const int64_t n = std::min<int64_t>(got, info.length - done);
+    sink.reals(block.data(), n);
+    done += n;
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ops/machine/operator.h"
+#include "ops/machine/resampling.h"
+#include "ops/machine/stored.h"
+
+namespace penstock {
+
+struct AudioResample {
+  PerSample<float> in_rate, out_rate, scale;
+  PerSample<int64_t> out_length;
+  float quality = 50.0f;
+  DType dtype = DType::none;
+
+  static Schema<AudioResample> schema() {
+    using Op = AudioResample;
+    return Schema<Op>("audio_resample",
+                      "A signal at another rate, by a windowed sinc.\n\nInput: (n) or (n, channels); integers of at most 32 bits, "
+                      "float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers have their zero "
+                      "in the middle of the range. J. O. Smith, \"Digital Audio Resampling\", 2002.")
+        .arg("in_rate", &Op::in_rate, "Samples a second of the input, with out_rate.")
+        .arg("out_rate", &Op::out_rate, "Samples a second of the output, with in_rate.")
+        .arg("scale", &Op::scale, "The ratio of the rates instead.")
+        .arg("out_length", &Op::out_length, "The length of the output instead.")
+        .arg("quality", &Op::quality, "0 to 100: 3, 16 (at 50) to 64 lobes of the sinc.", within(0, 100))
+        .arg("dtype", &Op::dtype, "Type of the result; default: the input's. Values fill the range of the type.")
+        .oracle("dali");
+  }
+  void ready() const {
+    if (in_rate.given() != out_rate.given()) bad_argument("in_rate and out_rate go together");
+    if (in_rate.given() + scale.given() + out_length.given() != 1)
+      bad_argument("give either in_rate and out_rate, or scale, or out_length");
+  }
+  void check(std::span<const ValueType> in) const {
+    for (const DType t : {in[0].dtype, dtype})
+      if (t != DType::none && t != DType::float32 && !(is_integer(t) && size_of(t) <= 4))
+        bad_type("expected integers of at most 32 bits or float32, got {}", name_of(t));
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (dtype != DType::none) out[0].dtype = dtype;
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    if (in[0].size() < 1 || in[0].size() > 2) bad_argument("expected (samples) or (samples, channels), got {} dimensions", in[0].size());
+    out[0] = in[0];
+    if (in[0][0] >= 0) out[0][0] = length(s.index, in[0][0]);
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const int64_t n = in[0].shape[0], to = out[0].shape[0];
+    const int channels = static_cast<int>(in[0].shape.size() > 1 ? in[0].shape[1] : 1);
+    std::vector<float> signal(in[0].volume()), result(out[0].volume());
+    dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
+      const T* x = in[0].as<const T>();
+      for (size_t i = 0; i < signal.size(); ++i) signal[i] = from_range<T>(x[i]);
+    });
+    const auto [from_rate, to_rate] = rates(s.index, n);
+    Resampler(quality).run(signal.data(), n, channels, from_rate, to_rate, result.data(), to);
+    dispatch(out[0].dtype, [&]<class T>(TypeTag<T>) {
+      T* y = out[0].as<T>();
+      for (size_t i = 0; i < result.size(); ++i) y[i] = to_range<T>(result[i]);
+    });
+  }
+
+ private:
+  std::pair<double, double> rates(int sample, int64_t n) const {
+    if (scale.given()) return {1.0, scale[sample]};
+    if (in_rate.given()) return {in_rate[sample], out_rate[sample]};
+    return {static_cast<double>(std::max<int64_t>(n, 1)), static_cast<double>(out_length[sample])};
+  }
+  int64_t length(int sample, int64_t n) const {
+    const auto [from, to] = rates(sample, n);
+    if (out_length.given()) {
+      if (to < 0) bad_argument("out_length is negative: {}", to);
+      return out_length[sample];
+    }
+    if (!(from > 0) || !(to > 0) || to / from > 1e6) bad_argument("rates {} to {} are not positive, or a million times apart", from, to);
+    return Resampler::length(n, from, to);
+  }
+  // Integers as parts of their range: -1 to 1.
+  template <class T> static float from_range(T v) {
+    if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
+    else if constexpr (std::is_signed_v<T>) return static_cast<float>(v / static_cast<double>(std::numeric_limits<T>::max()));
+    else return static_cast<float>(v * (2.0 / static_cast<double>(std::numeric_limits<T>::max())) - 1);
+  }
+  template <class T> static T to_range(float v) {
+    if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return stored<T>(v);
+    else if constexpr (std::is_signed_v<T>) return stored<T>(v * static_cast<double>(std::numeric_limits<T>::max()));
+    else return stored<T>((v + 1.0) * 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
+  }
+};
+PENSTOCK_OPERATOR(AudioResample);
+
+}  // namespace penstock

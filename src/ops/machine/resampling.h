@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Band-limited interpolation of signals: a windowed sinc, looked up in a table (J. O. Smith, "Digital Audio Resampling",
+// 2002). Output sample k lies at k * in_rate / out_rate of the input; outside of it there is silence.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace penstock {
+
+class Resampler {
+ public:
+  explicit Resampler(double quality);  // 0 to 100: 3, 16 (at 50) to 64 lobes
+
+  static int64_t length(int64_t in, double in_rate, double out_rate);  // rounded up
+  // in: n x channels interleaved; out: length x channels
+  void run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out, int64_t length) const;
+
+ private:
+  int lobes_;
+  std::vector<float> table_;  // of the sinc under Hann's window, kSteps a lobe
+};
+
+}  // namespace penstock

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small recordings of every kind that decoders.audio takes, written by libsndfile."""
+import io
+
+import numpy as np
+import soundfile
+
+RATE = 22050
+_t = np.arange(8011) / RATE
+STEREO = np.stack([0.6 * np.sin(2 * np.pi * 440 * _t) * np.exp(-_t), 0.5 * np.sin(2 * np.pi * (200 + 300 * _t) * _t)], -1)
+
+
+def recorded(samples, format, subtype, rate=RATE):
+    file = io.BytesIO()
+    soundfile.write(file, samples, rate, format=format, subtype=subtype)
+    return file.getvalue()
+
+
+def all_files():
+    files = {f"wav {s}": recorded(STEREO, "WAV", s) for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")}
+    files |= {f"flac {s}": recorded(STEREO, "FLAC", s) for s in ("PCM_16", "PCM_24")}
+    files |= {"wav extensible": recorded(STEREO, "WAVEX", "PCM_24"), "wav RF64": recorded(STEREO, "RF64", "PCM_16"),
+              "flac mono": recorded(STEREO[:, 0], "FLAC", "PCM_16"), "vorbis": recorded(STEREO, "OGG", "VORBIS"),
+              "opus": recorded(STEREO, "OGG", "OPUS", 48000)}
+    return files

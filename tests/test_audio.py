@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""decoders.audio against libsndfile and DALI, and damaged recordings."""
+import io
+import struct
+
+import audio_files
+import numpy as np
+import pytest
+import soundfile
+
+import penstock
+from penstock import fn, pipeline_def, types
+
+FILES = {name: np.frombuffer(file, np.uint8) for name, file in audio_files.all_files().items()}
+LOSSY = ("vorbis", "opus")  # their decoders add in floating point, and so may differ in the last place
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_samples_are_libsndfiles(name):
+    for dtype in ("int16", "int32", "float32"):
+        got, rate = fn.decoders.audio(FILES[name], dtype=dtype)
+        if name in ("wav FLOAT", "wav DOUBLE") and dtype != "float32":
+            continue  # read there without scaling
+        want, wanted_rate = soundfile.read(io.BytesIO(FILES[name].tobytes()), dtype=dtype, always_2d=True)
+        got = np.asarray(got)
+        assert got.shape == want.shape and got.dtype == want.dtype and float(rate) == wanted_rate
+        if name in LOSSY:
+            limit = {"int16": 1, "int32": 512, "float32": 3e-7}[dtype]
+            assert np.abs(got.astype(np.float64) - want).max() <= limit
+        else:
+            np.testing.assert_array_equal(got, want)
+    for dtype, top in (("int16", 32767), ("int32", 2**31 - 1)):
+        if name == "wav FLOAT":
+            got = np.asarray(fn.decoders.audio(FILES[name], dtype=dtype)[0])
+            np.testing.assert_array_equal(got, np.rint(audio_files.STEREO.astype(np.float32).astype(np.float64) * top))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_dali_gives_the_same(oracle, name):
+    for options, tolerance in (({}, 3e-7), ({"downmix": True}, 3e-7), ({"downmix": True, "sample_rate": 16000.0}, 1.5e-4),
+                               ({"sample_rate": 44100.0, "quality": 80.0}, 1.5e-4)):
+        want, rate = (np.asarray(v[0]) for v in oracle.call("decoders.audio", [FILES[name]], **options))
+        got, got_rate = (np.asarray(v) for v in fn.decoders.audio(FILES[name], **options))
+        assert got.shape == want.shape and got_rate == rate
+        np.testing.assert_allclose(got, want, rtol=0, atol=tolerance)  # resampling: DALI adds up float32 steps
+
+
+def test_resampling_is_dali(oracle):
+    signal = audio_files.STEREO[:, 0].astype(np.float32)
+    for options in ({"scale": 0.5}, {"scale": 2.0}, {"in_rate": 44100.0, "out_rate": 16000.0}, {"scale": 0.7, "quality": 90.0},
+                    {"scale": 1.3, "quality": 0.0}):
+        want = np.asarray(oracle.call("audio_resample", [signal], **options)[0])
+        np.testing.assert_allclose(np.asarray(fn.audio_resample(signal, **options)), want, rtol=0, atol=2e-4)  # DALI adds up its position in float32
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damage_ends_in_a_typed_error_or_in_samples(name):
+    file, random = FILES[name], np.random.default_rng(len(name))
+    refused = 0
+    for i in range(40):
+        damaged = file.copy()
+        if i % 3 == 0:
+            damaged = damaged[:random.integers(0, len(file))]
+        else:
+            for _ in range(1 + i % 4):
+                damaged[random.integers(0, min(len(file), 100 if i % 3 == 1 else len(file)))] ^= 1 << random.integers(0, 8)
+        try:
+            out, _ = fn.decoders.audio(damaged)
+            assert np.asarray(out).size <= 70000 * len(file)
+        except penstock.DataError as error:
+            refused += 1
+            assert len(str(error)) > 20
+    assert refused > 3
+
+
+def wav(chunks):
+    body = b"WAVE" + b"".join(name + struct.pack("<I", len(data)) + data for name, data in chunks)
+    return np.frombuffer(b"RIFF" + struct.pack("<I", len(body)) + body, np.uint8)
+
+
+FMT = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
+
+
+@pytest.mark.parametrize("file, message", [
+    (np.zeros(0, np.uint8), "empty"), (np.frombuffer(b"ID3\x04" + bytes(20), np.uint8), "looks like MP3"),
+    (wav([(b"data", bytes(4))]), "WAV: the samples stand before their format"), (wav([FMT]), "WAV: the file of 36 bytes ends before the samples"),
+    (wav([FMT, (b"data", bytes(8))])[:-3], "WAV: premature end of file: 5 bytes of 8"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 2, 1, 8000, 0, 0, 4)), (b"data", bytes(4))]), "samples of kind 2 with 4 bits"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 1, 0, 8000, 0, 0, 16)), (b"data", bytes(4))]), "WAV: 0 channels"),
+    (np.frombuffer(b"OggS" + bytes(60), np.uint8), "Ogg: neither Vorbis nor Opus nor FLAC"),
+    (np.frombuffer(b"fLaC" + bytes(60), np.uint8), "FLAC"),
+])
+def test_messages(file, message):
+    with pytest.raises(penstock.DataError, match=message):
+        fn.decoders.audio(file)
+
+
+def test_a_recording_of_no_length_and_a_stream():
+    out, rate = fn.decoders.audio(wav([FMT, (b"data", b"")]))
+    assert np.asarray(out).shape == (0, 1) and float(rate) == 8000
+    stream = wav([FMT, (b"data", bytes(range(8)))]).copy()
+    stream[40:44] = 255  # a recorder that could not go back
+    assert np.asarray(fn.decoders.audio(stream, dtype="int16")[0]).tobytes() == bytes(range(8))
+
+
+def test_a_pipeline_for_speech(tmp_path):
+    """Files to normalized mel spectrograms, as a speech model's training reads them."""
+    names = [n for n in FILES if n != "opus"]
+    for i, name in enumerate(names):
+        (tmp_path / f"{i:02}").write_bytes(FILES[name].tobytes())
+
+    @pipeline_def(batch_size=len(names), num_threads=2, device_id=None)
+    def speech():
+        files, _ = fn.readers.file(files=sorted(str(p) for p in tmp_path.iterdir()))
+        sound, rate = fn.decoders.audio(files, downmix=True, sample_rate=16000)
+        begin, length = fn.nonsilent_region(sound, cutoff_db=-60)
+        sound = fn.slice(sound, begin, length, axes=[0])
+        sound = fn.preemphasis_filter(sound, preemph_coeff=0.97)
+        power = fn.spectrogram(sound, nfft=512, window_length=320, window_step=160)
+        mel = fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000, nfilter=64), multiplier=10.0, cutoff_db=-80.0)
+        return fn.normalize(mel, axes=[1]), rate, length
+    p = speech()
+    p.build()
+    mel, rate, length = p.run()
+    for i, name in enumerate(names):
+        sound = np.asarray(fn.decoders.audio(FILES[name], downmix=True, sample_rate=16000)[0])
+        begin, n = (int(v) for v in fn.nonsilent_region(sound, cutoff_db=-60))
+        power = fn.spectrogram(fn.preemphasis_filter(sound[begin:begin + n]), nfft=512, window_length=320, window_step=160)
+        want = fn.normalize(fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000, nfilter=64), cutoff_db=-80.0), axes=[1])
+        assert float(np.asarray(rate[i])) == 16000 and int(np.asarray(length[i])) == n
+        np.testing.assert_array_equal(np.asarray(mel[i]), np.asarray(want))
