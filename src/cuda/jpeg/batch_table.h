@@ -96,7 +96,7 @@ struct alignas(16) TableSet {
 struct BatchTable {
   uint32_t pictures, table_sets, tiles;
   uint32_t sub_bits, guess_bits, warm_subs, entries_per_sub, words_end;
-  uint32_t rounds_unhelped, rounds_alone, spread_below;  // see settle()
+  uint32_t rounds_alone, spread_below;       // see settle()
   const uint8_t* files;
   const Picture* picture;
   const TableSpec* specs;

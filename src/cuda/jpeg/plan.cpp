@@ -63,9 +63,7 @@ size_t device_bytes_about(const DeviceDecode& image) {
 
 void Plan::clear(size_t file_bytes) {
   division_ = wish_;
-  const bool many = file_bytes >= kManyBytes;
-  if (!division_.sub_bits) division_.sub_bits = many ? 4096 : 2048;
-  if (!division_.rounds_unhelped) division_.rounds_unhelped = many ? 3 : 2;  // threads are idle or they are not
+  if (!division_.sub_bits) division_.sub_bits = file_bytes < kManyBytes ? 2048 : 4096;
   tiles_ = subs_ = syncs_ = segments_ = words_ = blocks_ = transforms_ = colors_ = 0;
   sample_bytes_ = 0;
   pictures_.clear();
@@ -270,7 +268,6 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   b.warm_subs = (division_.warm_bits + division_.sub_bits - 1) / division_.sub_bits;
   b.entries_per_sub = division_.sub_bits / division_.entry_bits;
   b.words_end = words_;
-  b.rounds_unhelped = division_.rounds_unhelped;
   b.rounds_alone = division_.rounds_alone;
   b.spread_below = division_.spread_below;
   b.files = files;

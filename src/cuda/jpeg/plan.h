@@ -14,8 +14,8 @@ namespace penstock::jpeg_gpu {
 // sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are scanned again.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
-  uint32_t rounds_alone = 16, spread_below = 32;  // see settle()
-  uint32_t entry_bits = kEntryBits, rounds_unhelped = 0;  // 0: by the size of the batch as well
+  uint32_t rounds_alone = 16, spread_below = 8;  // see settle()
+  uint32_t entry_bits = kEntryBits;
 };
 
 // What a batch needs of the device for this image, about: without what 8 or 16 rows and columns around its region take.

@@ -17,7 +17,7 @@ struct SyncShared {
   alignas(16) uint32_t lookups[4 * kScanTable];
   uint32_t ends[kThreads + 1];                         // [i]: the state in front of subsequence i
   uint32_t inner[kThreads * (kMostEntries - 1)];       // at the ends of its entries but the last
-  uint32_t ahead_of[kThreads], ahead[kThreads], scratch[kThreads / 32];
+  uint32_t ahead[kThreads], scratch[kThreads / 32];
   uint16_t list[kThreads];
   uint8_t pending[kThreads];
 };
@@ -30,15 +30,11 @@ template <class Shared> PENSTOCK_DEVICE ScanTables scan_tables(const BatchTable&
   return {SharedWords(shared.lookups), set.scan_long, set.codes};
 }
 
-// Chains of subsequences that wait for each other one by one are what takes time. After some rounds idle threads scan ahead
-// of a chain's head, each subsequence from several states that may be right:
-// - In photographs it is the block of the MCU that is found late. One state for each block: what a guess that starts there comes
-//   to over the bits in front.
-// - In pictures that are flat a chain comes to the same states again and again: those that it had at its last boundaries.
-// Where one of these is what the chain comes to, what follows takes its end over; it is scanned again like all that is pending,
-// so that nothing rests on a guess.
+// Chains of subsequences that wait for each other one by one are what takes time. In pictures that are flat, where they are
+// long, a chain comes to the same states again and again: after some rounds idle threads scan ahead of it from the states
+// that it had at its last boundaries. Where one of these is right, what follows takes its end over; it is scanned again
+// like all that is pending, so that nothing rests on a guess.
 constexpr uint32_t kHistory = 4, kFewChains = 16, kMostRounds = 2 * kThreads;
-constexpr uint32_t kFarAhead = 8;  // subsequences; photographs come to their senses before that
 
 // Scans what is pending from the states in front of it and records its entries; whatever follows a subsequence whose last
 // state has changed is pending then, up to the first entry that ends as before, until nothing is. Records are kept from
@@ -58,39 +54,28 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     if (n == 0) break;
     if (waits) shared.list[rank] = static_cast<uint16_t>(t);
     const bool stuck = round >= b.rounds_alone;
-    const uint32_t kinds = stuck ? kHistory : round >= b.rounds_unhelped && p.sync_mcu_blocks > 1 ? p.sync_mcu_blocks : 0;
     const uint32_t chains = stuck && n > kFewChains && round % 2 ? kHistory : n;
-    const uint32_t most = kinds && chains <= kFewChains ? (kThreads - chains) / (chains * kinds) : 0;
-    const uint32_t reach = stuck ? most : umin(most, kFarAhead);
+    const uint32_t reach = stuck && chains <= kFewChains ? (kThreads - chains) / (chains * kHistory) : 0;
     // Lanes of a warp wait for each other's rare paths: few of them go to different warps.
     const uint32_t task = n <= b.spread_below ? (t & 31) * (kThreads / 32) + (t >> 5) : t;
     __syncthreads();
-    const bool own = task < chains, ahead = !own && task - chains < chains * reach * kinds;
-    const uint32_t guess = task - chains, chain = own ? task : ahead ? guess / (reach * kinds) : 0;
-    const uint32_t kind = ahead ? guess % kinds : 0, head = shared.list[chain];
+    const bool own = task < chains, ahead = !own && task - chains < chains * reach * kHistory;
+    const uint32_t guess = task - chains, chain = own ? task : ahead ? guess / (reach * kHistory) : 0;
+    const uint32_t ago = guess % kHistory, head = shared.list[chain];
     const uint32_t limit = chain + 1 < n ? shared.list[chain + 1] : count;
-    const uint32_t sub = own ? head : ahead ? head + 1 + guess / kinds % reach : 0;
-    const bool on = own || (ahead && sub < limit && (!stuck || kind <= head));
+    const uint32_t sub = own ? head : ahead ? head + 1 + guess / kHistory % reach : 0;
+    const bool on = own || (ahead && sub < limit && ago <= head);
     const uint32_t at = (base + sub) * sub_bits;
     uint32_t before = 0, end = 0;
     State s{at, 0, 0};
     if (on) {
-      if (!starts_segment(b, p, base + sub)) s = unpack(shared.ends[own || !stuck ? sub : head - kind], at);
+      if (!starts_segment(b, p, base + sub)) s = unpack(shared.ends[own ? head : head - ago], at);
       if (own) shared.pending[sub] = 0;
       end = before = shared.ends[sub + 1];
     }
     __syncthreads();
     if (on) {
       WordWindow w(b.words, own_stream_room());
-      if (ahead && !stuck) {
-        s = State{at - b.guess_bits, kind, 0};
-        w.seek(p.word_base, s.bit);
-        scan(s, w, s.bit, b.guess_bits, tables, mcu, [&](const Record&, uint32_t v) {
-          s = unpack(v, at);
-          return false;
-        });
-      }
-      if (ahead) shared.ahead_of[guess] = (s.bit - at) | s.block << 8 | s.place << 16;
       w.seek(p.word_base, s.bit);
       uint32_t q = 0;
       uint32_t* const records = b.sub_record + (p.sub_base + base + sub) * entries;
@@ -117,9 +102,8 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
       if (reach) {
         for (; next < limit && next <= head + reach && now != then && !starts_segment(b, p, base + next); ++next) {
           uint32_t found = kNoMarker;
-          const uint32_t first = (chain * reach + next - head - 1) * kinds;
-          for (uint32_t k = 0; k < kinds && (!stuck || k <= head); ++k)
-            if (shared.ahead_of[first + k] == now) found = first + k;
+          for (uint32_t k = 0; k < kHistory && k <= head; ++k)
+            if (shared.ends[head - k] == now) found = (chain * reach + next - head - 1) * kHistory + k;
           if (found == kNoMarker) break;
           then = shared.ends[next + 1];
           now = shared.ahead[found];
