@@ -99,6 +99,8 @@ def as_batch(data, what="the source"):
 
 
 def _as_batch(data, what):
+    if isinstance(data, _core.Batch):
+        return data
     if isinstance(data, (list, tuple)):
         for item in data:
             if item is None or isinstance(item, (str, int, float, list, tuple)) and not hasattr(item, "__array_interface__"):

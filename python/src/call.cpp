@@ -85,10 +85,11 @@ int gpu_of(PyObject* value) {
 
 // Frameworks' arrays are worked on in the stream that their framework is using; others in one of ours.
 StreamHandle stream_for(Kind like, const Batch* inputs, Py_ssize_t n, int gpu) {
-  StreamHandle stream = like == Kind::torch || like == Kind::cupy ? current_stream(like, gpu) : nullptr;
-  if (stream || n == 0 || inputs[0].device() != Device{DeviceKind::gpu, static_cast<int16_t>(gpu)}) return stream;
-  const bool torchs = like == Kind::batch && is_torchs_stream(inputs[0].stream, gpu);  // a batch of its tensors
-  return like == Kind::sequence || torchs ? inputs[0].stream : nullptr;
+  const bool there = n > 0 && inputs[0].device() == Device{DeviceKind::gpu, static_cast<int16_t>(gpu)};
+  if (like == Kind::torch && there) return inputs[0].stream;  // torch was asked for it when the tensor came in
+  if (const StreamHandle current = current_stream(like, gpu)) return current;
+  const bool torchs = like == Kind::batch && there && is_torchs_stream(inputs[0].stream, gpu);  // a batch of its tensors
+  return there && (like == Kind::sequence || torchs) ? inputs[0].stream : nullptr;
 }
 
 void tell_host_work(const Operator& op) {
@@ -216,7 +217,9 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   }
   if (place.on_host && n > 0) tell_host_work(op);
   auto result = [&](Batch& b) {
-    return batched ? nb::cast(std::move(b)).release().ptr() : to_python(b.tensor(0), like);
+    if (batched) return nb::cast(std::move(b)).release().ptr();
+    const StreamHandle torchs = like == Kind::torch && place.gpu >= 0 ? place.stream : nullptr;
+    return torchs ? torch_from_tensor(b.tensor(0), torchs) : to_python(b.tensor(0), like);
   };
   if (out.size() == 1) return result(out[0]);
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));

@@ -149,10 +149,10 @@ PyObject* cupy_from_tensor(Tensor tensor) {
   return nb::module_::import_("cupy").attr("from_dlpack")(nb::cast(std::move(tensor))).release().ptr();
 }
 
-PyObject* torch_from_tensor(Tensor tensor) {
+PyObject* torch_from_tensor(Tensor tensor, StreamHandle torchs) {
   if (tensor.device.kind == DeviceKind::gpu) {
-    const StreamHandle torchs = current_stream(Kind::torch, tensor.device.id);
-    tensor = for_stream(std::move(tensor), torchs);
+    if (!torchs) torchs = current_stream(Kind::torch, tensor.device.id);
+    if (tensor.stream != torchs || tensor.ready) tensor = for_stream(std::move(tensor), torchs);
   } else {
     tensor = copied_to_host(tensor);
   }

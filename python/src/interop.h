@@ -32,7 +32,8 @@ PyObject* to_python(Tensor tensor, Kind like);         // new reference
 
 // DLPack.
 Tensor tensor_from_dlpack(PyObject* object, Where where = Where::host);
-PyObject* torch_from_tensor(Tensor tensor);
+// `torchs`: the current stream of torch, where it is known.
+PyObject* torch_from_tensor(Tensor tensor, StreamHandle torchs = nullptr);
 PyObject* dlpack_capsule(Tensor tensor, bool versioned);
 PyObject* cupy_from_tensor(Tensor tensor);
 // The stream that the framework of this kind of array works on now; null: it has none, or is not loaded.

@@ -135,12 +135,21 @@ struct PythonPipeline {
   }
 };
 
+// (epoch, position, index) of each sample of a batch; tuples are made of those that are asked for.
+struct Origins {
+  std::vector<SampleOrigin> all;
+  nb::tuple at(int64_t i) const {
+    if (i < 0) i += static_cast<int64_t>(all.size());
+    if (i < 0 || i >= static_cast<int64_t>(all.size())) throw nb::index_error();
+    const SampleOrigin& o = all[static_cast<size_t>(i)];
+    return nb::make_tuple(o.epoch, o.position, o.index);
+  }
+};
+
 nb::tuple batches_of(PipelineOutput out) {
   nb::list batches;
   for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
-  nb::list positions;
-  for (const auto& o : out.origin) positions.append(nb::make_tuple(o.epoch, o.position, o.index));
-  return nb::make_tuple(nb::tuple(batches), positions, nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
+  return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin)}, nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
 }
 
 nb::dict dict_of(const PipelineStatistics& s) {
@@ -189,6 +198,9 @@ nb::object meta_of(const std::optional<ReaderMeta>& m) {
 }  // namespace
 
 void bind_pipeline(nb::module_& m) {
+  nb::class_<Origins>(m, "Origins", "(epoch, position, index) of each sample of a batch.")
+      .def("__len__", [](const Origins& o) { return o.all.size(); })
+      .def("__getitem__", &Origins::at);
   nb::class_<NodeRef>(m, "NodeRef", nb::dynamic_attr())
       .def("__init__", [](NodeRef* self, int node, int output, const std::string& device) {
              new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};
