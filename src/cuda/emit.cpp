@@ -23,8 +23,9 @@ class Emitter : KernelWriter {
   using KernelWriter::KernelWriter;
   std::string write() {
     const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
+    const bool direct = tiled && variant.path == StageVariant::Path::direct;
     begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
-               (tiled || warped ? kByteFunctions : "") + (tiled ? kTileFunctions : ""));
+               (tiled || warped ? kByteFunctions : "") + (tiled ? kTileFunctions : "") + (direct ? kDirectFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (warped) write_warped_kernel(*this);

@@ -80,6 +80,8 @@ int group_positions(const StageCode& code, const StageVariant& v);
 // Whether an affine map goes the fast way: a thread takes kWarpGroup neighbors, 32 threads kWarpAcross groups of several rows.
 bool warps_image(const StageCode& code, const StageVariant& v);
 constexpr int kWarpGroup = 4, kWarpAcross = 8;
+// A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand of them.
+constexpr int kDirectWidth = 64, kDirectHeight = 128;
 // Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
 inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // What a block takes is a multiple of this: elements, or groups of positions.

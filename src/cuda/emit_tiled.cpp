@@ -70,6 +70,7 @@ void TiledKernel::write() {
     case StageVariant::Path::indexed:
     case StageVariant::Path::direct:
       taps();
+      if (may_read_pairs()) pairs();
       w.line("  const int y1 = 0, nb = ny;");
       pixels(4);
       break;

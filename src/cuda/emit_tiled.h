@@ -34,6 +34,8 @@ class TiledKernel {
   void tap_place();
   void set_source();
   void pixels(int q);  // straight from the source: one sample, or two each way
+  bool may_read_pairs() const;
+  void pairs();        // two each way of pixels of bytes that lie side by side (emit_direct.cpp), and return
   void begin_bands();
   void general();      // any taps: rows are filtered into shared memory
   void window();       // convolutions (emit_window.cpp)

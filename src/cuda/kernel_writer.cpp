@@ -127,6 +127,20 @@ template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t
     low = high;
   }
 }
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_whole(T* to, I plane, int how, const T (&from)[q][p]) {
+  if (how == 1) {
+    for (int k = 0; k < p; ++k) {
+      Vector<T, q> v;
+      for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
+      *reinterpret_cast<Vector<T, q>*>(to + k * plane) = v;
+    }
+  } else {
+    Vector<T, q * p> v;
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
+    *reinterpret_cast<Vector<T, q * p>*>(to) = v;
+  }
+}
 // Positions one after the other, forward or backward, their planes side by side.
 template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
   const T* low = forward ? from : from - (q - 1) * p;
@@ -446,6 +460,15 @@ void KernelWriter::store_kinds(const std::string& x) {
   line("  const bool planar = {0} == 1, interleaved = {0} == {1}{2};", x, n, n > 1 ? " && pos == 1" : "");
   line("  const bool all_planes = {};", variant.fills && variant.has_plane ? fmt::format("plo == 0 && pn == {}", n) : "true");
 }
+void KernelWriter::store_whole(int positions, const std::string& y) {
+  const size_t size = size_of(out_type());
+  auto aligned = [&](const std::string& strides, size_t bytes) {  // to what a Vector of so many bytes is
+    return fmt::format("((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>(({}) * {})) & {}) == 0", strides, size,
+                       std::min<size_t>(16, bytes & -bytes) - 1);
+  };
+  line("  const int whole = !all_planes ? 0 : planar && {} ? 1 : interleaved && {} ? 2 : 0;", aligned("pos | " + y, positions * size),
+       aligned(y, positions * size * out_planes()));
+}
 void KernelWriter::store_group(int positions, const std::string& array, const std::string& x, const std::string& outside) {
   line("    if (full && all_planes && planar) store_planes(to, pos, {});", array);
   line("    else if (full && all_planes && interleaved) store_pixels(to, {});", array);
@@ -475,8 +498,8 @@ void KernelWriter::keep_result(const char* array, const char* indent) {
   if (makes_halves()) line("{}for (int p = 0; p < {}; ++p) numbers[j][p] = v{}[p];", indent, out_planes(), code.result);
   else line("{}for (int p = 0; p < {}; ++p) {}[j][p] = {};", indent, out_planes(), array, stored("p"));
 }
-void KernelWriter::finish_results(const char* array, const char* indent) {
-  if (makes_halves()) line("{}to_halves(numbers, {});", indent, array);
+void KernelWriter::finish_results(const char* array, const char* indent, const char* halves) {
+  if (makes_halves()) line("{}{}(numbers, {});", indent, halves, array);
 }
 bool KernelWriter::source_stays_bytes() const {
   const int v = code.source;

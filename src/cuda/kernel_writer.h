@@ -39,12 +39,15 @@ class KernelWriter {
   void fill_position(const std::string& to, const std::string& indent);
   // What stores of groups ask for: all_planes, planar, interleaved. `x`: the stride of neighbors.
   void store_kinds(const std::string& x);
+  // Declares `whole`: how groups that are full are stored by store_whole() of the text; y: the stride of rows.
+  void store_whole(int positions, const std::string& y);
   // Stores the first `count` of <array>[positions][planes] at `to`, as vectors where all are `full`. `outside`: position j is fill.
   void store_group(int positions, const std::string& array, const std::string& x, const std::string& outside);
-  // A group's results: the array (and what becomes it), position j's from v<result>[], and the array from that.
+  // A group's results: the array (and what becomes it), position j's from v<result>[], and the array from that. `halves`: the
+  // function that makes those.
   void declare_results(int positions, const char* array, const char* indent);
   void keep_result(const char* array, const char* indent);
-  void finish_results(const char* array, const char* indent);
+  void finish_results(const char* array, const char* indent, const char* halves = "to_halves");
   std::string stored(const std::string& index) const;  // the result as an element of the output
   std::string loaded(int input, Lane lane, const std::string& expression) const;  // an element as a number
 
@@ -71,5 +74,6 @@ void write_warped_kernel(KernelWriter& w);  // of images: warps_image
 extern const char* const kGroups;           // loads and stores of groups of positions
 extern const char* const kTileFunctions;    // of tiled kernels
 extern const char* const kByteFunctions;    // bytes by aligned words
+extern const char* const kDirectFunctions;  // pairs of pixels
 
 }  // namespace penstock

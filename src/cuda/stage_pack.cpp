@@ -152,6 +152,10 @@ class Packing {
         if (v_.kind == Kind::tiled) {
           tile = v_.path == g.variant.path ? g.tiling.tile : choose_tile(g, v_.path);
           work = tiles_of(g, tile);
+          // Of a few images every multiprocessor should have a part.
+          while (v_.path == StageVariant::Path::direct && !v_.generic && tile.height > 16 &&
+                 work * static_cast<int64_t>(call_.entries.size()) < 2 * call_.multiprocessors)
+            tile.height = tile.band = tile.height / 2, work = tiles_of(g, tile);
         } else {
           work = g.positions();
           if (work > 0 && warps_image(code_, v_)) {
@@ -190,6 +194,7 @@ class Packing {
     if (g.has_plane && g.plane_pick < 0) w[at_.in] += g.plane.lo * g.plane.in_stride[0] * in_bytes_[0];
     w[at_.out] = reinterpret_cast<int64_t>(entry.out);
     w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? g.positions() : rows_[e].work;
+    if (v_.kind == StageVariant::Kind::tiled) w[at_.tile_y() + EntryLayout::kTapWords + 2] = rows_[e].tile.height;  // of this call
     w[at_.coefs] = coefs;
     if (v_.fills) w[at_.fill] = fill;
     if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);

@@ -143,6 +143,7 @@ Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
   Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64, path >= Path::shared ? 16 : 64, 0};
+  if (path == Path::direct) t.width = kDirectWidth, t.height = t.band = kDirectHeight;
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {

@@ -234,6 +234,43 @@ Batch each_of(DType t, const std::vector<std::vector<double>>& values) {
   return b;
 }
 
+// Pictures of several tiles: turned, sheared, moved far outside, larger (few samples a tile), smaller (more than a tile has room
+// for); rows that begin at words, and others.
+TEST(GpuStage, WarpsOfSeveralTiles) {
+  const Batch in = random_batch(DType::uint8, {{150, 212, 3}, {97, 131, 3}, {2, 300, 3}, {300, 1, 3}}, "HWC", 12);
+  const std::vector<std::vector<double>> matrices{{1, 0, 0, 0, 1, 0},      {1, 0, 0.5, 0, 1, -3.25}, {0, -1, 130, 1, 0, -7},
+                                                  {0.7, 0.7, -20, -0.7, 0.7, 90}, {0.3, 0.1, 40, -0.1, 0.3, 30}, {4, 1, -99, -1, 4, 50},
+                                                  {-1, 0, 200, 0, -1, 149}, {1, 0, 1e12, 0, 1, -1e12}, {1.3, 0, -60, 0.4, 1.3, -40}};
+  for (const auto& m : matrices) {
+    SCOPED_TRACE(fmt::format("{}", m[0]));
+    expect_equal({{"warp_affine", {{"matrix", m}, {"fill_value", 99.0}}}}, {in});
+    expect_equal({{"warp_affine", {{"matrix", m}}}}, {in});
+  }
+  const std::vector<double> size{100, 170};
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"size", size}, {"dtype", int64_t(DType::float32)}}}}, {in});
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}},
+                {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}}, {in});
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{70, 131, 1}}, "HWC", 13)});
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{3, 70, 131}}, "CHW", 13)});
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{2, 70, 131, 3}}, "FHWC", 13)});
+}
+
+// Two taps each way of pixels of bytes, a few columns a thread.
+TEST(GpuStage, ResamplingWithoutAntialias) {
+  const Batch in = random_batch(DType::uint8, {{150, 211, 3}, {97, 132, 3}, {1, 40, 3}, {40, 1, 3}, {2, 2, 3}}, "HWC", 14);
+  const Batch mirror = each_of(DType::int32, {{0}, {1}, {1}, {0}, {1}});
+  for (const auto& size : {std::vector<double>{70, 65}, {64, 96}, {33, 31}, {1, 1}, {201, 224}}) {
+    SCOPED_TRACE(fmt::format("{} x {}", size[0], size[1]));
+    const Step resize{"resize", {{"size", size}, {"antialias", false}}};
+    expect_equal({resize}, {in});
+    expect_equal({resize, {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}},
+                                                     {"dtype", int64_t(DType::float16)}}, {{"mirror", &mirror}}}}, {in});
+  }
+  expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}}, {in});
+  expect_equal({{"flip", {{"horizontal", int64_t(0)}, {"vertical", int64_t(1)}}}, {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}}, {in});
+}
+
 TEST(GpuStage, ArgumentsOfEachSample) {
   const Batch start = each_of(DType::float32, {{0, 0}, {0, 0}, {3, 40}, {10, 2}, {0, 0}, {100, 5}});
   const Batch end = each_of(DType::float64, {{7, 5}, {1, 1}, {30, 9}, {48, 20}, {0, 4}, {110.5, 90}});
