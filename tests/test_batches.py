@@ -310,3 +310,97 @@ def test_samples_that_cannot_be_decoded_behind_a_filter(folder, tmp_path):
     values = [int(i.numpy()[0, 0, 0]) for _ in range(4) for i in pipe.run()[0]]
     assert values == [10 * k + 1 for k in range(11) if k != 3]
     assert [x[3] for x in pipe.left_out()] and "03.png" in pipe.left_out()[0][2]
+
+
+def test_policies_of_dalis_dynamic_executor_are_accepted():
+    for policy in (None, *types.StreamPolicy):
+        for concurrency in (None, *types.OperatorConcurrency):
+            pipe = make(lambda rows, k: k, stream_policy=policy, concurrency=concurrency, exec_dynamic=True)
+            same(batches(pipe)[1][0], [np.int32(k) for k in range(8, 16)])
+            assert pipe.stream_policy is policy and pipe.concurrency is concurrency
+    with pytest.raises(TypeError, match="stream_policy must be one of types.StreamPolicy: SINGLE, PER_BACKEND, PER_OPERATOR; got 'x'"):
+        make(lambda rows, k: k, stream_policy="x")
+    make(lambda rows, k: k, experimental_exec_dynamic=True).run()
+
+    @pipeline_def(batch_size=2, num_threads=1, enable_conditionals=True)
+    def pipe():
+        return fn.random.uniform(range=[0.0, 1.0])
+    pipe().run()
+
+
+# --- samples that leave -----------------------------------------------------------------------------------------------
+
+def damaged(folder, root, *labels_and_numbers):
+    import shutil
+    shutil.copytree(folder, root)
+    for label, k in labels_and_numbers:
+        (root / str(label) / f"{k:02}.png").write_bytes(b"no picture")
+    return root
+
+
+def decoding_pipe(root, body, **options):
+    @pipeline_def(batch_size=4, num_threads=2, seed=1, **options)
+    def pipe():
+        files, label = fn.readers.file(file_root=str(root), name="reader")
+        return body(files, label)
+    return pipe()
+
+
+def in_branch(files, label):
+    image = types.Constant(np.zeros((1, 1, 3), np.uint8), dtype=types.UINT8, layout="HWC")
+    late = label * 2
+    if label[0] > 0:
+        image = fn.decoders.image(files)
+        image = fn.cast(image + label[0], dtype=types.UINT8)
+    return image, label, late
+
+
+def in_loop(files, label):
+    image = types.Constant(np.zeros((1, 1, 3), np.uint8), dtype=types.UINT8, layout="HWC")
+    late = label * 2
+    total = label[0] * 0
+    for k in range(label[0] + 1):
+        if label[0] > 0:
+            if k > 0:
+                image = fn.decoders.image(files)
+        total = total + k + 1
+    return image, label, late + total * 0
+
+
+@pytest.mark.parametrize("body", [in_branch, in_loop])
+@pytest.mark.parametrize("gone", [((1, 3),), ((1, 1), (1, 2), (1, 4)), ((1, 1), (1, 2), (1, 3), (1, 4), (1, 5))])
+def test_samples_leave_from_inside_of_bodies(folder, tmp_path, body, gone):
+    root = damaged(folder, tmp_path / "x", *gone, (0, 0))  # those of label 0 are never decoded
+    with pytest.raises(penstock.DataError, match=r"1/0\d.png"):
+        pipe = decoding_pipe(root, body)
+        [pipe.run() for _ in range(6)]
+    pipe = decoding_pipe(root, body, on_error="skip")
+    got = []
+    for _ in range(6):
+        image, label, late = pipe.run()
+        assert len(image) == len(label) == len(late)
+        got += [(int(i.numpy()[0, 0, 0]), int(n.numpy()[0]), int(t.numpy()[0])) for i, n, t in zip(image, label, late)]
+    ones = [10 * k + 1 + (body is in_branch) for k in range(11) if (1, k) not in gone]
+    assert [g for g in got if g[1] == 1][:len(ones)] == [(v, 1, 2) for v in ones]
+    assert [g for g in got if g[1] == 0][:11] == [(0, 0, 0)] * 11
+    assert {x[2][-8:] for x in pipe.left_out()} == {f"/1/{k:02}.png"[-8:] for _, k in gone}
+
+
+def test_samples_leave_with_their_children(folder, tmp_path):
+    def body(files, label):
+        image = fn.decoders.image(files)
+        twice, both = fn.expand(files, label, k=2)
+        kept, number = fn.filter(label, fn.random.uniform(range=[0.0, 1.0]), keep=label == 1, min_batch=0)
+        return image, label, fn.decoders.image(twice), both, kept
+    root = damaged(folder, tmp_path / "y", (1, 3))
+    pipe = decoding_pipe(root, body, on_error="skip", mixed_outputs=True)
+    sizes = [[len(b) for b in pipe.run()] for _ in range(5)]
+    assert sum(image for image, *_ in sizes) == 19 and sum(kept for *_, kept in sizes) == 8
+    for image, label, twice, both, kept in sizes:
+        assert image == label and twice == both == 2 * image and kept <= label
+
+
+def test_another_sample_cannot_take_a_place_that_was_decided(folder):
+    for body in (in_branch, lambda files, label: fn.decoders.image(fn.filter(files, keep=label > 0))):
+        with pytest.raises(ValueError, match=r"on_error=\"replace\" has no sample to put in the place of one"):
+            decoding_pipe(folder, body, on_error="replace").run()

@@ -356,6 +356,55 @@ class GraphRange:
                         f"\n  at {graph.user_line()}")
 
 
+class GraphItems:
+    """zip() and enumerate() over values of the pipeline and ranges: in each trip a tuple of what they give."""
+
+    def __init__(self, parts):
+        # A function of the trip's number has no end.
+        given = [counted(part) for part in parts if is_iterable(part)]
+        self.pipeline = given[0][0]
+        self.dtype = DType.INT64 if any(dtype == DType.INT64 for *_, dtype in given) else DType.INT32
+        self.parts = [counted(part)[1:3] if is_iterable(part) else (None, part) for part in parts]
+
+    def count(self):
+        counts = [_wide(count) for count, _ in self.parts if count is not None]
+        least = counts[0]
+        for count in counts[1:]:
+            smaller = _cast(count < least, DType.INT64)
+            least = count * smaller + least * (1 - smaller)
+        return least
+
+    def item(self, trip):
+        return tuple(item(trip) for _, item in self.parts)
+
+    def __iter__(self):
+        raise TypeError("zip() and enumerate() over values of the pipeline are for `for` loops of converted functions"
+                        f"\n  at {graph.user_line()}")
+
+
+def is_iterable(value):
+    """Whether a loop over it is one of the graph."""
+    return isinstance(value, (GraphRange, GraphItems, DataNode))
+
+
+def zipped(*values):
+    if not any(is_iterable(v) for v in values):
+        return zip(*values)
+    for v in values:
+        if not is_iterable(v):
+            raise TypeError(f"zip() takes values of the pipeline or plain ones, not both: {type(v).__name__}\n  at {graph.user_line()}")
+    return GraphItems(values)
+
+
+def enumerated(value, start=0):
+    if not is_iterable(value):
+        return enumerate(value, start)
+    def number(trip):
+        trip = _cast(trip, DType.INT32)  # as range() gives
+        return trip + start if isinstance(start, DataNode) or start else trip
+    return GraphItems([number, value])
+
+
 def _cast(node, dtype):
     return node if node.dtype == dtype else graph.add_node("cast", (node,), {"dtype": dtype})
 
@@ -366,7 +415,7 @@ def _wide(value):
 
 def counted(iterable):
     """(pipeline, count, item(trip), type of the trip's number) of a loop over a GraphRange or the first axis of a value."""
-    if isinstance(iterable, GraphRange):
+    if isinstance(iterable, (GraphRange, GraphItems)):
         return iterable.pipeline, iterable.count(), iterable.item, iterable.dtype
     if iterable.ndim == 0:
         raise TypeError(f"a value without dimensions cannot be iterated\n  at {graph.user_line()}")

@@ -7,7 +7,7 @@ import threading
 import types as python_types
 
 from . import control_flow_ast, graph
-from .control_flow import GraphRange, Unset, _copied, branch, counted, defined, loop, region_depth
+from .control_flow import GraphRange, Unset, _copied, branch, counted, defined, enumerated, is_iterable, loop, region_depth, zipped
 from .graph import DataNode
 from .item_assignment import aug_item, put_back, set_attribute, set_item  # noqa: F401  converted functions call them
 
@@ -35,7 +35,7 @@ def while_stmt(test, body, state, names):
 
 def for_stmt(iterable, test, body, state, names):
     """test: None, or whether the loop goes on before it takes the next item."""
-    if isinstance(iterable, (GraphRange, DataNode)):
+    if is_iterable(iterable):
         pipeline, count, item, dtype = counted(iterable)
         return loop(pipeline, test, body, state, names, count=count, item=item, dtype=dtype)
     for item in iterable:
@@ -116,8 +116,8 @@ def _range(*bounds):
 
 def call(function):
     """The function, converted if it is the user's own Python."""
-    if function is range:
-        return _range
+    if function is range or function is zip or function is enumerate:
+        return {range: _range, zip: zipped, enumerate: enumerated}[function]
     if isinstance(function, python_types.FunctionType):
         return _converted(function)
     if isinstance(function, python_types.MethodType) and isinstance(function.__func__, python_types.FunctionType):

@@ -301,6 +301,20 @@ def picking_index(key):
     return ("where" if key.dtype == DType.BOOL else "at"), key
 
 
+def split_picking(key):
+    """(numbers and slices, mask or list) of an index that has both: x[mask, 0] is x[:, 0][mask]. None where it is not such a
+    one, or stands behind a slice, which turns NumPy's result around."""
+    if not isinstance(key, tuple):
+        return None
+    places = [k for k, item in enumerate(key) if not isinstance(item, slice) and item is not Ellipsis and not _is_new_axis(item)
+              and (isinstance(item, list) or getattr(item, "ndim", 0))]
+    if len(places) != 1 or any(isinstance(i, slice) or i is Ellipsis for i in key[:places[0]]) or any(map(_is_new_axis, key)):
+        return None
+    picking = picking_index(key[places[0]])
+    whole = (slice(None),) * (picking[1].ndim if picking[0] == "where" else 1)
+    return key[:places[0]] + whole + key[places[0] + 1:], picking[1]
+
+
 def index_arguments(node, key):
     """(arguments of _subscript, [(place, name) of new axes]) for node[key]."""
     items = key if isinstance(key, tuple) else (key,)
@@ -324,7 +338,7 @@ def index_arguments(node, key):
                     arguments[f"{name}_{dim}"] = part
             dim, out = dim + 1, out + 1
         elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
-            raise TypeError("a mask or a list of indices stands alone in the brackets, not beside other indices"
+            raise TypeError("a mask or a list of indices stands once in the brackets, and not behind a slice"
                             f"\n  at {user_line()}")
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
             if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):
@@ -340,6 +354,9 @@ def _subscript(node, key):
     picking = picking_index(key)
     if picking is not None:
         return add_node("_select_where" if picking[0] == "where" else "_take", (node, picking[1]), {})
+    mixed = split_picking(key)
+    if mixed is not None:
+        return _subscript(_subscript(node, mixed[0]), mixed[1])
     arguments, new_axes = index_arguments(node, key)
     result = add_node("_subscript", (node,), arguments) if arguments else node
     if new_axes:

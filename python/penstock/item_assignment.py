@@ -30,6 +30,9 @@ def assign(x, key, value):
     picking = graph.picking_index(key)
     if picking is not None:
         return graph.add_node("_assign_where" if picking[0] == "where" else "_assign_at", (x, picking[1], _value(x, value)), {})
+    mixed = graph.split_picking(key)
+    if mixed is not None:
+        return assign(x, mixed[0], assign(graph._subscript(x, mixed[0]), mixed[1], value))
     arguments, new_axes = graph.index_arguments(x, key)
     if new_axes:
         raise IndexError(f"newaxis stands on the right side of an assignment only\n  at {graph.user_line()}")

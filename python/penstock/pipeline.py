@@ -9,6 +9,7 @@ import weakref
 
 from . import _core, control_flow_ast, declared_outputs, graph, nested
 from .graph import DataNode
+from .types import check_policies
 
 _alive = weakref.WeakSet()  # closed before the interpreter ends: their threads may call Python
 _BUILT = "the pipeline is built; this must be said before"
@@ -34,6 +35,7 @@ class Pipeline:
     max_trips: trips that a loop over values of the pipeline may make; more are an error that names the sample.
     debug=True runs the function for each batch, operator by operator, with DataNode.get(), print and a debugger;
     "times" also prints the time of each operator.
+    stream_policy, concurrency: types.StreamPolicy and types.OperatorConcurrency, whose texts say what each does here.
     enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
     output, checked on every batch. The other arguments are accepted without effect.
     """
@@ -69,8 +71,9 @@ class Pipeline:
             py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs), debug=debug)
         if debug not in (False, True, "times"):
             raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
+        check_policies(stream_policy, concurrency)
         self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
-        self._depth = int(max(depths.values()))
+        self._depth = int(max(depths.values())) if getattr(concurrency, "name", "") != "NONE" else 1
         self._graph = _core.Graph()
         self._graph.set_seed(seed)
         self._checkpoint = checkpoint
@@ -178,7 +181,8 @@ class Pipeline:
             self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
             int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
             -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
-            _current_gpu() if given["device_id"] is None else int(given["device_id"]))
+            _current_gpu() if given["device_id"] is None else int(given["device_id"]),
+            getattr(given["stream_policy"], "name", "") == "SINGLE")
         self._built = True
         _alive.add(self)
         for node, source in self._sources.items():

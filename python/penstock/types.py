@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types, color spaces and filters by the names that pipelines use, and constants."""
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 
 class DType(IntEnum):
@@ -48,6 +48,29 @@ class PipelineAPIType(IntEnum):
     BASIC = 0
     ITERATOR = 1
     SCHEDULED = 2
+
+
+class StreamPolicy(Enum):
+    """Which streams a pipeline's work on the GPU is enqueued on. An iteration always uses one for all its operators."""
+
+    SINGLE = "single"              # all iterations use the same one: they never overlap there
+    PER_BACKEND = "per_backend"    # one for each iteration in flight: the default
+    PER_OPERATOR = "per_operator"  # the same: operators that follow each other gain nothing by streams of their own
+
+
+class OperatorConcurrency(Enum):
+    """What may run at the same time. Samples of a batch always run in parallel on the CPU; none of the three changes results."""
+
+    NONE = "none"        # one iteration after the other
+    BACKEND = "backend"  # work of several iterations overlaps, on the CPU and on the GPU: the default
+    FULL = "full"        # the same
+
+
+def check_policies(stream_policy, concurrency):
+    """Raises TypeError for what is neither None nor one of the two enumerations, DALI's own included."""
+    for name, value, kind in (("stream_policy", stream_policy, StreamPolicy), ("concurrency", concurrency, OperatorConcurrency)):
+        if value is not None and getattr(value, "name", None) not in kind.__members__:
+            raise TypeError(f"{name} must be one of types.{kind.__name__}: {', '.join(kind.__members__)}; got {value!r}")
 
 
 globals().update(DType.__members__)

@@ -265,7 +265,7 @@ void bind_pipeline(nb::module_& m) {
   nb::class_<P>(m, "Pipeline")
       .def("__init__", [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
                           const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
-                          const std::string& entropy_index, int device) {
+                          const std::string& entropy_index, int device, bool one_stream) {
              PipelineOptions o;
              o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
              o.epoch_mode = epoch_mode(mode);
@@ -273,6 +273,7 @@ void bind_pipeline(nb::module_& m) {
              o.error_budget = error_budget, o.uneven = uneven;
              o.entropy_index = entropy_index;
              o.device = device;
+             o.one_stream = one_stream;
              auto pipeline = std::make_unique<Pipeline>(g, std::move(o));
              new (self) P{std::move(pipeline), {}};
            })

@@ -109,7 +109,9 @@ class Executor {
   void go_on(Iteration& it);                    // under mutex_: to the next step
   void leave_gpu(Iteration& it);                // behind its last step
   void settle_errors(Iteration& it, int thread);
-  void drop_samples(Iteration& it, const std::vector<int>& gone);
+  void drop_samples(Iteration& it, std::vector<int> gone);
+  void drop_children(Iteration& it, int domain, const std::vector<int>& gone);
+  void check_replacement() const;
   void prepare_source(Iteration& it, const Step& s);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
@@ -121,6 +123,7 @@ class Executor {
   void run_gpu_stage_on_host(Iteration& it, const Step& s, StageProgram program, BatchStageCall& call,
                              std::span<Batch> outputs, std::vector<SampleError>& errors);
   void prepare_transfer(Iteration& it, const Step& s);
+  void warn_of_transfer(const Iteration& it, const Step& s, size_t bytes);
   void finish_transfer(Iteration& it);
   Batch to_gpu(Iteration& it, const Batch& from, bool output);
   void run_transfer_item(Iteration& it, int i);
@@ -181,6 +184,7 @@ class Executor {
   int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration
   std::deque<Part> parts_;
   int resumed_ = 0;                // as skip_, of a checkpoint, until that iteration comes
+  std::atomic<bool> warned_{false};  // of a large transfer
   int skip_ = 0;                   // samples of the iteration behind delivered_states_ that are handed out
   int process_ = 0;
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
@@ -189,5 +193,7 @@ class Executor {
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
   size_t read_ahead_bytes_ = 0;    // of the GPU, beyond which iterations behind the prefetch begin no decoding
 };
+
+bool is_of_data(const Error& e);
 
 }  // namespace penstock

@@ -34,6 +34,12 @@ Batch begun(const Batch& like, int size) {
   return b;
 }
 
+// Of a type that is known before data flow, as far as it is.
+Batch empty_of(const ValueType& t) {
+  const int ndim = std::max(0, t.ndim);
+  return Batch(t.dtype, ndim, t.layout.size() == ndim ? t.layout : Layout{}, 0);
+}
+
 std::string shown(const Batch& b) {
   return fmt::format("{} with {} dimension{}", name_of(b.dtype()), b.ndim(), b.ndim() == 1 ? "" : "s");
 }
@@ -176,6 +182,7 @@ void Executor::end_branch(Iteration& it) {
       if (some_then) for (size_t i = 0; i < places_then.size(); ++i) scatter(then, static_cast<int>(i), out, places_then[i]);
       if (some_else) for (size_t i = 0; i < f.inside.size(); ++i) scatter(otherwise, static_cast<int>(i), out, f.inside[i]);
     }
+    if (f.size == 0) out = empty_of(n.types[k]);
     use_layout(out, n.types[k]);
   }
   leave(it);
@@ -294,6 +301,7 @@ void Executor::repeat_loop(Iteration& it, const Step& s) {
 void Executor::end_loop(Iteration& it) {
   Frame& f = it.frames.back();
   leave(it);
+  for (size_t k = 0; k < f.kept.size() && f.size == 0; ++k) f.kept[k] = empty_of(plan.graph.node(f.node).types[k]);
   for (size_t k = 0; k < f.kept.size(); ++k) it.values.at({f.node, static_cast<int>(k)}) = std::move(f.kept[k]);
   const Node& n = plan.graph.node(f.node);
   for (int argument : n.arguments) it.values.at({argument, 0}) = Batch();

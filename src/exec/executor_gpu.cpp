@@ -3,6 +3,7 @@
 // never waits for the device.
 #include <algorithm>
 
+#include "base/notice.h"
 #include "batch/transfer.h"
 #include "exec/call.h"
 #include "exec/executor.h"
@@ -139,11 +140,23 @@ Batch Executor::to_gpu(Iteration& it, const Batch& from, bool output) {
   return to;
 }
 
+// Once for a pipeline, when it is under way: of a copy that nobody asked for and that costs more than the operator is worth.
+void Executor::warn_of_transfer(const Iteration& it, const Step& s, size_t bytes) {
+  constexpr uint64_t kUnderWay = 4;
+  constexpr size_t kLarge = size_t{4} << 20;  // a tenth of a millisecond of the bus
+  if (s.moved_for < 0 || it.number < kUnderWay || bytes < kLarge || warned_.exchange(true)) return;
+  const Node& n = plan.graph.node(s.moved_for);
+  notice(fmt::format("[{}] each batch of its inputs is copied from the {}: {} bytes ({} to {}, {}); the plan's text shows all copies"
+                     "\n  at {}", n.op, s.gpu ? "CPU to the GPU" : "GPU to the CPU", bytes, plan.graph.value_text(s.inputs[0]),
+                     plan.graph.value_text(s.output), s.reason, n.user_line));
+}
+
 void Executor::prepare_transfer(Iteration& it, const Step& s) {
   auto t = std::make_shared<TransferState>();
   t->from = it.values.at(s.inputs[0]);
   t->to = of_same_shapes(t->from);
   const bool output = makes_output(s);
+  warn_of_transfer(it, s, t->from.bytes());
   if (!s.gpu) {
     for (int i = 0; i < t->from.size(); ++i)
       if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");

@@ -26,7 +26,7 @@ struct Executor::WholeState {
 };
 
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.
-static bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
+bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
 
 SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
   const SampleOrigin& o = it.origin[sample];
@@ -440,60 +440,6 @@ void Executor::release_values(Iteration& it) {
   for (const auto& [value, step] : plan.value_last_use)
     if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
   it.step_state = nullptr;
-}
-
-void Executor::settle_errors(Iteration& it, int thread) {
-  auto errors = std::move(it.errors);
-  it.errors.clear();
-  std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
-  std::vector<int> gone;
-  const Step& s = plan.steps[it.step];
-  const bool whole_batch = (s.gpu && s.kind != Step::Kind::decode) || s.kind == Step::Kind::call;  // not one sample of it
-  for (auto& bad : errors) {
-    if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0 || !it.frames.empty()) throw bad.error;
-    const SampleOrigin& o = it.origin[bad.sample];
-    const uint64_t position = o.position;
-    it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
-    if (options.on_error == OnError::skip) {
-      gone.push_back(bad.sample);
-      continue;
-    }
-    for (uint32_t attempt = 0;; ++attempt) {
-      if (whole_batch || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
-      if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
-        if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, bad.sample); })) {
-          if (!is_of_data(*error)) throw *error;
-          continue;
-        }
-      }
-      run_items(it, bad.sample, 1, thread);
-      if (it.errors.empty()) break;
-      it.errors.clear();
-    }
-    it.origin[bad.sample].position = position;  // random numbers stay those of the position
-  }
-  if (!gone.empty()) drop_samples(it, gone);
-}
-
-void Executor::drop_samples(Iteration& it, const std::vector<int>& gone) {
-  const int old = it.size;
-  for (auto& [ref, b] : it.values) {
-    if (b.size() != old) continue;
-    Batch kept(b.dtype(), b.ndim(), b.layout(), old - static_cast<int>(gone.size()));
-    kept.block = b.block;
-    kept.stream = b.stream, kept.ready = b.ready;
-    kept.set_device(b.device());
-    int to = 0;
-    for (int i = 0; i < old; ++i)
-      if (!std::binary_search(gone.begin(), gone.end(), i)) kept.sample(to++) = b.sample(i);
-    b = std::move(kept);
-  }
-  for (size_t k = gone.size(); k-- > 0;) it.origin.erase(it.origin.begin() + gone[k]);
-  for (auto& [node, indices] : it.indices)
-    if (static_cast<int>(indices.size()) == old)
-      for (size_t k = gone.size(); k-- > 0;) indices.erase(indices.begin() + gone[k]);
-  it.size = old - static_cast<int>(gone.size());
-  drop_files(it, gone);
 }
 
 }  // namespace penstock

@@ -117,6 +117,7 @@ std::string Pipeline::to_json() const {
                         {"uneven", o.uneven},
                         {"entropy_index", o.entropy_index},
                         {"device", o.device},
+                        {"one_stream", o.one_stream},
                         {"graph", nlohmann::json::parse(graph().to_json())}}.dump(1);
 }
 
@@ -142,6 +143,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.uneven = j.value("uneven", false);
     o.entropy_index = j.value("entropy_index", std::string());
     o.device = j.value("device", kDefaultGpu);
+    o.one_stream = j.value("one_stream", false);
     graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {
     bad_argument("a saved pipeline that cannot be read: {}", e.what());

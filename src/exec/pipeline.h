@@ -30,6 +30,7 @@ struct PipelineOptions {
   // are some; "auto": made as well; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
   int device = kDefaultGpu;    // GPU of the operators that run on one
+  bool one_stream = false;     // on the GPU, for all iterations
   std::shared_ptr<MemoryResource> memory;  // default: a pool of its own
 };
 

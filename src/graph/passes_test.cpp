@@ -173,14 +173,14 @@ TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
                                           "stage: %5 flip\n");
   options.gpu = true;
   const std::string rest = "stage on the GPU: %3 reductions.mean\n"
-                           "transfer: %3 to %3@cpu\n"
+                           "transfer: %3 to %3@cpu, for %4 brightness, whose argument 'brightness' is read on the host\n"
                            "stage on the GPU: %4 brightness\n"
-                           "transfer: %4 to %4@cpu\n"
+                           "transfer: %4 to %4@cpu, for %5 flip, as asked\n"
                            "stage: %5 flip\n"
-                           "transfer: %5 to %5@gpu\n";
+                           "transfer: %5 to %5@gpu, an output\n";
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "stage: %1 decoders.image_random_crop (reads files)\n"
-                                          "transfer: %1 to %1@gpu\n"
+                                          "transfer: %1 to %1@gpu, for %2 resize; decoders.image_random_crop runs on the CPU\n"
                                           "stage on the GPU: %2 resize\n" + rest);
   options.gpu_decoders[image] = false;
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
@@ -230,7 +230,7 @@ TEST(Passes, AWindowStaysWithADecoderOnTheCpu) {
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "stage: %1 decoders.image %2 crop (reads files)\n"
                                           "whole: %4 random.coin_flip\n"
-                                          "transfer: %2 to %2@gpu\n"
+                                          "transfer: %2 to %2@gpu, for %5 crop_mirror_normalize; crop runs on the CPU\n"
                                           "stage on the GPU: %5 crop_mirror_normalize\n");
 }
 

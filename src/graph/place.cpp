@@ -11,8 +11,13 @@ void place(Planning& p) {
   std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
   std::vector<char> cut(g.nodes().size(), 0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
   std::vector<char> read(g.nodes().size(), 0);  // as a value: by a node's input or as an output
-  for (const Node& n : g.nodes())
+  for (const Node& n : g.nodes()) {
     for (const ValueRef& v : n.inputs) read[v.node] = 1;
+    p.devices.push_back(n.device);
+    for_each_read(n, [&](ValueRef v) {
+      if (v.place != Place::made) p.asked.insert(v);
+    });
+  }
   for (const ValueRef& v : g.outputs()) read[v.node] = 1;
   const auto runs_on_gpu = [&](const Node& n) {
     if (!p.options.gpu || !n.on_gpu) return false;

@@ -25,6 +25,8 @@ struct Step {
   // Values from outside that the steps of the body read, or of the loop; test_loop: those of the test that the body reads.
   std::vector<ValueRef> captured;
   int domain = 0;                 // whose samples it runs on
+  std::string reason;             // transfer: why it is there
+  int moved_for = -1;             // transfer: the node that made it needed; -1: the user asked for it
   bool pinned = false;            // the output only goes on to the GPU; transfer: the input is such a one
 };
 

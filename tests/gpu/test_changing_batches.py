@@ -83,6 +83,38 @@ def test_batches_without_samples():
     assert [len(b[0]) for b in host] == [0, 5, 0]
 
 
+def test_large_transfers_that_nobody_asked_for_are_told_once(recwarn):
+    big = [np.zeros((1500, 1000, 3), np.uint8)] * 2
+
+    def pipe(asked):
+        @pipeline_def(batch_size=2, num_threads=1, device_id=0)
+        def define():
+            x = fn.external_source(lambda: big, dtype=types.UINT8, layout="HWC").gpu()
+            y = fn.flip(x, horizontal=1)
+            mask = fn.external_source(lambda: big, dtype=types.UINT8, layout="HWC")
+            return y + (mask.gpu() if asked else mask)
+        return define()
+    p = pipe(True)
+    for _ in range(8):
+        p.run()
+    assert "as asked" in p.text(planned=True)
+    assert not recwarn.list
+    p = pipe(False)
+    for _ in range(10):
+        p.run()
+    text, = [str(w.message) for w in recwarn.list]
+    assert text.startswith("[_add] each batch of its inputs is copied from the CPU to the GPU: 9000000 bytes"), text
+    assert "test_changing_batches.py:" in text
+
+
+def test_stream_policy():
+    def body(image, tiles, k):
+        return fn.resize(image, size=[10, 12]), k
+    for policy in types.StreamPolicy:
+        for concurrency in types.OperatorConcurrency:
+            same_on_both(body, stream_policy=policy, concurrency=concurrency)
+
+
 def test_rebatch():
     def body(image, tiles, k):
         image, k = fn.filter(image, k, keep=k % 2 == 1)

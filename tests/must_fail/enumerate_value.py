@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: TypeError: a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside of functions that pipeline_def converts |   at LINE
+# error: TypeError: zip() and enumerate() over values of the pipeline are for `for` loops of converted functions |   at LINE
 
 
 def program(x, n, image):
-    total = 0
-    for k, v in enumerate(x):
-        total = total + v
-    return total
+    return [v * k for k, v in enumerate(x)]
