@@ -149,7 +149,7 @@ def test_the_only_reader(dali, tmp_path):
 
 
 def test_debug_and_a_hint_of_bytes(dali):
-    with meant("debug"), meant("bytes_per_sample_hint"):
+    with meant("bytes_per_sample_hint"):
         got = images_through(lambda x: x, debug=True, bytes_per_sample_hint=100)
     assert all(np.array_equal(a, b) for a, b in zip(got, IMAGES))
     with pytest.raises(TypeError, match="'no_such' that Pipeline does not have"):

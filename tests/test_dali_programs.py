@@ -14,7 +14,7 @@ import pytest
 SEEDS = Path(__file__).parents[1] / "examples" / "seeds"
 EMULATED = sorted(SEEDS.parents[1].glob("build*/libpenstock_emulated_gpu.so"))
 MEANT = {"overview": {"shuffle", "resize pair"},
-         "yolo": {"probability", "decoder on a GPU", "reader_name", "shared argument", "shard", "bytes_per_sample_hint", "debug"}}
+         "yolo": {"probability", "decoder on a GPU", "reader_name", "shared argument", "shard", "bytes_per_sample_hint"}}
 
 
 def picture(number):

@@ -100,5 +100,6 @@ for rank in range(4):
                                  bytes_per_sample_hint=1048576, debug=True)
     part = DALIGenericIterator(pipelines=shard, output_map=["data", "label"], auto_reset=True, reader_name="tfrecord_reader")
     parts.append([v for batch in part for v in batch[0]["label"].flatten().tolist()])
+print(shard.stats())
 assert sorted(sum(parts, [])) == sorted(seen[:len(seen) // 2]), parts
 print("four shards hold each sample once")

@@ -52,5 +52,4 @@ MEANINGS = {
                        "goes to both; where the call does not give it, the function's default does",
     "shard": "`shard_id` and `num_shards` in a call of a pipeline's function that has no such parameters go to its readers",
     "bytes_per_sample_hint": "`bytes_per_sample_hint` of a pipeline is `bytes_per_sample`",
-    "debug": "`debug=True` of a pipeline, where DALI has it in `pipeline.experimental` alone",
 }

@@ -47,7 +47,8 @@ def _reader(inputs, arguments):
         say("shuffle")
         arguments.setdefault("random_shuffle", arguments.pop("shuffle"))
         arguments.pop("shuffle", None)
-    return {**_shards.get(), **arguments}
+    pipeline = graph.current()
+    return {**getattr(pipeline, "_shards_of_readers", {}), **_shards.get(), **arguments}
 
 
 def _decoder(inputs, arguments):

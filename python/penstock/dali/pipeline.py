@@ -19,15 +19,12 @@ def _pipeline_arguments(given):
         say("bytes_per_sample_hint")
         given.setdefault("bytes_per_sample", given.pop("bytes_per_sample_hint"))
         given.pop("bytes_per_sample_hint", None)
-    if "debug" in given and "debug" not in _parameters():
-        if given.pop("debug"):
-            say("debug")
     return given
 
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     """As penstock.pipeline_def, which refuses arguments that the function and Pipeline share: here they go to both."""
-    known = _parameters() | {"bytes_per_sample_hint", "debug"}
+    known = _parameters() | {"bytes_per_sample_hint"}
     for name in pipeline_kwargs:
         if name not in known:
             raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have")
@@ -49,7 +46,9 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
             if shards:
                 say("shard")
             with shards_of_readers(shards):
-                return made_by(function, args, rest, _pipeline_arguments(options))
+                pipeline = made_by(function, args, rest, _pipeline_arguments(options))
+            pipeline._shards_of_readers = shards  # with debug=True the function runs later
+            return pipeline
 
         create._is_pipeline_def = True
         return create
