@@ -92,16 +92,17 @@ def test_errors():
         (dict(run_fn=no_thirteen, **IMAGE), ValueError, r"\[numba_function\] the compiled function raised an exception for sample 3 of the batch"),
         (dict(run_fn=invert, setup_fn=forgets, **IMAGE), ValueError, "setup_fn set no extent of axis 1 of output 0 of sample 0"),
         (dict(run_fn=invert, **{**IMAGE, "outs_ndim": 2}), ValueError, "output 0 has no input of 2 dimensions .* give setup_fn"),
-        (dict(run_fn=invert, **{**IMAGE, "in_types": types.FLOAT}), TypeError, "input 0 is uint8, in_types says float32"),
-        (dict(run_fn=invert, **{**IMAGE, "ins_ndim": 2, "outs_ndim": 2}), TypeError, "input 0 has 3 dimensions, ins_ndim says 2"),
+        (dict(run_fn=invert, of=lambda x: fn.cast(x, dtype=types.FLOAT), **IMAGE), TypeError, "input 0 is float32, in_types says uint8"),
+        (dict(run_fn=invert, of=lambda x: x[0], **IMAGE), TypeError, "input 0 has 2 dimensions, ins_ndim says 3"),
         (dict(run_fn=invert, **{**IMAGE, "in_types": types.FLOAT16}), TypeError, "cannot have arrays of FLOAT16"),
         (dict(run_fn=invert, **{**IMAGE, "ins_ndim": [3, 3]}), ValueError, "in_types names 1 types and ins_ndim 2"),
         (dict(run_fn=lambda out, image: open("x"), **IMAGE), TypeError, "Numba cannot compile '<lambda>'"),
         (dict(run_fn=3, **IMAGE), TypeError, "run_fn must be a function, got int"),
     ]
     for arguments, kind, message in cases:
+        of = arguments.pop("of", lambda x: x)
         with pytest.raises(kind, match=message):
-            run(lambda x: fn.numba_function(x, **arguments))
+            run(lambda x: fn.numba_function(of(x), **arguments))
 
 
 def test_cannot_be_saved():

@@ -154,6 +154,9 @@ def numba_function(*inputs, run_fn, out_types, in_types, outs_ndim, ins_ndim, se
                 raise TypeError(f"[numba_function] Numba's functions cannot have arrays of {t.name}{line}")
     if len(inputs) != len(in_types):
         raise ValueError(f"[numba_function] in_types names {len(in_types)} inputs, there are {len(inputs)}{line}")
+    for k, n in enumerate(outs_ndim):
+        if setup_fn is None and (k >= len(ins_ndim) or ins_ndim[k] != n):
+            raise ValueError(f"[numba_function] output {k} has no input of {n} dimensions whose shapes it could have: give setup_fn{line}")
     for what, function in (("run_fn", run_fn), ("setup_fn", setup_fn)):
         plain = getattr(function, "py_func", function)
         if function is not None and not callable(function):
