@@ -52,6 +52,7 @@ struct GaussianBlur {
       if (count != 1 && static_cast<int>(count) != n) bad_argument("{} must have 1 or {} values, got {}", name, n, count);
     };
     check_count("sigma", sigmas.size()), check_count("window_size", sizes.size());
+    std::vector<float> window;
     for (int i = 0; i < n; ++i) {
       const float deviation = sigmas[sigmas.size() == 1 ? 0 : i];
       int64_t size = sizes[sizes.size() == 1 ? 0 : i];
@@ -65,7 +66,8 @@ struct GaussianBlur {
       if (deviation == 0 && size == 0) bad_argument("sigma or window_size must be positive");
       AxisFilter f;
       f.kind = FilterKind::window;
-      f.window = gaussian_window(deviation, static_cast<int>(size));
+      if (i == 0 || sigmas.size() > 1 || sizes.size() > 1) window = gaussian_window(deviation, static_cast<int>(size));
+      f.window = window;
       f.border = AxisFilter::Border::reflect_101;
       f.antialias = false;
       f.hi = static_cast<double>(extent), f.out = extent;
