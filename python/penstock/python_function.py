@@ -308,7 +308,17 @@ class _Capsule:
         return self.capsule
 
     def __dlpack_device__(self):
-        return 1, 0
+        """What the capsule's tensor says: behind the address of its data, after 32 bytes where it has a version."""
+        import ctypes
+        api = ctypes.pythonapi
+        api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+        versioned = api.PyCapsule_IsValid(self.capsule, b"dltensor_versioned")
+        if not versioned and not api.PyCapsule_IsValid(self.capsule, b"dltensor"):
+            raise TypeError("a capsule that is no DLPack tensor, or one that was used already")
+        address = api.PyCapsule_GetPointer(self.capsule, b"dltensor_versioned" if versioned else b"dltensor")
+        kind, number = (ctypes.c_int32 * 2).from_address(address + (32 if versioned else 0) + ctypes.sizeof(ctypes.c_void_p))
+        return kind, number
 
 
 def _from_capsule(value):
