@@ -345,7 +345,7 @@ class DebugRun:
         self.number, self.scheduled, self.ahead = 0, 0, collections.deque()
         self.sources, self.feeds, self.primary, self.names = {}, collections.defaultdict(collections.deque), None, {}
         self.times, self.now, self.seconds, self.count = {}, {}, 0.0, 0
-        self.mode, self.schemas = pipeline._epoch_mode, {}
+        self.schemas = {}
 
     def _schema(self, op):
         if op not in self.schemas:
@@ -372,10 +372,7 @@ class DebugRun:
             alone.set_seed(self.given["seed"])
             alone.add(op, [], arguments, name, seed, line, outputs, types, device)
             alone.set_outputs([_core.NodeRef(0, k) for k in range(alone.outputs_of(0))])
-            budget = self.given["error_budget"]
-            source = _core.Pipeline(alone, int(self.given["batch_size"]), 1, 1, 0, self.mode, self.given["on_error"],
-                                    -1 if budget is None else int(budget), bool(self.given["uneven"]), self.given["entropy_index"],
-                                    self.gpu if self.has_gpu else -1)
+            source = self.pipeline._runner(alone, 1, 1)
             if index in self.pipeline._sources:
                 source.set_source(0, self.pipeline._sources[index])
             reader = op != "external_source"
@@ -492,7 +489,6 @@ class DebugRun:
         return self.primary[2].batches_per_epoch() if self.primary else -1
 
     def set_epoch_mode(self, mode):
-        self.mode = mode
         for source in self.sources.values():
             source.set_epoch_mode(mode)
 

@@ -172,17 +172,19 @@ class Pipeline:
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 
-    def _start(self):
-        given = self._given
-        budget = given["error_budget"]
-        for node, (function, line) in self._functions.items():
-            function.start(self._graph.name_of(node), line, given)
-        self._pipeline = _core.Pipeline(
-            self._graph, int(given["batch_size"]), int(given["num_threads"] or 0), self._depth,
-            int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
+    def _runner(self, made, threads, depth):
+        """What runs a graph with this pipeline's options."""
+        given, budget = self._given, self._given["error_budget"]
+        return _core.Pipeline(
+            made, int(given["batch_size"]), threads, depth, int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
             -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
             _current_gpu() if given["device_id"] is None else int(given["device_id"]),
             getattr(given["stream_policy"], "name", "") == "SINGLE")
+
+    def _start(self):
+        for node, (function, line) in self._functions.items():
+            function.start(self._graph.name_of(node), line, self._given)
+        self._pipeline = self._runner(self._graph, int(self._given["num_threads"] or 0), self._depth)
         self._built = True
         _alive.add(self)
         for node, source in self._sources.items():
