@@ -52,6 +52,9 @@ def parameters(operator):
     return result + [c for c in COMMON if c.split(":")[0] not in given]
 
 
+CHANGES = ("expand", "filter", "flatten_batch", "rebatch")
+
+
 def function(operator):
     name = operator["name"].rpartition(".")[2]
     doc = operator["doc"].strip()
@@ -79,6 +82,8 @@ def generate(operators):
         text = HEAD.format(package="penstock")
         if children:
             text += "\n" + "\n".join(f"from . import {c.rpartition('.')[2]} as {c.rpartition('.')[2]}" for c in children) + "\n"
+        if not path:  # no operators: they change which samples there are
+            text += "\n" + "".join(f"from penstock.batches import {name} as {name}\n" for name in CHANGES)
         text += "".join("\n" + function(o) for o in members)
         is_package = not path or children
         place = "python/penstock/fn/" + path.replace(".", "/")

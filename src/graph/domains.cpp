@@ -8,6 +8,8 @@
 namespace penstock {
 namespace {
 
+constexpr int64_t kMostSamples = 1 << 24;  // of a batch
+
 // The same for each sample: fits into every domain.
 bool is_free(const Node& n) {
   return n.op == "constant" && n.control == Control::none && n.inputs.empty() && n.per_sample.empty() &&
@@ -154,7 +156,8 @@ void Graph::check_change(Node& n) {
       bad_argument("{} must not be negative, got {}", name, constant_of(n, name.c_str(), 0));
     }
   }
-  if (n.control == Control::rebatch && constant_of(n, "batch_size", 0) < 1) bad_argument("batch_size must be at least 1");
+  if (const int64_t size = constant_of(n, "batch_size", 0); n.control == Control::rebatch && (size < 1 || size > kMostSamples))
+    bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);
   const size_t deciding = deciding_inputs(n);
   if (n.inputs.size() <= deciding) bad_argument("needs a value");
   const auto flattened = static_cast<size_t>(constant_of(n, "flattened", 0));

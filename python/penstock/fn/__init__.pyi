@@ -13,6 +13,11 @@ from . import random as random
 from . import readers as readers
 from . import reductions as reductions
 
+from penstock.batches import expand as expand
+from penstock.batches import filter as filter
+from penstock.batches import flatten_batch as flatten_batch
+from penstock.batches import rebatch as rebatch
+
 def audio_resample(
     input: Data,
     /,
