@@ -39,6 +39,8 @@ NO_ARRAYS = {
     "decoders.image_random_crop": "as decoders.image",
     "decoders.image_slice": "as decoders.image",
     "peek_image_shape": "as decoders.image",
+    "python_function": "calls the user's functions: test_python_function.py",
+    "numba_function": "calls the user's functions: test_numba_function.py",
 }
 
 
