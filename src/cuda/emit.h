@@ -34,8 +34,11 @@ struct StageVariant {
     indexed,  // every output is one sample
     direct,   // at most two taps each way
     shared,   // filtered rows in shared memory
+    resampled, // bytes whose planes lie side by side: the same, each warp its own
     window,   // the same, by convolutions whose size is known
+    sliding,  // bytes, by convolutions of few taps: sums in registers
   } path = Path::indexed;
+  bool resamples_bytes = false;  // path `resampled` would do, too
   int filter_x = -1, filter_y = -1;
   int window_x = 0, window_y = 0;
   bool by_value = false;       // the table is the kernel's parameter: Launch::by_value
@@ -84,6 +87,11 @@ constexpr int kWarpGroup = 4, kWarpAcross = 8;
 constexpr int kDirectWidth = 64, kDirectHeight = 128;
 // Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
 inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
+// Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
+inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
+// Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of them).
+inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }
+constexpr int kResampledRows = 4;
 // What a block takes is a multiple of this: elements, or groups of positions.
 int64_t work_granule(const StageCode& code, const StageVariant& v);
 std::string emit_stage(const StageCode& code, const StageVariant& v);

@@ -10,10 +10,6 @@ namespace penstock {
 
 const char* const kTileFunctions = R"(
 namespace penstock {
-// The next place that a vector may be at.
-__device__ inline float* vector_place(float* after) {
-  return reinterpret_cast<float*>((reinterpret_cast<uint64_t>(after) + 15) / 16 * 16);
-}
 PENSTOCK_HD inline int log2_of(int n) {
 #ifdef PENSTOCK_EMULATED
   return 31 - __builtin_clz(n);
@@ -64,6 +60,8 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
 
 void TiledKernel::write() {
   w.source_within = v.averages && w.source_stays_bytes();
+  if (v.path == StageVariant::Path::sliding) sliding_functions();
+  if (v.path == StageVariant::Path::resampled) resampled_functions();
   w.begin_kernel();
   setup();
   switch (v.path) {
@@ -90,6 +88,8 @@ void TiledKernel::write() {
       general();
       w.line("  }}");
       break;
+    case StageVariant::Path::sliding: sliding(); break;
+    case StageVariant::Path::resampled: resampled(); break;
   }
   w.line("}}");
 }
@@ -158,8 +158,12 @@ std::string TiledKernel::plane_offset() const {
   return v.picks_planes ? "static_cast<Index>(pick[p]) * ps" : "p * ps";
 }
 
+std::string TiledKernel::byte_value(const std::string& word, const std::string& byte) const {
+  return fmt::format(fmt::runtime(v.averages ? "small_byte({0}, {1})"
+                                             : "{1} % 3 == 0 ? static_cast<float>({0} >> 8 * ({1}) & 255) : byte_number({0}, {1})"), word, byte);
+}
+
 void TiledKernel::groups(int q, const Part& begin, const Part& value, const std::string& items, const std::string& place) {
-  const int source_value = w.code.source;
   if (place.empty()) {  // tiles are powers of two wide
     w.line("    const int across = (tx.extent + {}) / {}, shift = log2_of(across);", q - 1, q);
     w.line("    for (int i = threadIdx.x; i < across * nb; i += blockDim.x) {{");
@@ -170,22 +174,27 @@ void TiledKernel::groups(int q, const Part& begin, const Part& value, const std:
   }
   w.line("      const int count = nx - x < {0} ? nx - x : {0};", q);
   w.line("      if (count <= 0) continue;");
+  group(q, begin, value);
+  w.line("    }}");
+}
+// One of them.
+void TiledKernel::group(int q, const Part& begin, const Part& value, const Part& store) {
   w.line("      {}* to = out + ((x0 + x) * os_x + (y0 + y) * os_y);", element(w.out_type()));
   w.declare_results(q, "g", "      ");
   begin();
   w.line("      PENSTOCK_UNROLL");
   w.line("      for (int j = 0; j < {}; ++j) {{", q);
-  w.line("        {} v{}[{}];", lane_number(), source_value, planes());
+  w.line("        {} v{}[{}];", lane_number(), w.code.source, planes());
   value();
   w.instructions([](int) { return std::string("0"); }, "        ",
                  v.fills ? "x + j >= bx && x + j < cx && y >= by && y < cy" : "j < count");
   w.keep_result("g", "        ");
   w.line("      }}");
   w.finish_results("g", "      ");
+  if (store) store();
   if (v.fills) w.line("      const bool full = count == {0} && y >= by && y < cy && x >= bx && x + {0} <= cx;", q);
   else w.line("      const bool full = count == {};", q);
   w.store_group(q, "g", "os_x", "x + j < bx || x + j >= cx || y < by || y >= cy");
-  w.line("    }}");
 }
 // Taps of output j of a group; outputs that read nothing take those of one that does, or none.
 void TiledKernel::tap_place() {
@@ -266,7 +275,7 @@ void TiledKernel::general() {
   w.line("    const int low = begin_x < end_x ? begin_x : end_x;");
   w.line("    const int columns = mx > 0 ? (begin_x < end_x ? end_x : begin_x) + tx.taps.taps - low : 0;");
   w.line("    const int pitch = (columns * {} + 3) / 4 * 4;", planes());
-  w.line("    float* rows = vector_place(weight_y + ny * ty.taps.taps);");
+  w.line("    float* rows = reinterpret_cast<float*>(first_x) + (nx * (1 + tx.taps.taps) + ny * (1 + ty.taps.taps) + 3) / 4 * 4;");
   w.line("    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * step_x;",
          element(type));
   w.line("    const Index forward = step_x < 0 ? -step_x : step_x;");

@@ -22,6 +22,8 @@ class TiledKernel {
   bool many_taps() const { return std::max(v.window_x, v.window_y) > 16; }
   std::string plane_offset() const;
   std::string source(const std::string& offset) const { return w.loaded(0, Lane::f32, fmt::format("in0[{}]", offset)); }
+  // A byte of a word, as the factor of a weight: where sums are averages, both made larger and smaller (kEnlarge).
+  std::string byte_value(const std::string& word, const std::string& byte) const;
   const char* lane_number() const { return number(w.code.values[w.code.source].lane); }
 
   void setup();
@@ -31,6 +33,7 @@ class TiledKernel {
   // where group i is.
   using Part = std::function<void()>;
   void groups(int q, const Part& begin, const Part& value, const std::string& count = {}, const std::string& place = {});
+  void group(int q, const Part& begin, const Part& value, const Part& store = {});  // `store`: ends in what may precede the usual one
   void tap_place();
   void set_source();
   void pixels(int q);  // straight from the source: one sample, or two each way
@@ -39,6 +42,12 @@ class TiledKernel {
   void begin_bands();
   void general();      // any taps: rows are filtered into shared memory
   void window();       // convolutions (emit_window.cpp)
+  void sliding_functions();
+  void sliding();      // convolutions of few taps (emit_sliding.cpp)
+  void slide(int q);
+  void edges();
+  void resampled_functions();
+  void resampled();    // bytes, planes side by side (emit_resampled.cpp)
   void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);
 };
 

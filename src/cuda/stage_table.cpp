@@ -59,6 +59,14 @@ size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int plane
     const double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
     return floats + 4 + (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
   };
+  if (path == Path::resampled) {
+    const size_t floats = (t.width + 1) / 2 * 2 * static_cast<size_t>(x.taps) + t.height * (3 + static_cast<size_t>(y.taps)) + t.width;
+    return (floats + static_cast<size_t>(t.band)) * 4;
+  }
+  if (path == Path::sliding) {  // taps of the edges
+    const int folded_x = x.taps + 2 * sliding_group(planes), folded_y = y.taps;
+    return (static_cast<size_t>(folded_x) * (1 + x.taps) + folded_y * (1 + static_cast<size_t>(y.taps))) * 4;
+  }
   if (path != Path::window) return of_width(t.width) * 4;
   // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile or of an image that is smaller than
   // the window, what other filters need.
@@ -81,7 +89,8 @@ bool is_window(const SampleGeometry& g, const LoopDim& d, DType type) {
   return !is_float(type) || (weights.front() != 0 && weights.back() != 0);
 }
 
-// Weights that are not negative, whose sum is 1.
+// Weights that are not negative, whose sum is 1; those that are so small that sums of bytes lose bits where they are made
+// of smaller numbers (kEnlarge in kernel_writer.cpp) do not count.
 bool averages(const SampleGeometry& g, const LoopDim& d, const AxisTaps& taps) {
   switch (taps.kind) {
     case FilterKind::nearest:
@@ -93,10 +102,69 @@ bool averages(const SampleGeometry& g, const LoopDim& d, const AxisTaps& taps) {
   }
   double sum = 0;
   for (float w : g.filters[d.filter].filter.window) {
-    if (!(w >= 0)) return false;
+    if (!(w >= 0) || (w > 0 && w < 0x1p-60f)) return false;
     sum += w;
   }
   return std::fabs(sum - 1) < 1e-4;
+}
+
+int window_size(const SampleGeometry& g, const LoopDim& d) {
+  return d.filter < 0 ? 1 : static_cast<int>(g.filters[d.filter].filter.window.size());
+}
+
+constexpr int kWarps = kStageThreads / 32;
+
+// `extent` in tiles of the same size, which is a multiple of `step` and at most `most`.
+int even_tiles(int64_t extent, int most, int step) {
+  const int64_t tiles = std::max<int64_t>(1, (extent + most - 1) / most);
+  return static_cast<int>(std::max<int64_t>(1, (extent + tiles * step - 1) / (tiles * step)) * step);
+}
+
+// Each warp goes down its rows: as many as make those few that it reads beside them count little.
+Tile sliding_tile(const SampleGeometry& g) {
+  constexpr int kRows = 46;
+  const int height = even_tiles(g.dims[g.dims.size() - 2].extent, kRows * kWarps, kWarps);
+  Tile t{30 * sliding_group(g.in_planes), height, height / kWarps, 0};
+  t.bytes = tile_bytes(g.tiling.x, g.tiling.y, 1, g.in_planes, t, Path::sliding);
+  return t;
+}
+
+// Rows of all warps, then the taps. Width 0: wide tiles do not fit.
+Tile resampled_tile(const SampleGeometry& g) {
+  const AxisTaps& x = g.tiling.x;
+  const LoopDim& dx = g.dims.back();
+  const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
+  constexpr int kHeight = 128;
+  for (int most : {64, 32}) {
+    Tile t{even_tiles(dx.extent, most, 4), even_tiles(g.dims[g.dims.size() - 2].extent, kHeight, kResampledRows), 0, 0};
+    const double columns = std::min(std::fabs(x.scale * step_x) * (t.width - 1) + x.taps + 2, static_cast<double>(x.in));
+    if (columns > kTileBytes) continue;
+    const int chunk = resampled_chunk(g.in_planes), pitch = (static_cast<int>(columns) + chunk) / chunk * chunk;
+    for (int rows : {kResampledRows, kResampledRows / 2}) {
+      t.band = pitch * g.in_planes * kWarps * rows;
+      t.bytes = tile_bytes(x, g.tiling.y, step_x, g.in_planes, t, Path::resampled);
+      if (t.bytes <= kTileBytes) return t;
+    }
+  }
+  return {};
+}
+
+// Bytes, planes side by side, nothing filled.
+bool lies_together(const StageCode& code, const SampleGeometry& g) {
+  const LoopDim& dx = g.dims.back();
+  const int64_t hop = dx.in_stride[0] * (dx.filter < 0 ? 1 : g.filters[dx.filter].tap_step);
+  return input_dtype(code, 0) == DType::uint8 && !g.fills && g.plane_pick < 0 && hop == g.in_planes &&
+         (g.in_planes == 1 || g.plane.in_stride[0] == 1);
+}
+
+bool can_resample_bytes(const StageCode& code, const SampleGeometry& g) { return lies_together(code, g) && resampled_tile(g).width > 0; }
+
+// As many sums as registers hold, and no taps but the neighboring lanes'.
+bool slides(const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
+  constexpr int kSums = 64;
+  const int planes = g.in_planes, own = sliding_group(planes) * planes, taps = window_size(g, dx);
+  return window_size(g, dy) * own <= kSums &&
+         taps / 2 * planes + 3 <= own;
 }
 
 Path path_of(const StageCode& code, const SampleGeometry& g) {
@@ -105,7 +173,8 @@ Path path_of(const StageCode& code, const SampleGeometry& g) {
   const AxisTaps &x = g.tiling.x, &y = g.tiling.y;
   const DType type = input_dtype(code, 0);
   if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window) return Path::direct;
-  return !g.fills && is_window(g, dx, type) && is_window(g, dy, type) ? Path::window : Path::shared;
+  if (g.fills || !is_window(g, dx, type) || !is_window(g, dy, type)) return can_resample_bytes(code, g) ? Path::resampled : Path::shared;
+  return lies_together(code, g) && slides(g, dx, dy) ? Path::sliding : Path::window;
 }
 
 // Whether a block can make tiles; sets g.tiling and the variant's path.
@@ -120,6 +189,7 @@ bool can_tile(const StageCode& code, SampleGeometry& g) {
   g.tiling.tile = choose_tile(g, path);  // of at most two taps each way: rows in shared memory fit as well
   if (g.tiling.tile.width == 0) return false;
   g.variant.path = path;
+  g.variant.resamples_bytes = path <= Path::resampled && can_resample_bytes(code, g);
   return true;
 }
 
@@ -142,6 +212,8 @@ int vertical_dim(const SampleGeometry& g) {
 Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
+  if (path == Path::sliding) return sliding_tile(g);
+  if (path == Path::resampled) return resampled_tile(g);
   Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64, path >= Path::shared ? 16 : 64, 0};
   if (path == Path::direct) t.width = kDirectWidth, t.height = t.band = kDirectHeight;
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
@@ -182,10 +254,9 @@ void choose_variant(const StageCode& code, SampleGeometry& g) {
     v.filter_x = static_cast<int>(g.tiling.x.kind);
     v.filter_y = static_cast<int>(g.tiling.y.kind);
     v.averages = averages(g, g.dims.back(), g.tiling.x) && averages(g, g.dims[g.dims.size() - 2], g.tiling.y);
-    if (v.path == Path::window) {
+    if (v.path >= Path::window) {
       const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
-      v.window_x = dx.filter < 0 ? 1 : static_cast<int>(g.filters[dx.filter].filter.window.size());
-      v.window_y = dy.filter < 0 ? 1 : static_cast<int>(g.filters[dy.filter].filter.window.size());
+      v.window_x = window_size(g, dx), v.window_y = window_size(g, dy);
     }
   }
   else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
@@ -219,7 +290,8 @@ bool unite(StageVariant& v, const StageVariant& other) {
     // Rows in shared memory do for all, but for wide numbers that must not become floats on their way.
     if ((v.path == Path::indexed || other.path == Path::indexed) && !v.narrow_source) return false;
     const bool direct = v.path <= Path::direct && other.path <= Path::direct;
-    v.path = direct ? Path::direct : Path::shared;
+    const bool resampled = v.path <= Path::resampled && other.path <= Path::resampled && v.resamples_bytes && other.resamples_bytes;
+    v.path = direct ? Path::direct : resampled ? Path::resampled : Path::shared;
     v.window_x = v.window_y = 0;
   }
   if (v.kind != other.kind) v.kind = Kind::positions;
@@ -228,7 +300,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.filtered |= other.filtered;
   v.vertical = std::max(v.vertical, other.vertical);
   v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
-  v.averages &= other.averages;
+  v.averages &= other.averages, v.resamples_bytes &= other.resamples_bytes;
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
   return true;
 }

@@ -209,6 +209,35 @@ TEST(GpuStage, LargeImages) {
   }
 }
 
+// Convolutions of few taps, of bytes: strips at borders and away from them, rows that begin at words and others, tiny images
+// among large ones, parts of what was filtered.
+TEST(GpuStage, SmallWindows) {
+  const std::vector<double> mean{10, 20, 30, 40}, std{1, 2, 3, 4};
+  for (int planes : {1, 3, 4}) {
+    SCOPED_TRACE(planes);
+    const Batch in = random_batch(DType::uint8, {{40, 480, planes}, {31, 261, planes}, {3, 4, planes}, {290, 10, planes}}, "HWC", 9);
+    for (const auto& size : {std::vector<int64_t>{5}, {1, 5}, {5, 1}})
+      expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", size}}}}, {in});
+    expect_equal_with("compiled", {{"gaussian_blur", {{"sigma", std::vector<double>{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
+    Step normalize{"crop_mirror_normalize", {{"mean", std::vector<double>(mean.begin(), mean.begin() + planes)},
+                                             {"std", std::vector<double>(std.begin(), std.begin() + planes)}}};
+    expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
+    const Batch large = random_batch(DType::uint8, {{70, 402, planes}, {50, 401, planes}}, "HWC", 10);
+    expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}, {"crop", {{"crop", std::vector<double>{33, 311}}}}}, {large});
+  }
+}
+
+// Bytes, planes side by side, made larger and smaller in one batch.
+TEST(GpuStage, ResampledBytes) {
+  for (int planes : {1, 3}) {
+    SCOPED_TRACE(planes);
+    const Batch in = random_batch(DType::uint8, {{40, 180, planes}, {31, 61, planes}, {3, 4, planes}, {290, 10, planes}, {75, 70, planes}, {1, 1, planes}}, "HWC", 9);
+    for (int64_t kind : {1, 2, 3, 5})
+      for (const auto& size : {std::vector<double>{37, 71}, {70, 65}})
+        expect_equal_with("compiled", {{"resize", {{"size", size}, {"interp_type", kind}}}, {"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(kind == 2)}}}}, {in});
+  }
+}
+
 TEST(GpuStage, Warps) {
   for (DType t : {DType::uint8, DType::float32, DType::int32}) {
     SCOPED_TRACE(name_of(t));
