@@ -419,3 +419,20 @@ def test_a_pipeline_class_is_converted():
             return x
     (out,) = Own(batch_size=N, num_threads=1).run()
     assert [int(t.numpy()) for t in out] == [0, 1, 2, 30, 40, 50]
+
+
+def test_a_return_that_no_trip_reaches():
+    """Its condition is a plain number, so that nothing of it is in the graph."""
+    def body(n):
+        odd = 3
+        while n > 0:
+            n = n - 1
+            if odd % 2 == 0:
+                return n, n
+        return n, n + 5
+
+    @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+    def pipe():
+        return body(fn.external_source(lambda: [np.int32(2), np.int32(0)], dtype=types.INT32, ndim=0))
+    a, b = pipe().run()
+    assert [int(v.numpy()) for v in a] == [0, 0] and [int(v.numpy()) for v in b] == [5, 5]

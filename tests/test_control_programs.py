@@ -149,6 +149,11 @@ def loaded(text, names):
 @settings(max_examples=PROGRAMS, deadline=None, phases=PHASES, derandomize=not COUNT, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_programs(text, seed):
+    check_program(text, seed)
+
+
+def check_program(text, seed, device="cpu"):
+    """The program as a pipeline over values on a device gives what it gives as plain Python over the reference's values."""
     rng = np.random.default_rng(seed)
     samples = [[np.int32(rng.integers(0, 32)), np.int32(rng.integers(0, 32)), np.float32(rng.integers(-8, 8)),
                 rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32), rng.integers(0, 32, (2, 2)).astype(np.int32)]
@@ -161,10 +166,11 @@ def test_random_programs(text, seed):
         given = []
         for k, (dtype, ndim) in enumerate(((types.INT32, 0), (types.INT32, 0), (types.FLOAT, 0), (types.FLOAT, 1),
                                            (types.INT32, 2))):
-            given.append(fn.external_source(_giver([s[k] for s in samples]), dtype=dtype, ndim=ndim))
+            value = fn.external_source(_giver([s[k] for s in samples]), dtype=dtype, ndim=ndim)
+            given.append(value.gpu() if device == "gpu" else value)
         return control_flow_ast.convert(program)(*given)
     p = pipe()
-    got = p.run()
+    got = [batch.as_cpu() for batch in p.run()]
     plain = loaded(text, {"copy": lambda v: v.copy(), "join": lambda a, b: control_reference.Value(
         np.concatenate([a.array, b.array]))})
     for i, sample in enumerate(samples):

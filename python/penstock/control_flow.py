@@ -226,12 +226,13 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
     *state), or body(*state) without `item`: the next state; item(trip) makes the item from the number of the trip."""
     line = line or graph.user_line()
     state, forms = list(state), {}
+    unset = {name for name, value in zip(names, state) if type(value) is Unset}
     while True:
         try:
             first, debug = _with_unset(pipeline, names, state, forms, line), _debugged(pipeline)
 
             def trace():
-                return _loop(pipeline, test, body, first, names, count, item, line, dtype)
+                return _loop(pipeline, test, body, first, names, count, item, line, dtype, unset)
             return debug.loop(trace) if debug else trace()
         except _NeedsForm as needed:  # traced once more; what was traced has no reader
             if needed.name in forms or needed.name not in names or type(state[names.index(needed.name)]) is not Unset:
@@ -247,7 +248,7 @@ def _with_unset(pipeline, names, state, forms, line):
             for name, value in zip(names, state)]
 
 
-def _loop(pipeline, test, body, state, names, count, item, line, dtype):
+def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
     g = pipeline._graph
     first, arguments, variables = [], [], []
 
@@ -300,8 +301,11 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype):
                        pipeline._given["max_trips"], line)
     made = iter(range(len(arguments)))
     results = []
-    for name, before in zip(names, inside):
-        if type(before) is Unset:
+    for name, before, next_ in zip(names, inside, after):
+        if name in unset and isinstance(before, DataNode) and _same(before, next_):  # no trip returns
+            next(made)
+            results.append(Unset(name))
+        elif type(before) is Unset:
             results.append(Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before"))
         else:
             results.append(map_tree(lambda leaf, _: DataNode(pipeline, index, next(made)) if isinstance(leaf, DataNode)

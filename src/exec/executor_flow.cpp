@@ -34,6 +34,23 @@ Batch begun(const Batch& like, int size) {
   return b;
 }
 
+}  // namespace
+
+Batch spread(const Batch& from, std::span<const int> places, int size) {
+  Batch b = begun(from, size);
+  for (size_t i = 0; i < places.size(); ++i) scatter(from, static_cast<int>(i), b, places[i]);
+  return b;
+}
+
+std::vector<int> samples_with_values(const Batch& b) {
+  std::vector<int> found;
+  for (int i = 0; i < b.size() && b.dtype() != DType::none; ++i)
+    if (b.sample(i).data || (b.sample(i).shape.size() == b.ndim() && b.sample(i).shape.volume() == 0)) found.push_back(i);
+  return found;
+}
+
+namespace {
+
 // Of a type that is known before data flow, as far as it is.
 Batch empty_of(const ValueType& t) {
   const int ndim = std::max(0, t.ndim);
@@ -116,6 +133,9 @@ void Executor::enter(Iteration& it, const Step& s, std::vector<int> chosen) {
     const auto [kept, is_new] = f.outside.try_emplace(v);
     Batch& b = it.values.at(v);
     if (is_new) kept->second = std::move(b);
+    if (kept->second.size() != f.size)
+      fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} in front of a body", v.node, v.output,
+           static_cast<int>(v.place), kept->second.size(), f.size);
     b = gathered(kept->second, f.inside);
   }
 }
@@ -247,7 +267,12 @@ void Executor::test_loop(Iteration& it, const Step& s) {
   stay_in_loop(it, stay);
   if (stay.empty()) it.jump = s.target;
   else if (it.size != before)
-    for (const ValueRef& v : s.captured) it.values.at(v) = gathered(it.values.at(v), stay);
+    for (const ValueRef& v : s.captured) {
+      if (it.values.at(v).size() != before)
+        fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} behind a loop's test", v.node, v.output,
+             static_cast<int>(v.place), it.values.at(v).size(), before);
+      it.values.at(v) = gathered(it.values.at(v), stay);
+    }
 }
 
 // `stay`: of the samples in the loop, those that go on; what the others have is their result.

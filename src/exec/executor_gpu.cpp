@@ -7,6 +7,7 @@
 #include "batch/transfer.h"
 #include "exec/call.h"
 #include "exec/executor.h"
+#include "exec/sample_lists.h"
 #include "exec/stage_on_host.h"
 #include "ops/machine/stage_program.h"
 
@@ -151,7 +152,29 @@ void Executor::warn_of_transfer(const Iteration& it, const Step& s, size_t bytes
                      plan.graph.value_text(s.output), s.reason, n.user_line));
 }
 
+// Of a variable that is set for some samples alone, those are copied.
+bool Executor::move_some(Iteration& it, const Step& s) {
+  const Batch from = it.values.at(s.inputs[0]);
+  const std::vector<int> present = samples_with_values(from);
+  if (static_cast<int>(present.size()) == from.size()) return false;
+  Batch some = gathered(from, present), moved;
+  if (present.empty()) {
+    // nothing to copy
+  } else if (s.gpu) {
+    moved = to_gpu(it, some, false);
+  } else {
+    moved = of_same_shapes(some);
+    moved.allocate(gpu_->pinned(), it.stream);
+    gpu_->copy(some, moved, it.stream);
+    moved.stream = nullptr;
+    it.must_land = true;
+  }
+  it.values.at(s.output) = present.empty() ? from : spread(moved, present, from.size());
+  return true;
+}
+
 void Executor::prepare_transfer(Iteration& it, const Step& s) {
+  if (move_some(it, s)) return;
   auto t = std::make_shared<TransferState>();
   t->from = it.values.at(s.inputs[0]);
   t->to = of_same_shapes(t->from);

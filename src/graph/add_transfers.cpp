@@ -61,9 +61,15 @@ void add_transfers(Planning& p) {
     Step& s = p.plan.steps[i];
     const int region = p.plan.region_of(s);
     for_each_read(p.plan, i, [&](ValueRef v) { want(v, region, &s); });
-    if (s.kind == Step::Kind::control)
-      for (int body : p.graph.node(s.nodes[0]).bodies) begins.try_emplace(body, steps.size());
+    if (s.kind == Step::Kind::control) {
+      const std::vector<int>& bodies = p.graph.node(s.nodes[0]).bodies;
+      // What a loop carries, and what its test makes, is copied for the body in each trip: in front of the decision.
+      if (s.flow == Step::Flow::test_loop) begins[bodies[1]] = steps.size();
+      else for (int body : bodies) begins.try_emplace(body, steps.size());
+    }
     steps.push_back(s);
+    if (s.kind == Step::Kind::control && s.flow == Step::Flow::begin_loop && p.graph.node(s.nodes[0]).counted)
+      begins[p.graph.node(s.nodes[0]).bodies[1]] = steps.size();
   }
   for (const auto& v : p.graph.outputs()) want(v, 0, nullptr);
   std::set<ValueRef> stays;  // read by something that is no transfer

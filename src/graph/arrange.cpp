@@ -113,9 +113,13 @@ void find_captures(Planning& p) {
       case Flow::test_loop:
         s.target = step_of(p.plan, node, Flow::end_loop);
         s.captured = captured(here + 1, s.target, [&](int region) { return region == n.bodies[0]; });
-        std::erase_if(s.captured, [&](ValueRef v) {  // the executor looks after them
+        std::erase_if(s.captured, [&](ValueRef v) {
+          const bool copy = v.place == Place::cpu || v.place == Place::gpu;
+          if (copy)  // of what the test has made, but for the body: it is not there yet
+            return std::any_of(steps.begin() + here, steps.begin() + s.target,
+                               [&](const Step& t) { return t.kind == Step::Kind::transfer && t.output == v; });
           const Control c = p.graph.node(v.node).control;
-          return c == Control::argument || c == Control::trip;
+          return c == Control::argument || c == Control::trip;  // the executor looks after them
         });
         break;
       case Flow::repeat_loop:
