@@ -95,6 +95,17 @@ TEST(TranscodeJpeg, KeepsMarkersOnce) {
   EXPECT_EQ(read_jpeg_header(adobe).adobe_transform, 2);
 }
 
+// What a fuzzer found: the copy was made, and nothing could decode it.
+TEST(TranscodeJpeg, RefusesFractionalSampling) {
+  test::JpegRecipe r;
+  r.height = 40, r.width = 50, r.h = r.v = 2, r.progressive = true;
+  File file = test::make_jpeg(r);
+  size_t frame = 2;
+  while (file[frame + 1] != 0xC2) frame += 2 + (size_t{file[frame + 2]} << 8 | file[frame + 3]);
+  file[frame + 14] = 0x31;
+  EXPECT_EQ(refusal(file), "JPEG: component 0 has 2 x 2 samples where another has 2 x 3: fractional sampling is not decoded");
+}
+
 TEST(TranscodeJpeg, RefusesWhatACopyWouldHide) {
   test::JpegRecipe r;
   r.height = 40, r.width = 50, r.progressive = r.incomplete = true, r.seed = 4;
