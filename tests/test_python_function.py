@@ -232,11 +232,14 @@ def test_spawned_processes_need_a_function_of_a_module():
         p.run()
 
 
-def test_cannot_be_saved():
+def test_cannot_be_saved(tmp_path):
     p = pipe(lambda x: fn.python_function(x, function=flipped, name="mine"), IMAGES)
-    for save in (p.to_json, p.serialize, lambda: p.save("never")):
+    file = tmp_path / "kept"
+    file.write_text("an earlier one")
+    for save in (p.to_json, p.serialize, lambda: p.save(file)):
         with pytest.raises(ValueError, match=r"\[python_function\] the pipeline cannot be saved: 'mine' calls a function of this program"):
             save()
+    assert file.read_text() == "an earlier one"
 
 
 def test_a_saved_form_that_names_one_does_not_run():

@@ -487,8 +487,9 @@ class Pipeline:
 
     def save(self, path):
         """Writes to_json() to a file."""
+        text = self.to_json()  # what is there stays there where this fails
         with open(path, "w") as file:
-            file.write(self.to_json())
+            file.write(text)
 
     def serialize(self, define_graph=None, filename=None):
         """As to_json(), as bytes."""
