@@ -122,7 +122,8 @@ class Executor {
   void prepare_gpu_stage(Iteration& it, const Step& s);
   void run_gpu_stage_on_host(Iteration& it, const Step& s, StageProgram program, BatchStageCall& call,
                              std::span<Batch> outputs, std::vector<SampleError>& errors);
-  bool move_some(Iteration& it, const Step& s);
+  Batch to_host(Iteration& it, const Batch& from, bool output);
+  void move_some(Iteration& it, const Step& s, const Batch& from);
   void prepare_transfer(Iteration& it, const Step& s);
   void warn_of_transfer(const Iteration& it, const Step& s, size_t bytes);
   void finish_transfer(Iteration& it);

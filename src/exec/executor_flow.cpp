@@ -42,11 +42,22 @@ Batch spread(const Batch& from, std::span<const int> places, int size) {
   return b;
 }
 
+static bool has_value(const Batch& b, int i) {
+  const Batch::Sample& s = b.sample(i);
+  return b.dtype() != DType::none && (s.data || (s.shape.size() == b.ndim() && s.shape.volume() == 0));
+}
+
 std::vector<int> samples_with_values(const Batch& b) {
   std::vector<int> found;
-  for (int i = 0; i < b.size() && b.dtype() != DType::none; ++i)
-    if (b.sample(i).data || (b.sample(i).shape.size() == b.ndim() && b.sample(i).shape.volume() == 0)) found.push_back(i);
+  for (int i = 0; i < b.size(); ++i)
+    if (has_value(b, i)) found.push_back(i);
   return found;
+}
+
+bool every_sample_has_a_value(const Batch& b) {
+  for (int i = 0; i < b.size(); ++i)
+    if (!has_value(b, i)) return false;
+  return true;
 }
 
 namespace {

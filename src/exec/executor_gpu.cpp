@@ -152,48 +152,44 @@ void Executor::warn_of_transfer(const Iteration& it, const Step& s, size_t bytes
                      plan.graph.value_text(s.output), s.reason, n.user_line));
 }
 
+// It lands after the call has returned: the iteration waits for that.
+Batch Executor::to_host(Iteration& it, const Batch& from, bool output) {
+  Batch to = of_same_shapes(from);
+  to.allocate(output ? with_token(gpu_->pinned(), slot_token(it)) : gpu_->pinned(), it.stream);
+  gpu_->copy(from, to, it.stream);
+  to.stream = nullptr;  // it is there before anybody sees it
+  it.must_land = true;
+  return to;
+}
+
 // Of a variable that is set for some samples alone, those are copied.
-bool Executor::move_some(Iteration& it, const Step& s) {
-  const Batch from = it.values.at(s.inputs[0]);
+void Executor::move_some(Iteration& it, const Step& s, const Batch& from) {
   const std::vector<int> present = samples_with_values(from);
-  if (static_cast<int>(present.size()) == from.size()) return false;
-  Batch some = gathered(from, present), moved;
-  if (present.empty()) {
-    // nothing to copy
-  } else if (s.gpu) {
-    moved = to_gpu(it, some, false);
-  } else {
-    moved = of_same_shapes(some);
-    moved.allocate(gpu_->pinned(), it.stream);
-    gpu_->copy(some, moved, it.stream);
-    moved.stream = nullptr;
-    it.must_land = true;
+  Batch moved = from;
+  if (!present.empty()) {
+    const Batch some = gathered(from, present);
+    moved = spread(s.gpu ? to_gpu(it, some, false) : to_host(it, some, false), present, from.size());
   }
-  it.values.at(s.output) = present.empty() ? from : spread(moved, present, from.size());
-  return true;
+  it.values.at(s.output) = std::move(moved);
 }
 
 void Executor::prepare_transfer(Iteration& it, const Step& s) {
-  if (move_some(it, s)) return;
+  if (const Batch& from = it.values.at(s.inputs[0]); !every_sample_has_a_value(from)) return move_some(it, s, from);
   auto t = std::make_shared<TransferState>();
   t->from = it.values.at(s.inputs[0]);
-  t->to = of_same_shapes(t->from);
   const bool output = makes_output(s);
   warn_of_transfer(it, s, t->from.bytes());
   if (!s.gpu) {
     for (int i = 0; i < t->from.size(); ++i)
       if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
-    t->to.allocate(output ? with_token(gpu_->pinned(), slot_token(it)) : gpu_->pinned(), it.stream);
-    gpu_->copy(t->from, t->to, it.stream);
-    t->to.stream = nullptr;  // it is there before anybody sees it
-    it.must_land = true;
-    it.values.at(s.output) = std::move(t->to);
+    it.values.at(s.output) = to_host(it, t->from, output);
     return;
   }
   if (t->from.device().kind == DeviceKind::gpu || (!s.pinned && t->from.bytes() < kParallelBytes)) {
     it.values.at(s.output) = to_gpu(it, t->from, output);
     return;
   }
+  t->to = of_same_shapes(t->from);
   t->to.allocate(output ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
   if (s.pinned) {
     gpu_->copy(t->from, t->to, it.stream);

@@ -13,6 +13,7 @@ Batch gathered(const Batch& from, std::span<const int> chosen);
 Batch spread(const Batch& from, std::span<const int> places, int size);
 // The samples that have a value: behind an `if`, a variable may be set for some of them alone.
 std::vector<int> samples_with_values(const Batch& b);
+bool every_sample_has_a_value(const Batch& b);
 // The one number of sample i: a whole one, or whether it is not 0.
 int64_t scalar(const Batch& b, int i, const char* what);
 uint64_t mixed(uint64_t x);
