@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <map>
-#include <mutex>
 
 #include "ops/machine/signal.h"
 
@@ -36,9 +34,7 @@ struct MelFilterBank {
     if (!(freq_low < freq_high) || freq_high > sample_rate / 2)
       bad_argument("freq_low {} and freq_high {} must rise up to {}, half of sample_rate", freq_low, freq_high, sample_rate / 2);
   }
-  void check(std::span<const ValueType> in) const {
-    if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
-  }
+  void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types, std::span<Shape> out) const {
     out[0] = in[0];
@@ -47,7 +43,7 @@ struct MelFilterBank {
   void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
     const AroundAxis a(in[0].shape, frequency_axis(in[0].layout, in[0].shape.size()));
     if (out[0].volume() == 0) return;
-    const auto matrix = triangles(a.extent);
+    const auto matrix = matrices_.of(a.extent, [&] { return triangles(a.extent); });
     for (int64_t i = 0; i < a.before; ++i)
       matrix->multiply(in[0].as<const float>() + i * a.extent * a.behind, a.behind, out[0].as<float>() + i * nfilter * a.behind);
   }
@@ -61,13 +57,10 @@ struct MelFilterBank {
     if (mel_formula == "htk") return 700 * (std::pow(10.0, mel / 2595) - 1);
     return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * std::log(6.4) / 27);
   }
-  std::shared_ptr<const BandMatrix> triangles(int64_t bins) const {
-    const std::lock_guard lock(*mutex_);
-    auto& kept = (*kept_)[bins];
-    if (kept) return kept;
-    auto m = std::make_shared<BandMatrix>();
-    m->rows = nfilter, m->columns = bins;
-    m->values.assign(static_cast<size_t>(nfilter * bins), 0.0f);
+  BandMatrix triangles(int64_t bins) const {
+    BandMatrix m;
+    m.rows = nfilter, m.columns = bins;
+    m.values.assign(static_cast<size_t>(nfilter * bins), 0.0f);
     const double low = to_mel(freq_low), step = (to_mel(freq_high) - low) / (nfilter + 1);
     const double spacing = bins > 1 ? sample_rate / (2.0 * (bins - 1)) : sample_rate;
     for (int r = 0; r < nfilter; ++r) {
@@ -76,15 +69,13 @@ struct MelFilterBank {
       for (int64_t b = 0; b < bins; ++b) {
         const double f = static_cast<double>(b) * spacing;
         if (f <= begin || f >= end) continue;
-        m->values[r * bins + b] = static_cast<float>(height * (f <= top ? (f - begin) / (top - begin) : (end - f) / (end - top)));
+        m.values[r * bins + b] = static_cast<float>(height * (f <= top ? (f - begin) / (top - begin) : (end - f) / (end - top)));
       }
     }
-    m->fit();
-    return kept = m;
+    m.fit();
+    return m;
   }
-  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
-  std::shared_ptr<std::map<int64_t, std::shared_ptr<const BandMatrix>>> kept_ =
-      std::make_shared<std::map<int64_t, std::shared_ptr<const BandMatrix>>>();
+  KeptMatrices matrices_;
 };
 PENSTOCK_OPERATOR(MelFilterBank);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <map>
-#include <mutex>
 
 #include "ops/machine/axes.h"
 #include "ops/machine/signal.h"
@@ -30,9 +28,7 @@ struct Mfcc {
   void ready() const {
     if (dct_type == 1 && normalize) bad_argument("normalize has no meaning for dct_type 1");
   }
-  void check(std::span<const ValueType> in) const {
-    if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
-  }
+  void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = in[0];
@@ -44,7 +40,7 @@ struct Mfcc {
   void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
     if (out[0].volume() == 0) return;
     const AroundAxis a(in[0].shape, axis_index(axis, in[0].shape.size()));
-    const auto matrix = cosines(a.extent);
+    const auto matrix = matrices_.of(a.extent, [&] { return cosines(a.extent); });
     for (int64_t i = 0; i < a.before; ++i)
       matrix->multiply(in[0].as<const float>() + i * a.extent * a.behind, a.behind, out[0].as<float>() + i * matrix->rows * a.behind);
   }
@@ -62,22 +58,17 @@ struct Mfcc {
       default: return std::cos(pi / N * (I + 0.5) * (K + 0.5)) * (normalize ? std::sqrt(2 / N) : 1);
     }
   }
-  std::shared_ptr<const BandMatrix> cosines(int64_t n) const {
-    const std::lock_guard lock(*mutex_);
-    auto& kept = (*kept_)[n];
-    if (kept) return kept;
-    auto m = std::make_shared<BandMatrix>();
-    m->rows = std::min<int64_t>(n_mfcc, n), m->columns = n;
-    for (int64_t k = 0; k < m->rows; ++k) {
+  BandMatrix cosines(int64_t n) const {
+    BandMatrix m;
+    m.rows = std::min<int64_t>(n_mfcc, n), m.columns = n;
+    for (int64_t k = 0; k < m.rows; ++k) {
       const double lift = lifter > 0 ? 1 + lifter / 2.0 * std::sin(3.14159265358979323846 * static_cast<double>(k + 1) / lifter) : 1;
-      for (int64_t i = 0; i < n; ++i) m->values.push_back(static_cast<float>(lift * cosine(k, i, n)));
+      for (int64_t i = 0; i < n; ++i) m.values.push_back(static_cast<float>(lift * cosine(k, i, n)));
     }
-    m->fit();
-    return kept = m;
+    m.fit();
+    return m;
   }
-  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
-  std::shared_ptr<std::map<int64_t, std::shared_ptr<const BandMatrix>>> kept_ =
-      std::make_shared<std::map<int64_t, std::shared_ptr<const BandMatrix>>>();
+  KeptMatrices matrices_;
 };
 PENSTOCK_OPERATOR(Mfcc);
 

@@ -22,9 +22,7 @@ struct ToDecibels {
   void ready() const {
     if (multiplier == 0) bad_argument("multiplier must not be 0");
   }
-  void check(std::span<const ValueType> in) const {
-    if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
-  }
+  void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = in[0];

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators on signals share.
 #pragma once
+#include <map>
+#include <mutex>
+
 #include "ops/machine/operator.h"
 
 namespace penstock {
+
+inline void check_float32(std::span<const ValueType> in) {
+  if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
+}
 
 // float32 samples of one channel: shape (n), (n, 1) or (1, n).
 inline void check_signal(std::span<const ValueType> in) {
@@ -51,6 +58,24 @@ struct BandMatrix {
     }
   }
   void multiply(const float* in, int64_t behind, float* out) const;
+};
+
+// An operator's matrices by the extent that they multiply, each made once.
+class KeptMatrices {
+ public:
+  template <class Make> std::shared_ptr<const BandMatrix> of(int64_t extent, const Make& make) const {
+    const std::lock_guard lock(kept_->mutex);
+    auto& found = kept_->by_extent[extent];
+    if (!found) found = std::make_shared<const BandMatrix>(make());
+    return found;
+  }
+
+ private:
+  struct Kept {
+    std::mutex mutex;
+    std::map<int64_t, std::shared_ptr<const BandMatrix>> by_extent;
+  };
+  std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
 };
 
 // out = multiplier * log10(max(least, in / reference))
