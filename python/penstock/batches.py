@@ -13,8 +13,6 @@ def _change(kind, values, deciding, constants):
     pipeline = graph.current()
     if pipeline is None:
         raise RuntimeError(f"[{kind}] {_NO_SOURCE}\n  at {graph.user_line()}")
-    if pipeline._given["debug"]:
-        raise NotImplementedError(f"[{kind}] changes which samples there are, which debug=True cannot follow\n  at {graph.user_line()}")
     returned = values[0] if len(values) == 1 else values
     leaves = []
     form = nested.take_apart(returned, leaves)

@@ -279,7 +279,7 @@ class DebugGraph:
         self.values[index, k] = value
 
     def add_change(self, kind, values, constants, line):
-        raise NotImplementedError(f"[{kind}] batches that change are not there with debug=True\n  at {line}")
+        raise NotImplementedError(f"[{kind}] changes which samples there are, which debug=True cannot follow\n  at {line}")
 
     def add_unset(self, line):
         index = self.real.add_unset(line)
