@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
-from signal_reference import (audio_resample, mel_filter_bank, mfcc, nonsilent_region, power_spectrum, preemphasis_filter,  # noqa: F401
-                              spectrogram, to_decibels)
+from signal_reference import (audio_resample, frame_splicing, mel_filter_bank, mfcc, nonsilent_region, power_spectrum,  # noqa: F401
+                              preemphasis_filter, spec_augment, spectrogram, to_decibels)
 
 KNOWN_DIFFERENCES = {
     "rounding": "Integers are rounded half to even and saturated; DALI rounds half away from zero in scalar code and "

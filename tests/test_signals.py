@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from penstock import fn
+import penstock
+from penstock import fn, pipeline_def
 
 RANDOM = np.random.default_rng(0)
 SIGNAL = RANDOM.normal(size=3001).astype(np.float32)
@@ -43,7 +44,74 @@ def test_silence_has_no_region():
     assert (int(begin), int(length)) == (0, 0)
 
 
+@pytest.mark.parametrize("stack, subsample, frames", [(3, 3, 40), (3, 3, 38), (2, 4, 41), (4, 1, 3), (1, 2, 40)])
+def test_frame_splicing_is_what_rnnt_is_trained_with(stack, subsample, frames):
+    """Shifted copies with zeros behind them, one under the other, of which every `subsample`-th frame stays."""
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(SPECTRUM[None, :80, :frames].copy())
+    shifted = [torch.nn.functional.pad(x[:, :, k:], (0, min(k, frames))) for k in range(stack)]
+    want = torch.cat(shifted, 1)[0, :, ::subsample].numpy()
+    np.testing.assert_array_equal(fn.frame_splicing(SPECTRUM[:80, :frames], stack=stack, subsample=subsample), want)
+    by_time = penstock.tensor(np.ascontiguousarray(SPECTRUM[:80, :frames].T), layout="tf")
+    got = fn.frame_splicing(by_time, stack=stack, subsample=subsample)
+    assert got.layout() == "tf"
+    np.testing.assert_array_equal(np.asarray(got), want.T)
+
+
+def masked(x, **options):
+    """Which rows and columns spec_augment has masked in many drawings: (n, features), (n, frames)."""
+    @pipeline_def(batch_size=100, num_threads=2, device_id=None, seed=3)
+    def pipe():
+        return fn.spec_augment(fn.external_source(lambda: [x] * 100), **options)
+    p = pipe()
+    samples = [np.array(t) for _ in range(8) for t in p.run()[0]]
+    p.close()
+    rows = np.array([(s == 9).all(1) for s in samples])
+    columns = np.array([(s == 9).all(0) for s in samples])
+    for s, r, c in zip(samples, rows, columns):
+        np.testing.assert_array_equal(s, np.where(r[:, None] | c, np.float32(9), x))
+    return rows, columns
+
+
+def test_spec_augment_draws_as_the_paper_says():
+    rows, columns = masked(SPECTRUM[:50], freq_masks=1, freq_width=9, time_masks=1, time_width=100, time_fraction=0.25, fill_value=9)
+    for masks, widest, extent in ((rows, 9, 50), (columns, 10, 40)):
+        widths = masks.sum(1)
+        np.testing.assert_allclose(np.bincount(widths, minlength=widest + 1) / len(widths), 1 / (widest + 1), atol=0.05)
+        assert ((np.diff(np.pad(masks, ((0, 0), (1, 1))).astype(int), axis=1) == 1).sum(1) == (widths > 0)).all()  # one stretch
+        begins = masks.argmax(1)[widths == widest]
+        assert begins.min() < 8 and begins.max() > extent - widest - 8 and begins.max() <= extent - widest
+    assert abs(np.corrcoef(rows.sum(1), columns.sum(1))[0, 1]) < 0.15
+
+
+def test_spec_augment_draws_several_masks_and_by_sample():
+    rows, columns = masked(SPECTRUM[:50], freq_masks=3, freq_width=5, time_masks=0, fill_value=9)
+    stretches = (np.diff(np.pad(rows, ((0, 0), (1, 1))).astype(int), axis=1) == 1).sum(1)
+    assert stretches.max() == 3 and rows.sum(1).max() > 8 and not columns.any()
+    x = penstock.batch([SPECTRUM] * 4)
+    got = fn.spec_augment(x, freq_masks=penstock.per_sample([0, 1, 0, 1]), freq_width=200, time_masks=0, fill_value=-1)
+    assert [bool((np.asarray(t) == -1).any()) for t in got] == [False, True, False, True]
+
+
+@pytest.mark.parametrize("axes, batch, ddof", [([1], False, 0), ([1], False, 1), ([0], True, 0), ([1], True, 1), ([0, 1], False, 1)])
+def test_normalized_features_are_dalis(oracle, axes, batch, ddof):
+    """Each feature over the frames, as Jasper does; or over the whole batch."""
+    frames = (40,) * 3 if batch and axes == [0] else (17, 40, 23)
+    spectra = [SPECTRUM[:64, :n].copy() for n in frames]
+    options = {"axes": axes, "batch": batch, "ddof": ddof, "epsilon": 1e-5}
+    want = oracle.call("normalize", spectra, **options)
+    got = fn.normalize(penstock.batch(spectra), **options)
+    for w, g in zip(want, got, strict=True):
+        np.testing.assert_allclose(np.asarray(g), w, rtol=0, atol=2e-5)
+
+
 @pytest.mark.parametrize("name, x, options, error, message", [
+    ("frame_splicing", SIGNAL, {}, ValueError, "features and frames, got 1 dimensions"),
+    ("frame_splicing", penstock.tensor(SPECTRUM, layout="HW"), {}, ValueError, "no dimensions 'f' and 't'"),
+    ("frame_splicing", SPECTRUM, {"stack": 0}, ValueError, "stack"),
+    ("spec_augment", SIGNAL, {}, ValueError, "features and frames, got 1 dimensions"),
+    ("spec_augment", SPECTRUM, {"freq_masks": -1}, ValueError, "freq_masks"),
+    ("spec_augment", SPECTRUM, {"time_fraction": 1.5}, ValueError, "time_fraction"),
     ("spectrogram", SIGNAL, {"nfft": 100}, ValueError, "nfft 100 is shorter than window_length 512"),
     ("spectrogram", SIGNAL, {"layout": "xy"}, ValueError, 'layout must be "ft" or "tf"'),
     ("spectrogram", SIGNAL, {"window_fn": [1.0]}, ValueError, "window_fn has 1 values"),

@@ -1110,6 +1110,32 @@ inline Batch flip(const Batch& input, const FlipArguments& arguments = {}, const
   return call("flip", {input}, arguments.list(), options)[0];
 }
 
+struct FrameSplicingArguments {
+  // Frames that are put into one. Default: 3.
+  Optional<int64_t> stack{};
+  // Frames from one result to the next; default: stack, so that each is used once.
+  Optional<int64_t> subsample{};
+  // What stands behind the last frame. Default: 0.
+  Optional<double> fill_value{};
+
+  Arguments list() const {
+    Arguments a;
+    stack.add_to(a, "stack");
+    subsample.add_to(a, "subsample");
+    fill_value.add_to(a, "fill_value");
+    return a;
+  }
+};
+// Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.
+//
+// out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are fill_value. Output:
+// stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without
+// one the last two dimensions are (features, frames). Types: all.
+inline Batch frame_splicing(const Batch& input,
+                            const FrameSplicingArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("frame_splicing", {input}, arguments.list(), options)[0];
+}
+
 struct GaussianBlurArguments {
   // Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) /
   // 2 - 1) * 0.3 + 0.8. Default: {0}.
@@ -2796,6 +2822,42 @@ struct SliceArguments {
 // Also as two more inputs: anchor and shape. Layouts: any; kept. Types: all.
 inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("slice", {data}, arguments.list(), options)[0];
+}
+
+struct SpecAugmentArguments {
+  // Number of masks over frequencies; 0 leaves them alone. Default: 2.
+  PerSample<int64_t> freq_masks{};
+  // The largest width of one, in features. Default: 27.
+  PerSample<int64_t> freq_width{};
+  // Number of masks over time; 0 leaves it alone. Default: 2.
+  PerSample<int64_t> time_masks{};
+  // The largest width of one, in frames. Default: 100.
+  PerSample<int64_t> time_width{};
+  // One takes at most this part of the sample's frames. Default: 1.
+  PerSample<double> time_fraction{};
+  // What masks are filled with; 0 is the mean of normalized features. Default: 0.
+  PerSample<double> fill_value{};
+
+  Arguments list() const {
+    Arguments a;
+    freq_masks.add_to(a, "freq_masks");
+    freq_width.add_to(a, "freq_width");
+    time_masks.add_to(a, "time_masks");
+    time_width.add_to(a, "time_width");
+    time_fraction.add_to(a, "time_fraction");
+    fill_value.add_to(a, "fill_value");
+    return a;
+  }
+};
+// Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.
+//
+// A mask's width is drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may
+// overlap. The defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); without one
+// the last two dimensions are (features, frames). Types: all. D. S. Park et al., "SpecAugment: A Simple Data
+// Augmentation Method for Automatic Speech Recognition", 2019, without its warping of time.
+inline Batch spec_augment(const Batch& input,
+                          const SpecAugmentArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("spec_augment", {input}, arguments.list(), options)[0];
 }
 
 struct SpectrogramArguments {

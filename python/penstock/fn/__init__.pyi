@@ -619,6 +619,30 @@ def flip(
     """
     ...
 
+def frame_splicing(
+    input: Data,
+    /,
+    *,
+    stack: int = 3,
+    subsample: int | None = None,
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.
+
+    out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without one the last two dimensions are (features, frames). Types: all.
+
+    Arguments:
+        stack: Frames that are put into one.
+        subsample: Frames from one result to the next; default: stack, so that each is used once.
+        fill_value: What stands behind the last frame.
+    """
+    ...
+
 def gaussian_blur(
     input: Data,
     /,
@@ -1384,6 +1408,36 @@ def slice(
         dtype: Type of the result; default: the input's.
         output_dtype: Deprecated name of dtype.
         image_type: Deprecated; accepted without effect.
+    """
+    ...
+
+def spec_augment(
+    input: Data,
+    /,
+    *,
+    freq_masks: int | Batch | DataNode = 2,
+    freq_width: int | Batch | DataNode = 27,
+    time_masks: int | Batch | DataNode = 2,
+    time_width: int | Batch | DataNode = 100,
+    time_fraction: float | Batch | DataNode = 1.0,
+    fill_value: float | Batch | DataNode = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.
+
+    A mask's width is drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may overlap. The defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); without one the last two dimensions are (features, frames). Types: all. D. S. Park et al., "SpecAugment: A Simple Data Augmentation Method for Automatic Speech Recognition", 2019, without its warping of time.
+
+    Arguments:
+        freq_masks: Number of masks over frequencies; 0 leaves them alone.
+        freq_width: The largest width of one, in features.
+        time_masks: Number of masks over time; 0 leaves it alone.
+        time_width: The largest width of one, in frames.
+        time_fraction: One takes at most this part of the sample's frames.
+        fill_value: What masks are filled with; 0 is the mean of normalized features.
     """
     ...
 

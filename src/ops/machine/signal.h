@@ -33,6 +33,24 @@ inline int frequency_axis(const Layout& layout, int ndim) {
   return ndim <= 1 ? 0 : ndim - 2;
 }
 
+// The dimensions of features and of frames: 'f' and 't' of the layout; without one the last two in this order.
+struct SpectrogramAxes {
+  int features, frames;
+  SpectrogramAxes(const Layout& layout, int ndim) {
+    if (ndim < 2) bad_argument("a spectrogram has features and frames, got {} dimensions", ndim);
+    features = layout.empty() ? ndim - 2 : layout.find('f');
+    frames = layout.empty() ? ndim - 1 : layout.find('t');
+    if (features < 0 || frames < 0) bad_argument("the layout {} has no dimensions 'f' and 't'", layout.str());
+  }
+};
+
+// Where `extent` elements along a dimension are, from `begin` on.
+inline View part(View v, int dim, int64_t begin, int64_t extent) {
+  v.data = v.as<char>() + begin * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
+  v.shape[dim] = extent;
+  return v;
+}
+
 // Extents in front of an axis, of it, and behind it.
 struct AroundAxis {
   int64_t before = 1, extent = 1, behind = 1;

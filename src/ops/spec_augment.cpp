@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "ops/machine/signal.h"
+
+namespace penstock {
+
+struct SpecAugment {
+  PerSample<int> freq_masks = 2, freq_width = 27, time_masks = 2, time_width = 100;
+  PerSample<float> time_fraction = 1.0f, fill_value = 0.0f;
+
+  static Schema<SpecAugment> schema() {
+    using Op = SpecAugment;
+    return Schema<Op>("spec_augment",
+                      "Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.\n\nA mask's width is "
+                      "drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may overlap. The "
+                      "defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); without one the "
+                      "last two dimensions are (features, frames). Types: all. D. S. Park et al., \"SpecAugment: A Simple Data "
+                      "Augmentation Method for Automatic Speech Recognition\", 2019, without its warping of time.")
+        .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0 leaves them alone.", at_least(0))
+        .arg("freq_width", &Op::freq_width, "The largest width of one, in features.", at_least(0))
+        .arg("time_masks", &Op::time_masks, "Number of masks over time; 0 leaves it alone.", at_least(0))
+        .arg("time_width", &Op::time_width, "The largest width of one, in frames.", at_least(0))
+        .arg("time_fraction", &Op::time_fraction, "One takes at most this part of the sample's frames.", within(0, 1))
+        .arg("fill_value", &Op::fill_value, "What masks are filled with; 0 is the mean of normalized features.")
+        .random().oracle("torch");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (in[0].ndim >= 0) SpectrogramAxes{in[0].layout, in[0].ndim};
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const SpectrogramAxes axes(in[0].layout, in[0].shape.size());
+    const RandomStream draws = random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+    const int64_t features = in[0].shape[axes.features], frames = in[0].shape[axes.frames];
+    const auto most = static_cast<int64_t>(std::floor(time_fraction[s.index] * static_cast<double>(frames)));
+    const auto bands = masks(draws, 0, freq_masks[s.index], freq_width[s.index], features);
+    const auto stretches = masks(draws, 1, time_masks[s.index], std::min<int64_t>(time_width[s.index], most), frames);
+    const SampleNumbers fill{{fill_value[s.index]}, {}};
+    to.copy(in[0], out[0]);
+    to.then();
+    // Fills of one step must not meet: stretches of time leave out the bands.
+    int64_t free = 0;
+    for (size_t i = 0; i <= bands.size(); ++i) {
+      const int64_t end = i < bands.size() ? bands[i].begin : features;
+      for (const Mask& m : stretches)
+        if (free < end) to.fill(part(part(out[0], axes.features, free, end - free), axes.frames, m.begin, m.end - m.begin), fill);
+      if (i == bands.size()) break;
+      to.fill(part(out[0], axes.features, bands[i].begin, bands[i].end - bands[i].begin), fill);
+      free = bands[i].end;
+    }
+  }
+
+ private:
+  struct Mask {
+    int64_t begin, end;
+  };
+  // Sorted, apart, not empty. Mask k takes draws 4k + 2 axis and the next.
+  static std::vector<Mask> masks(const RandomStream& draws, uint64_t axis, int count, int64_t width, int64_t extent) {
+    std::vector<Mask> found, apart;
+    width = std::min(width, extent);
+    for (int k = 0; k < count; ++k) {
+      const auto below = [&](uint64_t draw, int64_t n) {  // as likely each of n numbers
+        return static_cast<int64_t>((draws.draw(4 * static_cast<uint64_t>(k) + 2 * axis + draw) * static_cast<uint64_t>(n)) >> 32);
+      };
+      const int64_t w = below(0, width + 1), begin = below(1, extent - w + 1);
+      if (w > 0) found.push_back({begin, begin + w});
+    }
+    std::sort(found.begin(), found.end(), [](const Mask& a, const Mask& b) { return a.begin < b.begin; });
+    for (const Mask& m : found) {
+      if (!apart.empty() && m.begin <= apart.back().end) apart.back().end = std::max(apart.back().end, m.end);
+      else apart.push_back(m);
+    }
+    return apart;
+  }
+};
+PENSTOCK_OPERATOR(SpecAugment);
+
+}  // namespace penstock
