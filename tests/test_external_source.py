@@ -307,3 +307,45 @@ def test_callback_pickler():
     source = type("Source", (), {"__name__": "<lambda>", "__iter__": lambda self: three_batches()})()
     assert numbers(source, True, 2, py_callback_pickler=(this, {"protocol": 4}, {"strict": True})) == [
         [[0, 1]], [[10, 11]]]
+
+
+@pytest.mark.parametrize("bad", range(3))
+@pytest.mark.parametrize("kind", ["fed", "callables", "readers"])
+def test_sources_stay_together_when_an_iteration_fails(tmp_path, bad, kind):
+    """The stage that fails stands in front of the second source, which that iteration never asks."""
+    good = picture_file(tmp_path)
+    data = [good[:200] if i == bad else good for i in range(4)]
+    if kind == "readers":
+        for i, text in enumerate(data):
+            (tmp_path / f"{i}.png").write_bytes(text)
+        names = [str(tmp_path / f"{i}.png") for i in range(4)]
+
+    @pipeline_def(batch_size=1, num_threads=2)
+    def pipe():
+        if kind == "readers":
+            encoded, other = fn.readers.file(files=names)[0], lambda: fn.readers.file(files=names)[1]
+        elif kind == "fed":
+            encoded, other = fn.external_source(name="a"), lambda: fn.external_source(name="b")
+        else:
+            encoded = fn.external_source(lambda i: [np.frombuffer(data[i], np.uint8)])
+            other = lambda: fn.external_source(lambda i: np.int32([[i]]))  # noqa: E731
+        return fn.resize(fn.decoders.image(encoded), size=[2, 2]), other()
+    p = pipe()
+    p.build()
+    for i in range(4 if kind == "fed" else 0):
+        p.feed_input("a", [np.frombuffer(data[i], np.uint8)])
+        p.feed_input("b", np.int32([[i]]))
+        p.schedule_run()
+    for i in range(4):
+        step = p.outputs if kind == "fed" else p.run
+        if i != bad:
+            assert step()[1].as_array().item() == i
+            continue
+        with pytest.raises(penstock.DataError, match=r"\[decoders.image\].*" + (f"{i}.png" if kind == "readers" else f"sample {i} of epoch 0")):
+            step()
+
+
+def picture_file(folder):
+    from PIL import Image
+    Image.linear_gradient("L").convert("RGB").save(folder / "good.png")
+    return (folder / "good.png").read_bytes()

@@ -360,6 +360,11 @@ void bind_containers(nb::module_& m) {
              for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.sample(i).source));
              return l;
            }, "The file or record of each sample, '' where it is not known.")
+      .def("set_sources", [](Batch& b, const std::vector<std::string>& names) {
+             if (static_cast<int>(names.size()) != b.size())
+               bad_argument("set_sources() got {} names for a batch of {} samples", names.size(), b.size());
+             for (int i = 0; i < b.size(); ++i) b.sample(i).source = names[i];
+           }, nb::arg("names"), "Names the samples, for errors of a pipeline that is fed with them.")
       .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
       .def("ndim", &Batch::ndim)
       .def_prop_ro("batch_size", &Batch::size)

@@ -224,7 +224,7 @@ void Executor::reset() {
   }
   last_number_ = UINT64_MAX;
   parts_.clear();
-  for (auto& [id, s] : sources_) s->reset();
+  for (auto& [id, s] : sources_) s->reset(), s->next_number = -1;
 }
 
 bool Executor::makes_output(const Step& s) const {

@@ -113,6 +113,7 @@ class Executor {
   void drop_children(Iteration& it, int domain, const std::vector<int>& gone);
   void check_replacement() const;
   void prepare_source(Iteration& it, const Step& s);
+  bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations

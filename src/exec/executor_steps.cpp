@@ -60,6 +60,25 @@ void Executor::prepare(Iteration& it) {
   }
 }
 
+// An iteration may have failed before it asked all of its sources. What it would have got goes with it, so that batches of
+// several sources stay together. False: the data have ended.
+bool Executor::catch_up(Source& source, const Iteration& it, int node) {
+  const auto number = static_cast<int64_t>(it.number);
+  int64_t k = source.next_number < 0 ? number : source.next_number;
+  source.next_number = number + 1;
+  for (; k < number; ++k) {
+    Iteration failed;
+    failed.number = static_cast<uint64_t>(k);
+    for (int o = 0; o < plan.graph.node(node).outputs; ++o) failed.values[{node, o}];
+    try {
+      if (source.next(failed, node, options.batch_size, options.epoch_mode, node == primary) == 0) return false;
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::cancelled) throw;
+    }
+  }
+  return true;
+}
+
 void Executor::prepare_source(Iteration& it, const Step& s) {
   const int node = s.nodes[0];
   int n = 0;
@@ -68,7 +87,8 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
     std::lock_guard lock(mutex_);
     ended = it.number > last_number_;
   }
-  if (!ended) n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
+  if (!ended && catch_up(*sources_.at(node), it, node))
+    n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
   if (n == 0) {
     std::lock_guard lock(mutex_);
     it.end_of_data = true;
@@ -294,6 +314,7 @@ void Executor::add_error(Iteration& it, int i, Error e) {
   const Node& blame = graph.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
   if (e.op.empty()) e.op = blame.op;
   if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
+  if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
   e.user_line = blame.user_line;
   std::lock_guard lock(it.error_mutex);
   it.errors.push_back({i, std::move(e)});

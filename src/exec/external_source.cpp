@@ -94,7 +94,7 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
   }
   if (primary) {
     it.origin.resize(n);
-    for (int i = 0; i < n; ++i) it.origin[i] = {epoch_, samples_ + i, -1, {}};
+    for (int i = 0; i < n; ++i) it.origin[i] = {epoch_, samples_ + i, -1, it.values.at({node, 0}).sample(i).source};
   }
   samples_ += n;
   ++iteration_, ++in_epoch_;

@@ -42,6 +42,7 @@ class Source {
   virtual void reset() {}                  // after the end of the data: begin again
   // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it.
   virtual bool replace(Iteration&, int /*node*/, int /*sample*/, uint32_t /*attempt*/) { return false; }
+  int64_t next_number = 0;  // of the iteration that next() is for; -1: of any, behind reset()
 
  protected:
   std::shared_ptr<MemoryResource> memory_ = default_memory();
