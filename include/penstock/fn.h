@@ -2203,6 +2203,97 @@ struct MxnetArguments {
 }  // namespace readers
 
 namespace readers {
+struct NemoAsrArguments {
+  // Paths of the manifests; patterns with * or ? become the files that match, sorted. Required.
+  Optional<std::vector<std::string>> manifest_filepaths{};
+  // Give the rate. Default: true.
+  Optional<bool> read_sample_rate{};
+  // Give the text. Default: true.
+  Optional<bool> read_text{};
+  // Give the place in the manifest. Default: false.
+  Optional<bool> read_idxs{};
+  // Resample to so many samples a second; -1 or 0: as recorded. Default: -1.
+  Optional<double> sample_rate{};
+  // Of the resampling: 0 to 100. Default: 50.
+  Optional<double> quality{};
+  // The mean of all channels. Default: true.
+  Optional<bool> downmix{};
+  // int16, int32 or float32. Default: DType::float32.
+  Optional<DType> dtype{};
+  // Leave out lines whose duration is less, or not given; 0: none. Default: 0.
+  Optional<double> min_duration{};
+  // Leave out lines whose duration is more; 0: none. Default: 0.
+  Optional<double> max_duration{};
+  // Accepted without effect. Default: false.
+  Optional<bool> normalize_text{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    manifest_filepaths.add_to(a, "manifest_filepaths");
+    read_sample_rate.add_to(a, "read_sample_rate");
+    read_text.add_to(a, "read_text");
+    read_idxs.add_to(a, "read_idxs");
+    sample_rate.add_to(a, "sample_rate");
+    quality.add_to(a, "quality");
+    downmix.add_to(a, "downmix");
+    dtype.add_to(a, "dtype");
+    min_duration.add_to(a, "min_duration");
+    max_duration.add_to(a, "max_duration");
+    normalize_text.add_to(a, "normalize_text");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace readers
+
+namespace readers {
 struct NumpyArguments {
   // Folder whose files, and those of its subfolders, are read; or what relative paths start from. Default: "".
   Optional<std::string> file_root{};

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
-#include "codecs/audio/audio_decoder.h"
+#include "ops/machine/audio_samples.h"
 #include "ops/machine/operator.h"
-#include "ops/machine/resampling.h"
-#include "ops/machine/stored.h"
 
 namespace penstock {
 
@@ -29,8 +25,7 @@ struct DecodersAudio {
   void check(std::span<const ValueType> in) const {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
       bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
-    if (dtype != DType::float32 && dtype != DType::int16 && dtype != DType::int32)
-      bad_type("dtype must be int16, int32 or float32, got {}", name_of(dtype));
+    AudioReading{.dtype = dtype}.check_type();
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     out[0] = {dtype, downmix ? 1 : 2, {}};
@@ -38,63 +33,19 @@ struct DecodersAudio {
   }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
     const auto* files = static_cast<const std::span<const Batch>*>(s.batch_state);
-    out[0] = downmix ? Shape{-1} : Shape{-1, -1};
+    out[0] = files ? reading(s).shape(probe_audio(bytes((*files)[0].view(s.index)))) : downmix ? Shape{-1} : Shape{-1, -1};
     out[1] = {};
-    if (!files) return;
-    const AudioInfo info = probe_audio(bytes((*files)[0].view(s.index)));
-    const int64_t length = resampled(s, info) ? Resampler::length(info.length, info.rate, sample_rate[s.index]) : info.length;
-    if (length > (int64_t{1} << 40) / info.channels) bad_data("{} samples of {} channels are too many", length, info.channels);
-    out[0] = downmix ? Shape{length} : Shape{length, info.channels};
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
-    const AudioBytes file = bytes(in[0]);
-    const AudioInfo info = probe_audio(file);
-    *out[1].as<float>() = static_cast<float>(resampled(s, info) ? sample_rate[s.index] : info.rate);
-    const int channels = downmix ? 1 : info.channels;
-    if (resampled(s, info)) {
-      std::vector<float> recorded(static_cast<size_t>(info.length) * channels), result(out[0].volume());
-      read(file, info, recorded.data());
-      Resampler(quality).run(recorded.data(), info.length, channels, info.rate, sample_rate[s.index], result.data(), out[0].shape[0]);
-      dispatch(dtype, [&]<class T>(TypeTag<T>) {
-        for (size_t i = 0; i < result.size(); ++i) put(result[i], out[0].as<T>() + i);
-      });
-      return;
-    }
-    dispatch(dtype, [&]<class T>(TypeTag<T>) {
-      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int16_t> || std::is_same_v<T, int32_t>) read(file, info, out[0].as<T>());
-    });
+    const AudioInfo info = probe_audio(bytes(in[0]));
+    const AudioReading how = reading(s);
+    *out[1].as<float>() = how.result_rate(info);
+    how.read(bytes(in[0]), info, out[0]);
   }
 
  private:
   static AudioBytes bytes(const View& v) { return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())}; }
-  bool resampled(const SampleContext& s, const AudioInfo& info) const {
-    return sample_rate[s.index] > 0 && sample_rate[s.index] != static_cast<float>(info.rate);
-  }
-  template <class T> static void put(float v, T* to) {
-    if constexpr (std::is_same_v<T, float>) *to = v;
-    else *to = stored<T>(v * static_cast<double>(std::is_same_v<T, int16_t> ? 32767.0 : 2147483647.0));
-  }
-  template <class T> static void put(int32_t v, T* to) {
-    if constexpr (std::is_same_v<T, float>) *to = static_cast<float>(v) * 0x1p-31f;
-    else if constexpr (std::is_same_v<T, int16_t>) *to = static_cast<int16_t>(v >> 16);
-    else *to = stored<T>(v);
-  }
-  // All samples in order, mixed where asked for.
-  template <class T> void read(AudioBytes file, const AudioInfo& info, T* to) const {
-    const auto give = [&](const auto* samples, int64_t n) {
-      if (!downmix || info.channels == 1) {
-        for (int64_t i = 0; i < n * info.channels; ++i) put(samples[i], to++);
-        return;
-      }
-      const double part = (info.integers ? 0x1p-31 : 1.0) / info.channels;
-      for (int64_t i = 0; i < n; ++i) {
-        double sum = 0;
-        for (int c = 0; c < info.channels; ++c) sum += static_cast<double>(*samples++);
-        put(static_cast<float>(sum * part), to++);
-      }
-    };
-    decode_audio(file, info, {[&](const int32_t* v, int64_t n) { give(v, n); }, [&](const float* v, int64_t n) { give(v, n); }});
-  }
+  AudioReading reading(const SampleContext& s) const { return {downmix, dtype, quality, sample_rate[s.index]}; }
 };
 PENSTOCK_OPERATOR(DecodersAudio);
 

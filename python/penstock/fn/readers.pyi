@@ -370,6 +370,75 @@ def mxnet(
     """
     ...
 
+def nemo_asr(
+    *,
+    manifest_filepaths: str | Sequence[str],
+    read_sample_rate: bool = True,
+    read_text: bool = True,
+    read_idxs: bool = False,
+    sample_rate: float = -1.0,
+    quality: float = 50.0,
+    downmix: bool = True,
+    dtype: DTypeLike = 9,
+    min_duration: float = 0.0,
+    max_duration: float = 0.0,
+    normalize_text: bool = False,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any, Any]:
+    """Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them: a JSON object on each line, with audio_filepath, duration, offset (seconds) and text, all but the first optional.
+
+    Outputs: the samples of the part that the line names, (samples) or (samples, channels), of which floating point lies in -1 to 1; with read_sample_rate the rate that was recorded (float32 scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line among those of its manifest that are read (int64, (1,)). A relative path starts from the working folder or, where nothing is there, from the manifest's. A line that is no such object is a DataError that names it.
+
+    Arguments:
+        manifest_filepaths: Paths of the manifests; patterns with * or ? become the files that match, sorted.
+        read_sample_rate: Give the rate.
+        read_text: Give the text.
+        read_idxs: Give the place in the manifest.
+        sample_rate: Resample to so many samples a second; -1 or 0: as recorded.
+        quality: Of the resampling: 0 to 100.
+        downmix: The mean of all channels.
+        dtype: int16, int32 or float32.
+        min_duration: Leave out lines whose duration is less, or not given; 0: none.
+        max_duration: Leave out lines whose duration is more; 0: none.
+        normalize_text: Accepted without effect.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def numpy(
     *,
     file_root: str = '',
