@@ -39,6 +39,8 @@ def crc_of(batch):
 def exported(tmp_path_factory):
     """A ResNet-50 after one step on nine pictures of two classes, and its folder for C++."""
     import resnet50
+    import torch
+    torch.set_num_threads(1)  # other tests run beside this one
     made = tmp_path_factory.mktemp("resnet50")
     random = np.random.default_rng(5)
     for i in range(9):
