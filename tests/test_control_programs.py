@@ -15,7 +15,7 @@ COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
 PROGRAMS = int(os.environ.get("PENSTOCK_TEST_PROGRAMS", 0)) or (20000 if COUNT else 200)
 SAMPLES = 5
 PHASES = [Phase.generate] if not COUNT else list(Phase)
-RESULT = "i0, i1, f0, u, m, old"
+RESULT = "i0, i1, f0, u, m, old, w, q, g, h"
 
 HEAD = '''
 def helper(a, b):
@@ -27,8 +27,8 @@ def helper(a, b):
     return a
 
 
-def program(i0, i1, f0, u, m):
-    old = copy(u)
+def program(i0, i1, f0, u, m, g):
+%s    old, w, q, h = copy(u), copy(u), copy(m), copy(g)
     c0 = c1 = c2 = c3 = 0
 '''
 
@@ -59,6 +59,23 @@ class Writer:
     def part(self):
         return self.pick("i0 & 3", "i0 & 3:", ":i1", "i0:i1", "::2", "1:-1", "...", "-2:", "::-1", "u > 1.0", "[0, 2]")
 
+    def version(self):
+        """Lines in which values take the places of others, whose old versions stay in use, and parts of both are set."""
+        return self.pick(
+            ["old = copy(u)"], ["u = copy(old)"], ["w = copy(u)"], ["u = copy(w)"], ["q = copy(m)"], ["m = copy(q)"], ["h = copy(g)"],
+            ["g = copy(h)"], ["u, w = w, u"], ["old, w, u = u, old, w"], ["g, h = h, g"],
+            [f"w = copy(u) if {self.condition(2)} else copy(old)"], [f"h = copy(g if {self.condition(2)} else h)"],
+            [f"w[{self.part()}] = {self.real()}"], ["w = copy(u)", f"u[{self.part()}] = {self.real()}"],
+            [f"old[{self.part()}] = {self.real()}"], ["q = copy(m)", f"m[i0 & 1] = {self.integer()}"], ["u[:2] = w[1:3]"],
+            ["u[1:3] = u[:2]"], ["w[...] = w"], ["u[0] += u[1]"], ["m[0] = q[1]"], ["q[:, 0] = m[1]"],
+            ["g[i0:i0 + i1] = f0"], ["g[i1:] = h[i1:]"], ["h[::3] += f0"], ["h = copy(g)", "g[17 * i0:] = f0", "h[:9] = g[-9:]"],
+            ["h = copy(g)", "h[i0:] = f0"], ["w = copy(old)", f"w[{self.part()}] = {self.real()}"],
+            ["t = copy(u)", f"t[{self.part()}] = {self.real()}", "f0 = t[0] - t[-1]"], ["t = copy(m)", "t[0] = i0", "i1 = t[0, 1]"],
+            ["g[h > f0] = f0"], ["g = g * 0.5"], ["g[[0, 3999, 7]] = f0"],
+            ["pair = [copy(u), copy(w)]", f"pair[{self.pick(0, 1)}][1] = {self.real()}", "w, u = pair[0], pair[1]"],
+            ["both = {'a': copy(u), 'b': copy(g)}", f"both['a'][{self.part()}] = {self.real()}", "both['b'][i0] = f0",
+             "old, h = both['a'], both['b']"])
+
     def block(self, indent, depth, loops):
         before = len(self.lines)
         for _ in range(self.draw(st.integers(1, 4))):
@@ -69,7 +86,7 @@ class Writer:
             self.lines.append("    " * indent + "i0 = (i0 + 1) & 31")
 
     def statement(self, indent, depth, loops):
-        kinds = ["integer", "real", "item", "item", "matrix", "array", "old"]
+        kinds = ["integer", "real", "item", "item", "matrix", "array", "version", "version", "version"]
         if depth < 3:
             kinds += ["if", "if", "while", "for", "for", "values"]
         if loops:
@@ -90,8 +107,9 @@ class Writer:
             line(f"m[{self.pick('i0 & 1', ':, i1 & 1', 'i0 & 1, 1:', '..., 0', 'm > i0', 'u[:2] > 0.0')}] = {self.integer()}")
         elif kind == "array":
             line(self.pick("u = u * 0.5", "u = u + f0", "u = u[::-1]", "u = join(u[1:], u[:1])", "m = m * 2 & 31", "u = u + m[0, 0]"))
-        elif kind == "old":
-            line(self.pick("old = copy(u)", "u = copy(old)"))
+        elif kind == "version":
+            for text in self.version():
+                line(text)
         elif kind == "if":
             line(f"if {self.condition()}:")
             self.block(indent + 1, depth + 1, loops)
@@ -111,6 +129,8 @@ class Writer:
             bounds = self.pick("i0 & 3", "i0 & 3, i1 & 7", "i1 & 7, i0 & 3, -2", "3", "0, 7, (i0 & 1) + 1")
             line(f"for k{depth} in range({bounds}):")
             line(f"i0 = (i0 + k{depth}) & 31", 1)
+            if self.draw(st.booleans()):
+                line(f"{self.pick('u', 'w', 'old')}[k{depth} & 3] = {self.real()}", 1)
             self.block(indent + 1, depth + 1, True)
             self.otherwise(indent, depth, loops)
         elif kind == "values":
@@ -135,7 +155,9 @@ def programs(draw):
     writer = Writer(draw)
     while writer.left > 0:
         writer.block(1, 0, False)
-    return HEAD + "\n".join(writer.lines) + f"\n    return {RESULT}\n"
+    # The pipeline changes memory of its own in place, never what the program gave.
+    own = draw(st.sampled_from(["    u, m, g = u * 1.0, m * 1, g * 1.0\n"] * 3 + [""]))
+    return HEAD % own + "\n".join(writer.lines) + f"\n    return {RESULT}\n"
 
 
 def loaded(text, names):
@@ -156,30 +178,36 @@ def check_program(text, seed, device="cpu"):
     """The program as a pipeline over values on a device gives what it gives as plain Python over the reference's values."""
     rng = np.random.default_rng(seed)
     samples = [[np.int32(rng.integers(0, 32)), np.int32(rng.integers(0, 32)), np.float32(rng.integers(-8, 8)),
-                rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32), rng.integers(0, 32, (2, 2)).astype(np.int32)]
+                rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32), rng.integers(0, 32, (2, 2)).astype(np.int32),
+                rng.integers(-4, 5, 4000).astype(np.float32)]  # so many that threads share them
                for _ in range(SAMPLES)]
+    given = [[v.copy() for v in sample] for sample in samples]
     program = loaded(text, {"copy": lambda v: v, "join": lambda a, b: fn.cat(a, b)})
 
-    @pipeline_def(batch_size=SAMPLES, num_threads=2, seed=1, prefetch_queue_depth=1, max_trips=1000)
+    @pipeline_def(batch_size=SAMPLES, num_threads=2, seed=1, prefetch_queue_depth=2, max_trips=1000)
     def pipe():
         from penstock import control_flow_ast
-        given = []
+        values = []
         for k, (dtype, ndim) in enumerate(((types.INT32, 0), (types.INT32, 0), (types.FLOAT, 0), (types.FLOAT, 1),
-                                           (types.INT32, 2))):
+                                           (types.INT32, 2), (types.FLOAT, 1))):
             value = fn.external_source(_giver([s[k] for s in samples]), dtype=dtype, ndim=ndim)
-            given.append(value.gpu() if device == "gpu" else value)
-        return control_flow_ast.convert(program)(*given)
+            values.append(value.gpu() if device == "gpu" else value)
+        return control_flow_ast.convert(program)(*values)
     p = pipe()
-    got = [batch.as_cpu() for batch in p.run()]
+    runs = [[batch.as_cpu() for batch in p.run()] for _ in range(2)]
     plain = loaded(text, {"copy": lambda v: v.copy(), "join": lambda a, b: control_reference.Value(
         np.concatenate([a.array, b.array]))})
     for i, sample in enumerate(samples):
         expected = plain(*(control_reference.Value(v) for v in sample))
-        for name, batch, value in zip(RESULT.split(", "), got, expected):
-            array, result = control_reference.array_of(value), batch[i].numpy()
-            assert result.dtype == array.dtype and result.shape == array.shape, (name, i, result, array, text)
-            np.testing.assert_array_equal(result, array, err_msg=f"{name} of sample {i}\n{text}")
+        for got in runs:
+            for name, batch, value in zip(RESULT.split(", "), got, expected):
+                array, result = control_reference.array_of(value), batch[i].numpy()
+                assert result.dtype == array.dtype and result.shape == array.shape, (name, i, result, array, text)
+                np.testing.assert_array_equal(result, array, err_msg=f"{name} of sample {i}\n{text}")
     p.close()
+    for sample, before in zip(samples, given):  # what the program gave is the program's
+        for v, w in zip(sample, before):
+            np.testing.assert_array_equal(v, w, err_msg=text)
 
 
 def _giver(values):

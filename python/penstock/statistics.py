@@ -8,7 +8,8 @@ class Statistics(dict):
     Times are in seconds: `seconds` since the first run, `loop_waits` the loop's waits for a batch, `threads_idle` and
     `threads_blocked` summed over the threads. What runs on a GPU is told by the time that it takes to enqueue it, decoding by
     the decoder's. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over threads), of them read, decode,
-    pixels, and samples. `entropy_index`: samples whose index was made, used, or stale (the file has changed), the path of
+    pixels, and samples; of assignments to a part of a value `copied_bytes`: of values that something else still needs, which are
+    therefore not changed in place. `entropy_index`: samples whose index was made, used, or stale (the file has changed), the path of
     the file, and a note where nothing can be kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
     """
 

@@ -164,6 +164,7 @@ nb::dict dict_of(const PipelineStatistics& s) {
     nb::dict x;
     x["name"] = step.name, x["seconds"] = step.busy_ns * 1e-9, x["samples"] = step.samples;
     x["read"] = step.read_ns * 1e-9, x["decode"] = step.decode_ns * 1e-9, x["pixels"] = step.pixels_ns * 1e-9;
+    x["copied_bytes"] = step.copied_bytes;
     stages.append(x);
   }
   d["stages"] = stages;

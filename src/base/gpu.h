@@ -72,6 +72,7 @@ struct BatchStageCall {
   std::function<SampleContext(int)> context;              // of sample i; `node` is replaced by each node's id
   std::span<const Batch> inputs;                          // on the device
   std::shared_ptr<MemoryResource> memory;                 // of the outputs; allocated and, later, freed on `stream`
+  std::span<const char> in_place;                         // samples whose output takes the memory of their first input; or none
 };
 struct SampleError {
   int sample = 0;

@@ -116,6 +116,7 @@ class Executor {
   bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
+  void reuse_memory(Iteration& it, const Batch& from, Batch& out);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
   static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
   StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs, const std::vector<ValueRef>& sizes);

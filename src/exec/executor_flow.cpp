@@ -3,7 +3,9 @@
 // that they come from. Inside of a body an iteration looks as if it had no other samples.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "batch/memory_reuse.h"
 #include "exec/executor.h"
 #include "exec/sample_lists.h"
 
@@ -137,6 +139,7 @@ void Executor::enter(Iteration& it, const Step& s, std::vector<int> chosen) {
   if (f.all) f.origin = std::move(it.origin);
   f.all = false;
   it.size = static_cast<int>(f.inside.size());
+  const bool branch = plan.graph.node(f.node).control == Control::branch;
   it.origin.clear();
   it.origin.reserve(f.inside.size());
   for (int i : f.inside) it.origin.push_back(f.origin[i]);
@@ -147,7 +150,11 @@ void Executor::enter(Iteration& it, const Step& s, std::vector<int> chosen) {
     if (kept->second.size() != f.size)
       fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} in front of a body", v.node, v.output,
            static_cast<int>(v.place), kept->second.size(), f.size);
+    const bool given = branch && std::find(s.given.begin(), s.given.end(), v) != s.given.end();
+    if (given) part_samples(kept->second);
     b = gathered(kept->second, f.inside);
+    if (given)  // nobody reads those behind the branch
+      for (int i : f.inside) kept->second.sample(i) = {};
   }
 }
 
@@ -235,7 +242,9 @@ void Executor::begin_loop(Iteration& it, const Step& s) {
     for (int i = 0; i < it.size; ++i) f.counts.push_back(scalar(count, i, "the number of a loop's trips"));
   }
   for (size_t k = 0; k < n.arguments.size(); ++k) {
-    Batch first = it.values.at(n.inputs[k + n.counted]);
+    const ValueRef v = n.inputs[k + n.counted];
+    const bool given = std::find(s.given.begin(), s.given.end(), v) != s.given.end();
+    Batch first = given ? std::exchange(it.values.at(v), Batch()) : it.values.at(v);
     use_layout(first, n.types[k]);
     it.values.at({n.arguments[k], 0}) = std::move(first);
   }
@@ -291,6 +300,9 @@ void Executor::stay_in_loop(Iteration& it, const std::vector<int>& stay) {
   Frame& f = it.frames.back();
   const Node& n = plan.graph.node(f.node);
   if (static_cast<int>(stay.size()) == it.size) return;
+  const auto begin = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
+    return s.kind == Step::Kind::control && s.flow == Step::Flow::begin_loop && s.nodes[0] == n.id;
+  });
   std::vector<char> stays(static_cast<size_t>(it.size), 0);
   for (int i : stay) stays[static_cast<size_t>(i)] = 1;
   for (size_t k = 0; k < n.arguments.size(); ++k) {
@@ -299,6 +311,7 @@ void Executor::stay_in_loop(Iteration& it, const std::vector<int>& stay) {
       f.kept[k] = std::move(value);
       continue;
     }
+    if (begin->parts && value.ndim() > 0) part_samples(value);
     if (f.kept[k].size() == 0 || f.kept[k].dtype() == DType::none) {
       Batch b = begun(value, f.size);
       f.kept[k] = std::move(b);
@@ -314,9 +327,6 @@ void Executor::stay_in_loop(Iteration& it, const std::vector<int>& stay) {
     if (Batch& trips = it.values.at({n.trips, 0}); trips.size() == it.size) trips = gathered(trips, stay);
   std::vector<int> inside;
   for (int i : stay) inside.push_back(f.inside[static_cast<size_t>(i)]);
-  const auto begin = std::find_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
-    return s.kind == Step::Kind::control && s.flow == Step::Flow::begin_loop && s.nodes[0] == n.id;
-  });
   enter(it, *begin, std::move(inside));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/notice.h"
+#include "batch/memory_reuse.h"
 #include "batch/transfer.h"
 #include "exec/call.h"
 #include "exec/executor.h"
@@ -70,6 +71,12 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       inputs.push_back(at < k ? inputs[at] : std::move(it.values.at(s.inputs[k])));
     }
     call.inputs = inputs;
+    std::vector<char> take;
+    if (s.reuses) {
+      take = held_alone(inputs[0]);
+      call.in_place = take;
+      statistics.copied(it.step, bytes_of_others(inputs[0], take));
+    }
     bool no_kernel = false;
     auto error = error_of([&] {
       if (it.size == 0) {  // fn.filter, or errors, left none
@@ -92,6 +99,7 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       errors.clear();
       run_gpu_stage_on_host(it, s, runner->program(), call, outputs, errors);
     }
+    if (s.reuses) it.values.at(s.inputs[0]) = Batch();
   }
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
   const Batch* files = !s.inputs.empty() && has_record(s.inputs[0]) ? &it.values.at(s.inputs[0]) : nullptr;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the executor does in each kind of step.
 #include <algorithm>
+#include <utility>
 
+#include "batch/memory_reuse.h"
 #include "batch/transfer.h"
 #include "data/storage.h"
 #include "exec/call.h"
@@ -126,7 +128,8 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   auto w = std::make_shared<WholeState>();
   w->op = bind(it, n);
   for (const auto& in : n.inputs) {
-    w->inputs.push_back(it.values.at(in));
+    if (s.reuses && w->inputs.empty()) w->inputs.push_back(std::exchange(it.values.at(in), Batch()));
+    else w->inputs.push_back(it.values.at(in));
     const Batch& b = w->inputs.back();
     ValueType t{b.dtype(), b.ndim(), b.layout()};
     t.layout = w->op->input_layout(t);
@@ -141,7 +144,8 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
   for (int k = 0; k < n.outputs; ++k) {
     Batch& b = w->outputs[k];
-    b.allocate(options.memory);
+    if (s.reuses && k == 0) reuse_memory(it, w->inputs[0], b);
+    else b.allocate(options.memory);
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
   }
   if (elements >= (1 << 14)) {
@@ -160,6 +164,13 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
     }
   }
   for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = std::move(w->outputs[k]);
+}
+
+// The output takes the memory of the input's samples that nobody else holds.
+void Executor::reuse_memory(Iteration& it, const Batch& from, Batch& out) {
+  const std::vector<char> take = held_alone(from);
+  allocate_others(out, from, take, options.memory, nullptr);
+  statistics.copied(it.step, bytes_of_others(from, take));
 }
 
 std::shared_ptr<void> Executor::slot_token(Iteration& it) {
@@ -186,10 +197,8 @@ std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
   auto token = slot_token(it);
   auto memory = allocate_shared(options.memory, bytes);
   void* p = memory.get();
-  return std::shared_ptr<void>(p, [memory, token](void*) mutable {
-    memory.reset();  // before the token, so that the memory is free when a waiting worker looks
-    token.reset();
-  });
+  // The token last, so that the memory is free when a waiting worker looks.
+  return std::shared_ptr<void>(p, FreeWithToken{std::move(memory), std::move(token)});
 }
 
 std::vector<ValueRef> Executor::size_outputs(const Step& s) const {

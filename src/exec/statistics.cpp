@@ -10,7 +10,7 @@ namespace penstock {
 
 constexpr size_t kMostEvents = 200000;  // of one thread: about 8 MB
 
-Statistics::Statistics(const Plan& plan, int threads) {
+Statistics::Statistics(const Plan& plan, int threads) : copied_(plan.steps.size()) {
   for (const auto& s : plan.steps) {
     std::string name = s.kind == Step::Kind::read ? "read" : "";
     for (int id : s.nodes) name += (name.empty() ? "" : " + ") + plan.graph.node(id).op;
@@ -52,7 +52,7 @@ PipelineStatistics Statistics::summary() const {
   p.consumer_wait_ns = wait_ns_, p.worker_idle_ns = idle_ns_, p.blocked_ns = blocked_ns_;
   p.threads = static_cast<int>(lanes_.size()) - 1;
   p.steps.resize(names_.size());
-  for (size_t i = 0; i < names_.size(); ++i) p.steps[i].name = names_[i];
+  for (size_t i = 0; i < names_.size(); ++i) p.steps[i].name = names_[i], p.steps[i].copied_bytes = copied_[i];
   for (const auto& l : lanes_) {
     std::lock_guard lock(l->mutex);
     for (size_t i = 0; i < names_.size(); ++i) {

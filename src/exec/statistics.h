@@ -16,6 +16,7 @@ struct StepStatistics {
   std::string name;
   int64_t busy_ns = 0, samples = 0;
   int64_t read_ns = 0, decode_ns = 0, pixels_ns = 0;  // parts of a stage
+  int64_t copied_bytes = 0;  // assignments to a part: of values that somebody else holds, which are not changed in place
 };
 
 struct PipelineStatistics {
@@ -45,6 +46,7 @@ class Statistics {
   Statistics(const Plan& plan, int threads);
   void add(int thread, int step, uint64_t iteration, int64_t begin, int64_t end, int64_t samples, int64_t read_ns,
            int64_t decode_ns, int64_t pixels_ns);
+  void copied(size_t step, size_t bytes) { copied_[step] += static_cast<int64_t>(bytes); }
   void name_engine(size_t step, const std::string& engine) { names_[step] += " by " + engine; }  // before the first run
   void idle(int64_t ns) { idle_ns_ += ns; }
   void blocked(int64_t ns) { blocked_ns_ += ns; }
@@ -62,6 +64,7 @@ class Statistics {
   };
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::atomic<int64_t>> copied_;  // bytes, by step
   std::atomic<bool> tracing_{false};
   std::atomic<int64_t> idle_ns_{0}, blocked_ns_{0}, wait_ns_{0}, iterations_{0}, samples_{0};
   std::atomic<int64_t> first_ns_{0}, last_ns_{0};

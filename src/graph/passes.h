@@ -61,6 +61,8 @@ void add_reads(Planning& p);
 void find_decode_regions(Planning& p);
 // Says after which step a value's memory is free.
 void find_last_uses(Planning& p);
+// Says where a value may be changed in place, and what bodies that do so are handed.
+void find_reuse(Planning& p);
 
 std::string traced_text(const Graph& g);  // before infer()
 std::string inferred_text(const Graph& g);

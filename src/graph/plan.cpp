@@ -59,6 +59,7 @@ Plan make_plan(const Graph& g, const PlanOptions& options, std::vector<PassText>
   tell("decode_regions", [&] { return p.plan.text(); });
   find_captures(p);
   find_last_uses(p);
+  find_reuse(p);
   find_step_domains(p);
   tell("last_use", [&] { return last_uses_text(p); });
   return std::move(p.plan);

@@ -24,6 +24,13 @@ struct Step {
   int repeat = -1;                // repeat_loop: behind begin_loop
   // Values from outside that the steps of the body read, or of the loop; test_loop: those of the test that the body reads.
   std::vector<ValueRef> captured;
+  // Whole, stage: nobody wants the first input behind the step, so that the output may take its memory, where that is nobody
+  // else's (works_in_place()).
+  bool reuses = false;
+  // Begin of a branch: those of `captured` that nobody wants behind the branch; of a loop: such values that it begins with.
+  // Where a body reuses memory they are handed over, not shared.
+  std::vector<ValueRef> given;
+  bool parts = false;             // begin of a loop: its body reuses memory, sample by sample
   int domain = 0;                 // whose samples it runs on
   std::string reason;             // transfer: why it is there
   int moved_for = -1;             // transfer: the node that made it needed; -1: the user asked for it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/broadcast.h"
+#include "ops/machine/in_place.h"
 #include "ops/machine/index_ranges.h"
 
 namespace penstock {
@@ -22,12 +23,15 @@ struct Assign : IndexRanges {
     out[0] = in[0];
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    to.copy(in[0], out[0]);
-    to.then();
+    if (!at_one_place(in[0], out[0])) {
+      to.copy(in[0], out[0]);
+      to.then();
+    }
     const View part = picked(s.index, out[0]), &value = in[1];
     to.copy(broadcast(value, part.shape), part);
   }
 };
 PENSTOCK_OPERATOR(Assign);
+static const WorksInPlace assigns_in_place("_assign");
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/in_place.h"
 #include "ops/machine/indexed_rows.h"
 #include "ops/machine/operator.h"
 
@@ -55,5 +56,6 @@ struct AssignAt {
   }
 };
 PENSTOCK_OPERATOR(AssignAt);
+static const WorksInPlace assigns_in_place("_assign_at");
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/in_place.h"
 #include "ops/machine/indexed_rows.h"
 #include "ops/machine/operator.h"
 
@@ -64,5 +65,6 @@ struct AssignWhere {
   }
 };
 PENSTOCK_OPERATOR(AssignWhere);
+static const WorksInPlace assigns_in_place("_assign_where");
 
 }  // namespace penstock

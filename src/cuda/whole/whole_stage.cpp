@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "batch/memory_reuse.h"
 #include "cuda/whole/device_work.h"
 
 namespace penstock {
@@ -38,7 +39,8 @@ class WholeStage final : public BatchStageRunner {
       bad[i] = 1;
     };
     Batch out = shaped(call, inputs, types, context, refuse);
-    out.allocate(call.memory, call.stream);
+    if (call.in_place.empty()) out.allocate(call.memory, call.stream);
+    else allocate_others(out, call.inputs[0], call.in_place, call.memory, call.stream);
     DeviceWork work;
     for (int i = 0; i < call.size; ++i) {
       if (bad[i]) continue;

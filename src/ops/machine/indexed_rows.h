@@ -54,7 +54,7 @@ inline void take_rows(const View& x, int from, const std::vector<int64_t>& rows,
 // `picked`: the shape of what is assigned to, which the value is broadcast to.
 inline void assign_rows(const View& x, const View& value, int from, const std::vector<int64_t>& rows, const Shape& picked,
                         const View& out) {
-  copy_strided(x, out);
+  if (x.data != out.data) copy_strided(x, out);  // else it is worked in place
   std::vector<std::byte> values(static_cast<size_t>(picked.volume()) * size_of(x.dtype));
   assign(value, {values.data(), x.dtype, {}, picked, dense_strides(picked)});
   const size_t bytes = row_bytes(x, from);

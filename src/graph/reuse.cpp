@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// x[...] = v gives a new value. Where nobody reads the old one any more it may be the same memory: here is found where that
+// is so by the graph; whether somebody else holds the memory is seen when the step runs (batch/memory_reuse.h).
+#include <algorithm>
+
+#include "graph/arrangement.h"
+#include "ops/machine/in_place.h"
+
+namespace penstock {
+namespace {
+
+using Flow = Step::Flow;
+
+// Whether nobody reads the value behind a step of `region`, for the samples that the step has.
+bool dies(const Planning& p, ValueRef v, int region, size_t step) {
+  if (p.outputs.count(v) || names_files(p.graph, v)) return false;
+  const int home = p.graph.node(v.node).region;
+  std::vector<int> others;  // bodies that other samples run
+  for (; region != home; region = p.graph.regions()[region].parent) {
+    const Node& owner = p.graph.node(p.graph.regions()[region].owner);
+    if (owner.control == Control::loop && region == owner.bodies[0]) return false;  // the next trip reads it
+    if (owner.control == Control::branch && region == owner.bodies[0]) others.push_back(owner.bodies[1]);
+  }
+  for (size_t i = step + 1; i < p.plan.steps.size(); ++i) {
+    const int reads_in = p.plan.region_of(p.plan.steps[i]);
+    if (std::any_of(others.begin(), others.end(), [&](int other) { return p.graph.within(reads_in, other); })) continue;
+    bool read = false;
+    for_each_read(p.plan, i, [&](ValueRef w) { read |= w == v; });
+    if (read) return false;
+  }
+  return true;
+}
+
+// A step that reads it twice would see what it writes.
+bool read_once(const Planning& p, size_t step, ValueRef v) {
+  int count = 0;
+  for_each_read(p.plan, step, [&](ValueRef w) { count += w == v; });
+  return count == 1;
+}
+
+}  // namespace
+
+void find_reuse(Planning& p) {
+  if (!p.options.fuse) return;  // the slow twin copies
+  auto& steps = p.plan.steps;
+  std::vector<size_t> reusing;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Step& s = steps[i];
+    if ((s.kind != Step::Kind::whole && s.kind != Step::Kind::stage) || s.nodes.size() != 1 || s.inputs.empty()) continue;
+    const Node& n = p.graph.node(s.nodes[0]);
+    s.reuses = works_in_place(n.op) && read_once(p, i, s.inputs[0]) && dies(p, s.inputs[0], n.region, i);
+    if (s.reuses) reusing.push_back(i);
+  }
+  const auto reuses_between = [&](size_t begin, int end) {
+    const auto at = std::upper_bound(reusing.begin(), reusing.end(), begin);
+    return at != reusing.end() && *at < static_cast<size_t>(end);
+  };
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Step& s = steps[i];
+    if (s.kind != Step::Kind::control) continue;
+    const bool branch = s.flow == Flow::begin_branch || s.flow == Flow::begin_else;
+    if ((!branch && s.flow != Flow::begin_loop) || !reuses_between(i, s.target)) continue;
+    const Node& n = p.graph.node(s.nodes[0]);
+    s.parts = !branch;
+    const size_t end = branch ? static_cast<size_t>(end_of_region(p.plan, n.bodies[0])) : i;
+    for (const ValueRef& v : branch ? s.captured : n.inputs)
+      if ((branch || read_once(p, i, v)) && dies(p, v, n.region, end)) s.given.push_back(v);
+  }
+}
+
+}  // namespace penstock
