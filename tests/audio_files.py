@@ -16,10 +16,21 @@ def recorded(samples, format, subtype, rate=RATE):
     return file.getvalue()
 
 
+def tagged(file):
+    """The file behind an ID3 tag of 300 bytes."""
+    return b"ID3\x04\0\0\0\0\x02\x2c" + bytes(300) + file
+
+
+def without_info(mp3):
+    """Without the frame that says the encoder's delay."""
+    return mp3[mp3.index(mp3[:2], 4):]
+
+
 def all_files():
     files = {f"wav {s}": recorded(STEREO, "WAV", s) for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")}
     files |= {f"flac {s}": recorded(STEREO, "FLAC", s) for s in ("PCM_16", "PCM_24")}
     files |= {"wav extensible": recorded(STEREO, "WAVEX", "PCM_24"), "wav RF64": recorded(STEREO, "RF64", "PCM_16"),
               "flac mono": recorded(STEREO[:, 0], "FLAC", "PCM_16"), "vorbis": recorded(STEREO, "OGG", "VORBIS"),
-              "opus": recorded(STEREO, "OGG", "OPUS", 48000)}
+              "opus": recorded(STEREO, "OGG", "OPUS", 48000),
+              "mp3": recorded(STEREO, "MP3", "MPEG_LAYER_III"), "mp3 mono": recorded(STEREO[:, 0], "MP3", "MPEG_LAYER_III", 44100)}
     return files

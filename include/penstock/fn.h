@@ -600,7 +600,7 @@ struct AudioArguments {
     return a;
   }
 };
-// Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus.
+// Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.
 //
 // Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating
 // point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.

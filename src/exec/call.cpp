@@ -155,17 +155,17 @@ std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const 
                                              std::span<const ValueType> types, const ContextOf& context,
                                              std::vector<Batch>& out) {
   const int n = out[0].size();
+  const auto state = op.info->batch_wide ? op.batch_state(inputs, types) : nullptr;
   std::vector<Shape> in(inputs.size()), shapes(out.size());
   for (int i = 0; i < n; ++i) {
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = inputs[k].shape(i);
     SampleContext c = context(i);
-    if (op.info->batch_wide) c.batch_state = &inputs;
+    if (op.info->batch_wide) c.batch_state = state ? state.get() : &inputs;
     op.shapes(c, in, types, shapes);
     for (size_t k = 0; k < out.size(); ++k) out[k].sample(i).shape = shapes[k];
   }
-  if (!op.info->batch_wide) return nullptr;
-  op.batch_shapes(inputs, types, out);
-  return op.batch_state(inputs, types);
+  if (op.info->batch_wide) op.batch_shapes(inputs, types, out);
+  return state;
 }
 
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,

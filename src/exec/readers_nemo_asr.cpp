@@ -79,13 +79,14 @@ class NemoAsrSource final : public ReaderSource {
         return static_cast<uint8_t*>(memory.get());
       });
       const AudioBytes file{static_cast<const uint8_t*>(memory.get()), static_cast<size_t>(size)};
-      const AudioInfo info = probe_audio(file);
+      const auto recording = open_audio(file);
+      const AudioInfo& info = recording->info();
       AudioReading how = a_.reading();
       how.first = samples(std::max(0.0, e.offset), info);
       if (e.duration >= 0) how.length = samples(e.duration, info);
       const Shape shape = how.shape(info);
       const auto result = allocate_shared(memory_, std::max<size_t>(1, checked_bytes(shape.volume(), size_of(a_.dtype))));
-      how.read(file, info, View{result.get(), a_.dtype, {}, shape, dense_strides(shape)});
+      how.read(*recording, View{result.get(), a_.dtype, {}, shape, dense_strides(shape)});
       give(it, {node, 0}, i, shape, result.get(), result);
       if (a_.read_sample_rate) it.values.at({node, 1}).view(i).as<float>()[0] = static_cast<float>(info.rate);
     } catch (Error& error) {

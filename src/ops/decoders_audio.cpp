@@ -13,7 +13,8 @@ struct DecodersAudio {
   static Schema<DecodersAudio> schema() {
     using Op = DecodersAudio;
     return Schema<Op>("decoders.audio",
-                      "Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus.\n\nInput: the bytes of a file, 1-d uint8. Outputs: "
+                      "Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.\n\n"
+                      "Input: the bytes of a file, 1-d uint8. Outputs: "
                       "(samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, a "
                       "float32 scalar. A file that cannot be decoded is a DataError that names it.")
         .arg("downmix", &Op::downmix, "The mean of all channels.")
@@ -32,18 +33,30 @@ struct DecodersAudio {
     out[1] = {DType::float32, 0, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
-    const auto* files = static_cast<const std::span<const Batch>*>(s.batch_state);
-    out[0] = files ? reading(s).shape(probe_audio(bytes((*files)[0].view(s.index)))) : downmix ? Shape{-1} : Shape{-1, -1};
+    out[0] = downmix ? Shape{-1} : Shape{-1, -1};
     out[1] = {};
+    if (!s.batch_state) return;
+    const auto& files = *static_cast<const Files*>(s.batch_state);
+    files.opened[s.index] = open_audio(bytes(files.encoded.view(s.index)));
+    out[0] = reading(s).shape(files.opened[s.index]->info());
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
-    const AudioInfo info = probe_audio(bytes(in[0]));
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+    return std::make_shared<Files>(in[0]);
+  }
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
+    const auto file = std::exchange(static_cast<const Files*>(s.batch_state)->opened[s.index], nullptr);
     const AudioReading how = reading(s);
-    *out[1].as<float>() = how.result_rate(info);
-    how.read(bytes(in[0]), info, out[0]);
+    *out[1].as<float>() = how.result_rate(file->info());
+    how.read(*file, out[0]);
   }
 
  private:
+  // What shapes() has opened for run(), by sample: headers are read once.
+  struct Files {
+    explicit Files(const Batch& b) : encoded(b), opened(b.size()) {}
+    Batch encoded;
+    mutable std::vector<std::unique_ptr<AudioFile>> opened;
+  };
   static AudioBytes bytes(const View& v) { return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())}; }
   AudioReading reading(const SampleContext& s) const { return {downmix, dtype, quality, sample_rate[s.index]}; }
 };

@@ -10,7 +10,8 @@ using namespace penstock;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> exact(data, data + size);
   fuzz::may_refuse([&] {
-    const AudioInfo info = probe_audio(exact);
+    const auto file = open_audio(exact);
+    const AudioInfo& info = file->info();
     if (info.channels < 1 || info.length < 0 || !(info.rate > 0)) std::abort();
     int64_t given = 0;
     volatile int64_t read = 0;  // so that all samples are looked at
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       given += n;
       for (int64_t i = 0; i < n * info.channels; ++i) read = read + (samples[i] > 0);
     };
-    decode_audio(exact, info, {[&](const int32_t* s, int64_t n) { count(s, n); }, [&](const float* s, int64_t n) { count(s, n); }});
+    file->decode({[&](const int32_t* s, int64_t n) { count(s, n); }, [&](const float* s, int64_t n) { count(s, n); }});
     if (given != info.length) std::abort();
   });
   return 0;

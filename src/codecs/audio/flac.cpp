@@ -68,47 +68,56 @@ void on_error(const FLAC__StreamDecoder*, FLAC__StreamDecoderErrorStatus status,
   if (!s.fault) s.fault = FLAC__StreamDecoderErrorStatusString[status];
 }
 
-// Reads the headers, and all samples where `samples` says so.
-void run(Session& s, bool samples) {
-  const std::unique_ptr<FLAC__StreamDecoder, void (*)(FLAC__StreamDecoder*)> decoder(FLAC__stream_decoder_new(), FLAC__stream_decoder_delete);
-  if (!decoder) throw std::bad_alloc();
-  const bool ogg = s.file[0] == 'O';
-  const auto start = ogg ? FLAC__stream_decoder_init_ogg_stream : FLAC__stream_decoder_init_stream;
-  if (start(decoder.get(), read, nullptr, nullptr, nullptr, nullptr, write, describe, on_error, &s) != FLAC__STREAM_DECODER_INIT_STATUS_OK)
-    bad_data("FLAC: this libFLAC cannot read {}", ogg ? "Ogg files" : "the file");
-  if (!FLAC__stream_decoder_process_until_end_of_metadata(decoder.get()) || !s.described)
-    bad_data("FLAC: {}", s.fault ? s.fault : "the file ends in the header");
-  if (s.channels < 1 || s.bits < 4 || s.bits > 32 || s.rate < 1)
-    bad_data("FLAC: the header says {} channels of {} bits, {} a second", s.channels, s.bits, s.rate);
-  // A frame takes at least 11 bytes and has at most 65,535 samples.
-  if (s.total > (s.file.size() / 11 + 1) * 65535)
-    bad_data("FLAC: premature end of file: {} bytes cannot hold {} samples", s.file.size(), s.total);
-  if (!samples) return;
-  FLAC__stream_decoder_process_until_end_of_stream(decoder.get());
-  if (s.changed) bad_data("FLAC: channels or bits change at sample {}", s.frames);
-  if (s.fault) bad_data("FLAC: {} near sample {}", s.fault, s.frames);
-}
+class FlacFile final : public AudioFile {
+ public:
+  explicit FlacFile(AudioBytes file) : decoder_(FLAC__stream_decoder_new(), FLAC__stream_decoder_delete) {
+    if (!decoder_) throw std::bad_alloc();
+    s_.file = file;
+    start();
+    if (s_.total == 0) {  // not known when the header was written
+      read_all();
+      s_.total = static_cast<uint64_t>(s_.frames);
+      FLAC__stream_decoder_finish(decoder_.get());
+      s_.at = 0, s_.frames = 0, s_.described = false;
+      const uint64_t counted = s_.total;
+      start();
+      s_.total = counted;
+    }
+    info_ = {"flac", static_cast<int64_t>(s_.total), s_.channels, static_cast<double>(s_.rate), true};
+  }
+  void decode(const AudioSink& sink) override {
+    s_.sink = &sink, s_.wanted = info_.length;
+    read_all();
+    if (s_.frames < info_.length) bad_data("FLAC: premature end of file at sample {} of {}", s_.frames, info_.length);
+  }
+
+ private:
+  Session s_;
+  std::unique_ptr<FLAC__StreamDecoder, void (*)(FLAC__StreamDecoder*)> decoder_;
+
+  // Reads what stands in front of the samples.
+  void start() {
+    const bool ogg = s_.file[0] == 'O';
+    const auto init = ogg ? FLAC__stream_decoder_init_ogg_stream : FLAC__stream_decoder_init_stream;
+    if (init(decoder_.get(), read, nullptr, nullptr, nullptr, nullptr, write, describe, on_error, &s_) != FLAC__STREAM_DECODER_INIT_STATUS_OK)
+      bad_data("FLAC: this libFLAC cannot read {}", ogg ? "Ogg files" : "the file");
+    if (!FLAC__stream_decoder_process_until_end_of_metadata(decoder_.get()) || !s_.described)
+      bad_data("FLAC: {}", s_.fault ? s_.fault : "the file ends in the header");
+    if (s_.channels < 1 || s_.bits < 4 || s_.bits > 32 || s_.rate < 1)
+      bad_data("FLAC: the header says {} channels of {} bits, {} a second", s_.channels, s_.bits, s_.rate);
+    // A frame takes at least 11 bytes and has at most 65,535 samples.
+    if (s_.total > (s_.file.size() / 11 + 1) * 65535)
+      bad_data("FLAC: premature end of file: {} bytes cannot hold {} samples", s_.file.size(), s_.total);
+  }
+  void read_all() {
+    FLAC__stream_decoder_process_until_end_of_stream(decoder_.get());
+    if (s_.changed) bad_data("FLAC: channels or bits change at sample {}", s_.frames);
+    if (s_.fault) bad_data("FLAC: {} near sample {}", s_.fault, s_.frames);
+  }
+};
 
 }  // namespace
 
-AudioInfo probe_flac(AudioBytes file) {
-  Session s;
-  s.file = file;
-  run(s, false);
-  if (s.total == 0) {  // not known when the header was written
-    Session counting;
-    counting.file = file;
-    run(counting, true);
-    s.total = static_cast<uint64_t>(counting.frames);
-  }
-  return {"flac", static_cast<int64_t>(s.total), s.channels, static_cast<double>(s.rate), true};
-}
-
-void decode_flac(AudioBytes file, const AudioInfo& info, const AudioSink& sink) {
-  Session s;
-  s.file = file, s.sink = &sink, s.wanted = info.length;
-  run(s, true);
-  if (s.frames < info.length) bad_data("FLAC: premature end of file at sample {} of {}", s.frames, info.length);
-}
+std::unique_ptr<AudioFile> open_flac(AudioBytes file) { return std::make_unique<FlacFile>(file); }
 
 }  // namespace penstock

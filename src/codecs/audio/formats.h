@@ -4,15 +4,12 @@
 
 namespace penstock {
 
-// Each: probe and decode as in audio_decoder.h, of a file that begins as the format does.
-AudioInfo probe_wav(AudioBytes file);
-void decode_wav(AudioBytes file, const AudioInfo& info, const AudioSink& sink);
-AudioInfo probe_flac(AudioBytes file);
-void decode_flac(AudioBytes file, const AudioInfo& info, const AudioSink& sink);
-AudioInfo probe_vorbis(AudioBytes file);
-void decode_vorbis(AudioBytes file, const AudioInfo& info, const AudioSink& sink);
-AudioInfo probe_opus(AudioBytes file);
-void decode_opus(AudioBytes file, const AudioInfo& info, const AudioSink& sink);
+// As open_audio, of a file that begins as the format does.
+std::unique_ptr<AudioFile> open_wav(AudioBytes file);
+std::unique_ptr<AudioFile> open_flac(AudioBytes file);
+std::unique_ptr<AudioFile> open_vorbis(AudioBytes file);
+std::unique_ptr<AudioFile> open_opus(AudioBytes file);
+std::unique_ptr<AudioFile> open_mp3(AudioBytes file);
 
 constexpr int kMostAudioChannels = 255;
 

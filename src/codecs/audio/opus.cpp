@@ -23,27 +23,32 @@ Opened opened(AudioBytes file) {
   return f;
 }
 
+class OpusFile final : public AudioFile {
+ public:
+  explicit OpusFile(AudioBytes file) : opened_(opened(file)) {
+    const int64_t length = op_pcm_total(opened_.get(), -1);
+    // A packet takes at least a byte and lasts at most 120 ms.
+    if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760) bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
+    info_ = {"opus", length, op_channel_count(opened_.get(), -1), 48000, false};
+  }
+  void decode(const AudioSink& sink) override {
+    std::vector<float> block(size_t{5760} * info_.channels);
+    for (int64_t done = 0; done < info_.length;) {
+      const int got = op_read_float(opened_.get(), block.data(), static_cast<int>(block.size()), nullptr);
+      if (got == 0) bad_data("Opus: premature end of file at sample {} of {}", done, info_.length);
+      if (got < 0) bad_data("Opus: the data are damaged at sample {} (opusfile's code {})", done, got);
+      const int64_t n = std::min<int64_t>(got, info_.length - done);
+      sink.reals(block.data(), n);
+      done += n;
+    }
+  }
+
+ private:
+  Opened opened_;
+};
+
 }  // namespace
 
-AudioInfo probe_opus(AudioBytes file) {
-  const Opened f = opened(file);
-  const int64_t length = op_pcm_total(f.get(), -1);
-  // A packet takes at least a byte and lasts at most 120 ms.
-  if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760) bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
-  return {"opus", length, op_channel_count(f.get(), -1), 48000, false};
-}
-
-void decode_opus(AudioBytes file, const AudioInfo& info, const AudioSink& sink) {
-  const Opened f = opened(file);
-  std::vector<float> block(size_t{5760} * info.channels);
-  for (int64_t done = 0; done < info.length;) {
-    const int got = op_read_float(f.get(), block.data(), static_cast<int>(block.size()), nullptr);
-    if (got == 0) bad_data("Opus: premature end of file at sample {} of {}", done, info.length);
-    if (got < 0) bad_data("Opus: the data are damaged at sample {} (opusfile's code {})", done, got);
-    const int64_t n = std::min<int64_t>(got, info.length - done);
-    sink.reals(block.data(), n);
-    done += n;
-  }
-}
+std::unique_ptr<AudioFile> open_opus(AudioBytes file) { return std::make_unique<OpusFile>(file); }
 
 }  // namespace penstock

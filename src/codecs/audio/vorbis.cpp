@@ -52,35 +52,40 @@ struct Session {
   static long tell(void* user) { return static_cast<long>(static_cast<Session*>(user)->at); }
 };
 
+class VorbisFile final : public AudioFile {
+ public:
+  explicit VorbisFile(AudioBytes file) : session_(file) {
+    const vorbis_info* info = ov_info(&session_.ogg, -1);
+    const int64_t length = ov_pcm_total(&session_.ogg, -1);
+    // A packet takes at least a byte and gives at most 8,192 samples.
+    if (length < 0 || length > static_cast<int64_t>(file.size()) * 8192) bad_data("Vorbis: {} bytes cannot hold {} samples", file.size(), length);
+    if (info->channels < 1 || info->channels > kMostAudioChannels || info->rate < 1)
+      bad_data("Vorbis: the header says {} channels, {} samples a second", info->channels, info->rate);
+    info_ = {"vorbis", length, info->channels, static_cast<double>(info->rate), false};
+  }
+  void decode(const AudioSink& sink) override {
+    std::vector<float> block;
+    for (int64_t done = 0; done < info_.length;) {
+      float** planes = nullptr;
+      int section = 0;
+      const long got = ov_read_float(&session_.ogg, &planes, 4096, &section);
+      if (got == 0) bad_data("Vorbis: premature end of file at sample {} of {}", done, info_.length);
+      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
+      const int64_t n = std::min<int64_t>(got, info_.length - done);
+      block.resize(static_cast<size_t>(n) * info_.channels);
+      for (int c = 0; c < info_.channels; ++c)
+        for (int64_t i = 0; i < n; ++i) block[i * info_.channels + c] = planes[c][i];
+      sink.reals(block.data(), n);
+      done += n;
+    }
+  }
+
+ private:
+  Session session_;
+};
+
 }  // namespace
 
-AudioInfo probe_vorbis(AudioBytes file) {
-  Session s(file);
-  const vorbis_info* info = ov_info(&s.ogg, -1);
-  const int64_t length = ov_pcm_total(&s.ogg, -1);
-  // A packet takes at least a byte and gives at most 8,192 samples.
-  if (length < 0 || length > static_cast<int64_t>(file.size()) * 8192) bad_data("Vorbis: {} bytes cannot hold {} samples", file.size(), length);
-  if (info->channels < 1 || info->channels > kMostAudioChannels || info->rate < 1)
-    bad_data("Vorbis: the header says {} channels, {} samples a second", info->channels, info->rate);
-  return {"vorbis", length, info->channels, static_cast<double>(info->rate), false};
-}
-
-void decode_vorbis(AudioBytes file, const AudioInfo& info, const AudioSink& sink) {
-  Session s(file);
-  std::vector<float> block;
-  for (int64_t done = 0; done < info.length;) {
-    float** planes = nullptr;
-    int section = 0;
-    const long got = ov_read_float(&s.ogg, &planes, 4096, &section);
-    if (got == 0) bad_data("Vorbis: premature end of file at sample {} of {}", done, info.length);
-    if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
-    const int64_t n = std::min<int64_t>(got, info.length - done);
-    block.resize(static_cast<size_t>(n) * info.channels);
-    for (int c = 0; c < info.channels; ++c)
-      for (int64_t i = 0; i < n; ++i) block[i * info.channels + c] = planes[c][i];
-    sink.reals(block.data(), n);
-    done += n;
-  }
-}
+std::unique_ptr<AudioFile> open_vorbis(AudioBytes file) { return std::make_unique<VorbisFile>(file); }
 
 }  // namespace penstock

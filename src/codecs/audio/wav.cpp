@@ -103,17 +103,23 @@ void give_all(AudioBytes file, const Wav& w, const Sample& sample, const Give& g
   }
 }
 
+class WavFile final : public AudioFile {
+ public:
+  explicit WavFile(AudioBytes file) : file_(file), wav_(read_header(file)) {
+    info_ = {"wav", wav_.frames, wav_.channels, wav_.rate, wav_.kind != kReal};
+  }
+  void decode(const AudioSink& sink) override {
+    if (wav_.kind == kReal) give_all<float>(file_, wav_, real_at, sink.reals);
+    else give_all<int32_t>(file_, wav_, integer_at, sink.integers);
+  }
+
+ private:
+  AudioBytes file_;
+  Wav wav_;
+};
+
 }  // namespace
 
-AudioInfo probe_wav(AudioBytes file) {
-  const Wav w = read_header(file);
-  return {"wav", w.frames, w.channels, w.rate, w.kind != kReal};
-}
-
-void decode_wav(AudioBytes file, const AudioInfo&, const AudioSink& sink) {
-  const Wav w = read_header(file);
-  if (w.kind == kReal) give_all<float>(file, w, real_at, sink.reals);
-  else give_all<int32_t>(file, w, integer_at, sink.integers);
-}
+std::unique_ptr<AudioFile> open_wav(AudioBytes file) { return std::make_unique<WavFile>(file); }
 
 }  // namespace penstock

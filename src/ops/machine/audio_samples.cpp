@@ -47,19 +47,21 @@ Shape AudioReading::shape(const AudioInfo& info) const {
   return downmix ? Shape{n} : Shape{n, info.channels};
 }
 
-void AudioReading::read(AudioBytes file, const AudioInfo& info, const View& out) const {
+void AudioReading::read(AudioFile& file, const View& out) const {
+  const AudioInfo& info = file.info();
   dispatch_sample_type(dtype, [&]<class T>(TypeTag<T>) {
-    if (!resamples(info)) return read_recorded(file, info, out.as<T>());
+    if (!resamples(info)) return read_recorded(file, out.as<T>());
     const int channels = downmix ? 1 : info.channels;
     const int64_t n = recorded(info);
     std::vector<float> samples(static_cast<size_t>(n) * channels), result(out.volume());
-    read_recorded(file, info, samples.data());
+    read_recorded(file, samples.data());
     Resampler(quality).run(samples.data(), n, channels, info.rate, rate, result.data(), out.shape[0]);
     for (size_t i = 0; i < result.size(); ++i) put(result[i], out.as<T>() + i);
   });
 }
 
-template <class T> void AudioReading::read_recorded(AudioBytes file, const AudioInfo& info, T* to) const {
+template <class T> void AudioReading::read_recorded(AudioFile& file, T* to) const {
+  const AudioInfo& info = file.info();
   int64_t at = 0;  // of the recording
   const int64_t end = first + recorded(info);
   const double share = (info.integers ? 0x1p-31 : 1.0) / info.channels;
@@ -78,7 +80,7 @@ template <class T> void AudioReading::read_recorded(AudioBytes file, const Audio
       put(static_cast<float>(sum * share), to++);
     }
   };
-  decode_audio(file, info, {[&](const int32_t* v, int64_t n) { give(v, n); }, [&](const float* v, int64_t n) { give(v, n); }});
+  file.decode({[&](const int32_t* v, int64_t n) { give(v, n); }, [&](const float* v, int64_t n) { give(v, n); }});
 }
 
 }  // namespace penstock

@@ -18,12 +18,12 @@ struct AudioReading {
   float result_rate(const AudioInfo& info) const { return resamples(info) ? rate : static_cast<float>(info.rate); }
   // (samples, channels), or (samples) where they are mixed. Error (data) where the part begins behind the recording's end.
   Shape shape(const AudioInfo& info) const;
-  // Decodes into out, whose shape is shape(info).
-  void read(AudioBytes file, const AudioInfo& info, const View& out) const;
+  // Decodes into out, whose shape is shape(file.info()).
+  void read(AudioFile& file, const View& out) const;
 
  private:
   int64_t recorded(const AudioInfo& info) const;  // samples of the part
-  template <class T> void read_recorded(AudioBytes file, const AudioInfo& info, T* to) const;
+  template <class T> void read_recorded(AudioFile& file, T* to) const;
 };
 
 }  // namespace penstock

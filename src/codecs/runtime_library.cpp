@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/runtime_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace penstock {
+
+RuntimeLibrary::RuntimeLibrary(const char* setting, std::initializer_list<const char*> files) {
+  const char* named = std::getenv(setting);
+  if (named && std::string(named) == "off") {
+    why_not_ = std::string(setting) + " is off";
+    return;
+  }
+  const auto open = [&](const char* file) {
+    library_ = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library_)
+      if (const char* why = dlerror(); why && why_not_.empty()) why_not_ = why;
+  };
+  if (named) open(named);
+  else
+    for (auto file = files.begin(); file != files.end() && !library_; ++file) open(*file);
+  if (library_) why_not_.clear();
+}
+
+void* RuntimeLibrary::address(const char* name) {
+  void* found = library_ ? dlsym(library_, name) : nullptr;
+  if (!found && why_not_.empty()) why_not_ = std::string("it has no ") + name;
+  return found;
+}
+
+}  // namespace penstock

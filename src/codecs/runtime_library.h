@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Libraries of codecs that are looked for when they are needed first: what Penstock links against has no LGPL, and who does
+// not have such files needs no library for them.
+#pragma once
+#include <initializer_list>
+#include <string>
+
+namespace penstock {
+
+class RuntimeLibrary {
+ public:
+  // The first of `files` ("libmpg123.so.0") that the loader finds. The variable `setting` ("PENSTOCK_MPG123") of the environment
+  // names another file, or is "off". Never closed.
+  RuntimeLibrary(const char* setting, std::initializer_list<const char*> files);
+
+  // Sets `to` to the function; without it the library counts as absent.
+  template <class F> void find(F*& to, const char* name) { to = reinterpret_cast<F*>(address(name)); }
+  const std::string& why_not() const { return why_not_; }  // empty: it is there
+
+ private:
+  void* address(const char* name);
+  void* library_ = nullptr;
+  std::string why_not_;
+};
+
+}  // namespace penstock
