@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <new>
 #include <stdexcept>
@@ -44,7 +46,14 @@ FileStamp OpenFile::stamp() const {
   return {info.st_size, int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
 }
 
+static std::atomic<uint64_t> waited{0};
+uint64_t reads_that_waited() { return waited.load(std::memory_order_relaxed); }
+
 static ssize_t system_read(int descriptor, void* out, size_t length, off_t offset) {
+  iovec all{out, length};
+  const ssize_t got = ::preadv2(descriptor, &all, 1, offset, RWF_NOWAIT);  // what is in memory
+  if (got > 0) return got;
+  waited.fetch_add(1, std::memory_order_relaxed);
   return ::pread(descriptor, out, length, offset);
 }
 
@@ -110,13 +119,6 @@ void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t li
     fail_on(range.path, ErrorKind::data, "the record has {} bytes, more than the limit of {}", range.length, limit);
   resize(buffer, range.length, range.path);
   file.read(range.offset, range.length, buffer.data());
-}
-
-void read_ahead(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return;
-  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_WILLNEED);
-  ::close(descriptor);
 }
 
 }  // namespace penstock

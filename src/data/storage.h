@@ -71,8 +71,9 @@ struct ByteRange {
 void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
                 FileStamp* stamp = nullptr);
 
-// Asks the system to load the file, without waiting. Does nothing where that is not possible: reading it will tell.
-void read_ahead(const std::string& path);
+// How often a read of this process had to wait for a medium, or was of a file system that does not tell. While it grows,
+// asking for bytes before they are read pays.
+uint64_t reads_that_waited();
 
 // Reads exactly length bytes at offset, over short reads and interruptions. `call` stands in for pread in tests.
 using ReadCall = ssize_t (*)(int, void*, size_t, off_t);

@@ -25,7 +25,33 @@ void ReaderSource::open(const Graph& graph, int64_t size, uint64_t list_hash) {
 void ReaderSource::begin(SampleOrder order) {
   order_.emplace(std::move(order));
   settings_ = order_->settings();
-  cursor_ = order_->begin();
+  cursor_ = ahead_ = order_->begin();
+  announced_ = 0;
+}
+
+// Two batches are on their way while a disk loads what comes behind them. Files that are in memory cost nothing: then no
+// read waits, and nothing is announced.
+void ReaderSource::announce_what_follows(int batch_size) {
+  constexpr int kStillAfter = 16;  // batches
+  const uint64_t waited = reads_that_waited();
+  if (waited != waited_) ahead_batches_ = kStillAfter;
+  waited_ = waited;
+  if (ahead_batches_ == 0) {
+    announced_ = 0;
+    return;
+  }
+  --ahead_batches_;
+  if (announced_ <= 0) ahead_ = cursor_, announced_ = 0;
+  std::vector<ByteRange> ranges;
+  for (; announced_ < int64_t{2} * batch_size; ++announced_) {
+    if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
+    if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // of a shard without samples
+    ByteRange range = bytes_of(order_->at(ahead_.epoch, ahead_.taken++).index);
+    if (!range.path.empty()) ranges.push_back(std::move(range));
+  }
+  if (ranges.empty()) return;
+  if (!read_ahead_) read_ahead_ = std::make_unique<ReadAhead>();
+  read_ahead_->announce(ranges);
 }
 
 void ReaderSource::put(Iteration& it, int node, int i, int64_t index, const std::string& source) const {
@@ -65,6 +91,8 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
   }
   const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
   last_ = left < (mode == EpochMode::drop ? batch_size : 1);
+  announced_ -= n;
+  announce_what_follows(batch_size);
   return n;
 }
 

@@ -2,6 +2,7 @@
 // What all readers share: arguments, order, shards, checkpoints, replacements; and memory for the records they read.
 #pragma once
 #include "data/container.h"
+#include "data/read_ahead.h"
 #include "data/replacement.h"
 #include "data/sample_order.h"
 #include "exec/source.h"
@@ -57,11 +58,15 @@ class ReaderSource : public Source {
   virtual std::vector<Batch> make_outputs(int samples) const = 0;
   // The file or record of a sample of the data set, for messages and for source_info().
   virtual std::string source_of(int64_t index) const = 0;
+  // Where the bytes of a sample of the data set lie, to load them ahead; length -1: to the end of the file; no
+  // path: not known before.
+  virtual ByteRange bytes_of(int64_t index) const { return {source_of(index), 0, -1}; }
   // Values that need no reading, of sample i of the batch.
   virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
   void begin(SampleOrder order);
+  void announce_what_follows(int batch_size);
   void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;
 
   ReaderArguments arguments_;
@@ -69,6 +74,11 @@ class ReaderSource : public Source {
   std::optional<SampleOrder> order_;
   SampleOrder::Cursor cursor_;
   bool last_ = false;  // the batch before was the last one of its epoch
+  SampleOrder::Cursor ahead_;        // behind what was announced
+  int64_t announced_ = 0;            // samples between cursor_ and ahead_
+  uint64_t waited_ = 0;              // reads_that_waited() when last looked
+  int ahead_batches_ = 0;            // for which what follows is announced, though no read waits
+  std::unique_ptr<ReadAhead> read_ahead_;
 };
 
 // The operator's struct of a node, its arguments bound.

@@ -139,6 +139,7 @@ class NumpySource final : public ReaderSource {
  protected:
   std::vector<Batch> make_outputs(int n) const override { return {Batch(DType::none, 1, {}, n)}; }
   std::string source_of(int64_t index) const override { return files_[index]; }
+  ByteRange bytes_of(int64_t index) const override { return {region_ ? "" : files_[index], 0, -1}; }
 
  private:
   void read(Iteration& it, ValueRef output, int i, int64_t index) const {

@@ -100,6 +100,14 @@ class WebdatasetSource final : public ReaderSource {
     return out;
   }
   std::string source_of(int64_t index) const override { return container_->source(first_[index]); }
+  ByteRange bytes_of(int64_t index) const override {
+    int64_t first = first_[index], last = first;
+    for (size_t k = 0; k < outputs_; ++k)
+      if (const int64_t r = record_of(index, k); r >= 0) first = std::min(first, r), last = std::max(last, r);
+    ByteRange all = container_->range(first);
+    all.length = container_->offset(last) + container_->length(last) - all.offset;
+    return all;
+  }
 
  private:
   static constexpr int64_t kSmall = 4096, kGap = 2048;
