@@ -34,6 +34,7 @@ NO_ARRAYS = {
     "readers.tfrecord": "reads files: test_containers.py, test_tfrecord.py",
     "external_source": "carries every pipeline of these tests",
     "decoders.audio": "takes files: test_audio.py compares with libsndfile and DALI",
+    "decoders.video": "takes files: test_video.py compares with FFmpeg's command and DALI",
     "decoders.image": "takes files: the decoders' own tests compare with libjpeg-turbo, Pillow and OpenCV",
     "decoders.image_crop": "as decoders.image",
     "decoders.image_random_crop": "as decoders.image",

@@ -1004,6 +1004,54 @@ inline Batch image_slice(const Batch& encoded,
 }
 }  // namespace decoders
 
+namespace decoders {
+struct VideoArguments {
+  // Accepted without effect. Default: true.
+  Optional<bool> affine{};
+  // Accepted without effect: frames are always found by an index. Default: true.
+  Optional<bool> build_index{};
+  // First frame. Default: 0.
+  PerSample<int64_t> start_frame{};
+  // Distance between frames of the sequence. Default: 1.
+  PerSample<int64_t> stride{};
+  // Number of frames. Default: 0.
+  PerSample<int64_t> sequence_length{};
+  // Frame behind the last. Default: 0.
+  PerSample<int64_t> end_frame{};
+  // Numbers of frames, in any order; excludes the four above. Default: {}.
+  PerSample<std::vector<int64_t>> frames{};
+  // For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's
+  // last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.
+  // Default: "constant".
+  Optional<std::string> pad_mode{};
+  // Of frames behind the end with pad_mode constant: one value, or one for each channel. Default: {0}.
+  Optional<std::vector<int64_t>> fill_value{};
+
+  Arguments list() const {
+    Arguments a;
+    affine.add_to(a, "affine");
+    build_index.add_to(a, "build_index");
+    start_frame.add_to(a, "start_frame");
+    stride.add_to(a, "stride");
+    sequence_length.add_to(a, "sequence_length");
+    end_frame.add_to(a, "end_frame");
+    frames.add_to(a, "frames");
+    pad_mode.add_to(a, "pad_mode");
+    fill_value.add_to(a, "fill_value");
+    return a;
+  }
+};
+// Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time
+// decodes, in MP4, Matroska, WebM, AVI and others.
+//
+// Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are asked for; constant
+// and variable frame rates. RGB is what FFmpeg's libswscale makes, by the matrix and range that the stream names. A
+// rotation that a file asks for is not applied. A file that cannot be decoded is a DataError.
+inline Batch video(const Batch& encoded, const VideoArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("decoders.video", {encoded}, arguments.list(), options)[0];
+}
+}  // namespace decoders
+
 struct EraseArguments {
   // Where regions begin, the axes of one region after the other; 0 if not given.
   PerSample<std::vector<double>> anchor{};

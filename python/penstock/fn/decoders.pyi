@@ -311,3 +311,39 @@ def image_slice(
         anchor: First sample, given as an input together with shape.
     """
     ...
+
+def video(
+    encoded: Data,
+    /,
+    *,
+    affine: bool = True,
+    build_index: bool = True,
+    start_frame: int | Batch | DataNode = 0,
+    stride: int | Batch | DataNode = 1,
+    sequence_length: int | Batch | DataNode = 0,
+    end_frame: int | Batch | DataNode = 0,
+    frames: int | Sequence[int] | Batch | DataNode = [],
+    pad_mode: str = 'constant',
+    fill_value: int | Sequence[int] = [0],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time decodes, in MP4, Matroska, WebM, AVI and others.
+
+    Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are asked for; constant and variable frame rates. RGB is what FFmpeg's libswscale makes, by the matrix and range that the stream names. A rotation that a file asks for is not applied. A file that cannot be decoded is a DataError.
+
+    Arguments:
+        affine: Accepted without effect.
+        build_index: Accepted without effect: frames are always found by an index.
+        start_frame: First frame.
+        stride: Distance between frames of the sequence.
+        sequence_length: Number of frames.
+        end_frame: Frame behind the last.
+        frames: Numbers of frames, in any order; excludes the four above.
+        pad_mode: For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.
+        fill_value: Of frames behind the end with pad_mode constant: one value, or one for each channel.
+    """
+    ...

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/video/video_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace penstock {
+
+using namespace ffmpeg;
+
+namespace {
+
+constexpr int64_t kReadThrough = 16;  // packets that are read rather than jumped over
+constexpr int kFromStart = 3;         // jumps back for one frame before the file is decoded from its first packet
+constexpr int kExplode = 1 << 3;      // damage is an error, not something to conceal
+constexpr int kSkipUnreferenced = 8, kSkipNothing = 0;
+constexpr size_t kRowAlignment = 64;
+
+// Containers whose headers alone say what a decoder needs.
+bool says_all(const std::string& container) {
+  return container.starts_with("mov,") || container.starts_with("matroska");
+}
+
+}  // namespace
+
+VideoDecoder::VideoDecoder(std::shared_ptr<const VideoFile> file, int threads) : VideoDecoder(*file, threads) {
+  owner_ = std::move(file);
+}
+
+VideoDecoder::VideoDecoder(const VideoFile& file, int threads)
+    : lib_(library()), file_(&file), threads_(std::max(1, threads)) {
+  try {
+    open_codec();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+VideoDecoder::~VideoDecoder() { close(); }
+
+void VideoDecoder::close() {
+  if (codec_) lib_.avcodec_free_context(&codec_);
+  if (frame_) lib_.av_frame_free(&frame_);
+  if (scaler_) lib_.sws_freeContext(scaler_);
+  scaler_ = nullptr;
+}
+
+void VideoDecoder::set_option(const char* name, int64_t value) {
+  if (lib_.av_opt_set_int(codec_, name, value, 0) < 0) fail(ErrorKind::internal, "FFmpeg takes no {}={}", name, value);
+}
+
+void VideoDecoder::open_codec() {
+  const Listener heard;
+  const Codec* codec = lib_.avcodec_find_decoder(lib_.codec_id(file_->parameters()));
+  if (!codec) bad_data("this FFmpeg has no decoder of {} ({})", file_->codec(), lib_.version);
+  codec_ = lib_.avcodec_alloc_context3(codec);
+  frame_ = lib_.av_frame_alloc();
+  if (!codec_ || !frame_) throw std::bad_alloc();
+  if (const int code = lib_.avcodec_parameters_to_context(codec_, file_->parameters()); code < 0)
+    bad_data("the parameters of the {} stream are wrong{}", file_->codec(), heard.why(code));
+  set_option("threads", threads_);
+  set_option("max_pixels", file_->max_pixels());
+  set_option("err_detect", kExplode);
+  set_option("log_level_offset", 64);  // threads of FFmpeg print nothing
+  if (const int code = lib_.avcodec_open2(codec_, codec, nullptr); code < 0)
+    bad_data("the decoder of {} does not open{}", file_->codec(), heard.why(code));
+}
+
+// Packets in the order of the index.
+
+int64_t VideoDecoder::find_packet(const Packet& p, int64_t near) const {
+  const auto& all = file_->packets();
+  const auto same = [&](int64_t i) {
+    const auto& known = all[i];
+    if (known.size != p.size || known.position != p.position) return false;
+    return p.position >= 0 || (known.seek_pts == p.pts && known.dts == p.dts);
+  };
+  for (int64_t i = near; i >= 0; --i)
+    if (same(i)) return i;
+  return -1;
+}
+
+// Behind it the demuxer gives `packet` or one before it.
+bool VideoDecoder::arrive(int64_t packet) {
+  const auto& all = file_->packets();
+  const int64_t earlier = all[file_->key_before(packet)].dts;
+  for (const int64_t time : {all[packet].seek_pts, all[packet].dts, earlier}) {
+    if (time == kNoPts || !demuxer_->seek(time)) continue;
+    const Packet* p = demuxer_->next();
+    const int64_t found = p ? find_packet(*p, packet) : -1;
+    if (found < 0) continue;
+    demuxer_->put_back();
+    at_ = found;
+    return true;
+  }
+  return false;
+}
+
+void VideoDecoder::jump_to(int64_t packet) {
+  if (start_ >= 0 || drained_) lib_.avcodec_flush_buffers(codec_);
+  drained_ = false;
+  start_ = -1;
+  fault_.reset();
+  const auto open = [&] {
+    demuxer_ = std::make_unique<Demuxer>(file_->bytes(), says_all(file_->container()), file_->max_pixels());
+    at_ = 0;
+  };
+  if (!demuxer_) open();
+  if ((at_ > packet || packet - at_ >= kReadThrough) && !arrive(packet)) open();
+  while (at_ < packet) read_packet();
+  start_ = fed_ = packet;
+  last_ = -1;
+}
+
+const Packet* VideoDecoder::read_packet() {
+  const Packet* p = demuxer_->next();
+  if (!p || p->size != file_->packets()[at_].size)
+    bad_data("packet {} of the file is not the one that was there when it was opened", at_);
+  ++at_;
+  return p;
+}
+
+void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
+  const int64_t number = fed_;
+  auto* p = const_cast<Packet*>(read_packet());
+  p->pts = number;  // comes out with the frame
+  p->dts = kNoPts;
+  const int64_t frame = file_->packets()[number].frame;
+  const bool skip = !wanted && frame >= 0 && frame < last_wanted;
+  if (skip != skips_) {
+    set_option("skip_frame", skip ? kSkipUnreferenced : kSkipNothing);
+    skips_ = skip;
+  }
+  ++fed_;
+  const Listener heard;
+  const int code = lib_.avcodec_send_packet(codec_, p);
+  if (code == -12) throw std::bad_alloc();
+  if (code < 0 && code != kEndOfFile && !fault_) fault_ = Fault{heard.why(code), number};
+}
+
+int64_t VideoDecoder::next_frame(std::span<const int64_t> wanted) {
+  const auto total = static_cast<int64_t>(file_->packets().size());
+  const Listener heard;
+  while (!fault_) {
+    lib_.av_frame_unref(frame_);
+    const int code = lib_.avcodec_receive_frame(codec_, frame_);
+    if (code == 0) return frame_->pts >= start_ && frame_->pts < total ? frame_->pts : -1;
+    if (code == kEndOfFile) break;
+    if (code == -12) throw std::bad_alloc();
+    if (code != kTryAgain) {
+      fault_ = Fault{heard.why(code), fed_ - 1};
+      break;
+    }
+    if (fed_ < total) {
+      const int64_t frame = file_->packets()[fed_].frame;
+      feed(wanted.empty() ? -1 : wanted.back(), std::binary_search(wanted.begin(), wanted.end(), frame));
+    } else if (!drained_) {
+      drained_ = true;
+      lib_.avcodec_send_packet(codec_, nullptr);
+    } else {
+      break;
+    }
+  }
+  return -1;
+}
+
+bool VideoDecoder::continues_to(int64_t frame) const {
+  if (start_ < 0 || fault_ || last_ >= frame) return false;
+  const int64_t start = file_->start_of(frame);
+  return start >= start_ && start <= fed_ + kReadThrough / 4;
+}
+
+// Decodes on until all are there; false where one does not come. `stay`: the first without a jump.
+bool VideoDecoder::decode_to(std::span<const int64_t> frames, size_t& done, bool stay, const FrameTarget& target) {
+  for (; done < frames.size(); ++done, stay = false) {
+    if (!stay && !continues_to(frames[done])) jump_to(file_->start_of(frames[done]));
+    int64_t frame = -1;
+    while (frame < frames[done]) {
+      const int64_t packet = next_frame(frames);
+      if (packet < 0) return false;
+      frame = file_->packets()[packet].frame;
+      last_ = std::max(last_, frame);
+    }
+    if (frame > frames[done]) return false;
+    if (uint8_t* to = target(done)) convert(to, frame);
+  }
+  return true;
+}
+
+void VideoDecoder::read(std::span<const int64_t> frames, const FrameTarget& target) {
+  size_t done = 0;
+  std::optional<Fault> first;
+  const auto& packets = file_->packets();
+  try {
+    for (int tries = 0; !decode_to(frames, done, tries > 0, target); ++tries) {
+      if (!first) first = fault_;
+      if (start_ <= 0) {
+        const Fault f = first ? *first : Fault{": nothing comes of it", file_->packet_of(frames[done])};
+        bad_data("frame {} of {} cannot be decoded: packet {} at byte {}{}", frames[done], file_->frames(), f.packet,
+                 packets[f.packet].position, f.why);
+      }
+      // Some frames need more than the key packet before them: gradual refreshes, pictures that refer to what was before.
+      jump_to(tries < kFromStart ? file_->key_before(std::min(start_, file_->start_of(frames[done]))) : 0);
+    }
+  } catch (...) {
+    start_ = -1;  // the next call begins anew
+    throw;
+  }
+}
+
+void VideoDecoder::convert(uint8_t* to, int64_t frame) {
+  const int w = file_->width(), h = file_->height();
+  if (frame_->width != w || frame_->height != h)
+    bad_data("frame {} has {} x {} pixels where the video has {} x {}", frame, frame_->width, frame_->height, w, h);
+  const Listener heard;
+  int64_t matrix = 2, range = 0;
+  lib_.av_opt_get_int(codec_, "colorspace", 0, &matrix);
+  lib_.av_opt_get_int(codec_, "color_range", 0, &range);
+  if (!scaler_ || scaler_format_ != frame_->format || matrix != scaler_matrix_ || range != scaler_range_) {
+    if (scaler_) lib_.sws_freeContext(scaler_);
+    scaler_ = lib_.sws_getContext(w, h, frame_->format, w, h, kRgb24, kBicubic, nullptr, nullptr, nullptr);
+    if (!scaler_) {
+      const char* name = lib_.av_get_pix_fmt_name(frame_->format);
+      bad_data("frames of {} cannot be converted to RGB", name ? name : "an unknown kind");
+    }
+    scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
+    const bool known = matrix >= 1 && matrix <= 10 && matrix != 2 && matrix != 8 && matrix != 3;
+    const int* table = lib_.sws_getCoefficients(known ? static_cast<int>(matrix) : 5);
+    lib_.sws_setColorspaceDetails(scaler_, table, range == 2, lib_.sws_getCoefficients(5), 0, 0, 1 << 16, 1 << 16);
+  }
+  // The conversion may write past a row's end, to the next multiple of its vectors.
+  const size_t row = static_cast<size_t>(w) * 3, padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
+  uint8_t* rows = to;
+  if (row != padded) {
+    rows_.resize(padded * static_cast<size_t>(h) + kRowAlignment);
+    rows = rows_.data();
+  }
+  uint8_t* const out[4] = {rows, nullptr, nullptr, nullptr};
+  const int strides[4] = {static_cast<int>(padded), 0, 0, 0};
+  if (const int code = lib_.sws_scale(scaler_, frame_->data, frame_->linesize, 0, h, out, strides); code < h)
+    bad_data("frame {} cannot be converted to RGB{}", frame, heard.why(code));
+  if (row != padded)
+    for (int y = 0; y < h; ++y) std::memcpy(to + y * row, rows + y * padded, row);
+}
+
+std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
+  std::vector<int64_t> order;
+  VideoDecoder decoder(file, 1);
+  decoder.jump_to(0);
+  for (int64_t packet; (packet = decoder.next_frame({})) >= 0;) order.push_back(packet);
+  if (decoder.fault_)
+    bad_data("packet {} at byte {} cannot be decoded{}", decoder.fault_->packet,
+             file.packets()[std::max<int64_t>(0, decoder.fault_->packet)].position, decoder.fault_->why);
+  return order;
+}
+
+}  // namespace penstock

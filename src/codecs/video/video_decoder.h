@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of a video, by libavcodec, as RGB by libswscale.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codecs/video/demuxer.h"
+#include "codecs/video/video_file.h"
+
+namespace penstock {
+
+// Where the k-th of the wanted frames goes: height x width x 3 bytes without gaps; null: nowhere.
+using FrameTarget = std::function<uint8_t*(size_t k)>;
+
+// One place in a video, from which decoding goes on. Used by one thread at a time.
+class VideoDecoder {
+ public:
+  // threads: that FFmpeg decodes with, beside the caller's.
+  VideoDecoder(std::shared_ptr<const VideoFile> file, int threads);
+  ~VideoDecoder();
+  VideoDecoder(const VideoDecoder&) = delete;
+  VideoDecoder& operator=(const VideoDecoder&) = delete;
+
+  // Frames in ascending order, none twice. RGB is what `ffmpeg -pix_fmt rgb24` writes: libswscale's bicubic conversion by the
+  // stream's matrix (BT.601 where it names none) and range. Error (data) naming frame and byte where one cannot be decoded
+  // exactly.
+  void read(std::span<const int64_t> frames, const FrameTarget& target);
+
+  // Whether decoding may go on to this frame from where it stands, without a jump back to a key packet.
+  bool continues_to(int64_t frame) const;
+  const VideoFile& file() const { return *file_; }
+  int threads() const { return threads_; }
+
+ private:
+  friend std::vector<int64_t> order_of_decoded_frames(const VideoFile& file);
+  struct Fault {
+    std::string why;
+    int64_t packet = -1;
+  };
+  VideoDecoder(const VideoFile& file, int threads);  // of a file that is being opened
+  void open_codec();
+  void close();
+  void jump_to(int64_t packet);
+  bool arrive(int64_t packet);
+  const ffmpeg::Packet* read_packet();
+  int64_t find_packet(const ffmpeg::Packet& p, int64_t near) const;
+  void feed(int64_t last_wanted, bool wanted);
+  int64_t next_frame(std::span<const int64_t> wanted);  // the packet that it came in; -1: none is left
+  void convert(uint8_t* to, int64_t frame);
+  void set_option(const char* name, int64_t value);
+  bool decode_to(std::span<const int64_t> frames, size_t& done, bool stay, const FrameTarget& target);
+
+  const ffmpeg::Library& lib_;
+  std::shared_ptr<const VideoFile> owner_;
+  const VideoFile* file_;
+  int threads_;
+  std::unique_ptr<Demuxer> demuxer_;
+  ffmpeg::CodecContext* codec_ = nullptr;
+  ffmpeg::Frame* frame_ = nullptr;
+  ffmpeg::Scaler* scaler_ = nullptr;
+  int scaler_format_ = -1;
+  int64_t scaler_matrix_ = -1, scaler_range_ = -1;
+  std::vector<uint8_t> rows_;     // with room behind each
+
+  int64_t at_ = 0;                // the packet that the demuxer gives next
+  int64_t start_ = -1;            // the packet that decoding began at; -1: nowhere
+  int64_t fed_ = 0;               // the packet that the codec gets next
+  int64_t last_ = -1;             // the frame that came out last
+  bool drained_ = false, skips_ = false;
+  std::optional<Fault> fault_;
+};
+
+// The packets of the frames as they come out when all are decoded, for containers without times.
+std::vector<int64_t> order_of_decoded_frames(const VideoFile& file);
+
+}  // namespace penstock

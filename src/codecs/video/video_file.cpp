@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/video/video_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "codecs/video/demuxer.h"
+#include "codecs/video/video_decoder.h"
+
+namespace penstock {
+
+using namespace ffmpeg;
+
+namespace {
+
+constexpr size_t kMostPackets = size_t{1} << 26;
+
+// Whether a packet of VP8 or VP9 is only decoded, for later frames to refer to.
+bool is_hidden(const std::string& codec, const Packet& p) {
+  if (p.size < 1) return true;
+  const int first = p.data[0];
+  if (codec == "vp8") return (first & 0x10) == 0;
+  if (codec != "vp9" || first >> 6 != 2) return false;
+  const int last = p.data[p.size - 1];
+  if ((last & 0xE0) == 0xC0) return false;  // several frames, the last of which is shown
+  const int shift = (first >> 4 & 3) == 3 ? 0 : 1;           // profile 3 has one bit more
+  return (first >> shift & 1) == 0 && (first >> (shift + 2) & 1) == 0;  // shows neither its frame nor an older one
+}
+
+}  // namespace
+
+std::shared_ptr<const VideoFile> VideoFile::open(std::shared_ptr<const VideoBytes> bytes, int64_t max_pixels) {
+  const Library& lib = library();
+  std::shared_ptr<VideoFile> f(new VideoFile);
+  f->bytes_ = bytes;
+  f->max_pixels_ = max_pixels;
+  Demuxer demuxer(std::move(bytes), false, max_pixels);
+  f->container_ = demuxer.container();
+  f->time_base_ = demuxer.time_base();
+  f->width_ = lib.width(demuxer.parameters()), f->height_ = lib.height(demuxer.parameters());
+  f->codec_ = lib.avcodec_get_name(lib.codec_id(demuxer.parameters()));
+  if (f->width_ < 1 || f->height_ < 1) bad_data("a {} video of {} x {} pixels", f->codec_, f->width_, f->height_);
+  if (f->width_ > max_pixels / f->height_)
+    bad_data("{} x {} pixels are more than the limit of {}", f->width_, f->height_, max_pixels);
+  if (f->time_base_.num <= 0 || f->time_base_.den <= 0) bad_data("a time base of {} / {}", f->time_base_.num, f->time_base_.den);
+  f->parameters_ = lib.avcodec_parameters_alloc();
+  if (!f->parameters_ || lib.avcodec_parameters_copy(f->parameters_, demuxer.parameters()) < 0) throw std::bad_alloc();
+  f->read_packets(demuxer);
+  f->order_by_time();
+  if (f->shown_.empty()) bad_data("the {} file has no frames", f->container_);
+  f->find_rate(demuxer.guessed_rate());
+  return f;
+}
+
+VideoFile::~VideoFile() {
+  if (parameters_) library().avcodec_parameters_free(&parameters_);
+}
+
+void VideoFile::read_packets(Demuxer& demuxer) {
+  while (const ffmpeg::Packet* p = demuxer.next()) {
+    if (packets_.size() == kMostPackets) bad_data("more than {} packets", kMostPackets);
+    const bool hidden = (p->flags & kPacketDiscard) || is_hidden(codec_, *p);
+    const bool key = (p->flags & kPacketKey) != 0;
+    if (key || packets_.empty()) keys_.push_back(static_cast<int64_t>(packets_.size()));
+    packets_.push_back({p->pts, p->pts, p->dts, p->position, p->size, key, hidden ? -1 : 0});
+  }
+  // What comes before the first key packet cannot be decoded.
+  const auto first = std::find_if(packets_.begin(), packets_.end(), [](const Packet& p) { return p.key; });
+  if (first != packets_.end())
+    for (auto p = packets_.begin(); p != first; ++p) p->frame = -1;
+}
+
+void VideoFile::order_by_time() {
+  bool known = true;
+  for (size_t i = 0; i < packets_.size(); ++i) {
+    if (packets_[i].frame < 0) continue;
+    known &= packets_[i].pts != kNoPts;
+    shown_.push_back(static_cast<int64_t>(i));
+  }
+  const auto before = [&](int64_t a, int64_t b) { return packets_[a].pts < packets_[b].pts; };
+  if (known) {
+    std::stable_sort(shown_.begin(), shown_.end(), before);
+    for (size_t i = 1; i < shown_.size(); ++i) known &= packets_[shown_[i - 1]].pts < packets_[shown_[i]].pts;
+  }
+  if (!known) order_by_decoding();
+  for (size_t n = 0; n < shown_.size(); ++n) packets_[shown_[n]].frame = static_cast<int64_t>(n);
+}
+
+// Packets get the place at which their frames come out as their time, so that the rest needs to know nothing of it.
+void VideoFile::order_by_decoding() {
+  shown_ = order_of_decoded_frames(*this);
+  for (auto& p : packets_) p.frame = -1, p.pts = kNoPts;
+  for (size_t n = 0; n < shown_.size(); ++n) packets_[shown_[n]].pts = static_cast<int64_t>(n);
+  int64_t last = 0;
+  for (auto& p : packets_) p.pts == kNoPts ? p.pts = last : last = p.pts;
+  timed_ = false;
+}
+
+void VideoFile::find_rate(double guessed) {
+  rate_ = guessed;
+  if (!timed_ || shown_.size() < 2) return;
+  int64_t least = INT64_MAX, most = 0;
+  for (size_t i = 1; i < shown_.size(); ++i) {
+    const int64_t step = packets_[shown_[i]].pts - packets_[shown_[i - 1]].pts;
+    least = std::min(least, step), most = std::max(most, step);
+  }
+  constant_ = most - least <= std::max<int64_t>(1, least / 50);  // times are rounded
+  const double seconds = static_cast<double>(packets_[shown_.back()].pts - packets_[shown_[0]].pts) * time_base_.num / time_base_.den;
+  const double measured = seconds > 0 ? static_cast<double>(shown_.size() - 1) / seconds : 0;
+  if (measured > 0 && (rate_ <= 0 || std::abs(rate_ - measured) > 0.02 * measured)) rate_ = measured;
+}
+
+double VideoFile::seconds(int64_t frame) const {
+  if (!timed_) return rate_ > 0 ? static_cast<double>(frame) / rate_ : 0;
+  return static_cast<double>(packets_[shown_[frame]].pts) * time_base_.num / time_base_.den;
+}
+
+int64_t VideoFile::start_of(int64_t frame) const {
+  const int64_t packet = shown_[frame];
+  auto key = std::upper_bound(keys_.begin(), keys_.end(), packet);
+  while (key != keys_.begin()) {
+    --key;
+    if (packets_[*key].pts <= packets_[packet].pts) return *key;
+  }
+  return 0;
+}
+
+int64_t VideoFile::key_before(int64_t packet) const {
+  const auto key = std::lower_bound(keys_.begin(), keys_.end(), packet);
+  return key == keys_.begin() ? 0 : *(key - 1);
+}
+
+}  // namespace penstock

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A video: what its headers say and where its frames are.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codecs/video/ffmpeg_library.h"
+#include "codecs/video/video_bytes.h"
+
+namespace penstock {
+
+constexpr int64_t kMostVideoPixels = 178956970;  // of a frame; checked before memory is taken
+
+// Frames are numbered from 0 in the order in which they are shown. The index is made by reading all packets, without
+// decoding them; only where a container has no times of presentation (H.264 with B-frames in AVI) the file is decoded once.
+class VideoFile {
+ public:
+  // Error (data) where it is no video, has no frames, or is larger than max_pixels.
+  static std::shared_ptr<const VideoFile> open(std::shared_ptr<const VideoBytes> bytes, int64_t max_pixels = kMostVideoPixels);
+  ~VideoFile();
+  VideoFile(const VideoFile&) = delete;
+  VideoFile& operator=(const VideoFile&) = delete;
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  int64_t frames() const { return static_cast<int64_t>(shown_.size()); }
+  double rate() const { return rate_; }           // frames a second, on average
+  bool constant_rate() const { return constant_; }
+  double seconds(int64_t frame) const;            // when it is shown, in the container's time
+  const std::string& codec() const { return codec_; }
+  const std::string& container() const { return container_; }
+
+  // For the decoder.
+  struct Packet {  // in the order of decoding
+    int64_t pts;            // the order of frames
+    int64_t seek_pts, dts;  // as the container has them
+    int64_t position;       // in the file; -1: not known
+    int32_t size;
+    bool key;
+    int64_t frame;  // -1: it is not shown
+  };
+  const std::vector<Packet>& packets() const { return packets_; }
+  int64_t packet_of(int64_t frame) const { return shown_[frame]; }
+  // The packet to decode from so that the frame is exact: the last key packet before it that is not shown after it.
+  int64_t start_of(int64_t frame) const;
+  // The key packet before `packet`; 0 where there is none.
+  int64_t key_before(int64_t packet) const;
+  const std::shared_ptr<const VideoBytes>& bytes() const { return bytes_; }
+  ffmpeg::Parameters* parameters() const { return parameters_; }
+  int64_t max_pixels() const { return max_pixels_; }
+
+ private:
+  VideoFile() = default;
+  void read_packets(class Demuxer& demuxer);
+  void order_by_time();
+  void order_by_decoding();
+  void find_rate(double guessed);
+
+  std::shared_ptr<const VideoBytes> bytes_;
+  ffmpeg::Parameters* parameters_ = nullptr;
+  int width_ = 0, height_ = 0;
+  double rate_ = 0;
+  bool constant_ = true, timed_ = true;  // timed: the container has times of presentation
+  ffmpeg::Rational time_base_;
+  std::string codec_, container_;
+  int64_t max_pixels_ = 0;
+  std::vector<Packet> packets_;
+  std::vector<int64_t> shown_, keys_;  // packets
+};
+
+}  // namespace penstock

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <mutex>
+
+#include "base/thread_pool.h"
+#include "codecs/video/frame_choice.h"
+#include "codecs/video/video_decoder.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct DecodersVideo {
+  bool affine = true, build_index = true;
+  PerSample<int> start_frame = 0, stride = 1, sequence_length = 0, end_frame = 0;
+  PerSample<std::vector<int64_t>> frames;
+  std::string pad_mode = "constant";
+  std::vector<int64_t> fill_value{0};
+
+  static Schema<DecodersVideo> schema() {
+    using Op = DecodersVideo;
+    return Schema<Op>("decoders.video",
+                      "Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time "
+                      "decodes, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d uint8. Output: uint8, "
+                      "FHWC, RGB, all frames or those that are asked for; constant and variable frame rates. RGB is what FFmpeg's "
+                      "libswscale makes, by the matrix and range that the stream names. A rotation that a file asks for is not "
+                      "applied. A file that cannot be decoded is a DataError.")
+        .arg("affine", &Op::affine, "Accepted without effect.")
+        .arg("build_index", &Op::build_index, "Accepted without effect: frames are always found by an index.")
+        .arg("start_frame", &Op::start_frame, "First frame.", at_least(0))
+        .arg("stride", &Op::stride, "Distance between frames of the sequence.", at_least(1))
+        .arg("sequence_length", &Op::sequence_length, "Number of frames.", at_least(0))
+        .arg("end_frame", &Op::end_frame, "Frame behind the last.", at_least(0))
+        .arg("frames", &Op::frames, "Numbers of frames, in any order; excludes the four above.")
+        .arg("pad_mode", &Op::pad_mode,
+             "For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's last frame; "
+             "reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.")
+        .arg("fill_value", &Op::fill_value, "Of frames behind the end with pad_mode constant: one value, or one for each channel.")
+        .input_names({"encoded"}).batch_wide().oracle("ffmpeg");
+  }
+  void check(std::span<const ValueType> in) const {
+    if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
+      bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
+    parse_frame_padding(pad_mode);
+    check_fill_value(fill_value);
+    if (frames.given() && (start_frame.given() || stride.given() || sequence_length.given() || end_frame.given()))
+      bad_argument("frames excludes start_frame, end_frame, sequence_length and stride");
+    if (end_frame.given() && sequence_length.given()) bad_argument("end_frame and sequence_length exclude each other");
+  }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 4, "FHWC"}; }
+
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = {-1, -1, -1, 3};
+    const auto* files = static_cast<const std::span<const Batch>*>(s.batch_state);
+    if (!files) return;
+    const auto file = open(s, (*files)[0].view(s.index));
+    const int64_t n = static_cast<int64_t>(chosen(s, *file).size());
+    checked_bytes(n * file->height(), static_cast<size_t>(file->width()) * 3);
+    out[0] = {n, file->height(), file->width(), 3};
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    std::shared_ptr<const VideoFile> file;
+    int videos = 1;
+    {
+      const std::lock_guard lock(opened_->mutex);
+      videos = static_cast<int>(opened_->files.size());
+      file = std::move(opened_->files[s.index]);
+    }
+    if (!file) file = open(s, in[0]);
+    const auto wanted = chosen(s, *file);
+    VideoDecoder decoder(file, videos >= usable_cores() ? 1 : usable_cores());
+    decode_frames(decoder, wanted, fill_value, out[0].as<uint8_t>());
+  }
+
+ private:
+  struct Opened {  // between shapes() and run()
+    std::mutex mutex;
+    std::map<int, std::shared_ptr<const VideoFile>> files;
+  };
+  std::shared_ptr<Opened> opened_ = std::make_shared<Opened>();
+
+  std::shared_ptr<const VideoFile> open(const SampleContext& s, const View& v) const {
+    if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, one after the other");
+    auto file = VideoFile::open(std::make_shared<VideoInMemory>(std::span(v.as<const uint8_t>(), static_cast<size_t>(v.volume()))));
+    const std::lock_guard lock(opened_->mutex);
+    return opened_->files[s.index] = std::move(file);
+  }
+  std::vector<int64_t> chosen(const SampleContext& s, const VideoFile& file) const {
+    const int64_t total = file.frames();
+    const FramePadding padding = parse_frame_padding(pad_mode);
+    if (frames.given()) {
+      auto wanted = frames[s.index];
+      if (static_cast<int64_t>(wanted.size()) > kMostFrames) bad_argument("{} frames in one sequence, more than {}", wanted.size(), kMostFrames);
+      for (auto& f : wanted) {
+        if (f < 0) bad_argument("frames must not be negative, got {}", f);
+        if (f >= total && padding == FramePadding::none) bad_data("frame {} of a video of {} frames", f, total);
+        f = frame_or_padding(f, total, padding);
+      }
+      return wanted;
+    }
+    const int64_t first = start_frame[s.index], step = stride[s.index];
+    if (first >= total) bad_data("start_frame is {} in a video of {} frames", first, total);
+    int64_t count = (total - first + step - 1) / step;
+    if (sequence_length.given()) count = sequence_length[s.index];
+    if (end_frame.given()) {
+      if (end_frame[s.index] <= first) bad_argument("end_frame {} is not behind start_frame {}", end_frame[s.index], first);
+      count = (end_frame[s.index] - first + step - 1) / step;
+    }
+    return choose_frames(first, step, count, total, padding);
+  }
+};
+PENSTOCK_OPERATOR(DecodersVideo);
+
+}  // namespace penstock
