@@ -9,7 +9,7 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
-    from . import control, math, plugin, tfrecord, torch
+    from . import control, math, plugin, storage, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
 
@@ -26,7 +26,7 @@ def __getattr__(name):
     if name == "FunctionError":
         from .python_function import FunctionError
         return FunctionError
-    if name in ("control", "math", "pictures", "pipeline", "plugin", "python_function", "sources", "tensors", "tfrecord", "torch"):
+    if name in ("control", "math", "pictures", "pipeline", "plugin", "python_function", "sources", "storage", "tensors", "tfrecord", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -15,5 +15,6 @@ void bind_device_memory(nb::module_& m);
 void bind_containers(nb::module_& m);
 void bind_operators(nb::module_& m);
 void bind_pipeline(nb::module_& m);
+void bind_remote(nb::module_& m);
 
 }  // namespace penstock::python

@@ -29,4 +29,5 @@ NB_MODULE(_core, m) {
   bind_file_tools(m);
   bind_gpu(m);
   bind_device_memory(m);
+  bind_remote(m);
 }

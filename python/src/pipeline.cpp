@@ -275,11 +275,16 @@ void bind_pipeline(nb::module_& m) {
              o.entropy_index = entropy_index;
              o.device = device;
              o.one_stream = one_stream;
-             auto pipeline = std::make_unique<Pipeline>(g, std::move(o));
+             std::unique_ptr<Pipeline> pipeline;
+             {
+               nb::gil_scoped_release release;  // readers may wait for remote storage, whose client needs it
+               pipeline = std::make_unique<Pipeline>(g, std::move(o));
+             }
              new (self) P{std::move(pipeline), {}};
            })
       .def_static("from_json", [](const std::string& text) {
              auto p = std::make_unique<P>();
+             nb::gil_scoped_release release;
              p->pipeline = Pipeline::from_json(text);
              return p.release();
            })

@@ -10,6 +10,7 @@
 #include "base/error_of.h"
 #include "data/container_index.h"
 #include "data/hash.h"
+#include "data/remote_list.h"
 #include "data/replace_file.h"
 
 namespace penstock {
@@ -20,6 +21,7 @@ Bytes FileScan::at(int64_t offset, int64_t length, const char* what) {
   if (offset < 0 || length < 0 || offset > bytes_ || length > bytes_ - offset)
     fail(offset, "{} of {} bytes does not lie inside the file of {} bytes", what, length, bytes_);
   if (offset < start_ || offset + length > start_ + length_) {
+    if (file_.remote()) return remote_at(offset, length);
     const bool follows = offset >= start_ && offset <= start_ + length_ + kLeast;
     piece_ = follows ? std::min(2 * piece_, kMost) : kLeast;
     const int64_t take = std::min(std::max(length, piece_), bytes_ - offset);
@@ -31,10 +33,38 @@ Bytes FileScan::at(int64_t offset, int64_t length, const char* what) {
   return {buffer_.data() + (offset - start_), static_cast<size_t>(length)};
 }
 
+// Large blocks, and where they are read one behind the other the next ones meanwhile: a request takes long.
+Bytes FileScan::remote_at(int64_t offset, int64_t length) {
+  constexpr int64_t kBlock = 1 << 22, kAhead = 16;
+  const int64_t first = offset / kBlock, behind = (offset + length + kBlock - 1) / kBlock;
+  const int64_t start = first * kBlock, end = std::min(behind * kBlock, bytes_);
+  if (static_cast<int64_t>(buffer_.size()) < end - start) buffer_.resize(static_cast<size_t>(end - start));
+  const bool follows = start_ + length_ == start && length_ > 0;
+  length_ = 0;
+  if (follows) {
+    std::vector<ByteRange> next;
+    for (int64_t at = start; at < bytes_ && at < end + kAhead * kBlock; at += kBlock)
+      next.push_back({file_.path(), at, std::min(kBlock, bytes_ - at)});
+    RemoteStorage::instance().announce(this, next);
+  }
+  for (int64_t at = start; at < end; at += kBlock)
+    file_.read(at, std::min(kBlock, bytes_ - at), buffer_.data() + (at - start));
+  start_ = start, length_ = end - start;
+  return {buffer_.data() + (offset - start_), static_cast<size_t>(length)};
+}
+
+FileScan::~FileScan() {
+  if (file_.remote()) RemoteStorage::instance().forget(this);
+}
+
 std::vector<std::string> expand_paths(std::span<const std::string> paths) {
   std::vector<std::string> out;
   for (const auto& path : paths) {
     std::error_code ignored;
+    if (is_url(path)) {
+      expand_url(path, out);
+      continue;
+    }
     if (path.find_first_of("*?[") == std::string::npos || fs::exists(path, ignored)) {
       out.push_back(path);
       continue;
@@ -58,8 +88,7 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
     FileScan through(file);
     return format.scan(through);
   };
-  std::error_code ignored;
-  if (!index_path.empty() && (fs::exists(index_path, ignored) || !format.index_text)) {
+  if (!index_path.empty() && (exists(index_path) || !format.index_text)) {
     std::vector<uint8_t> text;
     read_file(index_path, text, int64_t{1} << 36);
     ContainerIndex index = format.parse_index({text.begin(), text.end()}, index_path, stamp.bytes);
@@ -68,9 +97,10 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
               "another file?", i, index.lengths[i], index.offsets[i], path, stamp.bytes);
     return index;
   }
-  if (auto kept = kept_index(format.name, path, stamp); kept && index_path.empty()) return std::move(*kept);
+  const bool in_cache = index_path.empty() || is_url(index_path);  // nothing is written to remote storage
+  if (auto kept = kept_index(format.name, path, stamp); kept && in_cache) return std::move(*kept);
   ContainerIndex index = scan();
-  if (index_path.empty()) {
+  if (in_cache) {
     keep_index(format.name, path, stamp, index);
   } else {
     const std::string text = format.index_text(index);
@@ -135,7 +165,7 @@ std::shared_ptr<const OpenFile> Container::open(int file) const {
   if (now.bytes != stamps_[file].bytes || now.modified_ns != stamps_[file].modified_ns)
     fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: {} bytes, they were {}", now.bytes,
             stamps_[file].bytes);
-  if (recent_.size() >= kMostOpen) {
+  if (recent_.size() >= kMostOpen && !opened->remote()) {
     places_[recent_.back().file] = recent_.end();
     recent_.pop_back();
   }

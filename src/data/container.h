@@ -27,6 +27,8 @@ struct ContainerIndex {
 class FileScan {
  public:
   explicit FileScan(const OpenFile& file) : file_(file), bytes_(file.stamp().bytes) {}
+  ~FileScan();
+  FileScan(const FileScan&) = delete;
   const OpenFile& file() const { return file_; }
   int64_t bytes() const { return bytes_; }
   // The piece; valid until the next call. Error (data), with path and offset, where it does not lie in the file.
@@ -37,6 +39,7 @@ class FileScan {
   }
 
  private:
+  Bytes remote_at(int64_t offset, int64_t length);
   static constexpr int64_t kLeast = 4096, kMost = 1 << 18;
   const OpenFile& file_;
   int64_t bytes_;
@@ -53,7 +56,7 @@ struct ContainerFormat {
   std::function<std::string(const ContainerIndex&)> index_text; // null: a missing index file is an error
 };
 
-// Paths with *, ? or [ become the files that match, sorted. Error (file_missing) where none does.
+// Paths with *, ? or [ become the files that match, sorted; URLs too, except http's, which cannot be listed. Error (file_missing) where none does.
 std::vector<std::string> expand_paths(std::span<const std::string> paths);
 
 class Container {

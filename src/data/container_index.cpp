@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "base/error_of.h"
 #include "data/hash.h"
+#include "data/remote_client.h"
 #include "data/replace_file.h"
 
 namespace penstock {
@@ -23,7 +24,7 @@ static std::string file_of(const std::string& format, const std::string& path) {
   const std::string cache = cache_folder();
   if (cache.empty()) return {};
   std::error_code ignored;
-  const fs::path full = fs::absolute(path, ignored).lexically_normal();
+  const fs::path full = is_url(path) ? fs::path(path) : fs::absolute(path, ignored).lexically_normal();
   std::string name = full.filename();
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '_';

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <system_error>
 
 #include "base/error.h"
 #include "data/glob.h"
 #include "data/hash.h"
+#include "data/remote.h"
 #include "data/storage.h"
 
 namespace penstock {
@@ -67,6 +69,11 @@ FileList FileList::from_folder(const std::string& root, const FolderOptions& opt
   FileList list;
   list.root_ = with_slash(root);
   bool skipped_files = false;
+  if (is_url(root)) {
+    list.add_objects(options.dir_filters.empty() ? nullptr : &folders, files, skipped_files);
+    list.check_classes(root, options, skipped_files);
+    return list;
+  }
   list.class_names_ = list_folder(list.root_, [&](const std::string& name, unsigned char type) {
     const Entry kind = kind_of(list.root_ + name, type);
     if (kind == Entry::nowhere) fail_with_errno(list.root_ + name, "cannot examine the entry", errno);
@@ -82,6 +89,30 @@ FileList FileList::from_folder(const std::string& root, const FolderOptions& opt
     });
     for (const auto& name : names) list.add(folder + name, static_cast<int32_t>(label));
   }
+  list.check_classes(root, options, skipped_files);
+  return list;
+}
+
+// Folders of a bucket are what stands before a "/" in the names of objects.
+void FileList::add_objects(const GlobFilter* folders, const GlobFilter& files, bool& skipped_files) {
+  std::map<std::string, std::vector<std::string>> names;  // "a-b" comes behind "a", its objects before those of "a"
+  for (const RemoteEntry& object : RemoteStorage::instance().list(root_)) {
+    const size_t slash = object.name.find('/');
+    skipped_files |= slash == std::string::npos;
+    if (slash == 0 || slash == std::string::npos) continue;
+    const std::string folder = object.name.substr(0, slash), name = object.name.substr(slash + 1);
+    if (folders && !folders->matches(folder)) continue;
+    auto& inside = names[folder];
+    if (!name.empty() && name.find('/') == std::string::npos && files.matches(name)) inside.push_back(object.name);
+  }
+  for (const auto& [folder, inside] : names) {
+    for (const auto& name : inside) add(name, static_cast<int32_t>(class_names_.size()));
+    class_names_.push_back(folder);
+  }
+}
+
+void FileList::check_classes(const std::string& root, const FolderOptions& options, bool skipped_files) const {
+  const FileList& list = *this;
   if (list.class_names_.empty()) {
     if (!options.dir_filters.empty()) fail_on(root, ErrorKind::data, "no subfolder matches dir_filters");
     if (!skipped_files) fail_on(root, ErrorKind::data, "the folder is empty");
@@ -92,7 +123,6 @@ FileList FileList::from_folder(const std::string& root, const FolderOptions& opt
     fail_on(root, ErrorKind::data, "no file in its {} subfolders matches file_filters ({})", list.class_names_.size(),
             fmt::join(options.file_filters, " "));
   }
-  return list;
 }
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -160,7 +190,7 @@ std::string_view FileList::name(int64_t index) const {
 
 std::string FileList::path(int64_t index) const {
   const std::string_view file = name(index);
-  return file.front() == '/' ? std::string(file) : root_ + std::string(file);
+  return path_in(root_, file);
 }
 
 uint64_t FileList::hash() const {

@@ -7,6 +7,8 @@
 
 namespace penstock {
 
+class GlobFilter;
+
 // Files and their labels, in the order of the data set. About the length of a path plus 12 bytes for each file.
 class FileList {
  public:
@@ -19,7 +21,7 @@ class FileList {
 
   // Each subfolder of root is a class; labels are 0, 1, 2 ... over the subfolders that dir_filters leave, sorted by
   // bytes, those without files included. Files are sorted by name inside their class; folders inside a class are not
-  // entered. Symbolic links are followed. Errors: file_missing or data, with the path, where a folder cannot be listed
+  // entered. Symbolic links are followed. root may be a URL whose storage can list objects. Errors: file_missing or data, with the path, where a folder cannot be listed
   // or a link in root leads nowhere; data where there is no class folder or no file that the filters leave; argument
   // where file_filters is empty.
   static FileList from_folder(const std::string& root, const FolderOptions& options);
@@ -43,6 +45,8 @@ class FileList {
 
  private:
   void add(std::string_view name, int32_t label);
+  void add_objects(const GlobFilter* folders, const GlobFilter& files, bool& skipped_files);  // of the URL root_
+  void check_classes(const std::string& root, const FolderOptions& options, bool skipped_files) const;
 
   std::string root_;   // "" or ending in "/"
   std::string names_;  // one after the other

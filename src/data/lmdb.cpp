@@ -4,6 +4,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "data/remote_client.h"
+
 namespace penstock {
 namespace {
 
@@ -133,6 +135,7 @@ ContainerFormat lmdb_format(bool with_keys) {
 }
 
 std::string lmdb_file(const std::string& path) {
+  if (is_url(path)) return path.ends_with(".mdb") ? path : path_in(path, "data.mdb");
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored) ? path + "/data.mdb" : path;
 }

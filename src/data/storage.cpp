@@ -9,9 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
+
+#include "data/remote_file.h"
 
 namespace penstock {
 
@@ -32,14 +37,21 @@ static const char* kind_of(mode_t mode) {
 // Non-blocking, so that a pipe without a writer opens at once and can be refused.
 OpenFile::OpenFile(std::string path) : path_(std::move(path)) {
   if (path_.find('\0') != std::string::npos) fail_on(path_.c_str(), ErrorKind::argument, "the path holds a zero byte");
+  if (is_url(path_)) {
+    remote_ = std::make_unique<const RemoteFile>(path_);
+    return;
+  }
   do descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0) fail_with_errno(path_, "cannot open the file", errno);
 }
 
-OpenFile::~OpenFile() { ::close(descriptor_); }
+OpenFile::~OpenFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 FileStamp OpenFile::stamp() const {
+  if (remote_) return stamp_of(remote_->stamp());
   struct stat info;
   if (::fstat(descriptor_, &info) != 0) fail_with_errno(path_, "cannot examine the file", errno);
   if (!S_ISREG(info.st_mode)) fail_on(path_, ErrorKind::data, "is {}, not a regular file", kind_of(info.st_mode));
@@ -58,6 +70,7 @@ static ssize_t system_read(int descriptor, void* out, size_t length, off_t offse
 }
 
 void OpenFile::read(int64_t offset, int64_t length, uint8_t* out) const {
+  if (remote_) return remote_->read(offset, length, out);
   read_exactly(descriptor_, path_, offset, length, out, system_read);
 }
 
@@ -89,13 +102,18 @@ void read_exactly(int descriptor, const std::string& path, int64_t offset, int64
 
 int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64_t)>& room, int64_t limit,
                      FileStamp* stamp) {
-  const OpenFile file(path);
-  const FileStamp found = file.stamp();
+  std::optional<OpenFile> file;
+  std::shared_ptr<const RemoteObject> object;  // one request, not two
+  if (is_url(path)) object = RemoteStorage::instance().whole(path, limit);
+  else file.emplace(path);
+  const FileStamp found = object ? stamp_of(object->stamp) : file->stamp();
   const int64_t size = found.bytes;
   if (stamp) *stamp = found;
   if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
   if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
-  file.read(0, size, room(size));
+  uint8_t* out = room(size);
+  if (object) std::memcpy(out, object->body.data(), static_cast<size_t>(size));
+  else file->read(0, size, out);
   return size;
 }
 
@@ -119,6 +137,25 @@ void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t li
     fail_on(range.path, ErrorKind::data, "the record has {} bytes, more than the limit of {}", range.length, limit);
   resize(buffer, range.length, range.path);
   file.read(range.offset, range.length, buffer.data());
+}
+
+bool exists(const std::string& path) {
+  if (!is_url(path)) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+  }
+  try {
+    RemoteStorage::instance().head(path);
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::file_missing) throw;
+    return false;
+  }
+}
+
+std::string path_in(const std::string& folder, std::string_view name) {
+  if (folder.empty() || name.starts_with('/') || is_url(name)) return std::string(name);
+  return folder + (folder.ends_with('/') ? "" : "/") + std::string(name);
 }
 
 }  // namespace penstock

@@ -21,7 +21,7 @@ class ContainerSource : public ReaderSource {
   void open(const Graph& g, std::shared_ptr<const Container> container);
   const Container& container() const { return *container_; }
   std::string source_of(int64_t index) const override { return container_->source(index); }
-  ByteRange bytes_of(int64_t index) const override { return container_->range(index); }
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { out.push_back(container_->range(index)); }
   // Takes the sample's values out of the record. Errors get the record's source.
   virtual void take(Iteration& it, int node, int i, int64_t index, const LoadedRecord& record) const = 0;
 

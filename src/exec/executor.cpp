@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "data/remote.h"
 #include "exec/decode_engine.h"
 #include "graph/stage_growth.h"
 
@@ -302,6 +303,7 @@ void Executor::serve(int thread, int lane) {
   // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the mutex.
   std::shared_ptr<Iteration> done;
   bool watches = false;
+  const RemoteWait wait(stop_);
   std::unique_lock lock(mutex_);
   for (;;) {
     Task task;

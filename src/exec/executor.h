@@ -182,7 +182,8 @@ class Executor {
   std::deque<std::shared_ptr<Iteration>> queue_;
   std::shared_ptr<OutputSlots> slots_;
   uint64_t next_number_ = 0;
-  bool stop_ = false, consumer_waits_ = false;
+  std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
+  bool consumer_waits_ = false;
   uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
   std::map<int, std::string> delivered_states_;
   int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/hash.h"
+#include "data/remote_client.h"
 
 namespace penstock {
 
@@ -28,7 +29,7 @@ void check_index_option(const std::string& option) {
 
 std::string index_path(const std::string& cache, const std::string& data_set) {
   std::error_code ignored;
-  fs::path folder = fs::absolute(data_set, ignored).lexically_normal();
+  fs::path folder = is_url(data_set) ? fs::path(data_set) : fs::absolute(data_set, ignored).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
   const auto file_of = [&](const fs::path& set) {
     std::string name = set.filename();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "data/remote.h"
+
 namespace penstock {
 
 ReaderSource::ReaderSource(const ReaderOptions& o) {
@@ -20,6 +22,12 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
 void ReaderSource::open(const Graph& graph, int64_t size, uint64_t list_hash) {
   settings_ = order_settings(arguments_, graph.seed(), size, list_hash);
   begin(SampleOrder(settings_));
+  ranges_of(0, ranges_);
+  remote_ = !ranges_.empty() && is_url(ranges_[0].path);
+}
+
+ReaderSource::~ReaderSource() {
+  if (remote_) RemoteStorage::instance().forget(this);
 }
 
 void ReaderSource::begin(SampleOrder order) {
@@ -27,6 +35,7 @@ void ReaderSource::begin(SampleOrder order) {
   settings_ = order_->settings();
   cursor_ = ahead_ = order_->begin();
   announced_ = 0;
+  if (remote_) RemoteStorage::instance().forget(this);
 }
 
 // Two batches are on their way while a disk loads what comes behind them. Files that are in memory cost nothing: then no
@@ -42,16 +51,39 @@ void ReaderSource::announce_what_follows(int batch_size) {
   }
   --ahead_batches_;
   if (announced_ <= 0) ahead_ = cursor_, announced_ = 0;
-  std::vector<ByteRange> ranges;
+  ranges_.clear();
   for (; announced_ < int64_t{2} * batch_size; ++announced_) {
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // of a shard without samples
-    ByteRange range = bytes_of(order_->at(ahead_.epoch, ahead_.taken++).index);
-    if (!range.path.empty()) ranges.push_back(std::move(range));
+    ranges_of(order_->at(ahead_.epoch, ahead_.taken++).index, ranges_);
   }
-  if (ranges.empty()) return;
+  if (ranges_.empty()) return;
   if (!read_ahead_) read_ahead_ = std::make_unique<ReadAhead>();
-  read_ahead_->announce(ranges);
+  read_ahead_->announce(ranges_);
+}
+
+// Of remote storage, in large pieces, so that neighbors in a container become one request.
+void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
+  constexpr int64_t kMostSamples = 1 << 15, kBytes = int64_t{64} << 20, kFile = 1 << 18;  // bytes that a file may have
+  if (announced_ > std::max<int64_t>(window_ / 2, batch_size)) return;  // until half of it is read
+  int64_t bytes = 0;
+  ranges_.clear();
+  while (announced_ < 2 * batch_size || (bytes < kBytes && announced_ < kMostSamples)) {
+    const size_t before = ranges_.size();
+    if (mode == EpochMode::stream) {
+      ranges_of(order_->next(ahead_, batch_size).index, ranges_);
+    } else {
+      const int64_t length = order_->length(ahead_.epoch);
+      if (ahead_.taken >= length - (mode == EpochMode::drop ? length % batch_size : 0)) ahead_ = {ahead_.epoch + 1, 0};
+      if (order_->length(ahead_.epoch) <= (mode == EpochMode::drop ? batch_size - 1 : 0)) break;
+      ranges_of(order_->at(ahead_.epoch, ahead_.taken++).index, ranges_);
+    }
+    ++announced_;
+    for (size_t i = before; i < ranges_.size(); ++i) bytes += ranges_[i].length < 0 ? kFile : ranges_[i].length;
+  }
+  window_ = announced_;
+  std::erase_if(ranges_, [](const ByteRange& r) { return !is_url(r.path); });
+  RemoteStorage::instance().announce(this, ranges_);
 }
 
 void ReaderSource::put(Iteration& it, int node, int i, int64_t index, const std::string& source) const {
@@ -61,6 +93,7 @@ void ReaderSource::put(Iteration& it, int node, int i, int64_t index, const std:
 }
 
 int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) {
+  if (remote_) ask_for_what_follows(batch_size, mode);
   int n = batch_size;
   if (mode != EpochMode::stream) {
     for (int tries = 0;; ++tries) {
@@ -92,7 +125,7 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
   const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
   last_ = left < (mode == EpochMode::drop ? batch_size : 1);
   announced_ -= n;
-  announce_what_follows(batch_size);
+  if (!remote_) announce_what_follows(batch_size);
   return n;
 }
 

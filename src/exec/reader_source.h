@@ -41,6 +41,7 @@ template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
 
 class ReaderSource : public Source {
  public:
+  ~ReaderSource() override;
   int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) final;
   bool replace(Iteration& it, int node, int sample, uint32_t attempt) final;
   std::optional<ReaderMeta> meta() const final;
@@ -58,14 +59,15 @@ class ReaderSource : public Source {
   virtual std::vector<Batch> make_outputs(int samples) const = 0;
   // The file or record of a sample of the data set, for messages and for source_info().
   virtual std::string source_of(int64_t index) const = 0;
-  // Where the bytes of a sample of the data set lie, to load them ahead; length -1: to the end of the file; no
-  // path: not known before.
-  virtual ByteRange bytes_of(int64_t index) const { return {source_of(index), 0, -1}; }
+  // What load() or a later step reads of a sample of the data set, to have it loaded ahead; length -1: to the end of the
+  // file.
+  virtual void ranges_of(int64_t index, std::vector<ByteRange>& out) const { out.push_back({source_of(index), 0, -1}); }
   // Values that need no reading, of sample i of the batch.
   virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
   void begin(SampleOrder order);
+  void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size);
   void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;
 
@@ -76,6 +78,9 @@ class ReaderSource : public Source {
   bool last_ = false;  // the batch before was the last one of its epoch
   SampleOrder::Cursor ahead_;        // behind what was announced
   int64_t announced_ = 0;            // samples between cursor_ and ahead_
+  std::vector<ByteRange> ranges_;
+  bool remote_ = false;              // the samples lie in remote storage
+  int64_t window_ = 0;               // announced_ when remote storage was asked last
   uint64_t waited_ = 0;              // reads_that_waited() when last looked
   int ahead_batches_ = 0;            // for which what follows is announced, though no read waits
   std::unique_ptr<ReadAhead> read_ahead_;

@@ -102,8 +102,7 @@ class CocoSource final : public ReaderSource {
     return out;
   }
   std::string source_of(int64_t index) const override {
-    const std::string& name = images_[index].file_name;
-    return a_.file_root.empty() || name.starts_with('/') ? name : a_.file_root + (a_.file_root.ends_with('/') ? "" : "/") + name;
+    return path_in(a_.file_root, images_[index].file_name);
   }
 
  private:

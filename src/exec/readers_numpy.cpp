@@ -8,6 +8,7 @@
 #include "data/glob.h"
 #include "data/hash.h"
 #include "data/npy.h"
+#include "data/remote_list.h"
 #include "exec/reader_source.h"
 #include "ops/machine/slice_window.h"
 
@@ -53,16 +54,12 @@ struct ReadersNumpy : ReaderOptions {
 };
 PENSTOCK_OPERATOR(ReadersNumpy);
 
-std::string joined(const std::string& root, const std::string& name) {
-  return root.empty() || name.starts_with('/') ? name : root + (root.ends_with('/') ? "" : "/") + name;
-}
-
 // The root's own files, then those of its subfolders, sorted.
 std::vector<std::string> list_files(const ReadersNumpy& a) {
   const int ways = !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
   if (ways != 1) bad_argument("give exactly one of file_root, file_list and files");
   std::vector<std::string> out;
-  for (const auto& f : a.files) out.push_back(joined(a.file_root, f));
+  for (const auto& f : a.files) out.push_back(path_in(a.file_root, f));
   if (!a.file_list.empty()) {
     std::vector<uint8_t> text;
     read_file(a.file_list, text);
@@ -70,25 +67,28 @@ std::vector<std::string> list_files(const ReadersNumpy& a) {
     const std::string root = a.file_root.empty() ? fs::path(a.file_list).parent_path().string() : a.file_root;
     for (std::string line; std::getline(lines, line);) {
       while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-      if (!line.empty()) out.push_back(joined(root, line));
+      if (!line.empty()) out.push_back(path_in(root, line));
     }
   }
   if (a.files.empty() && a.file_list.empty()) {
     const GlobFilter filter({a.file_filter}, true);
+    const bool remote = is_url(a.file_root);
     const auto list = [&](const std::string& folder, bool files) {
       std::vector<std::string> found;
       try {
         for (const auto& entry : fs::directory_iterator(folder))
           if (files ? !entry.is_directory() && filter.matches(entry.path().filename()) : entry.is_directory())
-            found.push_back(joined(folder, entry.path().filename()));
+            found.push_back(path_in(folder, entry.path().filename().native()));
       } catch (const fs::filesystem_error& e) {
         fail_with_errno(folder, "cannot list the folder", e.code().value());
       }
       std::sort(found.begin(), found.end());
       return found;
     };
-    out = list(a.file_root, true);
-    for (const auto& folder : list(a.file_root, false))
+    out = remote ? objects_in(a.file_root, a.file_filter, false) : list(a.file_root, true);
+    const auto below = remote ? objects_in(a.file_root, a.file_filter, true) : std::vector<std::string>{};
+    out.insert(out.end(), below.begin(), below.end());
+    for (const auto& folder : remote ? std::vector<std::string>{} : list(a.file_root, false))
       for (const auto& file : list(folder, true)) out.push_back(file);
   }
   if (out.empty()) fail_on(a.file_root + a.file_list, ErrorKind::data, "there are no files that match \"{}\"", a.file_filter);
@@ -139,7 +139,8 @@ class NumpySource final : public ReaderSource {
  protected:
   std::vector<Batch> make_outputs(int n) const override { return {Batch(DType::none, 1, {}, n)}; }
   std::string source_of(int64_t index) const override { return files_[index]; }
-  ByteRange bytes_of(int64_t index) const override { return {region_ ? "" : files_[index], 0, -1}; }
+  // Of a region it is not known yet where it lies: the header is asked for, and then a part of the array.
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { out.push_back({files_[index], 0, region_ ? 256 : -1}); }
 
  private:
   void read(Iteration& it, ValueRef output, int i, int64_t index) const {

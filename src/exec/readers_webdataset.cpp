@@ -72,7 +72,6 @@ class WebdatasetSource final : public ReaderSource {
 
   void load(Iteration& it, int node, int i) const override {
     const int64_t index = it.indices.at(node)[i];
-    std::vector<size_t> present;
     for (size_t k = 0; k < outputs_; ++k) {
       const int64_t record = record_of(index, k);
       if (record < 0) {
@@ -83,13 +82,8 @@ class WebdatasetSource final : public ReaderSource {
       if (bytes % static_cast<int64_t>(size_of(dtypes_[k])) || bytes > default_file_limit)
         fail_on(container_->source(record), ErrorKind::data, "the file has {} bytes: {}", bytes,
                 bytes > default_file_limit ? "more than the limit" : fmt::format("no whole number of {}", name_of(dtypes_[k])));
-      present.push_back(k);
     }
-    std::sort(present.begin(), present.end(), [&](size_t a, size_t b) { return record_of(index, a) < record_of(index, b); });
-    for (size_t begin = 0, end; begin < present.size(); begin = end) {
-      end = read_together(index, present, begin);
-      load_parts(it, node, i, index, std::span(present).subspan(begin, end - begin));
-    }
+    each_read(index, [&](std::span<const size_t> parts) { load_parts(it, node, i, index, parts); });
   }
   std::string data_set() const override { return common_folder(std::vector{container_->path(0)}); }
 
@@ -100,18 +94,29 @@ class WebdatasetSource final : public ReaderSource {
     return out;
   }
   std::string source_of(int64_t index) const override { return container_->source(first_[index]); }
-  ByteRange bytes_of(int64_t index) const override {
-    int64_t first = first_[index], last = first;
-    for (size_t k = 0; k < outputs_; ++k)
-      if (const int64_t r = record_of(index, k); r >= 0) first = std::min(first, r), last = std::max(last, r);
-    ByteRange all = container_->range(first);
-    all.length = container_->offset(last) + container_->length(last) - all.offset;
-    return all;
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
+    each_read(index, [&](std::span<const size_t> parts) {
+      const ByteRange first = container_->range(record_of(index, parts.front()));
+      const ByteRange last = container_->range(record_of(index, parts.back()));
+      out.push_back({first.path, first.offset, last.offset + last.length - first.offset});
+    });
   }
 
  private:
   static constexpr int64_t kSmall = 4096, kGap = 2048;
   int64_t record_of(int64_t index, size_t k) const { return parts_[index * static_cast<int64_t>(outputs_) + static_cast<int64_t>(k)]; }
+
+  // body(outputs of the sample that are read at once, in the order of their records), for all that it has.
+  template <class Body> void each_read(int64_t index, Body body) const {
+    std::vector<size_t> present;
+    for (size_t k = 0; k < outputs_; ++k)
+      if (record_of(index, k) >= 0) present.push_back(k);
+    std::sort(present.begin(), present.end(), [&](size_t a, size_t b) { return record_of(index, a) < record_of(index, b); });
+    for (size_t begin = 0, end; begin < present.size(); begin = end) {
+      end = read_together(index, present, begin);
+      body(std::span<const size_t>(present).subspan(begin, end - begin));
+    }
+  }
 
   // How far parts lie so close together, at most one of them large, that one read fetches them.
   size_t read_together(int64_t index, const std::vector<size_t>& present, size_t begin) const {

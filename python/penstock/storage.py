@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remote storage: what readers do with paths such as s3://bucket/key, gs://bucket/key and https://host/file.
+
+Readers take such URLs wherever they take paths. The requests are made by the package obstore (the extra "remote"), on
+threads of their own. Credentials come from where the storage's own tools look: AWS_ACCESS_KEY_ID and its kind,
+GOOGLE_APPLICATION_CREDENTIALS, or the machine's role; configure(s3={...}) and configure(gs={...}) say more.
+"""
+import os
+import re
+import threading
+import warnings
+from urllib.parse import unquote, urlsplit
+
+from . import _core
+
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_DEFAULTS = {"connections": 32, "tries": 4, "first_pause": 0.2, "timeout": 30.0, "connect_timeout": 10.0, "read_ahead": "256M",
+             "cache": None, "cache_limit": None, "cache_check": True, "s3": {}, "gs": {}, "http": {}}
+_settings = dict(_DEFAULTS)
+
+
+def configure(**settings):
+    """Sets how this process reads from remote storage; what is not given stays as it is.
+
+    connections: requests at once (32). tries: of a request that fails for a reason that may pass (4); first_pause: seconds
+    before the second one (0.2), twice as long before each further one. timeout: seconds without a byte (30);
+    connect_timeout (10). read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
+    cache: a folder that keeps what was read, True for one in the user's cache folder, False for none; cache_limit: its
+    size, such as "20G", needed with a cache; what was not used for the longest time goes first. cache_check=False trusts
+    the cache without asking the server whether an object has changed.
+    s3, gs, http: dicts of settings of obstore's S3Store, GCSStore and client, such as s3={"endpoint":
+    "http://localhost:9000", "region": "eu-west-1", "skip_signature": True}.
+    Errors: TypeError for an unknown name, ValueError for a value that cannot be.
+    """
+    for name in settings:
+        if name not in _DEFAULTS:
+            raise TypeError(f"[storage] there is no setting '{name}'; there are {', '.join(_DEFAULTS)}")
+    new = {**_settings, **settings}
+    for name in ("timeout", "connect_timeout"):
+        if not float(new[name]) > 0:
+            raise ValueError(f"[storage] {name} must be positive, got {new[name]!r}")
+    folder = ""
+    if new["cache"]:
+        folder = os.path.join(_core.default_cache_folder(), "remote") if new["cache"] is True else os.fspath(new["cache"])
+        if new["cache_limit"] is None:
+            raise ValueError("[storage] a cache needs a limit: cache_limit=\"20G\"")
+        if folder == "remote":
+            raise ValueError("[storage] there is no cache folder: this user has no home; name one")
+    _core.remote_configure(int(new["connections"]), int(new["tries"]), int(float(new["first_pause"]) * 1000),
+                           bytes_of(new["read_ahead"], "read_ahead"), folder,
+                           bytes_of(new["cache_limit"], "cache_limit") if folder else 0, bool(new["cache_check"]))
+    _settings.update(new)
+    _client.forget()
+
+
+def stats():
+    """What this process has asked for: requests, retries, bytes, announced (reads of what was asked for early), cache_hits."""
+    return _core.remote_counts()
+
+
+def bytes_of(size, name="size"):
+    """A number of bytes of 500, "500M" or "20G", with powers of 1024."""
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)[bB]?\s*", size)
+        if not found:
+            raise ValueError(f"[storage] {name} must be a number of bytes such as \"500M\" or \"20G\", got {size!r}")
+        return int(float(found[1]) * (1 << _UNITS[found[2].lower()]))
+    if isinstance(size, bool) or not hasattr(size, "__index__") or size < 0:
+        raise ValueError(f"[storage] {name} must be a number of bytes such as \"500M\" or \"20G\", got {size!r}")
+    return int(size)
+
+
+def _warn(text):
+    warnings.warn(text, UserWarning, stacklevel=2)
+
+
+def _cause(error):
+    """In a few words, what obstore says over many lines."""
+    text = str(error)
+    status = re.search(r"status code: (\d+ ?[^:\n]*)", text)
+    if status:
+        return f"the server answered {status[1].strip()}"
+    for words, meaning in ((("Timeout", "TimedOut", "timed out"), "the server stood still"),
+                           (("IncompleteBody", "UnexpectedEof"), "the answer ended early"),
+                           (("ConnectionRefused", "Connection refused"), "the connection was refused"),
+                           (("ConnectionReset", "Connection reset", "IncompleteMessage", "BrokenPipe"), "the connection was broken"),
+                           (("dns error", "failed to lookup"), "the host's address is not known"),
+                           (("kind: Connect",), "no connection")):
+        if any(w in text for w in words):
+            return meaning
+    return text.split("\n", 1)[0]
+
+
+class _Client:
+    """Makes requests with obstore; called by many threads at once. Answers are tuples: None and what came, or a kind of
+    failure and its text."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._stores = {}
+
+    def forget(self):
+        with self._lock:
+            self._stores = {}
+
+    def _store(self, url):
+        """The store that knows the URL, and the object's name in it."""
+        parts = urlsplit(url)
+        scheme = parts.scheme.lower()
+        if scheme in ("http", "https"):
+            if parts.query:  # a signed URL names one object
+                return self._made(url, lambda store, options: store.HTTPStore.from_url(url, client_options=options["client"])), ""
+            base = f"{scheme}://{parts.netloc}"
+            made = self._made(base, lambda store, options: store.HTTPStore.from_url(
+                base, client_options=options["client"], retry_config=options["retry"]))
+            return made, unquote(parts.path.lstrip("/"))
+        kinds = {"s3": "S3Store", "s3a": "S3Store", "gs": "GCSStore", "gcs": "GCSStore"}
+        if scheme not in kinds:
+            raise _Unusable(f"readers know s3://, gs://, http:// and https://, not {parts.scheme}://")
+        if not parts.netloc:
+            raise _Unusable("the URL names no bucket")
+        settings = dict(_settings["s3" if scheme.startswith("s3") else "gs"])
+        made = self._made(f"{kinds[scheme]}:{parts.netloc}", lambda store, options: getattr(store, kinds[scheme])(
+            parts.netloc, client_options=options["client"], retry_config=options["retry"], **settings))
+        return made, url.split("://", 1)[1].partition("/")[2]
+
+    def _made(self, key, make):
+        with self._lock:
+            store = self._stores.get(key)
+        if store is None:
+            module = _obstore().store
+            plain_http = _settings["http"].get("allow_http", True)
+            options = {"client": {"allow_http": plain_http, "read_timeout": f"{_settings['timeout']}s",
+                                  "timeout": "1d", "connect_timeout": f"{_settings['connect_timeout']}s", **_settings["http"]},
+                       "retry": {"max_retries": 0}}
+            try:
+                store = make(module, options)
+            except Exception as e:
+                raise _Unusable(str(e).split("\n", 1)[0]) from None
+            with self._lock:
+                store = self._stores.setdefault(key, store)
+                if len(self._stores) > 1024:  # signed URLs, each of its own
+                    self._stores = {key: store}
+        return store
+
+    def _asked(self, request, url):
+        try:
+            store, path = self._store(url)
+            return request(_obstore(), store, path)
+        except _Unusable as e:
+            return ("unusable", str(e))
+        except FileNotFoundError as e:
+            return ("missing", _cause(e))
+        except Exception as e:
+            kind = _obstore().exceptions
+            if isinstance(e, kind.NotModifiedError):
+                return ("unchanged", "")
+            if isinstance(e, kind.NotSupportedError):
+                return ("refused", "the server does not send parts of a file (it knows no Range requests)"
+                        if "Range" in str(e) else _cause(e))
+            if isinstance(e, (kind.PermissionDeniedError, kind.UnauthenticatedError, kind.InvalidPathError, kind.PreconditionError)):
+                return ("refused", _cause(e))
+            if isinstance(e, kind.BaseError):
+                return ("refused" if re.search(r"status code: 4(?!08|29)\d\d", str(e)) else "passing", _cause(e))
+            raise
+
+    def head(self, url):
+        return self._asked(lambda obstore, store, path: (None, *_version(obstore.head(store, path))), url)
+
+    def get(self, url, offset, length, limit, known):
+        def request(obstore, store, path):
+            options = {}
+            if length >= 0:
+                options["range"] = (offset, offset + length)
+            if known is not None:
+                if known[2]:
+                    options["if_none_match"] = known[2]
+                else:
+                    from datetime import datetime, timezone
+                    options["if_modified_since"] = datetime.fromtimestamp(known[1] // 10**9, timezone.utc)
+            answer = obstore.get(store, path, options=options)
+            version = _version(answer.meta)
+            if length < 0 and version[0] > limit:
+                return ("refused", f"the object has {version[0]} bytes, more than the limit of {limit}")
+            body = answer.bytes()
+            if known is not None and version == known:  # of a server that ignores the question
+                return ("unchanged", "")
+            return (None, *version, body)
+        return self._asked(request, url)
+
+    def list(self, url):
+        if urlsplit(url).scheme in ("http", "https"):
+            return ("refused", "a web server has no list of its files: name them with files= or file_list=")
+        def request(obstore, store, path):
+            found = []
+            for page in obstore.list(store, prefix=path or None, chunk_size=1000):
+                for meta in page:
+                    found.append((meta["path"][len(path):], *_version(meta)))
+            found.sort(key=lambda e: e[0].encode())
+            return (None, found)
+        return self._asked(request, url)
+
+
+class _Unusable(Exception):
+    pass
+
+
+def _version(meta):
+    """(bytes, time of the last change in ns, ETag) of what obstore says about an object."""
+    modified = meta["last_modified"]
+    seconds = 0 if modified is None else int(modified.timestamp())  # 1970: the server does not say
+    return (meta["size"], seconds * 10**9, meta["e_tag"] or "")
+
+
+def _obstore():
+    try:
+        import obstore
+        import obstore.exceptions
+        import obstore.store
+    except ImportError:
+        raise _Unusable("reading from remote storage needs the package obstore: pip install obstore") from None
+    return obstore
+
+
+_client = _Client()

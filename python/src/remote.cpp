@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// For penstock/storage.py: the client of remote storage that C++ threads call.
+#include "data/remote.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "base/cache_folder.h"
+#include "bindings.h"
+
+namespace penstock::python {
+namespace {
+
+// Its functions end in a tuple whose first element is None, or the name of a failure before its text.
+class PythonClient final : public RemoteClient {
+ public:
+  RemoteStamp head(const std::string& url) override {
+    nb::gil_scoped_acquire gil;
+    return stamp_of(asked("head", url));
+  }
+
+  RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit, const RemoteStamp* known) override {
+    nb::gil_scoped_acquire gil;
+    nb::object version = known ? nb::object(nb::make_tuple(known->bytes, known->modified_ns, known->tag)) : nb::none();
+    const nb::tuple answer = asked("get", url, offset, length, limit, version);
+    RemoteObject object;
+    object.stamp = stamp_of(answer);
+    const auto bytes = nb::cast<nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(nb::object(answer[4]));
+    nb::gil_scoped_release release;
+    object.body.assign(bytes.data(), bytes.data() + bytes.size());
+    return object;
+  }
+
+  std::vector<RemoteEntry> list(const std::string& url) override {
+    nb::gil_scoped_acquire gil;
+    const nb::tuple answer = asked("list", url);
+    std::vector<RemoteEntry> found;
+    for (nb::handle e : answer[1])
+      found.push_back({nb::cast<std::string>(e[0]), {nb::cast<int64_t>(e[1]), nb::cast<int64_t>(e[2]), nb::cast<std::string>(e[3])}});
+    return found;
+  }
+
+  void poll() override {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() < 0) throw nb::python_error();
+  }
+
+  void warn(const std::string& text) override {
+    nb::gil_scoped_acquire gil;
+    try {
+      nb::module_::import_("penstock.storage").attr("_warn")(text);
+    } catch (nb::python_error& e) {
+      e.discard_as_unraisable("penstock.storage");
+    }
+  }
+
+ private:
+  template <class... A> static nb::tuple asked(const char* name, A&&... arguments) {
+    using Kind = RemoteFailure::Kind;
+    nb::tuple answer;
+    try {
+      answer = nb::cast<nb::tuple>(nb::module_::import_("penstock.storage").attr("_client").attr(name)(arguments...));
+    } catch (nb::python_error& e) {  // a fault of the client's, not of the network
+      throw RemoteFailure{Kind::unusable, e.what()};
+    }
+    if (nb::object(answer[0]).is_none()) return answer;
+    static const std::pair<const char*, Kind> kinds[] = {{"missing", Kind::missing}, {"refused", Kind::refused},
+                                                         {"passing", Kind::passing}, {"unchanged", Kind::unchanged}};
+    const auto said = nb::cast<std::string>(answer[0]);
+    for (const auto& [text, kind] : kinds)
+      if (said == text) throw RemoteFailure{kind, nb::cast<std::string>(answer[1])};
+    throw RemoteFailure{Kind::unusable, nb::cast<std::string>(answer[1])};
+  }
+
+  static RemoteStamp stamp_of(const nb::tuple& answer) {
+    return {nb::cast<int64_t>(answer[1]), nb::cast<int64_t>(answer[2]), nb::cast<std::string>(answer[3])};
+  }
+};
+
+}  // namespace
+
+void bind_remote(nb::module_& m) {
+  m.def("remote_configure", [](int connections, int tries, int64_t first_pause_ms, int64_t read_ahead, const std::string& cache,
+                               int64_t cache_limit, bool cache_check) {
+    nb::gil_scoped_release release;  // its threads may wait for the GIL with a request
+    RemoteStorage::instance().configure({connections, tries, std::chrono::milliseconds(first_pause_ms), read_ahead, cache,
+                                         cache_limit, cache_check});
+  });
+  m.def("remote_counts", [] {
+    const RemoteCounts c = RemoteStorage::instance().counts();
+    nb::dict d;
+    d["requests"] = c.requests, d["retries"] = c.retries, d["bytes"] = c.bytes, d["announced"] = c.announced;
+    d["cache_hits"] = c.cache_hits;
+    return d;
+  });
+  m.def("remote_close", [] {
+    nb::gil_scoped_release release;
+    RemoteStorage::instance().close();
+  });
+  m.def("default_cache_folder", [] { return cache_folder(); });
+  RemoteStorage::instance().set_client(std::make_shared<PythonClient>());
+  nb::module_::import_("atexit").attr("register")(m.attr("remote_close"));  // its threads must not meet a dead interpreter
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A remote object that is read in parts, all of one version.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "data/remote.h"
+
+namespace penstock {
+
+class RemoteFile {
+ public:
+  // Asks for nothing yet, or takes the whole object where that was announced.
+  explicit RemoteFile(std::string url) : url_(std::move(url)), whole_(RemoteStorage::instance().announced(url_)) {}
+  const RemoteStamp& stamp() const;  // the first call asks
+  void read(int64_t offset, int64_t length, uint8_t* out) const;
+
+ private:
+  std::string url_;
+  std::shared_ptr<const RemoteObject> whole_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::optional<RemoteStamp> stamp_;
+};
+
+}  // namespace penstock
