@@ -5,6 +5,7 @@
 #include "data/container.h"
 #include "data/hash.h"
 #include "data/manifest.h"
+#include "data/remote_client.h"
 #include "exec/reader_source.h"
 #include "ops/machine/audio_samples.h"
 
@@ -126,7 +127,8 @@ class NemoAsrSource final : public ReaderSource {
     for (auto& e : parse_manifest({reinterpret_cast<const char*>(text.data()), text.size()}, manifest)) {
       if (a_.max_duration > 0 && e.duration > a_.max_duration) continue;
       if (a_.min_duration > 0 && e.duration < a_.min_duration) continue;
-      if (!e.audio.starts_with('/') && !there(e.audio))
+      if (is_url(manifest)) e.audio = path_in(manifest.substr(0, manifest.rfind('/')), e.audio);
+      else if (!is_url(e.audio) && !e.audio.starts_with('/') && !there(e.audio))
         if (const auto beside = (fs::path(manifest).parent_path() / e.audio).string(); there(beside)) e.audio = beside;
       entries_.push_back(std::move(e));
       places_.push_back(place++);
