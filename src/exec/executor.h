@@ -134,7 +134,7 @@ class Executor {
   void prepare_control(Iteration& it, const Step& s);  // exec/executor_flow.cpp
   void begin_branch(Iteration& it, const Step& s);
   void begin_else(Iteration& it, const Step& s);
-  void end_branch(Iteration& it);
+  void end_branch(Iteration& it, const Step& s);
   void begin_loop(Iteration& it, const Step& s);
   void begin_trip(Iteration& it, int end);             // of samples that have another one; none: jumps to `end`
   void test_loop(Iteration& it, const Step& s);

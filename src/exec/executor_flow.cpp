@@ -120,7 +120,7 @@ void Executor::prepare_control(Iteration& it, const Step& s) {
   switch (s.flow) {
     case Step::Flow::begin_branch: begin_branch(it, s); break;
     case Step::Flow::begin_else: begin_else(it, s); break;
-    case Step::Flow::end_branch: end_branch(it); break;
+    case Step::Flow::end_branch: end_branch(it, s); break;
     case Step::Flow::begin_loop: begin_loop(it, s); break;
     case Step::Flow::test_loop: test_loop(it, s); break;
     case Step::Flow::repeat_loop: repeat_loop(it, s); break;
@@ -197,7 +197,7 @@ void Executor::begin_else(Iteration& it, const Step& s) {
   f.others = std::move(then);  // from now on the samples of `then`
 }
 
-void Executor::end_branch(Iteration& it) {
+void Executor::end_branch(Iteration& it, const Step& s) {
   Frame& f = it.frames.back();
   const Node& n = plan.graph.node(f.node);
   const size_t count = n.results.size() / 2;
@@ -224,6 +224,7 @@ void Executor::end_branch(Iteration& it) {
     use_layout(out, n.types[k]);
   }
   leave(it);
+  for (const ValueRef& v : s.given) it.values.at(v) = Batch();
   for (size_t k = 0; k < count; ++k) it.values.at({f.node, static_cast<int>(k)}) = std::move(merged[k]);
   it.frames.pop_back();
 }

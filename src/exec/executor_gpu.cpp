@@ -76,6 +76,8 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       take = held_alone(inputs[0]);
       call.in_place = take;
       statistics.copied(it.step, bytes_of_others(inputs[0], take));
+    } else if (s.assigns) {
+      statistics.copied(it.step, inputs[0].bytes());
     }
     bool no_kernel = false;
     auto error = error_of([&] {

@@ -27,8 +27,9 @@ struct Step {
   // Whole, stage: nobody wants the first input behind the step, so that the output may take its memory, where that is nobody
   // else's (works_in_place()).
   bool reuses = false;
-  // Begin of a branch: those of `captured` that nobody wants behind the branch; of a loop: such values that it begins with.
-  // Where a body reuses memory they are handed over, not shared.
+  bool assigns = false;           // works_in_place(), whether or not it may here
+  // Begin of a branch: those of `captured` that nobody wants behind the branch; of a loop: such values that it begins with;
+  // end of a branch: such values that are its results. Where memory is reused they are handed over, not shared.
   std::vector<ValueRef> given;
   bool parts = false;             // begin of a loop: its body reuses memory, sample by sample
   int domain = 0;                 // whose samples it runs on

@@ -41,30 +41,44 @@ bool read_once(const Planning& p, size_t step, ValueRef v) {
 }  // namespace
 
 void find_reuse(Planning& p) {
-  if (!p.options.fuse) return;  // the slow twin copies
   auto& steps = p.plan.steps;
   std::vector<size_t> reusing;
   for (size_t i = 0; i < steps.size(); ++i) {
     Step& s = steps[i];
     if ((s.kind != Step::Kind::whole && s.kind != Step::Kind::stage) || s.nodes.size() != 1 || s.inputs.empty()) continue;
     const Node& n = p.graph.node(s.nodes[0]);
-    s.reuses = works_in_place(n.op) && read_once(p, i, s.inputs[0]) && dies(p, s.inputs[0], n.region, i);
+    s.assigns = works_in_place(n.op);
+    if (!p.options.fuse) continue;  // the slow twin copies
+    s.reuses = s.assigns && read_once(p, i, s.inputs[0]) && dies(p, s.inputs[0], n.region, i);
     if (s.reuses) reusing.push_back(i);
   }
   const auto reuses_between = [&](size_t begin, int end) {
     const auto at = std::upper_bound(reusing.begin(), reusing.end(), begin);
     return at != reusing.end() && *at < static_cast<size_t>(end);
   };
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = 0; i < steps.size() && !reusing.empty(); ++i) {
     Step& s = steps[i];
     if (s.kind != Step::Kind::control) continue;
-    const bool branch = s.flow == Flow::begin_branch || s.flow == Flow::begin_else;
-    if ((!branch && s.flow != Flow::begin_loop) || !reuses_between(i, s.target)) continue;
     const Node& n = p.graph.node(s.nodes[0]);
-    s.parts = !branch;
-    const size_t end = branch ? static_cast<size_t>(end_of_region(p.plan, n.bodies[0])) : i;
-    for (const ValueRef& v : branch ? s.captured : n.inputs)
-      if ((branch || read_once(p, i, v)) && dies(p, v, n.region, end)) s.given.push_back(v);
+    const auto give = [&](const std::vector<ValueRef>& values, size_t end) {
+      for (const ValueRef& v : values) {
+        const bool outside = v.node >= 0 && p.graph.within(n.region, p.graph.node(v.node).region);
+        if (outside && dies(p, v, n.region, end)) s.given.push_back(v);
+      }
+    };
+    switch (s.flow) {
+      case Flow::begin_branch:
+      case Flow::begin_else:
+        if (reuses_between(i, s.target)) give(s.captured, static_cast<size_t>(end_of_region(p.plan, n.bodies[0])));
+        break;
+      case Flow::end_branch: give(n.results, i); break;
+      case Flow::begin_loop:
+        s.parts = reuses_between(i, s.target);
+        give(n.inputs, i);
+        std::erase_if(s.given, [&](ValueRef v) { return !read_once(p, i, v); });
+        break;
+      default: break;
+    }
   }
 }
 
