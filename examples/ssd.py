@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training a small single-shot detector (SSD, Liu et al., 2016) on annotations of COCO's form.
 
-    python examples/ssd.py [FOLDER ANNOTATIONS.json] [--steps N] [--batch N]
+    python examples/ssd.py [FOLDER ANNOTATIONS.json] [--steps N] [--batch N] [--picture FILE]
 
 The pipeline does what SSD's training does to pictures and boxes: a random window that keeps the boxes, a flip of both, and for
-each anchor the box that it shall find. Without arguments pictures of squares and disks are drawn. With a GPU pictures are decoded
-and resized there. Ends with an error where the loss does not fall.
+each anchor the box that it shall find. Without arguments pictures of squares, disks and triangles are drawn. With a GPU pictures
+are decoded and resized there. Ends with an error where the loss does not fall.
 """
 import argparse
 import json
-import random
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,6 +20,10 @@ import torch.nn.functional as F
 
 from penstock import fn, pipeline_def, types
 from penstock.plugin.pytorch import DALIGenericIterator
+
+sys.path.append(str(Path(__file__).resolve().parent / "demo"))
+import shapes  # noqa: E402
+from boxes import compare, keep_best  # noqa: E402
 
 SIZE, GRIDS, SIDES = 96, (12, 6), ((0.15, 0.25), (0.35, 0.5))  # cells a side, and the anchors' sides in each cell
 
@@ -40,6 +44,7 @@ def make_anchors():
 
 ANCHORS = make_anchors()
 IN_A_CELL = len(SIDES[0]) * 3
+STDS = [0.1, 0.1, 0.2, 0.2]  # of the offsets, as SSD divides them
 
 
 @pipeline_def(num_threads=2, seed=7)
@@ -55,7 +60,16 @@ def training(root, annotations, device):
     images = fn.crop_mirror_normalize(images, mirror=flips, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3)
     boxes = fn.bb_flip(boxes, ltrb=True, horizontal=flips)
     boxes, labels = fn.box_encoder(boxes, labels, anchors=ANCHORS.ravel().tolist(), criteria=0.5, offset=True, scale=float(SIZE),
-                                   means=[0.0] * 4, stds=[0.1, 0.1, 0.2, 0.2])
+                                   means=[0.0] * 4, stds=STDS)
+    return images, boxes, labels
+
+
+@pipeline_def(num_threads=2)
+def evaluation(root, annotations, device):
+    encoded, boxes, labels = fn.readers.coco(file_root=root, annotations_file=annotations, ratio=True, ltrb=True, name="coco")
+    images = fn.decoders.image(encoded, device=device, output_type=types.RGB)
+    images = fn.resize(images, size=[SIZE, SIZE])
+    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3)
     return images, boxes, labels
 
 
@@ -88,26 +102,32 @@ def loss_of(offsets, scores, boxes, labels):
     return (place + each[counted].sum()) / found.sum().clamp(min=1)
 
 
-def draw_pictures(folder, count=48):
-    """Bright squares (1) and disks (2) on noise, with annotations as COCO's; returns the annotations' path."""
-    from PIL import Image, ImageDraw
+def boxes_of(offsets):
+    """What box_encoder does, backwards: offsets (..., anchors, 4) of the middles and of the logarithms of the sides."""
+    anchors = torch.from_numpy(ANCHORS).to(offsets.device)
+    sides, offsets = anchors[:, 2:] - anchors[:, :2], offsets * torch.tensor(STDS, device=offsets.device)
+    middle = (anchors[:, :2] + anchors[:, 2:]) / 2 + offsets[..., :2] * sides
+    half = sides * offsets[..., 2:].exp() / 2
+    return torch.cat([middle - half, middle + half], -1)
 
-    dice, images, annotations = random.Random(1), [], []
-    for i in range(count):
-        w, h = dice.randint(120, 200), dice.randint(100, 160)
-        picture = Image.fromarray(np.random.default_rng(i).integers(0, 90, (h, w, 3), np.uint8))
-        for _ in range(dice.randint(1, 3)):
-            side = dice.randint(25, 60)
-            x, y, kind = dice.randint(0, w - side), dice.randint(0, h - side), dice.choice([1, 2])
-            shape = ImageDraw.Draw(picture).rectangle if kind == 1 else ImageDraw.Draw(picture).ellipse
-            shape([x, y, x + side - 1, y + side - 1], fill=(250, 220, 60) if kind == 1 else (70, 210, 250))
-            annotations.append({"id": len(annotations) + 1, "image_id": i, "category_id": kind, "bbox": [x, y, side, side],
-                                "area": side * side, "iscrowd": 0})
-        picture.save(folder / f"{i}.jpg", quality=92)
-        images.append({"id": i, "file_name": f"{i}.jpg", "width": w, "height": h})
-    path = folder / "annotations.json"
-    path.write_text(json.dumps({"images": images, "annotations": annotations, "categories": [{"id": 1, "name": "square"},
-                                                                                             {"id": 2, "name": "disk"}]}))
+
+def detect(offsets, scores):
+    """[(boxes, labels), ...] of a batch."""
+    best = scores.softmax(-1)[..., 1:].max(-1)
+    return [keep_best(*sample) for sample in zip(boxes_of(offsets), best.values, best.indices + 1)]
+
+
+def draw_pictures(folder, count=64, seed=1):
+    """Squares, disks and triangles with annotations as COCO's; returns the annotations' path."""
+    images, annotations = [], []
+    for i, (picture, things) in enumerate(shapes.scenes(count, seed)):
+        picture.save(folder / f"{seed}_{i}.jpg", quality=92)
+        images.append({"id": i, "file_name": f"{seed}_{i}.jpg", "width": picture.width, "height": picture.height})
+        annotations += [{"id": len(annotations) + k + 1, "image_id": i, "category_id": label, "bbox": box, "area": box[2] * box[3],
+                         "iscrowd": 0} for k, (label, *box) in enumerate(things)]
+    categories = [{"id": k + 1, "name": name} for k, name in enumerate(shapes.KINDS)]
+    path = folder / f"annotations{seed}.json"
+    path.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
     return path
 
 
@@ -133,21 +153,60 @@ def train(root, annotations, steps, batch):
     few = max(1, steps // 5)
     first, last = np.mean(losses[:few]), np.mean(losses[-few:])
     print(f"{steps} steps of {batch} pictures, {rate:.0f} a second; {len(ANCHORS)} anchors; loss {first:.2f} at first, {last:.2f} at last")
-    assert last < 0.7 * first, losses
+    if not last < 0.7 * first:
+        raise SystemExit(f"the loss did not fall: {losses}")
+    return model.eval()
+
+
+def test(root, annotations, model, batch):
+    """Prints how many boxes are found; returns the batch as pictures (N, H, W, 3), and what was found in them."""
+    device = next(model.parameters()).device
+    images, boxes, labels = evaluation(str(root), str(annotations), "cpu", batch_size=batch).run()
+    with torch.no_grad():
+        detected = detect(*(values.cpu() for values in model(images.torch().to(device))))
+    there, right, wrong = compare(detected, *([torch.from_numpy(t.numpy()) for t in values] for values in (boxes, labels)))
+    print(f"of {there} things in {batch} other pictures {right} are found, {wrong} of the boxes are wrong")
+    return to_pictures(images), detected
+
+
+def to_pictures(images):
+    return fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3)
+
+
+def draw(root, trained_on, annotations, model, target):
+    """Above what training sees, with the anchors that have a box, and the boxes; below what the model finds."""
+    from PIL import Image, ImageDraw
+    images, offsets, labels = training(str(root), str(trained_on), "cpu", batch_size=6).run()
+    rows = []
+    for picture, each, kinds in zip(to_pictures(images), boxes_of(offsets.torch()), labels.torch()):
+        found = kinds > 0
+        picture = Image.fromarray(picture.numpy()).resize((160, 160))
+        for anchor in ANCHORS[found.numpy()]:
+            ImageDraw.Draw(picture).rectangle((anchor * 160).tolist(), outline="#ffffff")
+        rows.append(shapes.draw_boxes(picture, each[found].tolist(), kinds[found].tolist()))
+    pictures, detected = test(root, annotations, model, 12)
+    rows += [shapes.draw_boxes(Image.fromarray(p.numpy()), b.tolist(), k.tolist(), 160 / SIZE) for p, (b, k) in zip(pictures, detected)]
+    shapes.sheet(rows, 6, 160).save(target, quality=80)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?")
     parser.add_argument("annotations", nargs="?")
-    parser.add_argument("--steps", type=int, default=24)
+    parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--picture", metavar="FILE")
     options = parser.parse_args()
     if options.folder and not options.annotations:
         parser.error("a folder needs the path of its annotations")
     with tempfile.TemporaryDirectory() as made:
         root = Path(options.folder or made)
-        train(root, options.annotations or draw_pictures(root), options.steps, options.batch)
+        trained_on = options.annotations or draw_pictures(root)
+        others = options.annotations or draw_pictures(root, 32, 2)
+        model = train(root, trained_on, options.steps, options.batch)
+        test(root, others, model, 32)
+        if options.picture:
+            draw(root, trained_on, others, model, options.picture)
 
 
 if __name__ == "__main__":
