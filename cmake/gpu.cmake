@@ -43,8 +43,8 @@ if(PENSTOCK_NVCC)
 endif()
 file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
 list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
-set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/vocabulary.cpp src/cuda/jpeg/kernel_text.cpp
-    ${vocabulary_source})
+set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/prebuilt/fold_text.cpp src/cuda/vocabulary.cpp
+    src/cuda/jpeg/kernel_text.cpp ${vocabulary_source})
 include(cmake/prebuilt.cmake)
 list(APPEND cudart_sources ${prebuilt_source})
 # Tries the driver function by function.

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "batch/batch.h"
+#include "cuda/fold_arguments.h"
 #include "cuda/prebuilt/generic_stage.h"
 #include "cuda/prebuilt/stage_kernels.h"
 #include "cuda/stage_pack.h"
@@ -16,6 +17,9 @@ namespace {
 
 // What a call works on, kept for the next one.
 struct StageScratchpad {
+  KnownShapes known;       // where geometry follows from shapes
+  AxisWindows windows;     // of a sample
+  std::vector<float> weights;  // of all samples' windows
   GeometryList samples;
   std::vector<StageEntry> entries, group;
   std::vector<StageVariant> variants;
@@ -71,7 +75,7 @@ class GpuStage final : public BatchStageRunner {
   GpuStage(const StageProgram& program, Driver& driver)
       : driver_(driver), kernels_(std::make_shared<StageKernels>()), scratchpads_(std::make_shared<StageScratchpads>()) {
     compile_stage(program, code_);
-    know_shapes();
+    look_at_arguments();
     if (code_.positional) fail(ErrorKind::internal, "a stage on the GPU with an operator that depends on the position");
   }
   const StageProgram& program() const override { return code_.program; }
@@ -79,10 +83,12 @@ class GpuStage final : public BatchStageRunner {
   std::unique_ptr<BatchStageRunner> rebound(const StageProgram& program) const override {
     if (!same_structure(code_.program, program)) return nullptr;
     auto other = std::make_unique<GpuStage>(*this);
-    for (size_t i = 0; i < program.nodes.size(); ++i)
-      if (code_.program.nodes[i].op != program.nodes[i].op && !ignores_arguments(code_)) other->known_shapes_ = nullptr;
+    bool same = true;
+    for (size_t i = 0; i < program.nodes.size(); ++i) same &= code_.program.nodes[i].op == program.nodes[i].op;
     other->code_.program = program;
-    other->know_shapes();
+    other->look_at_arguments();
+    // What is known of shapes may be so for other constants.
+    if (!same && (constant_ || other->constant_) && !ignores_arguments(code_)) other->scratchpads_ = std::make_shared<StageScratchpads>();
     // Arguments may decide whether a map filters.
     for (size_t i = 0; i < program.nodes.size(); ++i) {
       const StageTraits t = program.nodes[i].op->traits(), &own = code_.traits[i];
@@ -97,26 +103,28 @@ class GpuStage final : public BatchStageRunner {
     BorrowedScratchpad borrowed(*scratchpads_);
     StageScratchpad& pad = *borrowed;
     pad.samples.shrink(0), pad.entries.clear();
-    std::unique_lock<std::mutex> lock;
-    if (known_shapes_) {
-      lock = std::unique_lock(known_shapes_->mutex);
-      known_shapes_->begin_call();
-    }
+    pad.known.begin_call();
+    pad.windows.clear(), pad.weights.clear();
     Batch out(type.dtype, type.ndim, type.layout.size() == type.ndim ? type.layout : Layout{}, call.size);
     std::vector<int> bad;
     int ndim = type.ndim;
     std::optional<StageGeometry> geometry;  // made for the first sample that is not known yet
     for (int i = 0; i < call.size; ++i) {
-      Batch::Sample& sample = out.sample(i);
-      if (!call.inputs.empty()) sample.source = call.inputs[0].sample(i).source;
-      const size_t before = pad.entries.size();
-      if (auto error = error_of([&] { add_sample(call, geometry, i, sample.shape, pad); })) {
-        errors.push_back({i, std::move(*error)});
-        pad.entries.resize(before);
-        if (sample.shape.empty()) bad.push_back(i);
-      } else {
-        ndim = sample.shape.size();
-      }
+      size_t before = 0;
+      auto error = error_of([&] {  // all samples, or up to one that throws
+        for (; i < call.size; ++i) {
+          Batch::Sample& sample = out.sample(i);
+          if (!call.inputs.empty())
+            if (const std::string& source = call.inputs[0].sample(i).source; !source.empty()) sample.source = source;
+          before = pad.entries.size();
+          add_sample(call, geometry, i, sample.shape, pad);
+          ndim = sample.shape.size();
+        }
+      });
+      if (!error) break;
+      errors.push_back({i, std::move(*error)});
+      pad.entries.resize(before);
+      if (out.sample(i).shape.empty()) bad.push_back(i);
     }
     if (ndim != type.ndim) out = of_rank(out, ndim);
     for (int i : bad) out.sample(i).shape = Shape::filled(ndim, 0);
@@ -132,20 +140,34 @@ class GpuStage final : public BatchStageRunner {
   StageCode code_;
   std::shared_ptr<StageKernels> kernels_;
   std::shared_ptr<StageScratchpads> scratchpads_;
-  std::shared_ptr<KnownShapes> known_shapes_;  // null where the geometry does not follow from them
+  bool constant_ = false;      // arguments are
+  bool knows_shapes_ = false;  // the geometry follows from them
+  bool folds_ = false;         // arguments lie on the GPU
+  int convolves_ = -1;         // the node whose windows the geometry follows from, beside shapes
 
-  bool constant_ = false;                      // arguments are
-
-  void know_shapes() {
+  void look_at_arguments() {
     constant_ = has_constant_arguments(code_);
-    if (!known_shapes_ && (constant_ || ignores_arguments(code_))) known_shapes_ = std::make_shared<KnownShapes>();
+    knows_shapes_ = constant_ || ignores_arguments(code_);
+    convolves_ = knows_shapes_ ? -1 : convolving_node(code_);
+    folds_ = has_arguments_on_gpu(code_);
+  }
+
+  // Whether the sample's windows are in pad.windows, and its geometry follows from their sizes.
+  bool has_plain_windows(const BatchStageCall& call, int i, StageScratchpad& pad) const {
+    SampleContext c = call.context(i);
+    c.index = i, c.node = code_.program.nodes[convolves_].id;
+    pad.windows.clear();
+    const ValueType& type = code_.program.inputs[0];
+    code_.program.nodes[convolves_].op->windows(c, type.layout, call.inputs[0].ndim(), pad.windows);
+    return are_plain(pad.windows);
   }
 
   // The output's shape and the entries of a sample, but for where the output is.
   void add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape, StageScratchpad& pad) {
+    int windows = -1;
     const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
       StageEntry& e = pad.entries.emplace_back();
-      e.geometry = &g, e.packed = packed, e.sample = i;
+      e.geometry = &g, e.packed = packed, e.sample = i, e.windows = windows;
       for (size_t k = 0; k < call.inputs.size(); ++k)
         e.in[k] = static_cast<const char*>(call.inputs[k].sample(i).data) + g.in[k];
     };
@@ -153,10 +175,16 @@ class GpuStage final : public BatchStageRunner {
       shape = known.out;
       for (size_t k = 0; k < known.geometries.size(); ++k) add(known.geometries[k], &known.packed[k]);
     };
-    bool knowable = known_shapes_ != nullptr;
+    bool knowable = knows_shapes_ || convolves_ >= 0;
     for (const Batch& b : call.inputs) knowable &= b.sample(i).strides.empty();
-    if (knowable)
-      if (KnownShape* known = known_shapes_->find(call.inputs, i)) return add_known(*known);
+    if (knowable && convolves_ >= 0) knowable = has_plain_windows(call, i, pad);
+    if (knowable) {
+      if (convolves_ >= 0) {
+        windows = static_cast<int>(pad.weights.size());
+        pad.weights.insert(pad.weights.end(), pad.windows.weights.begin(), pad.windows.weights.end());
+      }
+      if (KnownShape* known = pad.known.find(call.inputs, i, pad.windows.sizes)) return add_known(*known);
+    }
     FixedVector<View, kMaxStageInputs> views;
     for (const Batch& b : call.inputs) views.push_back(b.view(i));
     SampleContext c = call.context(i);
@@ -172,7 +200,19 @@ class GpuStage final : public BatchStageRunner {
       for (size_t k = before; k < pad.samples.size(); ++k) settle(pad.samples[k]), add(pad.samples[k], nullptr);
       return;
     }
-    KnownShape& known = known_shapes_->add(call.inputs, i);
+    if (convolves_ >= 0) {
+      bool tiled = true;  // other tables hold taps, which are made of the weights
+      for (size_t k = before; k < pad.samples.size(); ++k) {
+        settle(pad.samples[k]);
+        tiled &= pad.samples[k].variant.kind == StageVariant::Kind::tiled;
+      }
+      if (!tiled) {
+        windows = -1;
+        for (size_t k = before; k < pad.samples.size(); ++k) add(pad.samples[k], nullptr);
+        return;
+      }
+    }
+    KnownShape& known = pad.known.add(call.inputs, i, pad.windows.sizes);
     known.out = shape;
     known.packed.resize(pad.samples.size() - before);
     for (size_t k = before; k < pad.samples.size(); ++k) known.geometries.push_back(pad.samples[k]);
@@ -270,6 +310,7 @@ class GpuStage final : public BatchStageRunner {
       pack.multiprocessors = driver_.multiprocessors(call.device);
       pack.constant = constant_;
       pack.context = &call.context;
+      pack.windows = pad.weights.data();
       const auto works = [](const StageEntry& e) { return e.geometry->positions() > 0; };
       if (std::none_of(pack.entries.begin(), pack.entries.end(), works)) continue;
       launch(call, pack, pad.variants[g], pad);
@@ -281,7 +322,7 @@ class GpuStage final : public BatchStageRunner {
     std::optional<StageKernels::Chosen> chosen;
     const size_t n = pack.entries.size();
     const bool may_join = v.kind == StageVariant::Kind::elements && constant_;
-    if (n < pad.too_many && (may_join || n * EntryLayout(code_, v).words * 8 < kTableParameter)) {
+    if (!folds_ && n < pad.too_many && (may_join || n * EntryLayout(code_, v).words * 8 < kTableParameter)) {
       TableWriter table(nullptr, nullptr, kTableParameter, pad.small);
       const PackedTable packed = pack_table(code_, v, pack, table);
       if (table.size() <= kTableParameter) {
@@ -301,6 +342,11 @@ class GpuStage final : public BatchStageRunner {
     pad.table_bytes = table.size();
     const auto on_device = allocate_shared(driver_.memory(call.device), table.size(), call.stream);
     driver_.copy(call.device, on_device.get(), table.block().get(), table.size(), call.stream);
+    if (packed.fold_rows > 0) {
+      const auto fold = kernels_->fold(driver_, call.device);
+      driver_.launch(call.device, *fold, {(packed.fold_rows + kFoldThreads - 1) / kFoldThreads, kFoldThreads},
+                     static_cast<const char*>(on_device.get()) + packed.fold_at, call.stream);
+    }
     driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(), call.stream);
   }
 

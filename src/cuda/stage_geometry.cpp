@@ -85,7 +85,7 @@ void StageGeometry::place(const SampleContext& context, const Shape& in, std::op
 
 Shape StageGeometry::output_shape(const SampleContext& context, std::span<const View> in,
                                   std::optional<Placement>& placement) const {
-  if (same_shape_) return in[0].shape;
+  if (same_shape_ && in[0].volume() > 0) return in[0].shape;
   if (maps_give_shape_) {
     place(context, in[0].shape, placement);
     Shape s = in[0].shape;

@@ -85,6 +85,7 @@ struct StageEntry {
   const SampleGeometry* geometry = nullptr;
   PackedWords* packed = nullptr;
   int sample = 0;                // of the batch
+  int windows = -1;              // where in the call's weights its own windows begin; -1: those of the geometry
   const char* in[kMaxStageInputs] = {};
   char* out = nullptr;
 };

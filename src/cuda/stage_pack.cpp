@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "cuda/fold_arguments.h"
 #include "cuda/stage_table.h"
 #include "pixel/affine.h"
 
@@ -64,7 +65,10 @@ class Packing {
     for (const auto& i : code.code) {
       if (i.kind != Instruction::tile) continue;
       const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;
-      coefs_.push_back({p.nodes[i.node].op.get(), p.nodes[i.node].id, i.lane, copies, coef_bytes_});
+      const BoundOp& op = *p.nodes[i.node].op;
+      coefs_.push_back({&op, p.nodes[i.node].id, i.lane, copies, coef_bytes_, {}, {}});
+      if (op.per_sample)
+        if (const FoldedArguments f = op.folded(); has_arguments_on_gpu(f)) coefs_.back().folded = f, folds_ = true;
       coef_bytes_ += (p.nodes[i.node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
     }
     simple_ = !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
@@ -95,6 +99,14 @@ class Packing {
     const TableHeader header{n, starts_at, words_at_, block, 0};
     std::memcpy(table_.at(head), &header, sizeof header);
     for (int64_t e = 0; e < n; ++e) put_entry(e);
+    if (folds_) {
+      result.fold_rows = static_cast<int64_t>(fold_rows_.size());
+      result.fold_at = table_.room(sizeof(FoldHeader) + fold_rows_.size() * sizeof(FoldRow));
+      const FoldHeader fold{result.fold_rows, result.fold_at};
+      std::memcpy(table_.at(result.fold_at), &fold, sizeof fold);
+      if (!fold_rows_.empty())
+        std::memcpy(table_.at(result.fold_at) + sizeof fold, fold_rows_.data(), fold_rows_.size() * sizeof(FoldRow));
+    }
     return result;
   }
 
@@ -105,6 +117,8 @@ class Packing {
     Lane lane;
     int copies;
     size_t offset;
+    FoldedArguments folded;            // bytes 0: the host makes them
+    TableWriter::Block last_values;
   };
   // An entry of the table: one of the call's, or several that are one run of elements.
   struct Row {
@@ -122,10 +136,12 @@ class Packing {
   size_t coef_bytes_ = 0;
   std::vector<Coefficients> coefs_;
   std::vector<Row> rows_;
+  std::vector<FoldRow> fold_rows_;
+  bool folds_ = false;
   bool simple_ = false;  // a geometry's words hold no offsets but that of a convolution's window
   TableWriter::Block last_coefs_, last_fill_, last_window_[2], last_outside_;
   TapTable taps_;
-  std::vector<std::byte> fill_;
+  std::vector<std::byte> fill_, values_;
   int64_t fill_values_ = -1;
 
   int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }
@@ -180,11 +196,15 @@ class Packing {
     int64_t* w = words(e);
     if (simple_ && entry.packed && !entry.packed->words.empty() && entry.packed->variant == v_) {
       std::memcpy(w, entry.packed->words.data(), at_.words * 8);
+      if (entry.windows >= 0) {
+        put_window(g, e, 0), put_window(g, e, 1);
+        w = words(e);
+      }
     } else {
       std::memset(w, 0, at_.words * 8);
       put_geometry(g, e);
       w = words(e);
-      if (simple_ && entry.packed && !g.tiling.x.window && !g.tiling.y.window) {
+      if (simple_ && entry.packed && (entry.windows >= 0 || (!g.tiling.x.window && !g.tiling.y.window))) {
         entry.packed->variant = v_;
         entry.packed->words.assign(w, w + at_.words);
       }
@@ -206,13 +226,25 @@ class Packing {
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
     SampleContext c = entry.geometry->context;
     if (entry.packed) c = (*call_.context)(entry.sample), c.index = entry.sample;  // the geometry is that of others, too
-    for (const auto& one : coefs_) {
+    for (auto& one : coefs_) {
       c.node = one.node;
-      one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
+      if (one.folded.bytes) fold(one, c, at);
+      else one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
     }
+    if (folds_) return at;
     if (last_coefs_.at >= 0 && std::memcmp(table_.at(last_coefs_.at), table_.at(at), coef_bytes_) == 0) table_.cut(at);
     else last_coefs_ = {at, coef_bytes_};
     return last_coefs_.at;
+  }
+
+  // A row of the kernel that writes these coefficients.
+  void fold(Coefficients& one, const SampleContext& c, int64_t coefs) {
+    FoldRow row = fold_row(one.folded, fold_number(one.op->info, one.lane), c);
+    values_.resize(one.folded.bytes);
+    one.op->values(c, values_.data());
+    row.values = table_.append_once(one.last_values, values_.data(), values_.size());
+    row.coefs = coefs + static_cast<int64_t>(one.offset);
+    fold_rows_.push_back(row);
   }
 
   int64_t fill_of(const SampleGeometry& g) {
@@ -253,8 +285,15 @@ class Packing {
     for (int d = v_.dims - 1; d >= 0; --d) {
       if (!(v_.filtered >> d & 1)) continue;
       const LoopDim& own = dim(d);
-      if (own.filter < 0) plain_taps(own, taps_);
-      else g.filters[own.filter].table(std::max<int64_t>(0, own.hi - own.lo), taps_);
+      if (own.filter < 0) {
+        plain_taps(own, taps_);
+      } else if (const float* weights = own_weights(g, *rows_[e].entry, own.filter)) {
+        DimFilter f = g.filters[own.filter];
+        f.filter.window.assign(weights, weights + f.filter.window.size());
+        f.table(std::max<int64_t>(0, own.hi - own.lo), taps_);
+      } else {
+        g.filters[own.filter].table(std::max<int64_t>(0, own.hi - own.lo), taps_);
+      }
       const int64_t first = table_.append(taps_.first.data(), taps_.first.size() * 4);
       const int64_t weight = table_.append(taps_.weight.data(), taps_.weight.size() * 4);
       int64_t* w = words(e) + at_.axis(axis++);
@@ -273,11 +312,10 @@ class Packing {
   }
 
   void put_tile(const SampleGeometry& g, int64_t e, int k) {
-    AxisTaps taps = k == 0 ? g.tiling.x : g.tiling.y;
-    if (taps.window)
-      taps.window = reinterpret_cast<const float*>(table_.append_once(last_window_[k], taps.window, taps.full * sizeof(float)));
+    const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
+    std::memcpy(words(e) + (k == 0 ? at_.tile_x() : at_.tile_y()), &taps, sizeof taps);
+    put_window(g, e, k);
     int64_t* to = words(e) + (k == 0 ? at_.tile_x() : at_.tile_y());
-    std::memcpy(to, &taps, sizeof taps);
     to += EntryLayout::kTapWords;
     const LoopDim& d = g.dims[g.dims.size() - 1 - k];
     const DimFilter* f = d.filter < 0 ? nullptr : &g.filters[d.filter];
@@ -285,6 +323,24 @@ class Packing {
     to[2] = k == 0 ? rows_[e].tile.width : rows_[e].tile.height;
     to[3] = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
     if (k == 1) to[4] = rows_[e].tile.band;
+  }
+
+  // Of an entry whose windows are not its geometry's: those of a filter. Null: the geometry's.
+  const float* own_weights(const SampleGeometry& g, const StageEntry& entry, int filter) const {
+    if (entry.windows < 0) return nullptr;
+    const float* weights = call_.windows + entry.windows;
+    for (int f = 0; f < filter; ++f) weights += g.filters[f].filter.window.size();
+    return weights;
+  }
+
+  // The weights of a convolution, and where they are.
+  void put_window(const SampleGeometry& g, int64_t e, int k) {
+    const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
+    if (!taps.window) return;
+    const float* own = own_weights(g, *rows_[e].entry, g.dims[g.dims.size() - 1 - k].filter);
+    const int64_t at = table_.append_once(last_window_[k], own ? own : taps.window, taps.full * sizeof(float));
+    constexpr int kWord = offsetof(AxisTaps, window) / 8;
+    words(e)[(k == 0 ? at_.tile_x() : at_.tile_y()) + kWord] = at;
   }
 
   void put_affine(const SampleGeometry& g, int64_t e) {

@@ -56,11 +56,13 @@ struct PackCall {
   int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
   int multiprocessors = 1;
   const std::function<SampleContext(int)>* context = nullptr;
+  const float* windows = nullptr;  // of entries that have their own
   bool constant = false;           // coefficients and fills are the same for all samples
 };
 struct PackedTable {
   int64_t blocks = 0;
   size_t shared_bytes = 0;
+  int64_t fold_rows = 0, fold_at = 0;  // what cuda/fold_arguments.h needs: their number, and where the block begins
 };
 PackedTable pack_table(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table);
 

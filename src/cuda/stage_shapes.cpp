@@ -2,20 +2,23 @@
 #include "cuda/stage_shapes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "batch/batch.h"
 
 namespace penstock {
 namespace {
 
-uint64_t hash_of(std::span<const Batch> inputs, int sample) {
+uint64_t hash_of(std::span<const Batch> inputs, int sample, const WindowSizes& windows) {
   uint64_t h = 0xcbf29ce484222325u;
   for (const Batch& b : inputs)
     for (int64_t e : b.shape(sample)) h = (h ^ static_cast<uint64_t>(e)) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+  for (int size : windows) h = (h ^ static_cast<uint64_t>(size)) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
   return h;
 }
 
-bool same(const KnownShape& known, std::span<const Batch> inputs, int sample) {
+bool same(const KnownShape& known, std::span<const Batch> inputs, int sample, const WindowSizes& windows) {
+  if (!std::equal(known.windows.begin(), known.windows.end(), windows.begin(), windows.end())) return false;
   for (size_t k = 0; k < inputs.size(); ++k)
     if (!(known.in[static_cast<int>(k)] == inputs[k].shape(sample))) return false;
   return true;
@@ -23,16 +26,17 @@ bool same(const KnownShape& known, std::span<const Batch> inputs, int sample) {
 
 }  // namespace
 
-KnownShape* KnownShapes::find(std::span<const Batch> inputs, int sample) {
-  if (last_ && same(*last_, inputs, sample)) return last_;
-  const auto [begin, end] = known_.equal_range(hash_of(inputs, sample));
+KnownShape* KnownShapes::find(std::span<const Batch> inputs, int sample, const WindowSizes& windows) {
+  if (last_ && same(*last_, inputs, sample, windows)) return last_;
+  const auto [begin, end] = known_.equal_range(hash_of(inputs, sample, windows));
   for (auto it = begin; it != end; ++it)
-    if (same(it->second, inputs, sample)) return last_ = &it->second;
+    if (same(it->second, inputs, sample, windows)) return last_ = &it->second;
   return nullptr;
 }
 
-KnownShape& KnownShapes::add(std::span<const Batch> inputs, int sample) {
-  KnownShape& known = known_.emplace(hash_of(inputs, sample), KnownShape{})->second;
+KnownShape& KnownShapes::add(std::span<const Batch> inputs, int sample, const WindowSizes& windows) {
+  KnownShape& known = known_.emplace(hash_of(inputs, sample, windows), KnownShape{})->second;
+  known.windows = windows;
   for (const Batch& b : inputs) known.in.push_back(b.shape(sample));
   return known;
 }
@@ -47,6 +51,29 @@ bool has_constant_arguments(const StageCode& code) {
 bool ignores_arguments(const StageCode& code) {
   if (code.has_frames || code.maps || code.program.inputs.empty()) return false;
   return std::none_of(code.traits.begin(), code.traits.end(), [](const StageTraits& t) { return t.own_shapes; });
+}
+
+int convolving_node(const StageCode& code) {
+  if (code.has_frames || code.program.inputs.size() != 1) return -1;
+  int node = -1;
+  for (size_t i = 0; i < code.traits.size(); ++i) {
+    const StageTraits& t = code.traits[i];
+    if (t.own_shapes || (t.maps && (node >= 0 || !t.convolves))) return -1;
+    if (t.maps) node = static_cast<int>(i);
+  }
+  return node;
+}
+
+bool are_plain(const AxisWindows& windows) {
+  const float* w = windows.weights.data();
+  for (int size : windows.sizes) {
+    double sum = 0;
+    bool counts = true;
+    for (int i = 0; i < size; ++i) counts &= w[i] >= 0x1p-60f, sum += w[i];
+    if (!counts || !(std::fabs(sum - 1) < 1e-4)) return false;
+    w += size;
+  }
+  return true;
 }
 
 }  // namespace penstock

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage keeps between calls where the geometry follows from the inputs' shapes.
+// What a stage keeps between calls where the geometry follows from the inputs' shapes, or from those and from the sizes of
+// windows that samples are convolved with.
 #pragma once
-#include <mutex>
 #include <unordered_map>
 
 #include "cuda/stage_geometry.h"
 
 namespace penstock {
 
+using WindowSizes = FixedVector<int, 3>;
+
 struct KnownShape {
   FixedVector<Shape, kMaxStageInputs> in;  // of dense inputs
+  WindowSizes windows;                     // empty: those of constants
   Shape out;
   std::vector<SampleGeometry> geometries;
   std::vector<PackedWords> packed;
@@ -17,14 +20,12 @@ struct KnownShape {
 
 class KnownShapes {
  public:
-  std::mutex mutex;  // held by a call as long as it uses what find() and add() gave
-
   void begin_call() {
     if (known_.size() > kMost) known_.clear();
     last_ = nullptr;
   }
-  KnownShape* find(std::span<const Batch> inputs, int sample);
-  KnownShape& add(std::span<const Batch> inputs, int sample);
+  KnownShape* find(std::span<const Batch> inputs, int sample, const WindowSizes& windows);
+  KnownShape& add(std::span<const Batch> inputs, int sample, const WindowSizes& windows);
 
  private:
   static constexpr size_t kMost = 4096;
@@ -36,5 +37,10 @@ class KnownShapes {
 bool has_constant_arguments(const StageCode& code);
 // The geometry follows from the inputs' shapes, whatever the arguments are: nothing maps.
 bool ignores_arguments(const StageCode& code);
+// The node that convolves, where nothing else maps; -1: none.
+int convolving_node(const StageCode& code);
+// Windows of weights that sum to 1, none so small that a kernel has to care: samples whose windows have the same sizes, and are
+// all like that, have the same geometry but for the weights.
+bool are_plain(const AxisWindows& windows);
 
 }  // namespace penstock

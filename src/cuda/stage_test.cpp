@@ -18,9 +18,12 @@ struct Step {
   std::string op;
   std::vector<std::pair<std::string, Value>> args;
   std::vector<std::pair<std::string, const Batch*>> each = {};  // one value a sample
+  bool there = false;                                           // which lie on the device
 };
 
-StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueType>& inputs) {
+// `moved`: those of the device.
+StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueType>& inputs,
+                        const std::map<const Batch*, Batch>& moved = {}) {
   StageProgram p;
   p.inputs = inputs;
   int value = 0;
@@ -36,7 +39,7 @@ StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueT
     }
     for (const auto& [name, batch] : step.each)
       for (size_t i = 0; i < info.args.size(); ++i)
-        if (info.args[i].name == name) args[i].batch = batch;
+        if (info.args[i].name == name) args[i].batch = step.there && moved.contains(batch) ? &moved.at(batch) : batch;
     std::vector<int> operands{value};
     if (p.nodes.empty())
       for (size_t k = 1; k < inputs.size(); ++k) operands.push_back(static_cast<int>(k));
@@ -63,15 +66,20 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
   static const std::unique_ptr<Driver> driver = make_driver();  // of the emulated GPU, or of a real one (gpu_stage_check)
   std::vector<Batch> there;
   for (const auto& b : inputs) there.push_back(on_device(*driver, b));
+  std::map<const Batch*, Batch> moved;
+  for (const Step& step : steps)
+    for (const auto& [name, batch] : step.each)
+      if (step.there) moved[batch] = on_device(*driver, *batch);
+  const StageProgram ours = program_of(steps, types, moved);
   BatchStageCall call;
   call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0), call.stream = stream_of(*driver);
   Batch out[1];
   std::vector<SampleError> errors;
-  const auto runner = make_gpu_stage(program, *driver);
+  const auto runner = make_gpu_stage(ours, *driver);
   runner->run(call, out, errors);
   errors.clear();
   out[0] = {};
-  runner->rebound(program)->run(call, out, errors);  // with what the first call left
+  runner->rebound(ours)->run(call, out, errors);  // with what the first call left
   const auto cpu = backend(DeviceKind::cpu).make_stage(program);
   const auto scratch = backend(DeviceKind::cpu).make_scratch();
   for (int i = 0; i < n; ++i) {
@@ -330,6 +338,47 @@ TEST(GpuStage, UniformBatches) {
   }
 }
 
+// Every operator that folds numbers, with each of its arguments on the device.
+TEST(GpuStage, ArgumentsOnTheDevice) {
+  constexpr DType kNumbers[] = {DType::float32, DType::float64, DType::float16, DType::int32, DType::uint8};
+  int cases = 0;
+  for (const OpInfo* info : all_ops()) {
+    if (info->make()->folded().bytes == 0) continue;
+    for (DType t : {DType::uint8, DType::int16, DType::float16, DType::float32, DType::int32}) {
+      const Batch in = random_batch(t, kShapes, "HWC", 8);
+      std::vector<Batch> values;
+      for (size_t k = 0; k < info->gpu_arguments.size(); ++k)
+        values.push_back(each_of(kNumbers[(k + static_cast<size_t>(t)) % std::size(kNumbers)],
+                                 {{0.5 + static_cast<double>(k)}, {1}, {1.5}, {2}, {0}, {0.25}}));
+      Step all{info->name, {}, {}, true};
+      for (size_t k = 0; k < values.size(); ++k) {
+        all.each.push_back({info->gpu_arguments[k], &values[k]});
+        expect_equal({{info->name, {}, {all.each.back()}, true}}, {in});
+        ++cases;
+      }
+      expect_equal({all}, {in});
+    }
+  }
+  EXPECT_GE(cases, 5 * 17);
+  const Batch in = random_batch(DType::uint8, kShapes, "HWC", 9);
+  const Batch a = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}}), b = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
+  expect_equal({{"hsv", {{"saturation", 1.3}}, {{"hue", &b}}, true}, {"contrast", {{"contrast", 0.5}}},
+                {"brightness", {}, {{"brightness", &a}}, true}, {"color_twist", {}, {{"hue", &b}}}}, {in});
+  expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}}}, {"brightness", {}, {{"brightness", &a}}, true},
+                {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}}, {in});
+}
+
+TEST(GpuStage, ArgumentsOfFramesOnTheDevice) {
+  const Batch in = random_batch(DType::uint8, {{3, 8, 5, 3}, {2, 4, 4, 3}}, "FHWC", 10);
+  Batch brightness(DType::float32, 1, "F", 2);
+  brightness.sample(0).shape = {3}, brightness.sample(1).shape = {1};
+  brightness.allocate();
+  for (int i = 0; i < 2; ++i)
+    for (int64_t k = 0; k < brightness.shape(i)[0]; ++k) brightness.view(i).as<float>()[k] = 0.5f + static_cast<float>(i + k);
+  expect_equal({{"brightness", {}, {{"brightness", &brightness}}, true}}, {in});
+  expect_equal({{"brightness", {}, {{"brightness", &brightness}}, true}, {"hsv", {{"hue", 20.0}}}}, {in});
+}
+
 // The interpreter calls all of them from one text.
 TEST(GpuStage, EveryPixelFunctionInterpreted) {
   int cases = 0;
@@ -391,6 +440,47 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
       for (const Batch& in : batches)
         EXPECT_EQ(bytes(*other, in), bytes(*make_gpu_stage(program(crop, brightness), *driver), in)) << crop << " " << brightness;
     runner = std::move(other);
+  }
+}
+
+// What a stage keeps of convolutions is all but their weights.
+TEST(GpuStage, OtherWindowsAfterACall) {
+  for (DType t : {DType::uint8, DType::float32}) {
+    const Batch in = random_batch(t, {{17, 9, 3}, {17, 9, 3}, {5, 40, 3}, {2, 2, 3}, {60, 70, 3}, {17, 9, 3}}, "HWC", 11);
+    const auto driver = make_driver();
+    const Batch there = on_device(*driver, in);
+    std::vector<Batch> sigmas, sizes;
+    for (int turn = 0; turn < 3; ++turn) {
+      sigmas.push_back(each_of(DType::float32, {{0.5 + turn}, {0.7}, {turn == 1 ? 1e-3 : 0.9}, {1.0}, {3.0 - turn}, {0.6}}));
+      sizes.push_back(each_of(DType::int32, {{3}, {3. + 2 * turn}, {5}, {3}, {7}, {turn == 2 ? 9. : 3.}}));
+    }
+    std::unique_ptr<BatchStageRunner> first;
+    for (int turn = 0; turn < 3; ++turn) {
+      const std::vector<Step> steps{{"gaussian_blur", {}, {{"sigma", &sigmas[turn]}, {"window_size", &sizes[turn]}}},
+                                    {"brightness", {{"brightness", 1.25}}}};
+      const StageProgram program = program_of(steps, {{t, 3, "HWC"}});
+      const auto fresh = make_gpu_stage(program, *driver);
+      if (!first) first = make_gpu_stage(program, *driver);
+      Batch out[2];
+      const auto rebound = first->rebound(program);
+      for (int k = 0; k < 2; ++k) {
+        BatchStageCall call;
+        call.size = in.size(), call.inputs = {&there, 1}, call.memory = driver->memory(0), call.stream = stream_of(*driver);
+        call.context = [](int) { return SampleContext{}; };
+        std::vector<SampleError> errors;
+        (k == 0 ? *fresh : *rebound).run(call, {&out[k], 1}, errors);
+        ASSERT_TRUE(errors.empty());
+      }
+      for (int i = 0; i < in.size(); ++i) {
+        const size_t n = static_cast<size_t>(in.shape(i).volume()) * size_of(t);
+        std::vector<char> a(n), b(n);
+        driver->copy(0, a.data(), out[0].sample(i).data, n, stream_of(*driver));
+        driver->copy(0, b.data(), out[1].sample(i).data, n, stream_of(*driver));
+        driver->synchronize(0, stream_of(*driver));
+        EXPECT_EQ(a, b) << name_of(t) << ", turn " << turn << ", sample " << i;
+      }
+      expect_equal(steps, {in});
+    }
   }
 }
 

@@ -138,6 +138,17 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   std::vector<ValueType> out(n.outputs);
   w->op->infer(w->types, out);
   for (const auto& t : out) w->outputs.emplace_back(t.dtype, t.ndim, t.layout, it.size);
+  if (n.inputs.empty() && n.outputs == 1 && it.size > 0 && w->op->draws_scalars()) {
+    Batch& drawn = w->outputs[0];
+    drawn.allocate(options.memory);
+    std::vector<SampleContext> contexts;
+    contexts.reserve(it.size);
+    for (int i = 0; i < it.size; ++i) contexts.push_back(context(it, i, n));
+    if (auto error = error_of([&] { w->op->draw_scalars(contexts, drawn.dtype(), drawn.sample(0).data); }))
+      add_error(it, 0, std::move(*error));  // of the arguments, which all samples share
+    it.values[{n.id, 0}] = std::move(drawn);
+    return;
+  }
   w->batch_state = run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs);
   if (s.assigns && !s.reuses) statistics.copied(it.step, w->inputs[0].bytes());
   int64_t elements = 0;

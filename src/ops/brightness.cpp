@@ -11,7 +11,7 @@ struct Brightness : BrightnessContrastBase {
         .arg("brightness", &Op::brightness, kBrightness)
         .arg("brightness_shift", &Op::brightness_shift, kShift)
         .arg("dtype", &Op::dtype, kType)
-        .oracle("dali");
+        .gpu_arguments({"brightness", "brightness_shift"}).oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Brightness);

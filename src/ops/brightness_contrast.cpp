@@ -14,7 +14,7 @@ struct BrightnessContrast : BrightnessContrastBase {
         .arg("contrast", &Op::contrast, kContrast)
         .arg("contrast_center", &Op::contrast_center, kCenter)
         .arg("dtype", &Op::dtype, kType)
-        .oracle("dali");
+        .gpu_arguments({"brightness", "brightness_shift", "contrast", "contrast_center"}).oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(BrightnessContrast);

@@ -4,11 +4,6 @@
 namespace penstock {
 
 struct ColorTwist : ColorTwistMap<ColorTwist> {
-  PerFrame<float> brightness = 1.0f;
-  PerFrame<float> contrast = 1.0f;
-  PerFrame<float> hue = 0.0f;
-  PerFrame<float> saturation = 1.0f;
-
   static Schema<ColorTwist> schema() {
     using Op = ColorTwist;
     return Schema<Op>("color_twist", std::string("Changes hue, saturation, contrast and brightness of colors in one step.") + kAbout)
@@ -18,10 +13,7 @@ struct ColorTwist : ColorTwistMap<ColorTwist> {
         .arg("saturation", &Op::saturation, kSaturation)
         .arg("dtype", &Op::dtype, kType)
         .arg("image_type", &Op::image_type, kImageType)
-        .oracle("dali");
-  }
-  ColorMatrix matrix(SampleFrame i) const {
-    return color_twist_matrix(hue[i], saturation[i], 1, brightness[i], contrast[i], input_type);
+        .gpu_arguments({"brightness", "contrast", "hue", "saturation"}).oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(ColorTwist);

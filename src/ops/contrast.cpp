@@ -11,7 +11,7 @@ struct Contrast : BrightnessContrastBase {
         .arg("contrast", &Op::contrast, kContrast)
         .arg("contrast_center", &Op::contrast_center, kCenter)
         .arg("dtype", &Op::dtype, kType)
-        .oracle("dali");
+        .gpu_arguments({"contrast", "contrast_center"}).oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Contrast);

@@ -14,7 +14,7 @@ struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
         .with(&decoder_arguments<Op>)
         .with(&random_window_arguments<Op>);
   }
-  void ready() const {
+  void ready() {
     check_decoder();
     check_random_window();
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/notice.h"
 #include "ops/machine/operator.h"
 
@@ -8,7 +10,7 @@ struct GaussianBlur {
   PerFrame<std::vector<float>> sigma = std::vector<float>{0.0f};
   PerFrame<std::vector<int64_t>> window_size = std::vector<int64_t>{0};
   DType dtype = DType::none;
-  static constexpr bool filters = true;
+  static constexpr bool filters = true, convolves = true;
 
   static Schema<GaussianBlur> schema() {
     using Op = GaussianBlur;
@@ -44,19 +46,18 @@ struct GaussianBlur {
       bad_type("expected one to three axes to convolve, got {} in the layout '{}'", last - first, layout.str());
     return {first, last - first};
   }
-  void map(const SampleContext& s, Placement& p) const {
-    const auto [first, n] = axes(p.layout(), p.ndim());
-    const std::vector<float> sigmas = sigma[s.values()];
-    const std::vector<int64_t> sizes = window_size[s.values()];
+  void windows(const SampleContext& s, const Layout& layout, int ndim, AxisWindows& w) const {
+    const auto [first, n] = axes(layout, ndim);
+    const auto sigmas = sigma.values(s.values());
+    const auto sizes = window_size.values(s.values());
     auto check_count = [n = n](const char* name, size_t count) {
       if (count != 1 && static_cast<int>(count) != n) bad_argument("{} must have 1 or {} values, got {}", name, n, count);
     };
     check_count("sigma", sigmas.size()), check_count("window_size", sizes.size());
-    std::vector<float> window;
+    w.first = first;
     for (int i = 0; i < n; ++i) {
       const float deviation = sigmas[sigmas.size() == 1 ? 0 : i];
       int64_t size = sizes[sizes.size() == 1 ? 0 : i];
-      const int64_t extent = p.extent(first + i);
       if (!(deviation >= 0 && deviation <= 1e6f)) bad_argument("sigma must be within 0 and 1e6, got {}", deviation);
       if (size < 0 || size > 10000000) bad_argument("window_size must be positive, or 0, got {}", size);
       if (size > 0 && size % 2 == 0) {
@@ -64,14 +65,30 @@ struct GaussianBlur {
         ++size;
       }
       if (deviation == 0 && size == 0) bad_argument("sigma or window_size must be positive");
+      if (i == 0 || sigmas.size() > 1 || sizes.size() > 1) {
+        w.sizes.push_back(add_gaussian_window(deviation, static_cast<int>(size), w.weights));
+      } else {  // as the dimension before
+        const size_t last = w.weights.size() - static_cast<size_t>(w.sizes.back());
+        w.sizes.push_back(w.sizes.back());
+        w.weights.resize(w.weights.size() + static_cast<size_t>(w.sizes.back()));
+        std::copy_n(w.weights.begin() + static_cast<ptrdiff_t>(last), w.sizes.back(), w.weights.end() - w.sizes.back());
+      }
+    }
+  }
+  void map(const SampleContext& s, Placement& p) const {
+    AxisWindows w;
+    windows(s, p.layout(), p.ndim(), w);
+    auto weight = w.weights.begin();
+    for (int i = 0; i < w.sizes.size(); ++i) {
       AxisFilter f;
       f.kind = FilterKind::window;
-      if (i == 0 || sigmas.size() > 1 || sizes.size() > 1) window = gaussian_window(deviation, static_cast<int>(size));
-      f.window = window;
+      f.window.assign(weight, weight + w.sizes[i]);
+      weight += w.sizes[i];
       f.border = AxisFilter::Border::reflect_101;
       f.antialias = false;
-      f.hi = static_cast<double>(extent), f.out = extent;
-      p.filter(first + i, std::move(f));
+      f.out = p.extent(w.first + i);
+      f.hi = static_cast<double>(f.out);
+      p.filter(w.first + i, std::move(f));
     }
   }
   int64_t out_extent(const SampleContext&, char, int64_t in) const { return in; }

@@ -4,18 +4,13 @@
 namespace penstock {
 
 struct Hue : ColorTwistMap<Hue> {
-  PerFrame<float> hue = 0.0f;
-
   static Schema<Hue> schema() {
     using Op = Hue;
     return Schema<Op>("hue", std::string("Turns the hue of colors.") + kAbout)
         .arg("hue", &Op::hue, kHue)
         .arg("dtype", &Op::dtype, kType)
         .arg("image_type", &Op::image_type, kImageType)
-        .oracle("dali");
-  }
-  ColorMatrix matrix(SampleFrame i) const {
-    return color_twist_matrix(hue[i], 1, 1, 1, 1, input_type);
+        .gpu_arguments({"hue"}).oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Hue);

@@ -27,6 +27,10 @@ struct RandomCoinFlip : RandomValues {
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
     to.draw(out[0], stream(s), draw_rule<CoinFlip>(), bytes_of(CoinFlip::Coef{probability[s.index]}));
   }
+  bool draws_scalars() const { return !shape.given() && probability.constant(); }
+  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
+    draw_scalars_by(draw_rule<CoinFlip>(), bytes_of(CoinFlip::Coef{probability.one()}), samples, t, out);
+  }
 };
 PENSTOCK_OPERATOR(RandomCoinFlip);
 

@@ -26,29 +26,45 @@ struct NormalDraw {
       return BoxMuller::pixel(u, turn, BoxMuller::Coef<double>{c.mean, c.stddev, k});
     });
   static std::string text() { return std::string("struct BoxMuller {") + BoxMuller::pixel_text + "};" + pixel_text; }
+  static constexpr int64_t kPairs = 256;
+  // The uniform numbers of a pair that becomes two normal ones.
+  static void put_pair(const PhiloxBlock& b, double& u, double& turn) {
+    u = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);
+    turn = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
+  }
+  // The first or the second of each.
+  static void half_of_pairs(const Coef& coef, int half, const double* u, const double* turn, double* z, int64_t pairs) {
+    static const TileFn tile = tile_of<BoxMuller, double>(best_target());
+    const BoxMuller::Coef<double> c{coef.mean, coef.stddev, half};
+    const void* in[2] = {u, turn};
+    void* to = z;
+    TileCall call;
+    call.in[0] = &in[0], call.in[1] = &in[1];
+    call.out = &to, call.n = pairs, call.coef = reinterpret_cast<const std::byte*>(&c);
+    tile(call);
+  }
+  static void scalars(DType dtype, void* out, const RandomStream& draws, std::span<const uint64_t> samples, const std::byte* coef) {
+    double u[kPairs], turn[kPairs], z[kPairs];
+    dispatch(dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (size_t begin = 0; begin < samples.size(); begin += kPairs) {
+        const size_t n = std::min<size_t>(samples.size() - begin, kPairs);
+        for (size_t k = 0; k < n; ++k)
+          put_pair(RandomStream{draws.key0, draws.key1, samples[begin + k]}.block(0), u[k], turn[k]);
+        half_of_pairs(*reinterpret_cast<const Coef*>(coef), 0, u, turn, z, static_cast<int64_t>(n));
+        for (size_t k = 0; k < n; ++k) static_cast<T*>(out)[begin + k] = stored<T>(z[k]);
+      }
+    });
+  }
   // A tile at a time.
   static void fill(const View& out, const RandomStream& draws, const std::byte* coef) {
-    constexpr int64_t kPairs = 256;
     double u[kPairs], turn[kPairs], z[2][kPairs];
-    const TileFn tile = tile_of<BoxMuller, double>(best_target());
     const int64_t n = out.volume();
     const Coef& of_sample = *reinterpret_cast<const Coef*>(coef);
     for (int64_t begin = 0; begin < n; begin += 2 * kPairs) {
       const int64_t elements = std::min(n - begin, 2 * kPairs), pairs = (elements + 1) / 2;
-      for (int64_t k = 0; k < pairs; ++k) {
-        const PhiloxBlock b = draws.block(static_cast<uint64_t>(begin / 2 + k));
-        u[k] = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);
-        turn[k] = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
-      }
-      for (int half = 0; half < 2; ++half) {
-        const BoxMuller::Coef<double> c{of_sample.mean, of_sample.stddev, half};
-        const void* in[2] = {u, turn};
-        void* to = z[half];
-        TileCall call;
-        call.in[0] = &in[0], call.in[1] = &in[1];
-        call.out = &to, call.n = pairs, call.coef = reinterpret_cast<const std::byte*>(&c);
-        tile(call);
-      }
+      for (int64_t k = 0; k < pairs; ++k) put_pair(draws.block(static_cast<uint64_t>(begin / 2 + k)), u[k], turn[k]);
+      for (int half = 0; half < 2; ++half) half_of_pairs(of_sample, half, u, turn, z[half], pairs);
       dispatch(out.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;
         T* to = out.as<T>() + begin;
@@ -73,9 +89,15 @@ struct RandomNormal : RandomValues {
         .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
-    to.draw(out[0], stream(s), {NormalDraw::per_block, &NormalDraw::text, &NormalDraw::fill},
-            bytes_of(NormalDraw::Coef{mean[s.index], stddev[s.index]}));
+    to.draw(out[0], stream(s), rule(), bytes_of(NormalDraw::Coef{mean[s.index], stddev[s.index]}));
   }
+  bool draws_scalars() const { return !shape.given() && mean.constant() && stddev.constant(); }
+  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
+    draw_scalars_by(rule(), bytes_of(NormalDraw::Coef{mean.one(), stddev.one()}), samples, t, out);
+  }
+
+ private:
+  static DrawRule rule() { return {NormalDraw::per_block, &NormalDraw::text, &NormalDraw::fill, &NormalDraw::scalars}; }
 };
 PENSTOCK_OPERATOR(RandomNormal);
 

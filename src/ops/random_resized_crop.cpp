@@ -22,7 +22,7 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() {
     if (size.empty() || size.size() > 2) bad_argument("size must be (height, width), got {} values", size.size());
     if (height() > INT32_MAX || width() > INT32_MAX) bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
     check_random_window();

@@ -43,28 +43,36 @@ struct RandomUniform : RandomValues {
         .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
-    const RandomStream draws = stream(s);
+    with_rule(s.index, out[0].dtype, [&](const DrawRule& rule, std::span<const std::byte> coef) {
+      to.draw(out[0], stream(s), rule, coef);
+    });
+  }
+  bool draws_scalars() const { return !shape.given() && range.constant() && values.constant(); }
+  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
+    with_rule(0, t, [&](const DrawRule& rule, std::span<const std::byte> coef) { draw_scalars_by(rule, coef, samples, t, out); });
+  }
+
+ private:
+  // Calls f with the rule and its coefficients for this sample.
+  template <class F> void with_rule(int sample, DType t, F&& f) const {
     if (values.given()) {
-      const std::vector<float> list = values[s.index];
+      const auto list = values.values(sample);
       if (list.empty()) bad_argument("values must not be empty");
       const UniformList::Coef c{list.size()};
       std::vector<std::byte> coef(sizeof c + list.size() * sizeof(float));
       std::memcpy(coef.data(), &c, sizeof c);
-      std::memcpy(coef.data() + sizeof c, list.data(), list.size() * sizeof(float));
-      return to.draw(out[0], draws, draw_rule<UniformList>(), coef);
+      std::memcpy(coef.data() + sizeof c, std::to_address(list.begin()), list.size() * sizeof(float));
+      return f(draw_rule<UniformList>(), std::span<const std::byte>(coef));
     }
-    const std::vector<float> limits = range[s.index];
+    const auto limits = range.values(sample);
     if (limits.size() != 2) bad_argument("range must have 2 values, got {}", limits.size());
     const float lo = limits[0], hi = limits[1];
     if (!(lo < hi)) bad_argument("range must be increasing, got [{}, {})", lo, hi);
-    const DType t = out[0].dtype;
     if (size_of(t) < 4 || t == DType::float32)
-      to.draw(out[0], draws, draw_rule<UniformNarrow>(), bytes_of(UniformNarrow::Coef{lo, hi - lo, before(hi)}));
+      f(draw_rule<UniformNarrow>(), bytes_of(UniformNarrow::Coef{lo, hi - lo, before(hi)}));
     else
-      to.draw(out[0], draws, draw_rule<UniformWide>(), bytes_of(UniformWide::Coef{lo, double{hi} - lo, before(double{hi})}));
+      f(draw_rule<UniformWide>(), bytes_of(UniformWide::Coef{lo, double{hi} - lo, before(double{hi})}));
   }
-
- private:
   // The largest number below v.
   static float before(float v) { return __builtin_nextafterf(v, -__builtin_inff()); }
   static double before(double v) { return __builtin_nextafter(v, -__builtin_inf()); }

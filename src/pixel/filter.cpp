@@ -27,18 +27,23 @@ void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int
   }
 }
 
-std::vector<float> gaussian_window(float sigma, int size) {
+int add_gaussian_window(float sigma, int size, std::vector<float>& to) {
   if (size <= 0) size = 2 * static_cast<int>(std::ceil(3 * sigma)) + 1;
   if (sigma <= 0) sigma = static_cast<float>(((size - 1) / 2 - 1) * 0.3 + 0.8);
-  std::vector<double> w(size);
+  constexpr int kSmall = 64;
+  double few[kSmall];
+  std::vector<double> many(size > kSmall ? size : 0);
+  double* const w = size > kSmall ? many.data() : few;
   double sum = 0;
   for (int i = 0; i < size; ++i) {
+    const int mirrored = size - 1 - i;  // the same distance
     const double x = i - (size - 1) / 2;
-    sum += w[i] = std::exp(-x * x / (2.0 * sigma * sigma));
+    sum += w[i] = size % 2 == 1 && mirrored < i ? w[mirrored] : x == 0 ? 1.0 : std::exp(-x * x / (2.0 * sigma * sigma));
   }
-  std::vector<float> out(size);
-  for (int i = 0; i < size; ++i) out[i] = static_cast<float>(w[i] / sum);
-  return out;
+  const size_t at = to.size();
+  to.resize(at + size);
+  for (int i = 0; i < size; ++i) to[at + i] = static_cast<float>(w[i] / sum);
+  return size;
 }
 
 }  // namespace penstock

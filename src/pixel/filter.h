@@ -38,6 +38,7 @@ AxisTaps axis_taps(const AxisFilter& f, int64_t in);
 void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int64_t count, TapTable& table);
 
 // Weights of a Gaussian window of odd `size`; sigma <= 0 means the size decides, size <= 0 means sigma decides.
-std::vector<float> gaussian_window(float sigma, int size);
+// Appended to `to`; their number is returned.
+int add_gaussian_window(float sigma, int size, std::vector<float>& to);
 
 }  // namespace penstock

@@ -211,7 +211,13 @@ def chain(x):
     mean = fn.reductions.mean(x)
     y = x - mean
     return fn.erase(fn.normalize(y, mean=fn.reductions.mean(y, axes=[0, 1], keep_dims=True), dtype=types.FLOAT), anchor=[1, 1],
-                    shape=[3, 3], fill_value=mean), mean
+                    shape=[3, 3], fill_value=mean), mean, exposed(x, mean)
+
+
+def exposed(x, mean):
+    """Operators that fold arguments into coefficients."""
+    y = fn.brightness(fn.hsv(x, hue=mean, saturation=1.3), brightness=mean / 128)
+    return fn.contrast(fn.color_twist(fn.saturation(y, saturation=mean / 100), brightness=mean / 90), contrast_center=mean)
 
 
 def run(device, define, rounds=3):
@@ -260,8 +266,10 @@ def test_a_call_is_one_copy_and_waits_for_nothing(order):
     fill = fn.reductions.mean(g)
     calls = {"transpose": lambda: fn.transpose(g, perm=[2, 0, 1]), "mean": lambda: fn.reductions.mean(g), "cat": lambda: fn.cat(g, g),
              "normalize": lambda: fn.normalize(g, axes=[0, 1]), "erase": lambda: fn.erase(g, shape=[9, 9], fill_value=fill),
+             "brightness": lambda: fn.brightness(g, brightness=fill), "hsv": lambda: fn.hsv(g, hue=fill, value=0.5),
              "pad": lambda: fn.pad(g, shape=[64, 64, 3]), "normal": lambda: fn.random.normal(shape=[9], batch_size=4, device="gpu")}
-    most = {"transpose": 1, "mean": 2, "cat": 1, "normalize": 5, "erase": 2, "pad": 2, "normal": 1}
+    most = {"transpose": 1, "mean": 2, "cat": 1, "normalize": 5, "erase": 2, "brightness": 2, "hsv": 2,
+            "pad": 2, "normal": 1}
     for name, call in calls.items():
         call()
         before = len(order())

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "cuda/prebuilt/fold_text.h"
 #include "cuda/prebuilt/generic_stage.h"
 
 namespace penstock {
@@ -52,6 +53,17 @@ std::shared_ptr<const DeviceKernel> StageKernels::generic(Driver& driver, int de
   std::string why;
   if (!kernel && choice_ == KernelChoice::generic) kernel = driver.kernel(device, generic_stage_text(), kStageEntry, why);
   generic_.push_back({device, kernel});
+  return kernel;
+}
+
+std::shared_ptr<const DeviceKernel> StageKernels::fold(Driver& driver, int device) {
+  std::lock_guard lock(mutex_);
+  for (const Generic& g : fold_)
+    if (g.device == device) return g.kernel;
+  std::string why;
+  auto kernel = driver.kernel(device, fold_text(), kFoldEntry, why);
+  if (!kernel) throw NoKernel(why);
+  fold_.push_back({device, kernel});
   return kernel;
 }
 

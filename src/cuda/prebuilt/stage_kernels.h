@@ -25,6 +25,8 @@ class StageKernels {
   };
   // For entries that `v` suits together. Throws NoKernel where the stage can have no kernel here.
   Chosen choose(Driver& driver, const StageCode& code, int device, const StageVariant& v, std::span<const StageEntry> entries);
+  // The one that runs in front of a stage with arguments on the GPU. Throws NoKernel.
+  std::shared_ptr<const DeviceKernel> fold(Driver& driver, int device);
 
  private:
   struct Known {
@@ -46,7 +48,7 @@ class StageKernels {
   const KernelChoice choice_ = kernel_choice();
   std::mutex mutex_;
   std::vector<Known> known_;    // few
-  std::vector<Generic> generic_;
+  std::vector<Generic> generic_, fold_;
 };
 
 }  // namespace penstock

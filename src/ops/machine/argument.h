@@ -66,6 +66,7 @@ template <class E> class SampleValues {
       values_ = copied_;
     }
   }
+  explicit SampleValues(const View& v) : copied_(view_as<std::vector<E>>(v)), values_(copied_) {}
   SampleValues(const SampleValues&) = delete;
   size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
@@ -131,7 +132,10 @@ template <class T> class PerFrame : public PerSample<T> {
     if (!frames()) return PerSample<T>::operator[](at.sample);
     return view_as<T>(of_frame(this->batch()->view(at.sample), at.frame));
   }
-  void values(SampleFrame) const = delete;  // of a frame: operator[]
+  auto values(SampleFrame at) const requires requires { typename T::value_type; } {
+    using List = SampleValues<typename T::value_type>;
+    return frames() ? List(of_frame(this->batch()->view(at.sample), at.frame)) : PerSample<T>::values(at.sample);
+  }
   bool frames() const { return this->batch() && has_frames(*this->batch()); }
   // Number of values of a sample; 1 where they are not per frame.
   int64_t count(int sample) const { return frames() ? frames_of(*this->batch(), sample) : 1; }

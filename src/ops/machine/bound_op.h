@@ -62,6 +62,7 @@ struct StageTraits {
   bool filters = false;      // the map may resample or convolve
   bool warps = false;        // the map may be affine
   bool fills = false;        // the map may read outside and fill
+  bool convolves = false;    // the map is convolutions and nothing else: BoundOp::windows
   bool maps_channels = false;  // the map may cut the channels
   bool own_shapes = false;   // the output's shape follows a rule of its own: neither the map nor the input alone give it
   bool pixels = false;
@@ -70,6 +71,20 @@ struct StageTraits {
   bool positional = false;       // pixel() depends on the position or on random numbers
   bool faults = false;           // pixel() refuses some operands
   int operands = 1;
+};
+
+// The windows of convolutions along consecutive dimensions.
+struct AxisWindows {
+  int first = 0;                  // of these dimensions
+  FixedVector<int, 3> sizes;      // of each one's window
+  std::vector<float> weights;     // of all windows, one behind the other
+  void clear() { first = 0, sizes.clear(), weights.clear(); }
+};
+
+// The arguments whose numbers coefficients are folded from (docs/decisions/0016).
+struct FoldedArguments {
+  size_t bytes = 0;                        // of Values; 0: the operator has none
+  FixedVector<const Batch*, 8> arguments;  // what the first floats of Values are; null: one value for all samples
 };
 
 enum class Family : uint8_t { stage, whole, source };
@@ -101,12 +116,18 @@ class BoundOp {
   virtual StageTraits traits() const { return {}; }
   virtual DecodeParams decode_params() const { return {}; }
   virtual void map(const SampleContext&, Placement&) const {}
+  virtual void windows(const SampleContext&, const Layout&, int /*ndim*/, AxisWindows&) const {}
   virtual int channels(int in) const { return in; }
   // Lane that the arithmetic wants, given operand types and the output's.
   virtual Lane lane(std::span<const DType>, DType) const { return Lane::f32; }
   virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
   // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
+  // The numbers that coef() folds: Values, without those that lie on a GPU, which are 0. `text`: members of a struct that
+  // holds device_text() as well: Values and `template <class V> static Coef<V> fold(const Values&)`.
+  virtual FoldedArguments folded() const { return {}; }
+  virtual void values(const SampleContext&, std::byte* /*out*/) const {}
+  virtual std::string fold_text() const { return ""; }
   virtual TileFn tile(Target, Lane) const { return nullptr; }
   // Members of a struct that holds Coef<V> and pixel(), and refuses() where traits().faults, as CUDA C++ over the
   // vocabulary of cuda/vocabulary.h: the operator's own source. "" without a pixel part.
@@ -118,6 +139,9 @@ class BoundOp {
 
   // Family whole: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
+  // All samples at once, where each is one number that is drawn from constants: out[i] of sample i, in the output's type.
+  virtual bool draws_scalars() const { return false; }
+  virtual void draw_scalars(std::span<const SampleContext>, DType, void* /*out*/) const {}
   // The same as steps (ops/machine/sample_work.h), which a GPU has as well; only of operators that have such a form.
   virtual bool has_work() const { return false; }
   virtual void work(const SampleContext&, std::span<const View>, std::span<const View>, SampleWork&) const {}

@@ -39,10 +39,23 @@ struct BrightnessContrastBase {
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
   PENSTOCK_PIXEL(template <class V> struct Coef { V mul, add; };
                  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); });
-  template <class V> Coef<V> coef(SampleFrame i) const {
-    const V center = contrast_center.given() ? V(contrast_center[i]) : V(half_range(input_type));
-    const V b = brightness[i], c = contrast[i];
-    return {b * c, V(brightness_shift[i]) * V(full_range(output_type)) + b * (center - c * center)};
+  PENSTOCK_TEXT(
+      fold_text,
+      struct Values {
+        float brightness, brightness_shift, contrast, contrast_center;
+        float half;  // the center, where none is given
+        int32_t has_center;
+        double full;
+      };
+      template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) {
+        const V center = V(v.has_center ? v.contrast_center : v.half), b = V(v.brightness), c = V(v.contrast);
+        return {b * c, V(v.brightness_shift) * V(v.full) + b * (center - c * center)};
+      });
+  static constexpr auto folded =
+      std::tuple{&BrightnessContrastBase::brightness, &BrightnessContrastBase::brightness_shift,
+                 &BrightnessContrastBase::contrast, &BrightnessContrastBase::contrast_center};
+  void know(Values& v) const {
+    v.half = half_range(input_type), v.has_center = contrast_center.given(), v.full = full_range(output_type);
   }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     return mul_add[0] = c.mul, mul_add[1] = c.add, 1;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/color_matrix.h"
 
-#include <cmath>
-
 #include "ops/machine/image_layout.h"
 
 namespace penstock {
@@ -31,22 +29,21 @@ static ColorMatrix inverse(const ColorMatrix& a) {
   return out;
 }
 
-ColorMatrix color_twist_matrix(double hue, double saturation, double value, double brightness, double contrast,
-                               DType input) {
-  static const ColorMatrix to_yiq{{{{.299, .587, .114}, {.596, -.274, -.321}, {.211, -.523, .311}}}, {}};
-  static const ColorMatrix from_yiq = inverse(to_yiq);
-  // The turned and scaled matrix is a sum of three that do not change.
-  static const ColorMatrix gray = from_yiq * ColorMatrix{{{{1, 0, 0}, {}, {}}}, {}} * to_yiq;
-  static const ColorMatrix kept = from_yiq * ColorMatrix{{{{}, {0, 1, 0}, {0, 0, 1}}}, {}} * to_yiq;
-  static const ColorMatrix turned = from_yiq * ColorMatrix{{{{}, {0, 0, 1}, {0, -1, 0}}}, {}} * to_yiq;
-  const double angle = hue * (3.14159265358979323846 / 180);
-  const double c = saturation * std::cos(angle), s = saturation * std::sin(angle);
-  const double half = is_float(input) ? 0.5 : 128.0, scale = brightness * contrast * value;
-  ColorMatrix out;
-  for (int r = 0; r < 3; ++r)
-    for (int k = 0; k < 3; ++k) out.m[r][k] = (gray.m[r][k] + c * kept.m[r][k] + s * turned.m[r][k]) * scale;
-  out.offset.fill((half - half * contrast) * brightness);
-  return out;
+const TwistMatrices& twist_matrices() {
+  static const TwistMatrices matrices = [] {
+    const ColorMatrix to_yiq{{{{.299, .587, .114}, {.596, -.274, -.321}, {.211, -.523, .311}}}, {}};
+    const ColorMatrix from_yiq = inverse(to_yiq);
+    TwistMatrices t;
+    const auto put = [&](double* to, const ColorMatrix& part) {
+      const ColorMatrix m = from_yiq * part * to_yiq;
+      for (int i = 0; i < 9; ++i) to[i] = m.m[i / 3][i % 3];
+    };
+    put(t.gray, {{{{1, 0, 0}, {}, {}}}, {}});
+    put(t.kept, {{{{}, {0, 1, 0}, {0, 0, 1}}}, {}});
+    put(t.turned, {{{{}, {0, 0, 1}, {0, -1, 0}}}, {}});
+    return t;
+  }();
+  return matrices;
 }
 
 Layout color_layout(const ValueType& in) {

@@ -5,6 +5,7 @@
 
 #include "ops/machine/lanes.h"
 #include "ops/machine/operator.h"
+#include "pixel/transcendental.h"
 
 namespace penstock {
 
@@ -15,10 +16,11 @@ struct ColorMatrix {
 };
 ColorMatrix operator*(const ColorMatrix& a, const ColorMatrix& b);  // b first
 
-// brightness * contrast * value times a turn by `hue` degrees and a scale by `saturation` of the chroma plane of YIQ,
-// about the gray that contrast does not move: 128 for integers, 0.5 for floating point.
-ColorMatrix color_twist_matrix(double hue, double saturation, double value, double brightness, double contrast,
-                               DType input);
+// The constants of ColorTwistMap: what a turn and a scale of the chroma plane of YIQ are a sum of, row by row.
+struct TwistMatrices {
+  double gray[9], kept[9], turned[9];
+};
+const TwistMatrices& twist_matrices();
 
 // An empty layout is channels last, by rank.
 Layout color_layout(const ValueType& in);
@@ -44,8 +46,14 @@ template <class Op> struct ColorMap {
   }
 };
 
-// What hue, saturation, hsv and color_twist share.
+// What hue, saturation, hsv and color_twist share: brightness * contrast * value times a turn by `hue` degrees and a scale by
+// `saturation` of the chroma plane of YIQ, about the gray that contrast does not move: 128 for integers, 0.5 for floating point.
 template <class Op> struct ColorTwistMap : ColorMap<Op> {
+  PerFrame<float> hue = 0.0f;
+  PerFrame<float> saturation = 1.0f;
+  PerFrame<float> value = 1.0f;
+  PerFrame<float> brightness = 1.0f;
+  PerFrame<float> contrast = 1.0f;
   DType dtype = DType::none;
   int64_t image_type = 0;
 
@@ -58,9 +66,36 @@ template <class Op> struct ColorTwistMap : ColorMap<Op> {
   static constexpr const char* kType = "Type of the result; default: the input's.";
 
   void check(std::span<const ValueType> in) { input_type = in[0].dtype; }
+  static constexpr bool keeps_channels = true;
   int channels(int in) const {
     if (in != 3) bad_argument("needs images of three channels, got {}", in);
     return in;
+  }
+
+  template <class V> using Coef = typename ColorMap<Op>::template Coef<V>;
+  PENSTOCK_TEXT(
+      fold_text,
+      struct Values {
+        float hue, saturation, value, brightness, contrast, half;
+        double gray[9], kept[9], turned[9];
+      };
+      template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) {
+        const double angle = v.hue * (kPi / 180);
+        const double c = v.saturation * cos(angle), s = v.saturation * sin(angle);
+        const double half = v.half, scale = static_cast<double>(v.brightness) * v.contrast * v.value;
+        Coef<V> to;
+        for (int i = 0; i < 9; ++i) to.m[i] = static_cast<V>((v.gray[i] + c * v.kept[i] + s * v.turned[i]) * scale);
+        for (int i = 0; i < 3; ++i) to.offset[i] = static_cast<V>((half - half * v.contrast) * v.brightness);
+        return to;
+      });
+  static constexpr auto folded = std::tuple{&ColorTwistMap::hue, &ColorTwistMap::saturation, &ColorTwistMap::value,
+                                            &ColorTwistMap::brightness, &ColorTwistMap::contrast};
+  void know(Values& v) const {
+    v.half = is_float(input_type) ? 0.5f : 128.0f;
+    const TwistMatrices& m = twist_matrices();
+    std::memcpy(v.gray, m.gray, sizeof v.gray);
+    std::memcpy(v.kept, m.kept, sizeof v.kept);
+    std::memcpy(v.turned, m.turned, sizeof v.turned);
   }
   DType input_type = DType::none;
 };

@@ -15,6 +15,11 @@
 //                                                      // coef(SampleFrame) where arguments are PerFrame
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
 //     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty operand
+//     // instead of coef(), where it is made of numbers alone: the arguments may then lie on a GPU, and be gpu_arguments()
+//     PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };   // arguments first, then what know() says
+//                   template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) { ... });
+//     static constexpr auto folded = std::tuple{&Name::brightness, ...};   // the first members of Values, all PerFrame<float>
+//     void know(Values&) const;
 //     int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  // where pixel() is one or two of them
 //
 //     // map part (optional)
@@ -22,6 +27,8 @@
 //     static constexpr bool warps = true;              // when map() calls Placement::affine
 //     bool fills() const;                              // when map() may read outside
 //     static constexpr bool maps_channels = true;      // when map() may cut the dimension C
+//     static constexpr bool convolves = true;          // when map() is no more than the convolutions that windows() gives
+//     void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const;
 //     void map(const SampleContext&, Placement&) const;
 //     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
 //
@@ -31,7 +38,7 @@
 //     // optional, with defaults: output dtype = `dtype` member or the input's; layout = the input's
 //     DType output_dtype(std::span<const ValueType> in) const;
 //     Layout output_layout(const Layout& in) const;
-//     int channels(int in) const;
+//     int channels(int in) const;                       // with keeps_channels: gives what it gets, or throws
 //     void check(std::span<const ValueType> in);  // throws on layouts and dtypes it cannot have; may keep the types
 //     Layout input_layout(const ValueType&) const;  // what an input without a layout is taken for
 //     void ready();                                     // after all arguments are set
@@ -49,6 +56,7 @@
 // The order inside a stage is: decode, map, pixel; an operator with both parts maps first.
 #pragma once
 #include <array>
+#include <tuple>
 
 #include "ops/machine/pixel_tiles.h"
 #include "ops/machine/sample_work.h"
@@ -128,6 +136,7 @@ template <class Op> concept HasWork = requires(const Op o, const SampleContext& 
 template <class Op> concept WholeOp = HasWork<Op> || requires(const Op o, const SampleContext& s, std::span<const View> v) { o.run(s, v, v); };
 template <class Op> concept HasMap = requires(const Op o, const SampleContext& s, Placement& p) { o.map(s, p); };
 template <class Op> concept HasPixel = requires { typename Op::template Coef<float>; };
+template <class Op> concept Folds = requires { typename Op::Values; };
 template <class Op> concept Decodes = requires(const Op o) { o.decode_params(); };
 
 
@@ -212,7 +221,9 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { op.fills(); }) t.fills = op.fills();
     if constexpr (requires { Op::maps_channels; }) t.maps_channels = Op::maps_channels;
     t.own_shapes = requires(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
-                            std::span<Shape> out) { op.shapes(s, in, types, out); } || requires { op.channels(3); };
+                            std::span<Shape> out) { op.shapes(s, in, types, out); } ||
+                   (requires { op.channels(3); } && !requires { Op::keeps_channels; });
+    t.convolves = requires { Op::convolves; };
     if constexpr (HasPixel<Op>) {
       t.pixels = true;
       t.mixes_channels = mixes_channels<Op, float>;
@@ -229,6 +240,9 @@ class OpAdaptor final : public BoundOp {
   }
   void map(const SampleContext& s, Placement& p) const override {
     if constexpr (HasMap<Op>) op.map(s, p);
+  }
+  void windows(const SampleContext& s, const Layout& layout, int ndim, AxisWindows& to) const override {
+    if constexpr (requires { Op::convolves; }) op.windows(s, layout, ndim, to);
   }
   int channels(int in) const override {
     if constexpr (requires { op.channels(3); }) return op.channels(in);
@@ -250,7 +264,9 @@ class OpAdaptor final : public BoundOp {
         using V = typename decltype(tag)::type;
         using C = typename Op::template Coef<V>;
         auto put = [&](const C& c, int plane) { std::memcpy(out + plane * sizeof(C), &c, sizeof(C)); };
-        if constexpr (requires { op.template coef<V>(0, 0); }) {
+        if constexpr (Folds<Op>) {
+          put(Op::template fold<V>(values_of(s.values())), 0);
+        } else if constexpr (requires { op.template coef<V>(0, 0); }) {
           for (int p = 0; p < planes; ++p) put(op.template coef<V>(s.values(), p), p);
         } else if constexpr (requires { op.template coef<V>(0); }) {
           put(op.template coef<V>(s.values()), 0);
@@ -263,6 +279,24 @@ class OpAdaptor final : public BoundOp {
         }
       });
     }
+  }
+  FoldedArguments folded() const override {
+    FoldedArguments f;
+    if constexpr (Folds<Op>) {
+      f.bytes = sizeof(typename Op::Values);
+      std::apply([&](auto... member) { (f.arguments.push_back((op.*member).batch()), ...); }, Op::folded);
+    }
+    return f;
+  }
+  void values(const SampleContext& s, std::byte* out) const override {
+    if constexpr (Folds<Op>) {
+      const auto v = values_of(s.values());
+      std::memcpy(out, &v, sizeof v);
+    }
+  }
+  std::string fold_text() const override {
+    if constexpr (Folds<Op>) return Op::fold_text;
+    else return "";
   }
   TileFn tile(Target t, Lane lane) const override {
     if constexpr (HasPixel<Op>) return tile_of<Op>(t, lane);
@@ -299,9 +333,31 @@ class OpAdaptor final : public BoundOp {
     if constexpr (HasWork<Op>) op.work(s, in, out, host_work());
     else if constexpr (WholeOp<Op>) op.run(s, in, out);
   }
+  bool draws_scalars() const override {
+    if constexpr (requires { op.draws_scalars(); }) return op.draws_scalars();
+    else return false;
+  }
+  void draw_scalars(std::span<const SampleContext> s, DType t, void* out) const override {
+    if constexpr (requires { op.draw_scalars(s, t, out); }) op.draw_scalars(s, t, out);
+  }
   bool has_work() const override { return HasWork<Op>; }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     if constexpr (HasWork<Op>) op.work(s, in, out, to);
+  }
+
+ private:
+  auto values_of(SampleFrame at) const requires Folds<Op> {
+    typename Op::Values v{};
+    op.know(v);
+    size_t next = 0;
+    const auto put = [&](const auto& argument) {
+      const bool there = argument.batch() && argument.batch()->device().kind == DeviceKind::gpu;
+      const float number = there ? 0.0f : argument[at];
+      std::memcpy(reinterpret_cast<std::byte*>(&v) + next, &number, sizeof number);
+      next += sizeof number;
+    };
+    std::apply([&](auto... member) { (put(op.*member), ...); }, Op::folded);
+    return v;
   }
 };
 

@@ -38,8 +38,25 @@ struct RandomValues {
       out[0].push_back(e);
     }
   }
-  RandomStream stream(const SampleContext& s) const {
+  static RandomStream stream(const SampleContext& s) {
     return random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+  }
+  // One number for each sample: neighbors mostly share their stream's key.
+  static void draw_scalars_by(const DrawRule& rule, std::span<const std::byte> coef, std::span<const SampleContext> contexts,
+                              DType t, void* out) {
+    constexpr size_t kTogether = 64;
+    uint64_t samples[kTogether];
+    for (size_t i = 0; i < contexts.size();) {
+      const SampleContext& first = contexts[i];
+      size_t n = 0;
+      for (; n < kTogether && i + n < contexts.size(); ++n) {
+        const SampleContext& s = contexts[i + n];
+        if (s.seed != first.seed || s.epoch != first.epoch || s.node != first.node) break;
+        samples[n] = s.sample;
+      }
+      rule.scalars(t, static_cast<std::byte*>(out) + i * size_of(t), stream(first), {samples, n}, coef.data());
+      i += n;
+    }
   }
 };
 
@@ -56,8 +73,18 @@ template <class Rule> void fill_from_draws(const View& out, const RandomStream& 
     }
   });
 }
+template <class Rule>
+void draw_one_each(DType dtype, void* out, const RandomStream& stream, std::span<const uint64_t> samples, const std::byte* coef) {
+  const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
+  dispatch(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* to = static_cast<T*>(out);
+    for (size_t i = 0; i < samples.size(); ++i)
+      to[i] = stored<T>(Rule::number(RandomStream{stream.key0, stream.key1, samples[i]}.block(0), 0, c));
+  });
+}
 template <class Rule> DrawRule draw_rule() {
-  return {Rule::per_block, [] { return std::string(Rule::pixel_text); }, &fill_from_draws<Rule>};
+  return {Rule::per_block, [] { return std::string(Rule::pixel_text); }, &fill_from_draws<Rule>, &draw_one_each<Rule>};
 }
 template <class C> std::span<const std::byte> bytes_of(const C& coef) { return std::as_bytes(std::span(&coef, 1)); }
 

@@ -6,7 +6,14 @@
 
 namespace penstock {
 
-void RandomWindow::check_random_window() const {
+// Half away from zero, as llround, of a number that is not negative.
+static int64_t rounded(float v) {
+  if (!(v < 0x1p62f)) return 0;
+  const auto whole = static_cast<int64_t>(v);
+  return whole + (v - static_cast<float>(whole) >= 0.5f);
+}
+
+void RandomWindow::check_random_window() {
   auto check = [](const char* name, const std::vector<float>& v, float highest) {
     if (v.size() != 2 || !(v[0] > 0) || !(v[1] >= v[0]) || !(v[1] <= highest))
       bad_argument("{} must be a range of two increasing positive numbers, got {}", name,
@@ -14,6 +21,7 @@ void RandomWindow::check_random_window() const {
   };
   check("random_area", random_area, 1e9f);
   check("random_aspect_ratio", random_aspect_ratio, 1e9f);
+  for (int k = 0; k < 2; ++k) log_ratio_[k] = std::log(random_aspect_ratio[k]);
 }
 
 RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, int64_t width) const {
@@ -37,12 +45,12 @@ RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, 
     if (i >> 2 != last_number) last = random.block(last_number = i >> 2);
     return last.word[i & 3];
   };
-  const float log_lo = std::log(ratio_lo), log_hi = std::log(ratio_hi);
+  const float log_lo = log_ratio_[0], log_extent = log_ratio_[1] - log_lo;
   for (int i = 0; i < num_attempts && !found; ++i) {
     const float a = (random_area[0] + (random_area[1] - random_area[0]) * uniform01(draw(2 * i))) * area;
-    const float ratio = std::exp(log_lo + (log_hi - log_lo) * uniform01(draw(2 * i + 1)));
-    ww = std::max<int64_t>(1, std::llround(std::sqrt(a * ratio)));
-    wh = std::max<int64_t>(1, std::llround(std::sqrt(a / ratio)));
+    const float ratio = std::exp(log_lo + log_extent * uniform01(draw(2 * i + 1)));
+    ww = std::max<int64_t>(1, rounded(std::sqrt(a * ratio)));
+    wh = std::max<int64_t>(1, rounded(std::sqrt(a / ratio)));
     const float got = static_cast<float>(ww) / static_cast<float>(wh);
     found = ww <= width && wh <= height && got >= ratio_lo && got <= ratio_hi;
   }

@@ -13,9 +13,12 @@ struct RandomWindow {
   struct Window {
     int64_t y, x, height, width;
   };
-  void check_random_window() const;
+  void check_random_window();
   // After Szegedy et al., "Going deeper with convolutions" (2015): area uniform, logarithm of width / height uniform.
   Window draw(const SampleContext& s, int64_t height, int64_t width) const;
+
+ private:
+  float log_ratio_[2] = {};  // by check_random_window
 };
 
 template <class Op> Schema<Op>&& random_window_arguments(Schema<Op>&& s) {
