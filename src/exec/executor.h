@@ -98,6 +98,7 @@ class Executor {
   void open_index();
   bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
   const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
+  void name_sample(const Iteration& it, int i, Error& e) const;
   void load_items(Iteration& it, int first, int count);
   void fill_batch(Iteration& it);  // a pipeline without sources makes full batches
   void run_whole_item(Iteration& it, int i);

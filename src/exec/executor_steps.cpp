@@ -299,7 +299,12 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
       const auto params = state->runner->program().nodes[0].op->decode_params();
       in[0] = Shape{-1, -1, params.type == ImageType::any_data ? -1 : params.type == ImageType::gray ? 1 : 3};
     }
-    state->runner->shapes(context(it, i, plan.graph.node(s.nodes[0])), in, std::span(&shapes[i], 1));
+    try {
+      state->runner->shapes(context(it, i, plan.graph.node(s.nodes[0])), in, std::span(&shapes[i], 1));
+    } catch (Error& e) {
+      name_sample(it, i, e);
+      throw;
+    }
     known = shapes[i].known();
   }
   const int ndim = known && it.size ? shapes[0].size() : type.ndim;
@@ -330,12 +335,17 @@ const std::string& Executor::path_of(const Iteration& it, ValueRef encoded, int 
   return has_record(encoded) ? it.values.at(encoded).sample(i).source : it.origin[i].path;
 }
 
+void Executor::name_sample(const Iteration& it, int i, Error& e) const {
+  const Step& s = plan.steps[it.step];
+  if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
+  if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
+}
+
 void Executor::add_error(Iteration& it, int i, Error e) {
   const Step& s = plan.steps[it.step];
   const Node& blame = graph.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
   if (e.op.empty()) e.op = blame.op;
-  if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : path_of(it, s.inputs[0], i);
-  if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
+  name_sample(it, i, e);
   e.user_line = blame.user_line;
   std::lock_guard lock(it.error_mutex);
   it.errors.push_back({i, std::move(e)});

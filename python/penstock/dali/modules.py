@@ -22,6 +22,9 @@ _MODULES = {
     "nvidia.dali.plugin": f"{_HERE}.plugin",
     "nvidia.dali.plugin.base_iterator": "penstock.plugin.base_iterator",
     "nvidia.dali.plugin.pytorch": f"{_HERE}.plugin.pytorch",
+    "nvidia.dali.plugin.pytorch.experimental": f"{_HERE}.plugin.pytorch.experimental",
+    "nvidia.dali.plugin.pytorch.experimental.proxy": f"{_HERE}.plugin.pytorch.experimental.proxy",
+    "nvidia.dali.plugin.pytorch.fn": "penstock.plugin.pytorch.fn",
 }
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators of penstock.plugin.pytorch that take an unknown reader_name for the pipeline's only reader."""
-from ...plugin import pytorch as native
-from ...plugin.pytorch import LastBatchPolicy, feed_ndarray
-from ..meanings import say
+from ....plugin import pytorch as native
+from ....plugin.pytorch import LastBatchPolicy, feed_ndarray
+from ...meanings import say
 
 __all__ = native.__all__
 

@@ -2,9 +2,9 @@
 """Iterators that yield torch tensors."""
 from enum import Enum
 
-from .. import fn as operators
-from .base_iterator import BaseIterator, LastBatchPolicy
-from .torch_function import fn  # noqa: F401
+from ... import fn as operators
+from ..base_iterator import BaseIterator, LastBatchPolicy
+from ..torch_function import fn  # noqa: F401
 
 __all__ = ["DALIClassificationIterator", "DALIGenericIterator", "DALIRaggedIterator", "LastBatchPolicy", "feed_ndarray"]
 
