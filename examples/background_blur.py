@@ -43,7 +43,7 @@ def composite(pictures, masks, extents):
     masks = fn.slice(masks, start=[0, 0], end=extents, axis_names="HW")
     masks = fn.resize(masks, size=pictures.shape()[:2], antialias=False)
     blurred = fn.gaussian_blur(pictures, window_size=[WINDOW, WINDOW])
-    return fn.cast(masks * pictures + (1 - masks) * blurred, dtype=types.UINT8)
+    return fn.cast((fn.cast(pictures, dtype=types.FLOAT) - blurred) * masks + blurred, dtype=types.UINT8)
 
 
 @pipeline_def(num_threads=2)
