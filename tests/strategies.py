@@ -32,6 +32,8 @@ NO_ARRAYS = {
     "readers.mxnet": "reads files: test_containers.py, test_recordio_tar.py",
     "readers.webdataset": "reads files: test_containers.py, test_recordio_tar.py",
     "readers.tfrecord": "reads files: test_containers.py, test_tfrecord.py",
+    "readers.video": "reads files: test_video_readers.py",
+    "experimental.readers.video": "reads files: test_video_readers.py",
     "external_source": "carries every pipeline of these tests",
     "decoders.audio": "takes files: test_audio.py compares with libsndfile and DALI",
     "decoders.video": "takes files: test_video.py compares with FFmpeg's command and DALI",

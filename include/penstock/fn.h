@@ -1115,6 +1115,115 @@ inline Batch expand_dims(const Batch& input,
   return call("expand_dims", {input}, arguments.list(), options)[0];
 }
 
+namespace experimental::readers {
+struct VideoArguments {
+  // Text file with lines "path label [start [end]]"; the frame at end is not read. Default: "".
+  Optional<std::string> file_list{};
+  // timestamps: start and end in seconds; frames: numbers, negative ones from the end. Default: "timestamps".
+  Optional<std::string> file_list_format{};
+  // Where start and end lie between frames: start_down_end_up, start_up_end_down, all_up or all_down. Default:
+  // "start_down_end_up".
+  Optional<std::string> file_list_rounding{};
+  // Accepted without effect, as in DALI 2.4. Default: true.
+  Optional<bool> file_list_include_end{};
+  // Of sequences that begin too near to the end: none: left out; constant: fill_value; edge, repeat: the last frame;
+  // reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame. Default: "none".
+  Optional<std::string> pad_mode{};
+  // With pad_mode constant: one value, or one for each channel. Default: {0}.
+  Optional<std::vector<int64_t>> fill_value{};
+  // One sequence a file or range: sequence_length frames at even distances. Default: false.
+  Optional<bool> uniform_sample{};
+  // Paths of the files. Default: {}.
+  Optional<std::vector<std::string>> filenames{};
+  // Folder with one subfolder a class; labels count the sorted subfolders. Default: "".
+  Optional<std::string> file_root{};
+  // Labels of `filenames`; an empty list: 0, 1, 2 ...
+  Optional<std::vector<int64_t>> labels{};
+  // Frames of a sequence. Required.
+  Optional<int64_t> sequence_length{};
+  // Frames from the start of a sequence to that of the next; -1: sequence_length times stride. Default: -1.
+  Optional<int64_t> step{};
+  // Distance between frames of a sequence. Default: 1.
+  Optional<int64_t> stride{};
+  // none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each
+  // frame, -1 where it is filled. Default: "none".
+  Optional<std::string> enable_frame_num{};
+  // Give the time of each frame in seconds, float64; -1 where it is filled. Default: false.
+  Optional<bool> enable_timestamps{};
+  // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
+  Optional<int64_t> image_type{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    file_list.add_to(a, "file_list");
+    file_list_format.add_to(a, "file_list_format");
+    file_list_rounding.add_to(a, "file_list_rounding");
+    file_list_include_end.add_to(a, "file_list_include_end");
+    pad_mode.add_to(a, "pad_mode");
+    fill_value.add_to(a, "fill_value");
+    uniform_sample.add_to(a, "uniform_sample");
+    filenames.add_to(a, "filenames");
+    file_root.add_to(a, "file_root");
+    labels.add_to(a, "labels");
+    sequence_length.add_to(a, "sequence_length");
+    step.add_to(a, "step");
+    stride.add_to(a, "stride");
+    enable_frame_num.add_to(a, "enable_frame_num");
+    enable_timestamps.add_to(a, "enable_timestamps");
+    image_type.add_to(a, "image_type");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace experimental::readers
+
 struct ExternalSourceArguments {
   // Layout of the samples, for all outputs or one each. Default: {}.
   Optional<std::vector<std::string>> layout{};
@@ -2500,6 +2609,121 @@ struct TfrecordArguments {
     index_path.add_to(a, "index_path");
     check_crc.add_to(a, "check_crc");
     use_o_direct.add_to(a, "use_o_direct");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace readers
+
+namespace readers {
+struct VideoArguments {
+  // Text file with lines "path label [start [end]]", start and end in seconds; negative frames count from the end.
+  // Default: "".
+  Optional<std::string> file_list{};
+  // start and end are numbers of frames, from 0. Default: false.
+  Optional<bool> file_list_frame_num{};
+  // The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not down.
+  // Default: false.
+  Optional<bool> file_list_include_preceding_frame{};
+  // Sequences that begin too near to the end are filled with zeros, not left out. Default: false.
+  Optional<bool> pad_sequences{};
+  // uint8 or float32. Default: DType::uint8.
+  Optional<DType> dtype{};
+  // Floating point from 0 to 1 instead of 255. Default: false.
+  Optional<bool> normalized{};
+  // Has to be 3. Default: 3.
+  Optional<int64_t> channels{};
+  // Accepted without effect. Default: 2.
+  Optional<int64_t> additional_decode_surfaces{};
+  // Accepted without effect: variable frame rates are read as well. Default: false.
+  Optional<bool> skip_vfr_check{};
+  // Paths of the files. Default: {}.
+  Optional<std::vector<std::string>> filenames{};
+  // Folder with one subfolder a class; labels count the sorted subfolders. Default: "".
+  Optional<std::string> file_root{};
+  // Labels of `filenames`; an empty list: 0, 1, 2 ...
+  Optional<std::vector<int64_t>> labels{};
+  // Frames of a sequence. Required.
+  Optional<int64_t> sequence_length{};
+  // Frames from the start of a sequence to that of the next; -1: sequence_length times stride. Default: -1.
+  Optional<int64_t> step{};
+  // Distance between frames of a sequence. Default: 1.
+  Optional<int64_t> stride{};
+  // none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each
+  // frame, -1 where it is filled. Default: "none".
+  Optional<std::string> enable_frame_num{};
+  // Give the time of each frame in seconds, float64; -1 where it is filled. Default: false.
+  Optional<bool> enable_timestamps{};
+  // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
+  Optional<int64_t> image_type{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    file_list.add_to(a, "file_list");
+    file_list_frame_num.add_to(a, "file_list_frame_num");
+    file_list_include_preceding_frame.add_to(a, "file_list_include_preceding_frame");
+    pad_sequences.add_to(a, "pad_sequences");
+    dtype.add_to(a, "dtype");
+    normalized.add_to(a, "normalized");
+    channels.add_to(a, "channels");
+    additional_decode_surfaces.add_to(a, "additional_decode_surfaces");
+    skip_vfr_check.add_to(a, "skip_vfr_check");
+    filenames.add_to(a, "filenames");
+    file_root.add_to(a, "file_root");
+    labels.add_to(a, "labels");
+    sequence_length.add_to(a, "sequence_length");
+    step.add_to(a, "step");
+    stride.add_to(a, "stride");
+    enable_frame_num.add_to(a, "enable_frame_num");
+    enable_timestamps.add_to(a, "enable_timestamps");
+    image_type.add_to(a, "image_type");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

@@ -484,7 +484,7 @@ def add_node(op, inputs, arguments):
     for node in nodes + _nodes_of(arguments.values()):
         if node.pipeline is not pipeline:
             raise ValueError(f"[{op}] {node!r} belongs to another pipeline\n  at {user_line()}")
-    schema_has_seed = op.startswith("readers.")
+    schema_has_seed = "readers." in op
     name, seed = arguments.get("name"), arguments.get("seed")
     device = arguments.get("device")
     if device not in (None, "cpu"):

@@ -380,7 +380,7 @@ class Pipeline:
         self.build()
         if self._given["debug"]:
             self._pipeline.begin()
-        names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if self._graph.op_of(i).startswith("readers.")]
+        names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if "readers." in self._graph.op_of(i)]
         return {n: self._pipeline.reader_meta(n) for n in names}
 
     @property

@@ -91,7 +91,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::decode && !s.lazy_source;
   });
-  for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->staging() : options.memory);
+  for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();

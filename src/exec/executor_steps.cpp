@@ -11,7 +11,6 @@
 
 namespace penstock {
 
-constexpr int kLoadedTogether = 8;  // records that a thread reads at once: they may be short
 constexpr size_t kCaches = size_t{8} << 20;
 
 struct Executor::StageState {
@@ -112,7 +111,7 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   }
   if (!get_op(source.op).loads_samples) return;
   it.items = n;
-  it.together = kLoadedTogether;
+  it.together = sources_.at(node)->loaded_together();
 }
 
 void Executor::fill_batch(Iteration& it) {

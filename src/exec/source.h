@@ -32,6 +32,8 @@ class Source {
   // have their source.
   virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
   virtual void loaded(Iteration&, int /*node*/) const {}  // all samples of the batch
+  virtual int loaded_together() const { return 8; }        // samples that one thread loads at once: they may be short
+  void set_threads(int n) { threads_ = n; }                // of the pipeline
   void set_memory(std::shared_ptr<MemoryResource> memory) { memory_ = std::move(memory); }  // for what is loaded
   virtual bool at_end_of_epoch() const { return false; }  // behind the last next()
   virtual std::string data_set() const { return {}; }  // the folder that holds its files
@@ -46,6 +48,7 @@ class Source {
 
  protected:
   std::shared_ptr<MemoryResource> memory_ = default_memory();
+  int threads_ = 1;
 };
 
 std::unique_ptr<Source> make_source(const Graph& g, const Node& node);

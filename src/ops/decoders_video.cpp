@@ -80,7 +80,8 @@ struct DecodersVideo {
 
   std::shared_ptr<const VideoFile> open(const SampleContext& s, const View& v) const {
     if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, one after the other");
-    auto file = VideoFile::open(std::make_shared<VideoInMemory>(std::span(v.as<const uint8_t>(), static_cast<size_t>(v.volume()))));
+    const std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
+    auto file = VideoFile::open([bytes] { return std::make_shared<VideoInMemory>(bytes); });
     const std::lock_guard lock(opened_->mutex);
     return opened_->files[s.index] = std::move(file);
   }

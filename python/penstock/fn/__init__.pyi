@@ -9,6 +9,7 @@ DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
 from . import decoders as decoders
+from . import experimental as experimental
 from . import random as random
 from . import readers as readers
 from . import reductions as reductions

@@ -48,7 +48,7 @@ constexpr int kSeekBackward = 1;
 constexpr int kEndOfFile = -('E' | 'O' << 8 | 'F' << 16 | ' ' << 24), kTryAgain = -11, kIoError = -5, kInvalid = -22;
 constexpr int kNoData = -('I' | 'N' << 8 | 'D' << 16 | 'A' << 24);
 constexpr int kSeekSize = 0x10000, kSeekForce = 0x20000;
-constexpr int kRgb24 = 2, kBicubic = 4;
+constexpr int kRgb24 = 2, kYuv444 = 5, kBicubic = 4;
 
 // Where members are that the versions have in different places, in bytes.
 struct Layout {

@@ -12,6 +12,7 @@ namespace penstock {
 // Where a video's bytes are. Any thread may read.
 class VideoBytes {
  public:
+  VideoBytes() = default;
   virtual ~VideoBytes() = default;
   virtual int64_t size() const = 0;
   virtual void read(int64_t offset, int64_t length, uint8_t* out) const = 0;  // all of it, within size(), or an Error

@@ -23,8 +23,9 @@ bool says_all(const std::string& container) {
 
 }  // namespace
 
-VideoDecoder::VideoDecoder(std::shared_ptr<const VideoFile> file, int threads) : VideoDecoder(*file, threads) {
+VideoDecoder::VideoDecoder(std::shared_ptr<const VideoFile> file, int threads, bool ycbcr) : VideoDecoder(*file, threads) {
   owner_ = std::move(file);
+  ycbcr_ = ycbcr;
 }
 
 VideoDecoder::VideoDecoder(const VideoFile& file, int threads)
@@ -219,10 +220,10 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   lib_.av_opt_get_int(codec_, "color_range", 0, &range);
   if (!scaler_ || scaler_format_ != frame_->format || matrix != scaler_matrix_ || range != scaler_range_) {
     if (scaler_) lib_.sws_freeContext(scaler_);
-    scaler_ = lib_.sws_getContext(w, h, frame_->format, w, h, kRgb24, kBicubic, nullptr, nullptr, nullptr);
+    scaler_ = lib_.sws_getContext(w, h, frame_->format, w, h, ycbcr_ ? kYuv444 : kRgb24, kBicubic, nullptr, nullptr, nullptr);
     if (!scaler_) {
       const char* name = lib_.av_get_pix_fmt_name(frame_->format);
-      bad_data("frames of {} cannot be converted to RGB", name ? name : "an unknown kind");
+      bad_data("frames of {} cannot be converted", name ? name : "an unknown kind");
     }
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
     const bool known = matrix >= 1 && matrix <= 10 && matrix != 2 && matrix != 8 && matrix != 3;
@@ -230,18 +231,22 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
     lib_.sws_setColorspaceDetails(scaler_, table, range == 2, lib_.sws_getCoefficients(5), 0, 0, 1 << 16, 1 << 16);
   }
   // The conversion may write past a row's end, to the next multiple of its vectors.
-  const size_t row = static_cast<size_t>(w) * 3, padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
-  uint8_t* rows = to;
-  if (row != padded) {
-    rows_.resize(padded * static_cast<size_t>(h) + kRowAlignment);
-    rows = rows_.data();
-  }
-  uint8_t* const out[4] = {rows, nullptr, nullptr, nullptr};
-  const int strides[4] = {static_cast<int>(padded), 0, 0, 0};
+  const size_t row = static_cast<size_t>(w) * (ycbcr_ ? 1 : 3), padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
+  const size_t plane = padded * static_cast<size_t>(h) + kRowAlignment;
+  const bool direct = !ycbcr_ && row == padded;
+  if (!direct) rows_.resize(plane * (ycbcr_ ? 3 : 1));
+  uint8_t* const rows = direct ? to : rows_.data();
+  uint8_t* const out[4] = {rows, ycbcr_ ? rows + plane : nullptr, ycbcr_ ? rows + 2 * plane : nullptr, nullptr};
+  const int stride = static_cast<int>(padded), strides[4] = {stride, ycbcr_ ? stride : 0, ycbcr_ ? stride : 0, 0};
   if (const int code = lib_.sws_scale(scaler_, frame_->data, frame_->linesize, 0, h, out, strides); code < h)
-    bad_data("frame {} cannot be converted to RGB{}", frame, heard.why(code));
-  if (row != padded)
+    bad_data("frame {} cannot be converted{}", frame, heard.why(code));
+  if (ycbcr_) {
+    for (int y = 0; y < h; ++y)
+      for (int x = 0; x < w; ++x, to += 3)
+        for (int c = 0; c < 3; ++c) to[c] = out[c][y * padded + x];
+  } else if (!direct) {
     for (int y = 0; y < h; ++y) std::memcpy(to + y * row, rows + y * padded, row);
+  }
 }
 
 std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {

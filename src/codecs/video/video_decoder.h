@@ -17,8 +17,8 @@ using FrameTarget = std::function<uint8_t*(size_t k)>;
 // One place in a video, from which decoding goes on. Used by one thread at a time.
 class VideoDecoder {
  public:
-  // threads: that FFmpeg decodes with, beside the caller's.
-  VideoDecoder(std::shared_ptr<const VideoFile> file, int threads);
+  // threads: that FFmpeg decodes with, beside the caller's. ycbcr: Y, Cb, Cr of BT.601 in studio range instead of RGB.
+  VideoDecoder(std::shared_ptr<const VideoFile> file, int threads, bool ycbcr = false);
   ~VideoDecoder();
   VideoDecoder(const VideoDecoder&) = delete;
   VideoDecoder& operator=(const VideoDecoder&) = delete;
@@ -32,6 +32,7 @@ class VideoDecoder {
   bool continues_to(int64_t frame) const;
   const VideoFile& file() const { return *file_; }
   int threads() const { return threads_; }
+  int64_t last() const { return last_; }  // the frame that came out last; -1: none
 
  private:
   friend std::vector<int64_t> order_of_decoded_frames(const VideoFile& file);
@@ -62,13 +63,13 @@ class VideoDecoder {
   ffmpeg::Scaler* scaler_ = nullptr;
   int scaler_format_ = -1;
   int64_t scaler_matrix_ = -1, scaler_range_ = -1;
-  std::vector<uint8_t> rows_;     // with room behind each
+  std::vector<uint8_t> rows_;     // with room behind each; of YCbCr three planes
 
   int64_t at_ = 0;                // the packet that the demuxer gives next
   int64_t start_ = -1;            // the packet that decoding began at; -1: nowhere
   int64_t fed_ = 0;               // the packet that the codec gets next
   int64_t last_ = -1;             // the frame that came out last
-  bool drained_ = false, skips_ = false;
+  bool drained_ = false, skips_ = false, ycbcr_ = false;
   std::optional<Fault> fault_;
 };
 

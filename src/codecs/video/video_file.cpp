@@ -30,12 +30,12 @@ bool is_hidden(const std::string& codec, const Packet& p) {
 
 }  // namespace
 
-std::shared_ptr<const VideoFile> VideoFile::open(std::shared_ptr<const VideoBytes> bytes, int64_t max_pixels) {
+std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pixels) {
   const Library& lib = library();
   std::shared_ptr<VideoFile> f(new VideoFile);
-  f->bytes_ = bytes;
+  f->bytes_ = std::move(bytes);
   f->max_pixels_ = max_pixels;
-  Demuxer demuxer(std::move(bytes), false, max_pixels);
+  Demuxer demuxer(f->bytes(), false, max_pixels);
   f->container_ = demuxer.container();
   f->time_base_ = demuxer.time_base();
   f->width_ = lib.width(demuxer.parameters()), f->height_ = lib.height(demuxer.parameters());

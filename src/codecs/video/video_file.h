@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A video: what its headers say and where its frames are.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +18,9 @@ constexpr int64_t kMostVideoPixels = 178956970;  // of a frame; checked before m
 class VideoFile {
  public:
   // Error (data) where it is no video, has no frames, or is larger than max_pixels.
-  static std::shared_ptr<const VideoFile> open(std::shared_ptr<const VideoBytes> bytes, int64_t max_pixels = kMostVideoPixels);
+  // `bytes` opens the file's bytes, now and for each decoder again.
+  using OpenBytes = std::function<std::shared_ptr<const VideoBytes>()>;
+  static std::shared_ptr<const VideoFile> open(OpenBytes bytes, int64_t max_pixels = kMostVideoPixels);
   ~VideoFile();
   VideoFile(const VideoFile&) = delete;
   VideoFile& operator=(const VideoFile&) = delete;
@@ -46,7 +49,7 @@ class VideoFile {
   int64_t start_of(int64_t frame) const;
   // The key packet before `packet`; 0 where there is none.
   int64_t key_before(int64_t packet) const;
-  const std::shared_ptr<const VideoBytes>& bytes() const { return bytes_; }
+  std::shared_ptr<const VideoBytes> bytes() const { return bytes_(); }
   ffmpeg::Parameters* parameters() const { return parameters_; }
   int64_t max_pixels() const { return max_pixels_; }
 
@@ -57,7 +60,7 @@ class VideoFile {
   void order_by_decoding();
   void find_rate(double guessed);
 
-  std::shared_ptr<const VideoBytes> bytes_;
+  OpenBytes bytes_;
   ffmpeg::Parameters* parameters_ = nullptr;
   int width_ = 0, height_ = 0;
   double rate_ = 0;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/readers_video_decoders.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace penstock {
+
+namespace {
+constexpr int64_t kNearPackets = 16;  // decoded through rather than jumped over
+}
+
+std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted, const std::function<const VideoFile&(int32_t)>& file) {
+  std::sort(wanted.begin(), wanted.end(), [](const WantedFrame& a, const WantedFrame& b) {
+    return std::tie(a.file, a.frame, a.sample, a.to) < std::tie(b.file, b.frame, b.sample, b.to);
+  });
+  std::vector<DecodeRun> runs;
+  for (const WantedFrame& w : wanted) {
+    const VideoFile& f = file(w.file);
+    const int64_t start = f.start_of(w.frame), packet = f.packet_of(w.frame);
+    if (runs.empty() || runs.back().file != w.file || start > runs.back().end_packet + kNearPackets)
+      runs.push_back({w.file, start, packet + 1, {}, {}});
+    DecodeRun& run = runs.back();
+    run.end_packet = std::max(run.end_packet, packet + 1);
+    run.wanted.push_back(w);
+    if (run.frames.empty() || run.frames.back() != w.frame) run.frames.push_back(w.frame);
+  }
+  return runs;
+}
+
+VideoDecoders::Place VideoDecoders::take(const DecodeRun& run, int threads, size_t most_open) {
+  const int64_t first = run.frames.front();
+  std::unique_lock lock(mutex_);
+  while (true) {
+    Place best = open_.end(), idle = open_.end();
+    bool coming = false;
+    for (auto p = open_.begin(); p != open_.end(); ++p) {
+      if (p->file != run.file) continue;
+      if (p->busy) {
+        coming |= p->end_frame < first && run.first_packet <= p->end_packet;
+        continue;
+      }
+      if (p->decoder->continues_to(first) && (best == open_.end() || p->decoder->last() > best->decoder->last())) best = p;
+      if (p->decoder->threads() == threads) idle = p;
+    }
+    if (best == open_.end() && coming) {
+      freed_.wait(lock);
+      continue;
+    }
+    if (best == open_.end()) best = idle;
+    if (best == open_.end()) break;
+    best->busy = true, best->end_frame = run.frames.back(), best->end_packet = run.end_packet;
+    return best;
+  }
+  for (auto p = open_.begin(); p != open_.end() && open_.size() >= most_open;)
+    p = p->busy ? std::next(p) : open_.erase(p);
+  open_.push_back({run.file, nullptr, true, run.frames.back(), run.end_packet});
+  const Place place = std::prev(open_.end());
+  lock.unlock();
+  try {
+    place->decoder = std::make_unique<VideoDecoder>(file_(run.file), threads, ycbcr_);
+  } catch (...) {
+    give_back(place, false);
+    throw;
+  }
+  return place;
+}
+
+void VideoDecoders::give_back(Place place, bool usable) {
+  std::unique_ptr<VideoDecoder> gone;  // closed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    place->busy = false;
+    if (usable) {
+      open_.splice(open_.end(), open_, place);
+    } else {
+      gone = std::move(place->decoder);
+      open_.erase(place);
+    }
+  }
+  freed_.notify_all();
+}
+
+void VideoDecoders::decode(const DecodeRun& run, int threads, size_t most_open) {
+  const Place place = take(run, threads, most_open);
+  try {
+    const VideoFile& f = place->decoder->file();
+    const size_t bytes = static_cast<size_t>(f.width()) * static_cast<size_t>(f.height()) * 3;
+    std::vector<const WantedFrame*> first;  // of each frame
+    for (const auto& w : run.wanted)
+      if (first.empty() || first.back()->frame != w.frame) first.push_back(&w);
+    place->decoder->read(run.frames, [&](size_t k) { return first[k]->to; });
+    size_t k = 0;
+    for (const auto& w : run.wanted) {
+      while (first[k]->frame != w.frame) ++k;
+      if (w.to != first[k]->to) std::memcpy(w.to, first[k]->to, bytes);
+    }
+  } catch (...) {
+    give_back(place, false);
+    throw;
+  }
+  give_back(place, true);
+}
+
+}  // namespace penstock
