@@ -2,9 +2,8 @@
 """Trains nothing, in processes of torch.distributed that come and go: run by test_elastic.py with a plan in JSON.
 
 A plan has phases, one after the other: how many processes there are, how many batches each takes of each epoch (null: those
-that are left), which iterator
-hands them out, and whether it is a fresh start. What the processes saw and their checkpoint go through torch.distributed;
-the next phase goes on from the checkpoint of rank 0, which must be that of all.
+that are left), which iterator hands them out, and whether it is a fresh start. What the processes saw and their checkpoint go
+through torch.distributed; the next phase goes on from the checkpoint of rank 0.
 """
 import json
 import os
