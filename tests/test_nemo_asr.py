@@ -176,7 +176,7 @@ def test_recordings_that_are_wrong_are_named_or_left_out(tmp_path, recordings):
         file.write(b"no sound")
     os.remove(recordings[2])
     lines[3]["offset"] = 10.0
-    for bad, said in ((1, "not a WAV, FLAC or Ogg file"), (2, "cannot open"), (3, "begins at sample 220500, the recording has")):
+    for bad, said in ((1, "not a WAV, FLAC, Ogg or MP3 file"), (2, "cannot open"), (3, "begins at sample 220500, the recording has")):
         manifest = write(tmp_path, [lines[bad]])
         with pytest.raises((penstock.DataError, FileNotFoundError), match=f"(?s){said}.*{bad}.sound|{bad}.sound.*{said}"):
             run(fn.readers.nemo_asr, 1, manifest_filepaths=manifest)

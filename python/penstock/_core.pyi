@@ -129,6 +129,8 @@ class Batch(_Expressions):
     def set_layout(self, layout: str, /) -> None: ...
     def sources(self) -> list[str]:
         """The file or record of each sample, '' where it is not known."""
+    def set_sources(self, names: Sequence[str]) -> None:
+        """Names the samples, for errors of a pipeline that is fed with them."""
     def at(self, i: int, /) -> Any:
         """Sample i as a NumPy array over the same memory."""
     def is_dense_tensor(self) -> bool: ...

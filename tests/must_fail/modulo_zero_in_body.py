@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [_fdiv] Integer division by zero. |   at LINE
+# error: ValueError: [_fdiv] Integer division by zero. (sample 1 of epoch 0) |   at LINE
 
 
 def program(x, n, image):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [_assign] the step of dimension 0 must not be 0 |   at LINE
+# error: ValueError: [_assign] the step of dimension 0 must not be 0 (sample 0 of epoch 0) |   at LINE
 
 
 def program(x, n, image):
