@@ -8,11 +8,11 @@ deprecated names of operators, and a meaning for some lines that DALI refuses, e
 from .. import math, tensors, tfrecord, types
 from ..graph import newaxis
 from ..types import OperatorConcurrency, StreamPolicy
-from . import fn, pipeline, plugin
+from . import fn, ops, pipeline, plugin
 from .meanings import MeaningWarning
 from .modules import install, uninstall
 from .pipeline import DataNode, Pipeline, pipeline_def
 
 __version__ = "2.4.0"  # DALI's, whose names these are
-__all__ = ["DataNode", "MeaningWarning", "OperatorConcurrency", "Pipeline", "StreamPolicy", "fn", "install", "math", "newaxis",
+__all__ = ["DataNode", "MeaningWarning", "OperatorConcurrency", "Pipeline", "StreamPolicy", "fn", "install", "math", "newaxis", "ops",
            "pipeline", "pipeline_def", "plugin", "tensors", "tfrecord", "types", "uninstall"]

@@ -17,6 +17,7 @@ _MODULES = {
     "nvidia.dali.data_node": "penstock.graph",
     "nvidia.dali.external_source": "penstock.sources",
     "nvidia.dali.fn": f"{_HERE}.fn",
+    "nvidia.dali.ops": f"{_HERE}.ops",
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
@@ -61,9 +62,9 @@ _finder, _parent, _specs = _Finder(), _Parent(), {}
 
 def _module(name):
     ours = _MODULES.get(name)
-    if ours is None and name.startswith("nvidia.dali.fn."):
-        from . import fn
-        found = fn
+    if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
+        from . import fn, ops
+        found = fn if name.startswith("nvidia.dali.fn.") else ops
         for part in name.split(".")[3:]:
             found = getattr(found, part, None)
         if hasattr(found, "__path__"):

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DALI's operators as classes, made from penstock.dali.fn: ops.readers.File(file_root=...)(name="Reader").
+
+An instance keeps arguments; calling it calls the function of fn with them and with those of the call.
+"""
+import sys
+from types import ModuleType
+
+from ..graph import DataNode
+from . import fn
+
+# Words of operators' names that are not written with one capital.
+_WORDS = {"bbox": "BBox", "coco": "COCO", "dl": "DL", "mfcc": "MFCC", "mxnet": "MXNet", "rms": "RMS", "roi": "ROI", "ssd": "SSD",
+          "tfrecord": "TFRecord"}
+
+
+def class_name(name):
+    """The class of the function `name`: random_bbox_crop is RandomBBoxCrop."""
+    return "".join(_WORDS.get(word, word[:1].upper() + word[1:]) for word in name.split("_"))
+
+
+class Operator:
+    """Arguments of an operator, for calls with its inputs. An argument is given once, here or in the call."""
+
+    def __init__(self, **arguments):
+        self._arguments = arguments
+
+    @property
+    def device(self):
+        return self._arguments.get("device") or "cpu"
+
+    @property
+    def preserve(self):
+        return bool(self._arguments.get("preserve", False))
+
+    def __call__(self, *inputs, **arguments):
+        for name in arguments:
+            if name in self._arguments:
+                raise ValueError(f"[{self._path}] the argument '{name}' was given to the constructor and to the call")
+        found = fn
+        for part in self._path.split("."):
+            found = getattr(found, part)
+        return found(*inputs, **self._arguments, **arguments)
+
+    def __repr__(self):
+        return f"ops.{self._path}({', '.join(f'{k}={v!r}' for k, v in self._arguments.items())})"
+
+
+class Compose:
+    """Operators one after the other: each gets what the one before gave, on its own device."""
+
+    def __init__(self, op_list):
+        self._steps = list(op_list)
+
+    def __call__(self, *inputs):
+        values = inputs
+        for step in self._steps:
+            if getattr(step, "device", "cpu") == "gpu":
+                values = tuple(v.gpu() if isinstance(v, DataNode) else v for v in values)
+            values = step(*values)
+            values = tuple(values) if isinstance(values, (list, tuple)) else (values,)
+        return values[0] if len(values) == 1 else list(values)
+
+
+class _Group(ModuleType):
+    """ops, or a group of its classes such as ops.readers; members are made on first use."""
+
+    def _functions(self):
+        """{name of a class or a group: name in fn}"""
+        found = fn
+        for part in filter(None, self._path.split(".")):
+            found = getattr(found, part)
+        named = {}
+        for name in dir(found):
+            if name.startswith("_") or name == "hidden":
+                continue
+            try:
+                member = getattr(found, name)
+            except AttributeError:  # a deprecated name of an operator that is not here yet
+                continue
+            if isinstance(member, ModuleType) and member.__name__.startswith(fn.__name__ + "."):
+                named[name] = name
+            elif callable(member) and not isinstance(member, type):
+                named[class_name(name)] = name
+        return named
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        function = self._functions().get(name)
+        if function is None:
+            raise AttributeError(f"Penstock has no {self.__name__.rpartition('dali.')[2]}.{name} yet; docs/reference/dali.md lists "
+                                 "what there is")
+        path = f"{self._path}.{function}".lstrip(".")
+        made = _group(path) if name == function else type(name, (Operator,), {
+            "_path": path, "__module__": self.__name__, "__doc__": f"fn.{path} as a class: its arguments here, or in the call."})
+        setattr(self, name, made)
+        return made
+
+    def __dir__(self):
+        own = {"Compose"} if not self._path else set()
+        return sorted({*self._functions(), *own})
+
+
+def _group(path):
+    name = f"{__name__}.{path}"
+    if name not in sys.modules:
+        module = sys.modules[name] = _Group(name, f"Classes of the group {path}.")
+        module._path, module.__path__ = path, []
+    return sys.modules[name]
+
+
+_module = sys.modules[__name__]
+_module._path, _module.__path__ = "", []
+_module.__class__ = _Group
