@@ -26,6 +26,7 @@ class RemoteServer:
         self.lock = threading.Lock()
         self.requests = []          # (method, path, Range)
         self.in_flight = self.most_in_flight = 0
+        self.together = 0           # requests that must be in flight before any is answered
         self.faults = {}            # path: [fault, times left]
         self.ended = threading.Event()
         handler = type("Handler", (_Handler,), {"server_state": self})
@@ -89,6 +90,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         try:
             if state.latency:
                 time.sleep(state.latency)
+            end = time.monotonic() + 30
+            while state.most_in_flight < state.together and time.monotonic() < end:
+                time.sleep(0.01)
             query = parse_qs(parts.query)
             if query.get("list-type") == ["2"]:
                 return self.list(path.strip("/"), query)

@@ -54,7 +54,8 @@ def configure(**settings):
 
 
 def stats():
-    """What this process has asked for: requests, retries, bytes, announced (reads of what was asked for early), cache_hits."""
+    """Of this process: requests, retries, bytes (of objects, received), announced (reads of what was asked for early),
+    cache_hits, running (requests that are not answered yet)."""
     return _core.remote_counts()
 
 
@@ -98,6 +99,7 @@ class _Client:
     def __init__(self):
         self._lock = threading.Lock()
         self._stores = {}
+        self._process = None  # that has made the first store
 
     def forget(self):
         with self._lock:
@@ -127,8 +129,11 @@ class _Client:
     def _made(self, key, make):
         with self._lock:
             store = self._stores.get(key)
-        if store is None:
+        if store is None or self._process != os.getpid():
             module = _obstore().store
+            if self._process not in (None, os.getpid()):  # obstore's threads are not there: a request would never end
+                raise _Unusable("this process was forked from one that reads from remote storage; start it by \"spawn\"")
+            self._process = os.getpid()
             plain_http = _settings["http"].get("allow_http", True)
             options = {"client": {"allow_http": plain_http, "read_timeout": f"{_settings['timeout']}s",
                                   "timeout": "1d", "connect_timeout": f"{_settings['connect_timeout']}s", **_settings["http"]},

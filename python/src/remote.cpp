@@ -92,12 +92,12 @@ void bind_remote(nb::module_& m) {
     const RemoteCounts c = RemoteStorage::instance().counts();
     nb::dict d;
     d["requests"] = c.requests, d["retries"] = c.retries, d["bytes"] = c.bytes, d["announced"] = c.announced;
-    d["cache_hits"] = c.cache_hits;
+    d["cache_hits"] = c.cache_hits, d["running"] = c.running;
     return d;
   });
   m.def("remote_close", [] {
     nb::gil_scoped_release release;
-    RemoteStorage::instance().close();
+    RemoteStorage::instance().close(std::chrono::seconds(2));
   });
   m.def("default_cache_folder", [] { return cache_folder(); });
   RemoteStorage::instance().set_client(std::make_shared<PythonClient>());

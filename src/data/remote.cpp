@@ -47,7 +47,7 @@ RemoteStorage& RemoteStorage::instance() {
 }
 
 RemoteStorage::RemoteStorage() = default;
-RemoteStorage::~RemoteStorage() { close(); }
+RemoteStorage::~RemoteStorage() { close(std::chrono::hours(1)); }
 
 void RemoteStorage::set_client(std::shared_ptr<RemoteClient> client) {
   std::lock_guard lock(mutex_);
@@ -75,7 +75,8 @@ RemoteOptions RemoteStorage::options() const {
 
 RemoteCounts RemoteStorage::counts() const {
   const auto c = cache();
-  return {requests_, retries_, bytes_, found_, c ? c->hits() : 0};
+  std::lock_guard lock(mutex_);
+  return {requests_, retries_, bytes_, found_, c ? c->hits() : 0, serving_ - idle_ + static_cast<int64_t>(wanted_.size())};
 }
 
 std::shared_ptr<RemoteClient> RemoteStorage::client() const {
@@ -88,16 +89,18 @@ std::shared_ptr<RemoteCache> RemoteStorage::cache() const {
   return cache_;
 }
 
-void RemoteStorage::close() {
+void RemoteStorage::close(std::chrono::milliseconds patience) {
   std::vector<std::thread> threads;
+  bool ended;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     closed_ = true;
     threads.swap(threads_);
+    work_.notify_all();
+    done_.notify_all();
+    ended = done_.wait_for(lock, patience, [&] { return serving_ == 0; });
   }
-  work_.notify_all();
-  done_.notify_all();
-  for (auto& t : threads) t.join();
+  for (auto& t : threads) ended ? t.join() : t.detach();
 }
 
 // What lies in an announced fetch: the range, or for length -1 the whole object.
@@ -123,7 +126,7 @@ void RemoteStorage::start_threads() {
   if (closed_) fail(ErrorKind::cancelled, "the storage is closed: the program ends");
   const auto waiting = static_cast<int>(wanted_.size() + ahead_.size());
   while (static_cast<int>(threads_.size()) < options_.connections && idle_ < waiting)
-    threads_.emplace_back([this] { serve(); }), ++idle_;
+    threads_.emplace_back([this] { serve(); }), ++idle_, ++serving_;
 }
 
 void RemoteStorage::add(std::shared_ptr<Fetch> fetch) {
@@ -150,7 +153,7 @@ void RemoteStorage::wait(const std::shared_ptr<Fetch>& fetch, std::unique_lock<s
 std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::wanted(Kind kind, const std::string& url, int64_t offset, int64_t length,
                                                             int64_t limit) {
   std::unique_lock lock(mutex_);
-  std::shared_ptr<Fetch> fetch = kind == Kind::head ? nullptr : find(url, offset, length);
+  std::shared_ptr<Fetch> fetch = kind == Kind::head || kind == Kind::list ? nullptr : find(url, offset, length);
   if (fetch) {
     ++found_;
     if (fetch->state == State::waits) wanted_.push_back(fetch), work_.notify_one();  // before all that can wait
@@ -212,40 +215,7 @@ void RemoteStorage::read(const std::string& url, const RemoteStamp& stamp, int64
   }
 }
 
-std::vector<RemoteEntry> RemoteStorage::list(const std::string& url) {
-  std::vector<RemoteEntry> found;
-  std::optional<Error> error;
-  std::atomic<bool> done = false;
-  // On a thread of its own, as requests are: this one may be asked to end, or hold a lock that the client needs.
-  std::thread listing([&] {
-    error = error_of([&] { tried(url, [&](RemoteClient& c) { found = c.list(url); }); });
-    done = true;
-    done_.notify_all();
-  });
-  std::exception_ptr ended;
-  {
-    std::unique_lock lock(mutex_);
-    while (!done) {
-      done_.wait_for(lock, std::chrono::milliseconds(50));
-      const auto c = client_;
-      if (done || !c || waits_until || ended) continue;
-      lock.unlock();
-      try {
-        c->poll();
-      } catch (...) {
-        ended = std::current_exception();
-      }
-      lock.lock();
-    }
-  }
-  listing.join();
-  if (ended) std::rethrow_exception(ended);
-  if (error) {
-    error->source = url;
-    throw *error;
-  }
-  return found;
-}
+std::vector<RemoteEntry> RemoteStorage::list(const std::string& url) { return std::move(wanted(Kind::list, url, 0, 0)->list); }
 
 void RemoteStorage::announce(const void* owner, std::span<const ByteRange> ranges) {
   const auto kept = cache();
@@ -323,7 +293,10 @@ void RemoteStorage::serve() {
   for (;;) {
     const auto fetch = closed_ ? nullptr : next();
     if (!fetch) {
-      if (closed_) return;
+      if (closed_) {
+        if (--serving_ == 0) done_.notify_all();
+        return;
+      }
       work_.wait(lock);
       continue;
     }
@@ -396,6 +369,7 @@ bool RemoteStorage::get(Fetch& f, const RemoteStamp* known) {
 
 void RemoteStorage::perform(Fetch& f) {
   if (f.kind == Kind::head) return tried(f.url, [&](RemoteClient& c) { f.object.stamp = c.head(f.url); });
+  if (f.kind == Kind::list) return tried(f.url, [&](RemoteClient& c) { f.list = c.list(f.url); });
   const auto kept = cache();
   if (f.kind == Kind::range || !kept) return void(get(f, nullptr));
   if (f.kind == Kind::block) {

@@ -33,6 +33,7 @@ struct RemoteCounts {
   int64_t requests = 0, retries = 0, bytes = 0;  // of objects, received
   int64_t announced = 0;                         // reads that found what was asked for before
   int64_t cache_hits = 0;
+  int64_t running = 0;   // requests that wait or are not answered yet, without those that are only announced
 };
 
 // While one lives, reads of this thread end with a `cancelled` error soon after `ended` becomes true.
@@ -51,7 +52,8 @@ class RemoteStorage {
   void configure(const RemoteOptions& options);
   RemoteOptions options() const;
   RemoteCounts counts() const;
-  void close();  // ends the threads; reads end with an error from then on
+  // Ends the threads, and reads with an error from then on. Requests that run are waited for at most so long, and left.
+  void close(std::chrono::milliseconds patience);
 
   RemoteStamp head(const std::string& url);
   // Errors: file_missing; data where the request fails or `limit` is exceeded.
@@ -74,7 +76,7 @@ class RemoteStorage {
   static constexpr int64_t kBlock = int64_t{4} << 20;     // of an object that is kept in parts
   static constexpr int64_t kTogether = int64_t{1} << 20;  // most bytes of ranges that become one request
   static constexpr int64_t kGap = int64_t{1} << 14;       // between them
-  enum class Kind { head, whole, range, block };
+  enum class Kind { head, list, whole, range, block };
   enum class State { waits, runs, done };
   struct Fetch {
     Kind kind;
@@ -85,6 +87,7 @@ class RemoteStorage {
     int64_t left = 0;       // bytes that will still be read of it
     int64_t room = 0;       // bytes counted for it
     RemoteObject object;
+    std::vector<RemoteEntry> list;
     std::optional<Error> error;
   };
   using Key = std::pair<std::string, int64_t>;
@@ -115,7 +118,7 @@ class RemoteStorage {
   std::deque<std::shared_ptr<Fetch>> wanted_, ahead_;
   std::map<Key, std::shared_ptr<Fetch>> announced_;
   std::map<std::string, int64_t> sizes_;  // of objects that are read in blocks
-  int idle_ = 0;
+  int idle_ = 0, serving_ = 0;  // threads
   int64_t held_ = 0;            // bytes of announced fetches that run or are done
   int64_t wholes_ = 0, whole_bytes_ = 0;  // received, to guess the size of the next
   bool closed_ = false;
