@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gaussian_blur against the float64 reference, DALI and OpenCV."""
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -81,3 +83,18 @@ def test_without_a_layout_every_axis_is_blurred():
 def test_wrong_arguments_are_named(layout, arguments, error, message):
     with pytest.raises(error, match=rf"\[gaussian_blur\].*{message}"):
         fn.gaussian_blur(laid_out(np.zeros((5, 6, 3), np.uint8), layout), **arguments)
+
+
+def test_pictures_without_a_layout_are_pointed_out():
+    program = """if 1:
+        import numpy as np, penstock, warnings
+        from penstock import fn
+        picture = np.zeros((9, 8, 3), np.uint8)
+        for x, count in ((penstock.tensor(picture, "HWC"), 0), (np.zeros((9, 8, 5)), 0), (picture, 1), (picture, 0)):  # said once
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                fn.gaussian_blur(x, window_size=3)
+            assert len(said) == count and all('penstock.tensor(x, "HWC")' in str(w.message) for w in said), (x.shape, said)"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(ValueError, match="must have 1 or 3 values, got 2; without a layout all axes are convolved"):
+        fn.gaussian_blur(np.zeros((9, 8, 5)), sigma=[1, 1])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fn.name(...): one C function per operator, called without a Python frame in between.
+#include "base/notice.h"
 #include "exec/call.h"
 
 #include <atomic>
@@ -97,6 +98,11 @@ void tell_host_work(const Operator& op) {
   op.told = true;
   const std::string text = fmt::format("{} has no GPU kernel: the CPU does its work, and the call waits for the copies", op.info->name);
   if (PyErr_WarnEx(errors().device_warning.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
+}
+
+void tell_notices() {
+  for (const std::string& text : take_notices())
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
 }
 
 bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == Kind::sequence && !is_number_list(o)); }
@@ -216,6 +222,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
     out = call_op(info, in, values, context, default_memory(), batch_size);
   }
   if (place.on_host && n > 0) tell_host_work(op);
+  tell_notices();
   auto result = [&](Batch& b) {
     if (batched) return nb::cast(std::move(b)).release().ptr();
     const StreamHandle torchs = like == Kind::torch && place.gpu >= 0 ? place.stream : nullptr;

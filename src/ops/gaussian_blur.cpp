@@ -50,8 +50,10 @@ struct GaussianBlur {
     const auto [first, n] = axes(layout, ndim);
     const auto sigmas = sigma.values(s.values());
     const auto sizes = window_size.values(s.values());
-    auto check_count = [n = n](const char* name, size_t count) {
-      if (count != 1 && static_cast<int>(count) != n) bad_argument("{} must have 1 or {} values, got {}", name, n, count);
+    auto check_count = [&, n = n](const char* name, size_t count) {
+      if (count == 1 || static_cast<int>(count) == n) return;
+      bad_argument("{} must have 1 or {} values, got {}{}", name, n, count,
+                   layout.empty() ? "; without a layout all axes are convolved" : "");
     };
     check_count("sigma", sigmas.size()), check_count("window_size", sizes.size());
     w.first = first;
@@ -78,6 +80,9 @@ struct GaussianBlur {
   void map(const SampleContext& s, Placement& p) const {
     AxisWindows w;
     windows(s, p.layout(), p.ndim(), w);
+    if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // an array of NumPy's, most often a picture
+      notice("[gaussian_blur] an input without a layout is blurred along all axes, also the last, which looks like channels; "
+             "penstock.tensor(x, \"HWC\") gives it a layout");
     auto weight = w.weights.begin();
     for (int i = 0; i < w.sizes.size(); ++i) {
       AxisFilter f;
