@@ -11,13 +11,16 @@ DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
           libflac-dev libvorbis-dev libopusfile-dev libmpg123-0 libfmt-dev nlohmann-json3-dev libgtest-dev clang-14 libclang-rt-14-dev \
           ffmpeg golang-github-rwcarlsen-goexif-dev
 
+# A web server for `make test-long`.
+DEBIAN_LONG := nginx
+
 PYTHON ?= python3
 REQUIREMENTS := tools/requirements
 PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 export DATA ?=
 export QUICK ?=
 
-.PHONY: help demo test test-long bench wheel lint clean debian
+.PHONY: help demo test test-long bench wheel lint clean debian debian-long
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
@@ -27,7 +30,8 @@ help:
 	@echo "make wheel               build the wheel and print its size"
 	@echo "make lint, make clean"
 
-debian:
+debian-long: DEBIAN := $(DEBIAN_LONG)
+debian debian-long:
 	@missing=$$(for p in $(DEBIAN); do dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  echo "installing" $$missing; \
@@ -54,6 +58,11 @@ debian:
 	.venv-dali/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/dali.txt
 	touch $@
 
+.venv-moto/installed: $(REQUIREMENTS)/moto.txt | debian
+	test -x .venv-moto/bin/python || $(PYTHON) -m venv .venv-moto
+	.venv-moto/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/moto.txt
+	touch $@
+
 demo: .venv/build-installed
 	tools/check build
 	.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
@@ -67,7 +76,7 @@ test: .venv/test-installed .venv-dali/installed
 	tools/check tsan
 	tools/check fuzz
 
-test-long: .venv/test-installed .venv-dali/installed
+test-long: .venv/test-installed .venv-dali/installed .venv-moto/installed | debian-long
 	tools/check build
 	tools/check test-long
 
