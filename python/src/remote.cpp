@@ -5,6 +5,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <optional>
+
 #include <cstring>
 
 #include "base/cache_folder.h"
@@ -28,7 +30,9 @@ class PythonClient final : public RemoteClient {
     RemoteObject object;
     object.stamp = stamp_of(answer);
     const auto bytes = nb::cast<nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(nb::object(answer[4]));
-    nb::gil_scoped_release release;
+    constexpr size_t kLarge = 1 << 20;  // copying takes longer than waiting for the GIL again
+    std::optional<nb::gil_scoped_release> release;
+    if (bytes.size() > kLarge) release.emplace();
     object.body.assign(bytes.data(), bytes.data() + bytes.size());
     return object;
   }
