@@ -6,6 +6,17 @@
 
 namespace penstock {
 
+// Lists of numbers go to a GPU with each sample: longer ones are made into values once, on the CPU.
+static bool has_long_list(const Node& n) {
+  constexpr size_t kLong = 256;
+  return std::any_of(n.constants.begin(), n.constants.end(), [](const auto& constant) {
+    return std::visit([](const auto& v) {
+      if constexpr (requires { v.size(); v.begin(); }) return v.size() > kLong;
+      else return false;
+    }, constant.second);
+  });
+}
+
 void place(Planning& p) {
   Graph& g = p.plan.graph;
   std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
@@ -27,7 +38,7 @@ void place(Planning& p) {
         return !info.lazy_files && !info.loads_samples;
       }
       case Family::whole:  // numbers that only arguments take are drawn where most of those are read
-        return (!n.inputs.empty() || read[n.id]) && gpu_backend().runs_whole(n.op);
+        return (!n.inputs.empty() || (read[n.id] && !has_long_list(n))) && gpu_backend().runs_whole(n.op);
       case Family::stage: break;
     }
     const StageTraits t = stage_traits(g, n);

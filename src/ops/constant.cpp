@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "ops/machine/operator.h"
@@ -54,20 +56,43 @@ struct Constant {
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = of(s).extents;
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
-    const int64_t first = of(s).first;
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
     dispatch(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      T* to = out[0].as<T>();
-      for (int64_t i = 0, n = out[0].volume(); i < n; ++i) {
-        const size_t k = repeats_ ? 0 : static_cast<size_t>(first + i);
-        if (!fdata.given()) to[i] = saturated<T>((*idata)[k]);
-        else to[i] = saturated<T>((*fdata)[k]);
+      const auto element = [&](int64_t i) {
+        const size_t k = repeats_ ? 0 : static_cast<size_t>(of(s).first + i);
+        return fdata.given() ? saturated<T>((*fdata)[k]) : saturated<T>((*idata)[k]);
+      };
+      const int64_t n = out[0].volume();
+      if (n == 0) return;
+      if (&to == &host_work()) {
+        T* p = out[0].as<T>();
+        if (repeats_) return std::fill(p, p + n, element(0)), void();
+        for (int64_t i = 0; i < n; ++i) p[i] = element(i);
+      } else if (const auto v = static_cast<float>(element(0)); repeats_ && same_bits(saturated<T>(v), element(0))) {
+        to.fill(out[0], SampleNumbers{{v}, {}});
+      } else {
+        fill_units<T>(out[0], repeats_ ? 1 : n, element, to);
       }
     });
   }
 
  private:
+  template <class T> static bool same_bits(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
+  // A fill takes float32: units of at most two bytes, which it holds, give the bits of every element.
+  template <class T, class F> static void fill_units(const View& out, int64_t elements, const F& element, SampleWork& to) {
+    using Unit = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
+    constexpr auto kUnits = static_cast<int64_t>(sizeof(T) / sizeof(Unit));
+    SampleNumbers numbers;
+    for (int64_t i = 0; i < elements; ++i) {
+      const T v = element(i);
+      Unit units[kUnits];
+      std::memcpy(units, &v, sizeof v);
+      numbers.here.insert(numbers.here.end(), units, units + kUnits);
+    }
+    const View words{out.data, sizeof(T) == 1 ? DType::uint8 : DType::uint16, {}, {}, {}};
+    to.fill(reshaped(words, Shape{out.volume() / elements, elements * kUnits}), numbers, 1);
+  }
   template <class T, class V> static T saturated(V v) {
     if constexpr (std::is_same_v<T, bool>) return v != 0;
     else if constexpr (std::is_same_v<T, Half>) return Half(static_cast<float>(v));

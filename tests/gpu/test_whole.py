@@ -278,3 +278,21 @@ def test_a_call_is_one_copy_and_waits_for_nothing(order):
         assert sum(": copy " in line for line in lines) == 1, (name, lines)
         assert sum(": launch " in line for line in lines) <= most[name], (name, lines)
         assert not any("host waits" in line for line in lines), (name, lines)
+
+
+CONSTANTS = [({"fdata": 0.1}, np.float32), ({"fdata": 0.1}, np.float64), ({"fdata": float("nan")}, np.float16),
+             ({"fdata": -0.0}, np.float32), ({"fdata": 2.5}, np.int16), ({"idata": 2**62 + 1}, np.int64), ({"idata": -7}, np.int8),
+             ({"idata": 123456789}, np.int32), ({"idata": 1}, np.bool_), ({"idata": [3, -1, 2**31 - 1, 5, 6, 7] * 2}, np.int32),
+             ({"fdata": [0.1 * i for i in range(12)]}, np.float64), ({"idata": list(range(250, 262))}, np.uint8)]
+
+
+@pytest.mark.parametrize(("given", "dtype"), CONSTANTS)
+def test_constants_are_made_on_the_gpu(given, dtype):
+    def made(device):
+        pipe = Pipeline(3, num_threads=1, device_id=0)
+        with pipe:
+            pipe.set_outputs(fn.constant(**given, shape=[2, 3, 2], dtype=types.to_penstock_type(dtype), device=device))
+        assert device == "cpu" or "stage on the GPU: %0 constant" in pipe.text(planned=True)
+        return [t.numpy() for t in pipe.run()[0].as_cpu()]
+    for x, y in zip(made("gpu"), made("cpu"), strict=True):
+        assert x.dtype == y.dtype == dtype and x.tobytes() == y.tobytes()
