@@ -153,7 +153,7 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
   std::vector<Batch> outputs(program.outputs.size() + program.sizes.size());
   std::vector<SampleError> errors;
   const BatchStageCall call{place.gpu, place.stream, batch_size, [&](int i) { return of_sample(context, i); }, inputs,
-                            runtime_of(place.gpu).memory(place.gpu)};
+                            runtime_of(place.gpu).memory(place.gpu), {}};
   taken.stage->run(call, outputs, errors);
   for (size_t k = 0; k < program.outputs.size(); ++k) {
     const Layout& layout = type_of(program, program.outputs[k]).layout;

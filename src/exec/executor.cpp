@@ -84,6 +84,7 @@ Executor::Executor(Graph g, PipelineOptions o)
                    "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
+  find_stages_of_numbers();
   slots_->wake = &work_;
   find_rebatch();
   check_replacement();
@@ -423,7 +424,7 @@ void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
 void Executor::prepare_or_fail(Iteration& it, int thread) {
   const int64_t begin = clock_ns();
   try {
-    prepare(it);
+    prepare(it, thread);
   } catch (Error& e) {
     fail_iteration(it, e, &graph.node(plan.steps[it.step].nodes.back()));
   } catch (const std::bad_alloc&) {

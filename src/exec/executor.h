@@ -91,7 +91,7 @@ class Executor {
   bool find_task(Task& task, int lane);       // under mutex_
   bool gpu_is_full(const Iteration& it, size_t position) const;
   bool may_prepare(const Iteration& it, size_t position);
-  void prepare(Iteration& it);                // of the current step; sets items
+  void prepare(Iteration& it, int thread);    // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
   void run_items(Iteration& it, int64_t first, int count, int thread);
   void read_item(Iteration& it, int i);
@@ -117,6 +117,8 @@ class Executor {
   bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
+  void find_stages_of_numbers();  // exec/executor_numbers.cpp
+  bool run_numbers(Iteration& it, const Step& s, StageScratch& scratch);  // false: it is no such stage
   void reuse_memory(Iteration& it, const Batch& from, Batch& out);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
   static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
@@ -176,6 +178,8 @@ class Executor {
   IndexSetting indexes_;
   std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
+  std::vector<std::shared_ptr<StageRunner>> numbers_;  // by step: over one number a sample, where there has been one
+  std::vector<std::atomic<bool>> takes_numbers_;       // by step
   std::vector<Worker> workers_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;

@@ -43,7 +43,7 @@ std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
   return bind_op(info_of(n), args);
 }
 
-void Executor::prepare(Iteration& it) {
+void Executor::prepare(Iteration& it, int thread) {
   const Step& s = plan.steps[it.step];
   it.step_state = nullptr;
   it.items = 0;
@@ -53,7 +53,10 @@ void Executor::prepare(Iteration& it) {
     case Step::Kind::source: prepare_source(it, s); break;
     case Step::Kind::read: it.items = it.size; break;
     case Step::Kind::whole: prepare_whole(it, s); break;
-    case Step::Kind::stage: s.gpu ? prepare_gpu_stage(it, s) : prepare_stage(it, s); break;
+    case Step::Kind::stage:
+      if (s.gpu) prepare_gpu_stage(it, s);
+      else if (!run_numbers(it, s, *workers_[thread].scratch)) prepare_stage(it, s);
+      break;
     case Step::Kind::transfer: prepare_transfer(it, s); break;
     case Step::Kind::decode: prepare_decode(it, s); break;
     case Step::Kind::control: prepare_control(it, s); break;
