@@ -174,13 +174,21 @@ def test_random_programs(text, seed):
     check_program(text, seed)
 
 
+INPUTS = (types.INT32, 0), (types.INT32, 0), (types.FLOAT, 0), (types.FLOAT, 1), (types.INT32, 2), (types.FLOAT, 1)
+
+
+def inputs(seed):
+    """Of a program, for each sample."""
+    rng = np.random.default_rng(seed)
+    return [[np.int32(rng.integers(0, 32)), np.int32(rng.integers(0, 32)), np.float32(rng.integers(-8, 8)),
+             rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32), rng.integers(0, 32, (2, 2)).astype(np.int32),
+             rng.integers(-4, 5, 4000).astype(np.float32)]  # so many that threads share them
+            for _ in range(SAMPLES)]
+
+
 def check_program(text, seed, device="cpu"):
     """The program as a pipeline over values on a device gives what it gives as plain Python over the reference's values."""
-    rng = np.random.default_rng(seed)
-    samples = [[np.int32(rng.integers(0, 32)), np.int32(rng.integers(0, 32)), np.float32(rng.integers(-8, 8)),
-                rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32), rng.integers(0, 32, (2, 2)).astype(np.int32),
-                rng.integers(-4, 5, 4000).astype(np.float32)]  # so many that threads share them
-               for _ in range(SAMPLES)]
+    samples = inputs(seed)
     given = [[v.copy() for v in sample] for sample in samples]
     program = loaded(text, {"copy": lambda v: v, "join": lambda a, b: fn.cat(a, b)})
 
@@ -188,8 +196,7 @@ def check_program(text, seed, device="cpu"):
     def pipe():
         from penstock import control_flow_ast
         values = []
-        for k, (dtype, ndim) in enumerate(((types.INT32, 0), (types.INT32, 0), (types.FLOAT, 0), (types.FLOAT, 1),
-                                           (types.INT32, 2), (types.FLOAT, 1))):
+        for k, (dtype, ndim) in enumerate(INPUTS):
             value = fn.external_source(_giver([s[k] for s in samples]), dtype=dtype, ndim=ndim)
             values.append(value.gpu() if device == "gpu" else value)
         return control_flow_ast.convert(program)(*values)

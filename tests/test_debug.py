@@ -5,7 +5,7 @@ import pytest
 from control_reference import Value  # noqa: F401  the random programs are those of test_control_programs
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from test_control_programs import COUNT, _giver, loaded, programs
+from test_control_programs import COUNT, INPUTS, _giver, inputs, loaded, programs
 
 import penstock
 from penstock import Pipeline, control_flow_ast, fn, pipeline_def, types
@@ -97,17 +97,13 @@ def test_branches_and_loops_that_no_sample_takes():
           suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_programs(text, seed):
-    rng = np.random.default_rng(seed)
-    data = [[np.int32(rng.integers(0, 32)) for _ in range(5)], [np.int32(rng.integers(0, 32)) for _ in range(5)],
-            [np.float32(rng.integers(-8, 8)) for _ in range(5)],
-            [rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32) for _ in range(5)],
-            [rng.integers(0, 32, (2, 2)).astype(np.int32) for _ in range(5)]]
+    data = list(zip(*inputs(seed)))
     program = loaded(text.replace("0.5", "draw()"), {
         "copy": lambda v: v, "join": lambda a, b: fn.cat(a, b), "draw": lambda: fn.random.uniform(range=[0, 1])})
 
     def body():
-        given = [fn.external_source(_giver(values), dtype=dtype, ndim=ndim) for values, dtype, ndim in zip(
-            data, (types.INT32, types.INT32, types.FLOAT, types.FLOAT, types.INT32), (0, 0, 0, 1, 2))]
+        given = [fn.external_source(_giver(list(values)), dtype=dtype, ndim=ndim)
+                 for values, (dtype, ndim) in zip(data, INPUTS, strict=True)]
         return control_flow_ast.convert(program)(*given)
     both(body, 2, batch_size=5, max_trips=1000)
 

@@ -391,9 +391,12 @@ def is_iterable(value):
     return isinstance(value, (GraphRange, GraphItems, DataNode))
 
 
-def zipped(*values):
+def zipped(*values, strict=False):
     if not any(is_iterable(v) for v in values):
-        return zip(*values)
+        return zip(*values, strict=strict)
+    if strict:
+        raise TypeError(f"zip(strict=True) takes no values of the pipeline, whose lengths differ from sample to sample\n"
+                        f"  at {graph.user_line()}")
     for v in values:
         if not is_iterable(v):
             raise TypeError(f"zip() takes values of the pipeline or plain ones, not both: {type(v).__name__}\n  at {graph.user_line()}")
