@@ -195,7 +195,7 @@ def main():
     options = parser.parse_args()
     device, read = "cuda" if torch.cuda.is_available() else "cpu", {}
     with tempfile.TemporaryDirectory() as folder:
-        manifest = options.manifest or record(folder, "training", 96, 3)
+        manifest = options.manifest or record(folder, "training", 256, 3)
         others = options.manifest or record(folder, "others", 32, 4)
         for kind in [options.model] if options.model else ["jasper", "rnnt"]:
             read[kind] = train(kind, manifest, others, options.steps, device)
