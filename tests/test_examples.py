@@ -104,12 +104,12 @@ def test_classification_in_cpp_has_the_bytes_of_the_same_calls_in_python(exporte
 
 def test_pages_have_their_pictures_and_programs():
     pages = sorted(PAGES.glob("*.md"))
-    assert pages
+    assert {page.stem for page in pages} >= {"resnet50", "ssd", "yolo", "speech", "background_blur"}
     used = set()
     for page in pages:
         text = page.read_text()
         pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
-        assert pictures, f"{page.name} has no picture"
+        assert pictures or page.stem == "lightning_and_accelerate", f"{page.name} has no picture"
         used |= {PAGES / name for name in pictures}
         for program in re.findall(r"`((?:examples|benchmarks)/[\w./]+)`", text):
             assert (ROOT / program).exists(), f"{page.name} names {program}"
