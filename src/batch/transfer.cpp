@@ -54,6 +54,9 @@ constexpr size_t kParallelBytes = size_t{1} << 20;
 void gather(const Batch& from, const Placing& p, char* to) {
   const auto one = [&](int64_t i, int) {
     const View v = from.view(static_cast<int>(i));
+    const auto next = static_cast<size_t>(i) + 1;
+    const size_t end = p.offset[i] + static_cast<size_t>(v.volume()) * size_of(v.dtype);
+    if (const size_t begins = next < p.offset.size() ? p.offset[next] : p.bytes; begins > end) std::memset(to + end, 0, begins - end);
     if (v.volume() == 0) return;
     if (v.dense()) std::memcpy(to + p.offset[i], v.data, static_cast<size_t>(v.volume()) * size_of(v.dtype));
     else copy_strided(v, {to + p.offset[i], v.dtype, v.layout, v.shape, dense_strides(v.shape)});
@@ -202,6 +205,13 @@ Batch copy_to(const Batch& from, Device to, StreamHandle stream) {
   const int gpu = on_gpu(to) ? to.id : from.device().id;
   if (!stream) stream = thread_stream(gpu);
   return on_gpu(from.device()) ? from_gpu(from, to, gpu, stream) : host_to_gpu(from, gpu, stream);
+}
+
+void clear_behind(const Batch& b, int i) {
+  const size_t n = static_cast<size_t>(b.shape(i).volume()) * size_of(b.dtype());
+  if (i + 1 == b.size()) return;
+  char* const end = static_cast<char*>(b.sample(i).data) + n;
+  if (char* const next = static_cast<char*>(b.sample(i + 1).data); next > end) std::memset(end, 0, static_cast<size_t>(next - end));
 }
 
 Tensor copy_to(const Tensor& from, Device to, StreamHandle stream) {

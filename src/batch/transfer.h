@@ -41,6 +41,9 @@ Tensor on_host(const Tensor& tensor);
 // nobody wrote, is copied along.
 constexpr int kCopiedOneByOne = 8;
 
+// Zeros between sample i of a batch that Batch::allocate has laid out in host memory and the next: they are uploaded along.
+void clear_behind(const Batch& b, int i);
+
 // The samples of a batch on a GPU, one after the other in new memory of the only sample of `to`, whose shape is set.
 void gather_on_gpu(const Batch& from, Batch& to);
 

@@ -2,6 +2,7 @@
 #include "cuda/stage.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "batch/batch.h"
@@ -27,6 +28,7 @@ struct StageScratchpad {
   size_t table_bytes = 0;  // of the last table in device memory
   const std::shared_ptr<void> small = allocate_shared(default_memory(), kTableParameter);
   size_t too_many = SIZE_MAX;  // entries whose table did not fit into that
+  StageScratchpad() { std::memset(small.get(), 0, kTableParameter); }  // a launch reads all of it
 };
 // As many as there are calls at once.
 struct StageScratchpads {
@@ -159,6 +161,7 @@ class GpuStage final : public BatchStageRunner {
     pad.windows.clear();
     const ValueType& type = code_.program.inputs[0];
     code_.program.nodes[convolves_].op->windows(c, type.layout, call.inputs[0].ndim(), pad.windows);
+    join_windows(pad.windows);
     return are_plain(pad.windows);
   }
 
@@ -168,6 +171,7 @@ class GpuStage final : public BatchStageRunner {
     const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
       StageEntry& e = pad.entries.emplace_back();
       e.geometry = &g, e.packed = packed, e.sample = i, e.windows = windows;
+      e.same_windows = windows >= 0 && static_cast<int>(pad.windows.weights.size()) == pad.windows.sizes[0];
       for (size_t k = 0; k < call.inputs.size(); ++k)
         e.in[k] = static_cast<const char*>(call.inputs[k].sample(i).data) + g.in[k];
     };

@@ -21,7 +21,7 @@ void SampleGeometry::clear() {
   in_planes = out_planes = 1;
   affine.reset();
   for (int64_t& extent : source_extent) extent = 1;
-  tiling = {};
+  tiling.x.window = tiling.y.window = nullptr;
 }
 
 SampleGeometry& GeometryList::add() {
@@ -100,50 +100,57 @@ Shape StageGeometry::output_shape(const SampleContext& context, std::span<const 
 void StageGeometry::add(const SampleContext& context, std::span<const View> in, Shape& shape, GeometryList& to) const {
   std::optional<Placement> placement;
   shape = output_shape(context, in, placement);
+  if (code_.has_frames) return add_frames(context, in, shape, to);
+  if (shape.volume() == 0) return;
+  if (code_.maps && !placement) place(context, in[0].shape, placement);
+  add_one(context, in, shape, dense_strides(shape), placement ? &*placement : nullptr, to.add());
+}
+
+void StageGeometry::add_frames(const SampleContext& context, std::span<const View> in, const Shape& shape, GeometryList& to) const {
+  std::optional<Placement> placement;
   const View out{nullptr, out_type_.dtype, out_type_.layout, shape, dense_strides(shape)};
   int64_t frames = 1;
   const auto& p = code_.program;
-  if (code_.has_frames) {
-    for (const auto& node : p.nodes) {
-      const ValueType& type = type_of(p, node.operands[0]);
-      const int dim = type.layout.find('F');
-      for (const auto& [argument, batch] : node.op->frame_arguments) {
-        const int64_t n = frames_of(*batch, context.index);
-        if (n == 1) continue;
-        if (dim < 0)
-          bad_argument("{} has {} values per frame for sample {}, which has no frames (layout '{}')", argument->name, n,
-                       context.index, type.layout.str());
-        if (n != in[0].shape[dim])
-          bad_argument("{} has {} values per frame for sample {}, which has {} frames", argument->name, n, context.index,
-                       in[0].shape[dim]);
-        frames = n;
-      }
+  for (const auto& node : p.nodes) {
+    const ValueType& type = type_of(p, node.operands[0]);
+    const int dim = type.layout.find('F');
+    for (const auto& [argument, batch] : node.op->frame_arguments) {
+      const int64_t n = frames_of(*batch, context.index);
+      if (n == 1) continue;
+      if (dim < 0)
+        bad_argument("{} has {} values per frame for sample {}, which has no frames (layout '{}')", argument->name, n,
+                     context.index, type.layout.str());
+      if (n != in[0].shape[dim])
+        bad_argument("{} has {} values per frame for sample {}, which has {} frames", argument->name, n, context.index,
+                     in[0].shape[dim]);
+      frames = n;
     }
   }
-  const int dim = type_of(p, p.outputs[0]).layout.find('F');
+  const int dim = out_type_.layout.find('F');
   if (out.volume() == 0) return;
   if (frames == 1 || dim < 0) {
-    if (code_.maps && !placement) place(context, in[0].shape, placement);
-    return add_one(context, in, out, placement ? &*placement : nullptr, to.add());
+    if (code_.maps) place(context, in[0].shape, placement);
+    return add_one(context, in, shape, out.strides, placement ? &*placement : nullptr, to.add());
   }
   std::vector<View> part(in.begin(), in.end());
   for (int64_t frame = 0; frame < frames; ++frame) {
     for (size_t k = 0; k < in.size(); ++k) {
-      const int at = dim - (out.shape.size() - in[k].shape.size());
+      const int at = dim - (shape.size() - in[k].shape.size());
       if (at >= 0 && in[k].shape[at] != 1) part[k] = one_frame(in[k], at, frame);
     }
     SampleContext c = context;
     c.frame = frame;
     if (code_.maps) place(c, part[0].shape, placement);
     SampleGeometry& g = to.add();
-    add_one(c, part, one_frame(out, dim, frame), placement ? &*placement : nullptr, g);
+    const View to_frame = one_frame(out, dim, frame);
+    add_one(c, part, to_frame.shape, to_frame.strides, placement ? &*placement : nullptr, g);
     // one_frame() moves the views on
-    g.out += reinterpret_cast<intptr_t>(one_frame(out, dim, frame).data);
+    g.out += reinterpret_cast<intptr_t>(to_frame.data);
     for (size_t k = 0; k < in.size(); ++k) g.in[k] += part[k].as<char>() - in[k].as<char>();
   }
 }
 
-void StageGeometry::add_one(const SampleContext& context, std::span<const View> in, const View& out,
+void StageGeometry::add_one(const SampleContext& context, std::span<const View> in, const Shape& shape, const Shape& strides,
                             const Placement* placement, SampleGeometry& g) const {
   const auto& p = code_.program;
   const int inputs = static_cast<int>(in.size());
@@ -151,7 +158,7 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
   const bool maps = code_.maps;
   const Layout& layout = layout_;
   if (maps) g.fill_values.assign(placement->fill_values().begin(), placement->fill_values().end());
-  const int n = maps ? placement->ndim() : out.shape.size();
+  const int n = maps ? placement->ndim() : shape.size();
   const int* at = out_dim_;
 
   // The channels are planes where a pixel function looks at them, or where each has a fill of its own.
@@ -173,7 +180,7 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
   int filtered = 0;
   for (int d = 0; d < n; ++d) {
     LoopDim dim;
-    dim.out_stride = out.strides[at[d]];
+    dim.out_stride = strides[at[d]];
     if (maps) {
       const DimMap& m = (*placement)[d];
       dim.extent = m.out;
@@ -201,7 +208,7 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
         g.fills |= dim.hi - dim.lo != dim.extent;
       }
     } else {
-      dim.extent = out.shape[at[d]];
+      dim.extent = shape[at[d]];
       if (d == plane) {  // of the inputs: an operator may change their number
         dim.extent = 1;
         for (int k = 0; k < inputs; ++k)

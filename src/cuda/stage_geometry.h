@@ -86,6 +86,7 @@ struct StageEntry {
   PackedWords* packed = nullptr;
   int sample = 0;                // of the batch
   int windows = -1;              // where in the call's weights its own windows begin; -1: those of the geometry
+  bool same_windows = false;     // all are the one that is there
   const char* in[kMaxStageInputs] = {};
   char* out = nullptr;
 };
@@ -101,8 +102,9 @@ class StageGeometry {
  private:
   Shape output_shape(const SampleContext& context, std::span<const View> in, std::optional<Placement>& placement) const;
   void place(const SampleContext& context, const Shape& in, std::optional<Placement>& placement) const;
-  void add_one(const SampleContext& context, std::span<const View> in, const View& out, const Placement* placement,
-               SampleGeometry& g) const;
+  void add_one(const SampleContext& context, std::span<const View> in, const Shape& shape, const Shape& strides,
+               const Placement* placement, SampleGeometry& g) const;
+  void add_frames(const SampleContext& context, std::span<const View> in, const Shape& shape, GeometryList& to) const;
   const StageCode& code_;
   const ValueType& out_type_;
   Layout layout_;                // of the iteration's dimensions

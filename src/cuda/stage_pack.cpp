@@ -313,7 +313,11 @@ class Packing {
 
   void put_tile(const SampleGeometry& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
-    std::memcpy(words(e) + (k == 0 ? at_.tile_x() : at_.tile_y()), &taps, sizeof taps);
+    // Without what lies between its members, which nobody has written: the words are 0 there.
+    auto* const words_of_taps = reinterpret_cast<std::byte*>(words(e) + (k == 0 ? at_.tile_x() : at_.tile_y()));
+    constexpr size_t kRest = offsetof(AxisTaps, taps);
+    std::memcpy(words_of_taps, &taps, offsetof(AxisTaps, border) + sizeof taps.border);
+    std::memcpy(words_of_taps + kRest, reinterpret_cast<const std::byte*>(&taps) + kRest, sizeof taps - kRest);
     put_window(g, e, k);
     int64_t* to = words(e) + (k == 0 ? at_.tile_x() : at_.tile_y());
     to += EntryLayout::kTapWords;
@@ -329,7 +333,7 @@ class Packing {
   const float* own_weights(const SampleGeometry& g, const StageEntry& entry, int filter) const {
     if (entry.windows < 0) return nullptr;
     const float* weights = call_.windows + entry.windows;
-    for (int f = 0; f < filter; ++f) weights += g.filters[f].filter.window.size();
+    for (int f = 0; f < filter && !entry.same_windows; ++f) weights += g.filters[f].filter.window.size();
     return weights;
   }
 
@@ -337,9 +341,14 @@ class Packing {
   void put_window(const SampleGeometry& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
     if (!taps.window) return;
+    constexpr int kWord = offsetof(AxisTaps, window) / 8;
+    if (k == 1 && rows_[e].entry->same_windows && g.tiling.x.window) {  // as that of x, which comes first
+      int64_t* w = words(e);
+      w[at_.tile_y() + kWord] = w[at_.tile_x() + kWord];
+      return;
+    }
     const float* own = own_weights(g, *rows_[e].entry, g.dims[g.dims.size() - 1 - k].filter);
     const int64_t at = table_.append_once(last_window_[k], own ? own : taps.window, taps.full * sizeof(float));
-    constexpr int kWord = offsetof(AxisTaps, window) / 8;
     words(e)[(k == 0 ? at_.tile_x() : at_.tile_y()) + kWord] = at;
   }
 

@@ -16,12 +16,12 @@ class TableWriter {
  public:
   // `block`: of that capacity, where there is one; then it grows in `memory`, null: default_memory().
   TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity, std::shared_ptr<void> block = nullptr);
-  int64_t room(size_t n) {  // at a multiple of 16 bytes
-    size_ = (size_ + 15) / 16 * 16;
-    const auto at = static_cast<int64_t>(size_);
-    size_ += n;
+  int64_t room(size_t n) {  // at a multiple of 16 bytes; those in front are 0
+    const size_t end = size_, at = (end + 15) / 16 * 16;
+    size_ = at + n;
     if (size_ > capacity_) grow();
-    return at;
+    if (at > end) std::memset(data_ + end, 0, at - end);
+    return static_cast<int64_t>(at);
   }
   int64_t append(const void* data, size_t n) {
     const int64_t at = room(n);

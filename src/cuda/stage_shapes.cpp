@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "batch/batch.h"
 
@@ -64,9 +65,18 @@ int convolving_node(const StageCode& code) {
   return node;
 }
 
+void join_windows(AxisWindows& windows) {
+  const int size = windows.sizes.empty() ? 0 : windows.sizes[0];
+  const float* first = windows.weights.data();
+  for (int k = 1; k < windows.sizes.size(); ++k)
+    if (windows.sizes[k] != size || std::memcmp(first, first + k * size, size * sizeof(float)) != 0) return;
+  windows.weights.resize(static_cast<size_t>(size));
+}
+
 bool are_plain(const AxisWindows& windows) {
-  const float* w = windows.weights.data();
+  const float *w = windows.weights.data(), *end = w + windows.weights.size();
   for (int size : windows.sizes) {
+    if (w == end) break;
     double sum = 0;
     bool counts = true;
     for (int i = 0; i < size; ++i) counts &= w[i] >= 0x1p-60f, sum += w[i];

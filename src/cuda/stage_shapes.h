@@ -39,6 +39,8 @@ bool has_constant_arguments(const StageCode& code);
 bool ignores_arguments(const StageCode& code);
 // The node that convolves, where nothing else maps; -1: none.
 int convolving_node(const StageCode& code);
+// Leaves one window where all are the same.
+void join_windows(AxisWindows& windows);
 // Windows of weights that sum to 1, none so small that a kernel has to care: samples whose windows have the same sizes, and are
 // all like that, have the same geometry but for the weights.
 bool are_plain(const AxisWindows& windows);

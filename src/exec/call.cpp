@@ -234,9 +234,9 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
       return args[k].batch->device().id == found.gpu && std::find(names.begin(), names.end(), info.args[k].name) != names.end();
     };
     std::vector<Batch> on_host_now;
-    on_host_now.reserve(args.size());
     for (size_t k = 0; k < args.size(); ++k)
       if (args[k].batch && args[k].batch->device().kind == DeviceKind::gpu && !stays(k)) {
+        on_host_now.reserve(args.size());  // for all of them: they are pointed to
         on_host_now.push_back(on_host(*args[k].batch));
         if (all.empty()) all.assign(args.begin(), args.end());
         all[k].batch = &on_host_now.back();

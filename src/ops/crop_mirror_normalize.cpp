@@ -61,8 +61,8 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
       if (const int w = p.dim('W'); p.extent(w) > 0) p.window(w, p.extent(w) - 1, p.extent(w), -1);
     const int c = p.dim('C');
     const int64_t channels = c < 0 ? 1 : p.extent(c);
-    check_count("mean", mean.values(s.index).size(), channels);
-    check_count("std", std.values(s.index).size(), channels);
+    check_count("mean", count_of(mean, s.index), channels);
+    check_count("std", count_of(std, s.index), channels);
     if (pad_output && c >= 0) {
       p.fill(0.0f);
       p.window(c, 0, padded(channels));
@@ -72,6 +72,9 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
   int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
     if (axis == 'C' && in >= 0 && pad_output) return padded(in);
     return trims() && in < 0 ? -1 : known_extent(s.index, axis, in);
+  }
+  static size_t count_of(const PerSample<std::vector<float>>& v, int sample) {
+    return v.constant() ? v.one().size() : static_cast<size_t>(v.batch()->shape(sample).volume());
   }
   static void check_count(const char* name, size_t count, int64_t channels) {
     if (count != 1 && static_cast<int64_t>(count) != channels)

@@ -15,7 +15,7 @@ struct DecodersImageCrop : DecoderArguments, CropWindow {
         .with(&decoder_arguments<Op>)
         .with(&crop_window_arguments<Op>);
   }
-  void ready() const {
+  void ready() {
     check_decoder();
     check_crop_window();
   }

@@ -19,7 +19,7 @@ struct ResizeCropMirror : ResizeArguments, CropWindow {
         .arg("mirror", &Op::mirror, "Sum of 1: left to right, 2: top to bottom, 4: front to back.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() {
     check_resize_arguments();
     check_crop_window();
   }

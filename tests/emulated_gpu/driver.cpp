@@ -3,7 +3,7 @@
 // block after block with one thread each. It shows whether the stages, the transfers and the executor do the right thing;
 // of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
 // PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
-// =none: nor those, as on a GPU that they have no code for. With PENSTOCK_EMULATED_LAUNCHES=off kernels do nothing, to
+// =none: nor those, as on a GPU that they have no code for. With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do nothing, to
 // measure the host. PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
@@ -47,6 +47,14 @@ class EmulatedEvent final : public DeviceEvent {
   const int number;
 };
 
+// With PENSTOCK_EMULATED_POISON new memory holds this byte, and a copy from page-locked memory to a GPU in which it stands
+// four times in a row is an error: nobody has written that.
+constexpr unsigned char kPoison = 0xA5;
+bool poisons() {
+  static const bool on = std::getenv("PENSTOCK_EMULATED_POISON") != nullptr;
+  return on;
+}
+
 // Counts what it gave; PENSTOCK_EMULATED_MEMORY limits the bytes of a device, so that running out can be tested.
 class EmulatedMemory final : public MemoryResource {
  public:
@@ -59,6 +67,7 @@ class EmulatedMemory final : public MemoryResource {
     if (held_ + bytes > limit_) fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes", device_.id, bytes);
     void* p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
     if (!p) throw std::bad_alloc();
+    if (poisons()) std::memset(p, kPoison, bytes);
     held_ += bytes;
     blocks_[static_cast<char*>(p)] = bytes;
     log("{} {}: allocate {} bytes on {}", name(), device_.id, bytes, stream);
@@ -159,7 +168,8 @@ class EmulatedDriver final : public Driver {
   void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) override {
     check(device);
     log("gpu {}: copy {} bytes on {}", device, bytes, stream);
-    std::memcpy(to, from, bytes);
+    if (poisons() && is_pinned(from) && device_of(to) >= 0) check_written(static_cast<const unsigned char*>(from), bytes);
+    if (launches()) std::memcpy(to, from, bytes);
   }
   void set_zero(int device, void* to, size_t bytes, StreamHandle) override {
     check(device);
@@ -212,13 +222,22 @@ class EmulatedDriver final : public Driver {
     check(device);
     log("gpu {}: launch on {}", device, stream);
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);
-    static const bool off = std::getenv("PENSTOCK_EMULATED_LAUNCHES") != nullptr;
-    if (!off) static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
+    if (launches()) static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
   }
   int multiprocessors(int) const override { return 4; }
   size_t most_shared_bytes(int) const override { return 99 * 1024; }
 
  private:
+  static void check_written(const unsigned char* from, size_t bytes) {
+    size_t run = 0;
+    for (size_t i = 0; i < bytes; ++i)
+      if (run = from[i] == kPoison ? run + 1 : 0; run == 4)
+        fail(ErrorKind::internal, "{} bytes are copied to a GPU of which nobody has written number {}", bytes, i - 3);
+  }
+  static bool launches() {
+    static const bool off = std::getenv("PENSTOCK_EMULATED_LAUNCHES") != nullptr;
+    return !off;
+  }
   static bool is_prebuilt(const std::string& text) {
     for (const PrebuiltText& t : prebuilt_texts())
       if (t.text() == text) return true;

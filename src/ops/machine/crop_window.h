@@ -12,13 +12,15 @@ struct CropWindow {
   PerSample<float> crop_w = 0.0f, crop_h = 0.0f, crop_d = 0.0f;
   PerSample<float> crop_pos_x = 0.5f, crop_pos_y = 0.5f, crop_pos_z = 0.5f;
   std::string rounding = "round";
+  bool rounds_ = true;  // by check_crop_window
 
-  void check_crop_window() const {
+  void check_crop_window() {
     if (crop.given() && (crop_w.given() || crop_h.given() || crop_d.given()))
       bad_argument("crop cannot go with crop_w, crop_h or crop_d");
     if (crop_w.given() != crop_h.given()) bad_argument("crop_w and crop_h must be given together");
     if (rounding != "round" && rounding != "truncate")
       bad_argument("rounding must be 'round' or 'truncate', got '{}'", rounding);
+    rounds_ = rounding == "round";
   }
   // Extent of the window along an axis; 0: the whole axis.
   int64_t window_extent(int sample, char axis) const {
@@ -39,7 +41,10 @@ struct CropWindow {
     if (!(pos >= 0 && pos <= 1))
       bad_argument("crop_pos_{} must be within 0 and 1, got {}", axis == 'W' ? 'x' : axis == 'H' ? 'y' : 'z', pos);
     const double at = static_cast<double>(pos) * static_cast<double>(have - extent);
-    return std::string_view(rounding) == "round" ? std::llround(at) : static_cast<int64_t>(at);
+    const auto whole = static_cast<int64_t>(at);
+    if (!rounds_) return whole;
+    const double rest = at - static_cast<double>(whole);
+    return whole + (rest >= 0.5) - (rest <= -0.5);
   }
   // Calls f(dim, start, extent) for the spatial axes.
   template <class F> void each_window(int sample, const Placement& p, F&& f) const {
