@@ -15,9 +15,11 @@ PEERS = {  # peer: (its environment, what `make bench` installs there; None: mad
     "opencv": (".venv-peers/opencv", ["numpy==2.4.6", "opencv-python-headless==5.0.0.93", "simplejpeg==1.9.0"]),
     "torchvision": (".venv-peers/torchvision", ["numpy==2.4.6", "pillow==13.0.0", "torch==2.13.0", "fsspec==2026.9.0",
                                                 "aiohttp==3.14.5"]),
+    "torchcodec": (".venv-peers/torchcodec", ["numpy==2.4.6", "torch==2.13.0"]),
     "tf": (".venv-peers/tf", ["tensorflow-cpu==2.21.0"]),
 }
-WITHOUT_DEPENDENCIES = {"torchvision": ["torchvision==0.28.0"]}  # it pins a CUDA build of torch's dependencies
+# They pin a CUDA build of torch's dependencies; torchcodec's wheels of 0.14 and later need one to load.
+WITHOUT_DEPENDENCIES = {"torchvision": ["torchvision==0.28.0"], "torchcodec": ["torchcodec==0.11.1"]}
 
 
 def python_of(peer):

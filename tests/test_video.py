@@ -68,6 +68,19 @@ def test_frames_before_an_edit_lists_begin_are_not_shown(tmp_path, ending, optio
         np.testing.assert_array_equal(frames_of(data, frames=[n])[0], whole[40 - len(got) + n])
 
 
+def test_frames_that_are_only_referred_to_are_not_counted(tmp_path):
+    for turn in (1, 2):
+        path = video_files.encode(tmp_path / "hidden.webm", "libvpx", "-b:v", "40k", "-auto-alt-ref", 1, "-lag-in-frames", 16, "-g", 20,
+                                  "-pass", turn, "-passlogfile", tmp_path / "log")
+    packets = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "packet=pts", "-of", "csv=p=0", path], check=True,
+                             capture_output=True).stdout.split()
+    want, data = decode(path), np.fromfile(path, np.uint8)
+    assert len(packets) > len(want) == 40
+    np.testing.assert_array_equal(frames_of(data), want)
+    for wanted in ([39], [20], [5, 33], [19, 2]):
+        np.testing.assert_array_equal(frames_of(data, frames=wanted), want[wanted])
+
+
 @pytest.mark.parametrize("size", [(2, 2), (97, 33), (130, 71)])
 def test_odd_sizes(tmp_path, size):
     path = tmp_path / "odd.mkv"

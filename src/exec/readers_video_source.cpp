@@ -234,7 +234,8 @@ class VideoSource final : public ReaderSource {
   void decode_run(const DecodeRun& run, int runs) const {
     const VideoFile& f = *files_[run.file];
     const size_t bytes = static_cast<size_t>(f.width()) * static_cast<size_t>(f.height()) * 3 / 2 * kFramesInDecoder;
-    const int threads = std::max(1, threads_ / std::max(1, runs));
+    // Runs differ in length: the last ones should not leave cores idle.
+    const int threads = std::clamp((2 * threads_ + runs - 1) / std::max(1, runs), 1, threads_);
     decoders_.decode(run, threads, std::max<size_t>(static_cast<size_t>(threads_) * 2, std::min<size_t>(256, kDecoderBytes / bytes)));
   }
 

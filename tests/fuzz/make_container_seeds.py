@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
 import image_files  # noqa: E402
+import video_files  # noqa: E402
 
 
 def lmdb_page(number, kind, body=b"", lower=16, upper=4096):
@@ -79,6 +80,8 @@ def main(folder):
         write("audio", name.replace(" ", "_"), content)
     for number, (name, content) in enumerate(image_files.all_files().items()):
         write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
+    for kind in ("h264", "h264_b_avi", "hevc", "vp8", "vp9_mp4", "av1", "mpeg4_b_avi", "mjpeg", "h264_ts"):
+        write("video", kind, video_files.make(scratch, kind, count=6, size=(48, 32)).read_bytes())
     write("coco", "a", json.dumps({
         "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}], "categories": [{"id": 4}],
         "annotations": [{"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},

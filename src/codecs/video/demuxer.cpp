@@ -75,7 +75,6 @@ void Demuxer::close() {
 
 void Demuxer::fail_reading(const char* what, int code, const Listener& heard) {
   if (io_error_) throw *io_error_;
-  if (code == -12) throw std::bad_alloc();
   bad_data("{}{} (at byte {} of {})", what, heard.why(code), at_, bytes_->size());
 }
 

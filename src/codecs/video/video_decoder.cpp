@@ -136,7 +136,6 @@ void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
   ++fed_;
   const Listener heard;
   const int code = lib_.avcodec_send_packet(codec_, p);
-  if (code == -12) throw std::bad_alloc();
   if (code < 0 && code != kEndOfFile && !fault_) fault_ = Fault{heard.why(code), number};
 }
 
@@ -148,8 +147,7 @@ int64_t VideoDecoder::next_frame(std::span<const int64_t> wanted) {
     const int code = lib_.avcodec_receive_frame(codec_, frame_);
     if (code == 0) return frame_->pts >= start_ && frame_->pts < total ? frame_->pts : -1;
     if (code == kEndOfFile) break;
-    if (code == -12) throw std::bad_alloc();
-    if (code != kTryAgain) {
+      if (code != kTryAgain) {
       fault_ = Fault{heard.why(code), fed_ - 1};
       break;
     }
