@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers from servers on loopback: the same bytes in the same order as from local files."""
 import json
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
+import struct
 
 import container_files as cf
 import numpy as np
 import penstock as ps
 import pytest
+import video_files
 from penstock import fn, pipeline_def, storage, tfrecord
 from remote_server import RemoteServer
 
@@ -45,6 +41,11 @@ def data(tmp_path_factory):
     images = [{"id": i, "file_name": f"a/{i} é.jpg", "width": 10, "height": 8} for i in range(7)]
     boxes = [{"id": i, "image_id": i % 7, "category_id": 1 + i % 3, "bbox": [i % 5, 1, 3, 2], "iscrowd": 0} for i in range(12)]
     (folder / "coco.json").write_text(json.dumps({"images": images, "annotations": boxes, "categories": [{"id": i} for i in (1, 2, 3)]}))
+    video_files.encode(str(folder / "v.mp4"), "libx264", count=30)
+    (folder / "videos.txt").write_text("v.mp4 3\n")
+    for i in range(3):
+        (folder / f"{i}.wav").write_bytes(wav(rng.integers(-9999, 9999, 500 + 90 * i).astype(np.int16)))
+    (folder / "speech.json").write_text("".join(json.dumps({"audio_filepath": f"{i}.wav", "duration": 1.0, "text": f"t{i}"}) + "\n" for i in range(3)))
     import lmdb
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 22) as db, db.begin(write=True) as txn:
         for i in range(30):
@@ -85,6 +86,11 @@ def taken(reader, batches=9, **options):
     return out
 
 
+def wav(samples):
+    return struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + samples.nbytes, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data",
+                       samples.nbytes) + samples.tobytes()
+
+
 READERS = {
     "file": lambda at, **k: fn.readers.file(file_root=f"{at}/files", **k),
     "filters": lambda at, **k: fn.readers.file(file_root=f"{at}/files/", file_filters=["*2*", "*.txt"], dir_filters=["a*"], **k),
@@ -100,6 +106,8 @@ READERS = {
     "numpy_region": lambda at, **k: (fn.readers.numpy(files=[f"{at}/npy/a.npy", f"{at}/npy/b.npy"], roi_start=[4, 2], roi_end=[6, 8],
                                                       roi_axes=[0, 1], **k),),
     "coco": lambda at, **k: fn.readers.coco(file_root=f"{at}/files", annotations_file=f"{at}/coco.json", **k),
+    "nemo_asr": lambda at, **k: fn.readers.nemo_asr(manifest_filepaths=[f"{at}/speech.json"], read_text=True, **k),
+    "video": lambda at, **k: fn.readers.video(file_list=f"{at}/videos.txt", sequence_length=4, step=3, **k),
     "lmdb": lambda at, **k: (fn.readers.lmdb(path=[f"{at}/lmdb"], **k),),
 }
 LISTS = ("file", "filters", "tfrecord_pattern", "numpy")  # what asks for a list, which a web server has not

@@ -60,7 +60,7 @@ void read_list(const std::string& path, VideoReading& out) {
       notice(fmt::format("{}, line {}: its start is its end: skipped", path, number));
       continue;
     }
-    out.files.push_back(name.starts_with('/') ? name : (folder / name).string());
+    out.files.push_back(path_in(folder.string(), name));
     out.labels.push_back(static_cast<int32_t>(values[0]));
     out.ranges.push_back(range);
   }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <mutex>
 
 #include "base/notice.h"
 #include "base/error_of.h"
 #include "base/thread_pool.h"
 #include "data/hash.h"
+#include "data/remote_client.h"
 #include "data/storage.h"
 #include "exec/readers_video.h"
 #include "exec/readers_video_decoders.h"
@@ -22,12 +24,26 @@ class VideoOnDisk final : public VideoBytes {
  public:
   explicit VideoOnDisk(const std::string& path) : file_(path), size_(file_.stamp().bytes) {}
   int64_t size() const override { return size_; }
-  void read(int64_t offset, int64_t length, uint8_t* out) const override { file_.read(offset, length, out); }
+  // FFmpeg asks for small pieces: of remote storage a large one is fetched for many of them.
+  void read(int64_t offset, int64_t length, uint8_t* out) const override {
+    constexpr int64_t kPiece = 1 << 20;
+    if (!file_.remote() || length >= kPiece) return file_.read(offset, length, out);
+    std::lock_guard lock(mutex_);
+    if (offset < start_ || offset + length > start_ + static_cast<int64_t>(piece_.size())) {
+      std::vector<uint8_t> piece(static_cast<size_t>(std::min(kPiece, size_ - offset)));
+      file_.read(offset, static_cast<int64_t>(piece.size()), piece.data());
+      piece_ = std::move(piece), start_ = offset;
+    }
+    std::copy_n(piece_.data() + (offset - start_), length, out);
+  }
   FileStamp stamp() const { return file_.stamp(); }
 
  private:
   OpenFile file_;
   int64_t size_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::vector<uint8_t> piece_;
+  mutable int64_t start_ = 0;
 };
 
 std::shared_ptr<const VideoFile> open_video(const std::string& path) {
@@ -110,6 +126,9 @@ class VideoSource final : public ReaderSource {
     return out;
   }
   std::string source_of(int64_t index) const override { return how_.files[sequences_[index].place]; }
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
+    if (!is_url(source_of(index))) ReaderSource::ranges_of(index, out);  // not all of a remote video for a few frames
+  }
   void put_known(Iteration& it, int node, int i, int64_t index) const override {
     if (!how_.labels.empty()) it.values.at({node, 1}).view(i).as<int32_t>()[0] = how_.labels[sequences_[index].place];
   }
