@@ -177,6 +177,18 @@ void set_dimensions(Iteration& it, ValueRef output, DType dtype) {
   b = std::move(right);
 }
 
+void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64_t)>& type_of) {
+  if (it.values.at(output).size() == 0) return;
+  const auto& indices = it.indices.at(output.node);
+  const Batch& named = it.values.at({output.node, 0});
+  const DType first = type_of(indices[0]);
+  for (int i = 1; i < named.size(); ++i)
+    if (const DType type = type_of(indices[i]); type != first)
+      bad_data("arrays of {} and of {} in one batch ({} and {})", name_of(first), name_of(type), named.sample(0).source,
+               named.sample(i).source);
+  set_dimensions(it, output, first);
+}
+
 std::string common_folder(std::span<const std::string> paths) {
   std::string common = paths.front();
   for (const auto& p : paths)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all readers share: arguments, order, shards, checkpoints, replacements; and memory for the records they read.
 #pragma once
+#include <functional>
+
 #include "data/container.h"
 #include "data/read_ahead.h"
 #include "data/replacement.h"
@@ -103,6 +105,8 @@ void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, 
 // Gives an output the number of dimensions that its loaded samples have, and a type where it has none yet. Error (data)
 // where they differ.
 void set_dimensions(Iteration& it, ValueRef output, DType dtype = DType::none);
+// The same where each file says its type: type_of() a sample of the data set. Error (data) where they differ.
+void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64_t index)>& type_of);
 // The folder of a path; of several, what all begin with.
 std::string common_folder(std::span<const std::string> paths);
 

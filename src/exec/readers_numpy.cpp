@@ -2,20 +2,14 @@
 // readers.numpy: arrays of .npy files, or regions of them.
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <sstream>
 
-#include "data/glob.h"
-#include "data/hash.h"
+#include "data/named_files.h"
 #include "data/npy.h"
-#include "data/remote_list.h"
 #include "exec/reader_source.h"
 #include "ops/machine/slice_window.h"
 
 namespace penstock {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ReadersNumpy : ReaderOptions {
   std::string file_root, file_list, file_filter = "*.npy", out_of_bounds_policy = "error";
@@ -54,50 +48,10 @@ struct ReadersNumpy : ReaderOptions {
 };
 PENSTOCK_OPERATOR(ReadersNumpy);
 
-// The root's own files, then those of its subfolders, sorted.
-std::vector<std::string> list_files(const ReadersNumpy& a) {
-  const int ways = !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
-  if (ways != 1) bad_argument("give exactly one of file_root, file_list and files");
-  std::vector<std::string> out;
-  for (const auto& f : a.files) out.push_back(path_in(a.file_root, f));
-  if (!a.file_list.empty()) {
-    std::vector<uint8_t> text;
-    read_file(a.file_list, text);
-    std::istringstream lines(std::string(text.begin(), text.end()));
-    const std::string root = a.file_root.empty() ? fs::path(a.file_list).parent_path().string() : a.file_root;
-    for (std::string line; std::getline(lines, line);) {
-      while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-      if (!line.empty()) out.push_back(path_in(root, line));
-    }
-  }
-  if (a.files.empty() && a.file_list.empty()) {
-    const GlobFilter filter({a.file_filter}, true);
-    const bool remote = is_url(a.file_root);
-    const auto list = [&](const std::string& folder, bool files) {
-      std::vector<std::string> found;
-      try {
-        for (const auto& entry : fs::directory_iterator(folder))
-          if (files ? !entry.is_directory() && filter.matches(entry.path().filename()) : entry.is_directory())
-            found.push_back(path_in(folder, entry.path().filename().native()));
-      } catch (const fs::filesystem_error& e) {
-        fail_with_errno(folder, "cannot list the folder", e.code().value());
-      }
-      std::sort(found.begin(), found.end());
-      return found;
-    };
-    out = remote ? objects_in(a.file_root, a.file_filter, false) : list(a.file_root, true);
-    const auto below = remote ? objects_in(a.file_root, a.file_filter, true) : std::vector<std::string>{};
-    out.insert(out.end(), below.begin(), below.end());
-    for (const auto& folder : remote ? std::vector<std::string>{} : list(a.file_root, false))
-      for (const auto& file : list(folder, true)) out.push_back(file);
-  }
-  if (out.empty()) fail_on(a.file_root + a.file_list, ErrorKind::data, "there are no files that match \"{}\"", a.file_filter);
-  return out;
-}
-
 class NumpySource final : public ReaderSource {
  public:
-  NumpySource(const Graph& g, const ReadersNumpy& a) : ReaderSource(a), a_(a), files_(list_files(a)), types_(files_.size()) {
+  NumpySource(const Graph& g, const ReadersNumpy& a)
+      : ReaderSource(a), a_(a), files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files})), types_(files_.size()) {
     if (a.out_of_bounds_policy != "error" && a.out_of_bounds_policy != "pad" && a.out_of_bounds_policy != "trim_to_shape")
       bad_argument("out_of_bounds_policy must be 'error', 'pad' or 'trim_to_shape', got '{}'", a.out_of_bounds_policy);
     const auto take = [&](const auto& from, auto& to) {
@@ -108,9 +62,7 @@ class NumpySource final : public ReaderSource {
     take(a.roi_start, window_.start), take(a.roi_end, window_.end), take(a.roi_shape, window_.shape);
     take(a.rel_roi_start, window_.rel_start), take(a.rel_roi_end, window_.rel_end), take(a.rel_roi_shape, window_.rel_shape);
     if (region_) window_.check_slice_window();
-    uint64_t hash = 0;
-    for (const auto& f : files_) hash = hash_bytes(fs::path(f).filename().native(), hash);
-    open(g, static_cast<int64_t>(files_.size()), hash);
+    open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }
 
   void load(Iteration& it, int node, int i) const override {
@@ -124,15 +76,7 @@ class NumpySource final : public ReaderSource {
   }
 
   void loaded(Iteration& it, int node) const override {
-    Batch& b = it.values.at({node, 0});
-    if (b.size() == 0) return;
-    const auto& indices = it.indices.at(node);
-    const DType first = types_[indices[0]];
-    for (int i = 1; i < b.size(); ++i)
-      if (types_[indices[i]] != first)
-        bad_data("arrays of {} and of {} in one batch ({} and {})", name_of(first), name_of(types_[indices[i]]), files_[indices[0]],
-                 files_[indices[i]]);
-    set_dimensions(it, {node, 0}, first);
+    settle_type(it, {node, 0}, [&](int64_t index) { return types_[index].load(); });
   }
   std::string data_set() const override { return common_folder(files_); }
 

@@ -64,3 +64,4 @@ def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
 
 _tfrecord.__name__, _tfrecord.__doc__ = "tfrecord", _module("readers").tfrecord.__doc__
 _module("readers").tfrecord = _tfrecord
+_module("experimental.readers").fits = _module("readers").fits

@@ -268,6 +268,65 @@ def file(
     """
     ...
 
+def fits(
+    *,
+    file_root: str = '',
+    file_filter: str = '*.fits',
+    file_list: str = '',
+    files: str | Sequence[str] = [],
+    hdu_indices: int | Sequence[int] = [2],
+    dtypes: int | Sequence[int] = [],
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.
+
+    One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; its last axis is NAXIS1. Values are those that the header means: integers as they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Tables, compressed images and random groups are a DataError. All images of a batch have one type and number of dimensions.
+
+    Arguments:
+        file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
+        file_filter: Glob pattern; names that match are read.
+        file_list: Text file with a path on each line.
+        files: Paths of the files.
+        hdu_indices: The HDUs to read, counted from 1, the primary one; default: the one behind it.
+        dtypes: Type of each output, checked; default: what the files have.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def lmdb(
     *,
     path: str | Sequence[str],
