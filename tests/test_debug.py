@@ -225,3 +225,83 @@ def test_errors():
         Pipeline(batch_size=1, debug="loud")
     with pytest.raises(ValueError, match="a pipeline with debug=True has no checkpoint"):
         refuses().checkpoint()
+
+
+def numbers():
+    k = fn.external_source(lambda info: np.int32(info.idx_in_epoch), batch=False, dtype=types.INT32, ndim=0)
+    tiles = fn.external_source(lambda info: np.full((info.idx_in_epoch % 3 + 1, 2), info.idx_in_epoch, np.float32), batch=False,
+                               dtype=types.FLOAT, ndim=2)
+    return k, tiles
+
+
+def filtered(k, tiles):
+    k, tiles, r = fn.filter(k, tiles, fn.random.uniform(range=[0, 1]), keep=k % 3 != 1)
+    return k * 2, tiles + fn.random.uniform(range=[0, 1]), r
+
+
+def filtered_twice(k, tiles):
+    a = fn.filter(k, keep=k % 3 != 1)
+    b = fn.filter({"k": a, "x": a + 1}, keep=a % 2 == 0, min_batch=0)
+    return b["x"], b["k"]
+
+
+def left_out(k, tiles):
+    return fn.filter(k, keep=k > 8, min_batch=4)
+
+
+def expanded(k, tiles):
+    r = fn.random.uniform(range=[0, 1])
+    k, r = fn.expand(k, r, k=k % 3)
+    return k, r + fn.random.uniform(range=[0, 1]), fn.random.normal(shape=(2,)) * 1.0 + fn.cast(k, dtype=types.FLOAT)
+
+
+def expanded_twice(k, tiles):
+    k = fn.expand(fn.expand(k, k=2), k=2)
+    return k, fn.random.uniform(range=[0, 9]) + k, k + types.Constant(np.int32(7))
+
+
+def flattened(k, tiles):
+    rows, k = fn.flatten_batch(tiles, repeat=k)
+    return rows, k, rows[0] + fn.random.uniform(range=[0, 1])
+
+
+@pytest.mark.parametrize("body", [filtered, filtered_twice, left_out, expanded, expanded_twice, flattened])
+def test_batches_that_change(body):
+    both(lambda: body(*numbers()), 3)
+
+
+def test_values_of_a_filtered_batch_can_be_looked_at():
+    seen = []
+
+    def body():
+        k, _ = numbers()
+        k = fn.filter(k, keep=k % 2 == 0)
+        seen.append([int(t.numpy()) for t in k.get()])
+        return k
+    pipeline_def(body)(batch_size=6, num_threads=1, debug=True).run()
+    assert seen[0] == [0, 2, 4]
+
+
+def test_what_debug_cannot_do_with_batches_that_change():
+    def run(body):
+        return pipeline_def(body)(batch_size=6, num_threads=1, debug=True).run()
+
+    def rebatched():
+        return fn.rebatch(numbers()[0], batch_size=4)
+
+    def too_few():
+        k, _ = numbers()
+        return fn.filter(k, keep=k > 3, min_batch=5, too_few="error")
+
+    def branches():
+        k, _ = numbers()
+        k = fn.filter(k, keep=k > 3)
+        if k > 4:
+            k = k + 1
+        return k
+    with pytest.raises(NotImplementedError, match="gathers samples of several batches, which debug=True cannot"):
+        run(rebatched)
+    with pytest.raises(ValueError, match="2 of 6 samples stay, fewer than min_batch=5"):
+        run(too_few)
+    with pytest.raises(NotImplementedError, match="runs conditions and loops over the samples of the sources alone"):
+        run(branches)

@@ -41,6 +41,10 @@ class Empty:
         return "Batch(0 samples)"
 
 
+class TooFew(BaseException):
+    """A filter leaves the batch out."""
+
+
 class LoopEnds(BaseException):
     """No sample makes another trip."""
 
@@ -57,6 +61,9 @@ class _Value:
         if samples == self.samples:
             return self._tensors
         places = {s: i for i, s in enumerate(self.samples)}
+        if not places.keys() >= set(samples):
+            raise NotImplementedError("debug=True runs conditions and loops over the samples of the sources alone, not over those that "
+                                      f"fn.filter and its kind give\n  at {graph.user_line()}")
         return [self._tensors[places[s]] for s in samples]
 
     def of(self, samples):
@@ -70,6 +77,11 @@ class _Value:
         if samples == self.samples:
             self.batch = batch
         return batch
+
+
+def _entry(tensor, k):
+    """An entry of the first axis."""
+    return _core.tensor(tensor.cpu().numpy()[k].copy(), layout=tensor.layout()[1:])
 
 
 class _Loop:
@@ -93,7 +105,9 @@ class DebugGraph:
             self.real = _core.Graph()
             self.real.set_seed(seed)
         self.values, self.records, self.waiting = {}, {}, []
+        self.open = set()  # nodes of random numbers alone
         self.samples, self.origins = None, []  # of the batch, when they are known
+        self.parents, self.children = {}, {}   # of samples that fn.expand and its kind made: of which, and what changes their numbers
         self.active, self.stack, self.sets, self.loops = None, [], {}, []
 
     # --- nodes --------------------------------------------------------------------------------------------------------
@@ -101,8 +115,13 @@ class DebugGraph:
     def add(self, op, inputs, arguments, name="", seed=-1, user_line="", outputs=0, types=(), device=""):
         index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
         self.records[index] = (op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
-        if self.run.is_source(op) or (op == "constant" and not inputs):
-            self.waiting.append(index)
+        reads = [*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]
+        drawn = not self.stack and not self.run.calls_back(op) and all(v.node in self.open for v in reads) and \
+            (reads or self.run.is_random(op))
+        if drawn:
+            self.open.add(index)
+        if self.run.is_source(op) or (op == "constant" and not inputs) or drawn:
+            self.waiting.append(index)  # it is of the samples that it is first used with
         elif not self.run.calls_back(op):  # the function is not known yet: graph.add_call() says evaluate()
             self.evaluate(index)
         return index
@@ -141,19 +160,41 @@ class DebugGraph:
             self.samples = tuple(range(size))
             self.active = self.samples
 
-    def _value(self, ref):
+    def _value(self, ref, samples=()):
         key = ref.node, ref.output
         if key not in self.values:
             self._begin_batch()
+        made = any(s in self.parents for s in samples)
         if key not in self.values and ref.node in self.waiting:
             self.waiting.remove(ref.node)
-            self._compute(ref.node, self.samples)
-        return self.values[key]
+            loops, self.loops = self.loops, []  # it stands in front of them
+            self._compute(ref.node, samples if made and ref.node in self.open else self.samples)
+            self.loops = loops
+        value = self.values[key]
+        if made and self.records.get(ref.node, ("",))[0] == "constant" and not set(samples) <= set(value.samples):
+            return _Value(samples, value.tensors([self._root(s) for s in samples]))
+        return value
 
-    def get(self, ref):
+    def _root(self, sample):
+        while sample in self.parents:
+            sample = self.parents[sample]
+        return sample
+
+    def _samples_of(self, refs):
+        """Whose samples an operator on these values works on."""
+        if not self.stack:
+            for ref in refs:
+                value = self.values.get((ref.node, ref.output))
+                if value is not None and self.records.get(ref.node, ("",))[0] != "constant":
+                    return value.samples
+        return self.active
+
+    def get(self, ref, samples=None):
         """The batch of a value: of the samples that are here."""
         self._begin_batch()
-        batch = self._value(ref).of(self.active)
+        if samples is None:
+            samples = self._samples_of([ref])
+        batch = self._value(ref, samples).of(samples)
         if not len(batch) or not self.run.has_gpu:
             return batch
         if self.real.on_gpu(ref):
@@ -162,7 +203,8 @@ class DebugGraph:
 
     def evaluate(self, index):
         self._begin_batch()
-        self._compute(index, self.active)
+        _, inputs, arguments, *_ = self.records[index]
+        self._compute(index, self._samples_of([*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]))
 
     def _compute(self, index, samples):
         op, inputs, arguments, _, seed, line, *_ = self.records[index]
@@ -171,8 +213,8 @@ class DebugGraph:
             for k in range(count):
                 self.values[index, k] = _Value((), [])
             return
-        ins = [self.get(i) for i in inputs]
-        named = {k: self.get(v) if isinstance(v, graph.DataNode) else v for k, v in arguments.items()}
+        ins = [self.get(i, samples) for i in inputs]
+        named = {k: self.get(v, samples) if isinstance(v, graph.DataNode) else v for k, v in arguments.items()}
         begin = time.perf_counter()
         if self.run.calls_back(op):
             made = self.run.call(index, op, ins, [(*self.origins[s], s) for s in samples], line)
@@ -199,12 +241,14 @@ class DebugGraph:
         first = 0
         for i in range(1, len(samples) + 1):
             epoch, position = self.origins[samples[first]]
-            if i < len(samples) and self.origins[samples[i]] == (epoch, position + i - first):
+            child = self.children.get(samples[first], 0)
+            if i < len(samples) and not child and self.origins[samples[i]] == (epoch, position + i - first) \
+                    and samples[i] not in self.children:
                 continue
             whole = first == 0 and i == len(samples)
             cut = (lambda b: b) if whole else (lambda b: _core.batch([b[k] for k in range(first, i)]))
             parts.append(_core.run_operator(
-                op, [cut(b) for b in ins], {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()}, seed,
+                op, [cut(b) for b in ins], {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()}, seed ^ child,
                 epoch, position, index, i - first, gpu, line))
             first = i
         if len(parts) == 1:
@@ -228,9 +272,10 @@ class DebugGraph:
         self.active, _ = self.stack.pop()
         return self.real.end_region()
 
-    def _scalars(self, ref, what):
+    def _scalars(self, ref, what, samples=None):
         numbers = {}
-        for s, t in zip(self.active, self._value(ref).tensors(self.active)):
+        samples = self.active if samples is None else samples
+        for s, t in zip(samples, self._value(ref, samples).tensors(samples)):
             array = t.cpu().numpy()
             if array.size != 1:
                 raise ValueError(f"{what} must be one number, got one of shape {array.shape}\n  at {graph.user_line()}")
@@ -279,7 +324,42 @@ class DebugGraph:
         self.values[index, k] = value
 
     def add_change(self, kind, values, constants, line):
-        raise NotImplementedError(f"[{kind}] changes which samples there are, which debug=True cannot follow\n  at {line}")
+        if kind == "rebatch":
+            raise NotImplementedError(f"[rebatch] gathers samples of several batches, which debug=True cannot\n  at {line}")
+        index = self.real.add_change(kind, values, constants, line)
+        deciding = 1 if kind == "filter" or (kind == "expand" and "k" not in constants) else 0
+        self._begin_batch()
+        samples, refs = self._samples_of(values), values[deciding:]
+        tensors = [self._value(v, samples).tensors(samples) for v in refs]
+        if kind == "filter":
+            keep = self._scalars(values[0], "keep", samples)
+            made = [(s, i, None) for i, s in enumerate(samples) if keep[s]]
+            if len(made) < constants["min_batch"]:
+                if constants["too_few"] == "error":
+                    raise ValueError(f"[filter] {len(made)} of {len(samples)} samples stay, fewer than min_batch="
+                                     f"{constants['min_batch']}\n  at {line}")
+                raise TooFew
+        else:
+            flat = constants.get("flattened", 0)
+            if flat:
+                counts = [t.shape()[0] for t in tensors[0]]
+            elif deciding:
+                counts = [int(k) for k in self._scalars(values[0], "k", samples).values()]
+            else:
+                counts = [constants["k"]] * len(samples)
+            made = [(self._child(s, k), i, k) for i, s in enumerate(samples) for k in range(counts[i])]
+        for o, found in enumerate(tensors):
+            parts = kind == "flatten_batch" and o < constants["flattened"]
+            self.values[index, o] = _Value(tuple(s for s, _, _ in made),
+                                           [_entry(found[i], k) if parts else found[i] for _, i, k in made])
+        return index
+
+    def _child(self, sample, k):
+        """A sample of its own, as Executor::change_samples makes it."""
+        self.origins.append(self.origins[sample])
+        child = len(self.origins) - 1
+        self.parents[child], self.children[child] = sample, _mixed((self.children.get(sample, 0) + 1 + k) & _MASK)
+        return child
 
     def add_unset(self, line):
         index = self.real.add_unset(line)
@@ -416,7 +496,15 @@ class DebugRun:
         return self.run()
 
     def run(self):
-        return self.ahead.popleft() if self.ahead else self._batch()
+        return self.ahead.popleft() if self.ahead else self._batch_with_samples()
+
+    def _batch_with_samples(self):
+        for _ in range(1000):
+            try:
+                return self._batch()
+            except TooFew:
+                continue
+        raise ValueError("[filter] left too few samples in 1000 iterations, one after the other")
 
     def _batch(self):
         pipeline, made = self.pipeline, self.pipeline._graph
@@ -430,22 +518,23 @@ class DebugRun:
             made._begin_batch()
             if not nodes:
                 raise ValueError("the pipeline has no outputs")
-            made.real.set_outputs(nodes)
+            made.real.set_outputs(nodes, self.given["mixed_outputs"])
             batches = tuple(made.get(n) for n in nodes)
         finally:
             pipeline._built = True
             graph.pop()
         self.number += 1
         self.seconds += time.perf_counter() - begin
-        self.count += len(made.origins)
+        self.count += len(batches[0])
         if self.given["debug"] == "times":
             print(self._table(self.now), file=sys.stderr)
-        return batches, [(*o, -1) for o in made.origins], self.consumed or (len(made.origins), 1, False)
+        samples = made._samples_of(nodes[:1])
+        return batches, [(*made.origins[s], -1) for s in samples], self.consumed or (len(made.samples), 1, False)
 
     def begin(self):
         """Runs the first batch ahead, for questions that only a graph answers."""
         if self.number == 0 and not self.ahead:
-            self.ahead.append(self._batch())
+            self.ahead.append(self._batch_with_samples())
 
     def timed(self, index, op, line, seconds, samples):
         for times in (self.times, self.now):
