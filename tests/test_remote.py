@@ -99,6 +99,8 @@ READERS = {
     "root_of_files": lambda at, **k: fn.readers.file(file_root=f"{at}/files", files=["a/3 é.jpg", "b/1 é.jpg"], labels=[4, 5], **k),
     "tfrecord": lambda at, **k: fn.readers.tfrecord(path=[f"{at}/{i}.tfrecord" for i in (0, 1)], features=TFRECORD, **k),
     "tfrecord_index": lambda at, **k: fn.readers.tfrecord(path=[f"{at}/0.tfrecord"], index_path=[f"{at}/0.idx"], features=TFRECORD, **k),
+    "tfrecord_no_index": lambda at, **k: fn.readers.tfrecord(
+        path=[f"{at}/0.tfrecord"], index_path=[f"{at}/none.idx"] if "://" in at else [], features=TFRECORD, **k),
     "tfrecord_pattern": lambda at, **k: fn.readers.tfrecord(path=f"{at}/?.tfrecord", features=TFRECORD, **k),
     "mxnet": lambda at, **k: fn.readers.mxnet(path=[f"{at}/r.rec"], index_path=[f"{at}/r.idx"], **k),
     "webdataset": lambda at, **k: fn.readers.webdataset(paths=[f"{at}/w.tar"], ext=["jpg", "cls"], **k),
