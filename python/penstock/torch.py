@@ -74,8 +74,17 @@ class DataLoader:
         return self.pipeline._run()
 
     def _whole_epoch(self):
-        for _ in range(len(self)):
-            yield self._tensors(self._next())
+        if self.last_batch != "fill":  # shards may differ by a batch, and change places from epoch to epoch
+            return self._to_the_end_of_epoch()
+        return (self._tensors(self._next()) for _ in range(len(self)))
+
+    def _to_the_end_of_epoch(self):
+        ended = False
+        while not ended:
+            outputs = self._next()
+            ended = self.pipeline._consumed[2]
+            if len(outputs[0]) or not ended:  # fn.filter may leave nothing of the end
+                yield self._tensors(outputs)
 
     def _rest_of_epoch(self):
         first = None

@@ -21,7 +21,7 @@ class BaseIterator:
     pipelines: a Pipeline or a list of them. size: samples of an epoch, -1: until StopIteration. reader_name: the reader
     whose epochs count. auto_reset: False or "no": reset() begins the next epoch; True or "yes": the next loop does.
     last_batch_policy: FILL (full, with samples of the next epoch or, with the reader's pad_last_batch, repeated ones),
-    DROP, PARTIAL (shorter; of several pipelines those whose shard has ended give batches without samples).
+    DROP, PARTIAL (shorter, without repeated ones; of several pipelines those whose shard has ended give batches without samples).
     last_batch_padded: with `size`, the source repeats samples to fill the last batch.
     refill: where fn.filter, fn.expand and their kind change how many samples there are, batches have the sizes that result
     (False), or the samples are put together to full batches of the pipelines' batch_size (True); epochs count the source's
@@ -71,6 +71,9 @@ class BaseIterator:
         self._last = None       # batches of each pipeline that were handed out
         self._over = [False] * len(self._pipes)  # where the reader cuts epochs: pipelines whose epoch has ended
         self._targets = None
+        self._began = 0         # FILL: _taken when the epoch began
+        self._repeats = None    # where the reader repeats samples: positions from this one on are theirs
+        self._most = None       # DROP: batches of an epoch that every shard fills with its own samples: all ranks give as many
         if reader_name is not None:
             self._plan_epochs()
         if prepare_first_batch:
@@ -91,6 +94,13 @@ class BaseIterator:
         assert len({m["epoch_size"] for m in metas}) == 1, "the pipelines' readers differ in the size of their epochs"
         m = metas[0]
         n, shards = m["epoch_size"], m["number_of_shards"]
+        if m["pad_last_batch"] and self._policy is not LastBatchPolicy.FILL:
+            self._repeats = n
+        if self._policy is LastBatchPolicy.DROP:
+            self._most = n // shards // self._batch_size
+            if not self._most:
+                raise RuntimeError(f"last_batch_policy=DROP leaves nothing: {n} samples in {shards} shards do not fill a batch of "
+                                   f"{self._batch_size} in each")
         self._size = m["epoch_size_padded"] if m["pad_last_batch"] else n
         largest = -(-n // shards)
         if m["pad_last_batch"]:  # the last batch is filled, the next epoch begins with a batch
@@ -113,7 +123,9 @@ class BaseIterator:
 
     def _epoch_over(self):
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
-            return (any if self._policy is LastBatchPolicy.DROP else all)(self._over)
+            if self._policy is LastBatchPolicy.DROP:
+                return any(self._over) or self._batches >= self._most
+            return all(self._over)
         if self._reader is not None:
             return self._taken >= self._targets(self._epochs + 1)
         if self._size < 0:
@@ -132,7 +144,7 @@ class BaseIterator:
             self._end()
         while True:
             try:
-                outputs, consumed = self._first if self._first is not None else self._next_outputs()
+                outputs, consumed, own = self._first if self._first is not None else self._next_outputs()
             except StopIteration:
                 self._end()
             self._first, self._last = None, outputs if len(outputs) > 1 else None
@@ -147,7 +159,7 @@ class BaseIterator:
                 break
             if self._epoch_over():  # nothing was left of the end of the epoch
                 self._end()
-        keeps = [None if k in ran else 0 for k in range(len(outputs))]
+        keeps = [own[k] if k in ran else 0 for k in range(len(outputs))]
         if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL and size == taken:
             keeps = [size - max(0, self._taken - self._share())] * len(outputs)
         return self._convert_all(outputs, keeps)
@@ -155,7 +167,10 @@ class BaseIterator:
     def _next_outputs(self):
         """The next batches of each pipeline; of one whose epoch has ended its last ones, which count for nothing."""
         outputs = [self._last[k] if over else p._run() for k, (p, over) in enumerate(zip(self._pipes, self._over))]
-        return outputs, [(0, 0, True) if over else p._consumed for p, over in zip(self._pipes, self._over)]
+        own = [None] * len(outputs)  # samples in front of repeated ones
+        if self._repeats is not None:
+            own = [sum(position < self._repeats for _, position, *_ in p._origin) for p in self._pipes]
+        return outputs, [(0, 0, True) if over else p._consumed for p, over in zip(self._pipes, self._over)], own
 
     next = __next__
 
@@ -182,10 +197,11 @@ class BaseIterator:
             if self._batches:
                 _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
             return
-        for p, over in zip(self._pipes, self._over):  # DROP: shards may be larger by a batch
-            while any(self._over) and not over:
-                p._run()
-                over = p._consumed[2]
+        if self._reader is not None and self._policy is LastBatchPolicy.DROP:
+            for p, over in zip(self._pipes, self._over):  # shards may be larger by a batch
+                while not over:
+                    p._run()
+                    over = p._consumed[2]
         self._over = [False] * len(self._pipes)
         self._ended = False
         self._batches = 0
@@ -193,6 +209,7 @@ class BaseIterator:
             self._taken = self._taken - self._share() if self._policy is LastBatchPolicy.FILL and not self._padded else 0
         elif self._reader is None or self._policy is not LastBatchPolicy.FILL:
             self._taken = 0
+        self._began = self._taken
         self._epochs += 1
 
     @property
@@ -200,12 +217,14 @@ class BaseIterator:
         return self._size
 
     def __len__(self):
+        """Batches of this epoch; in front of reset(), of the one that has ended."""
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
-            counts = [p._pipeline.batches_per_epoch() for p in self._pipes]
-            return min(counts) if self._policy is LastBatchPolicy.DROP else max(counts)
+            if self._policy is LastBatchPolicy.DROP:
+                return self._most
+            return max(p._pipeline.batches_per_epoch() for p in self._pipes)
         if self._size < 0:
             return 0
-        samples = self._targets(1) if self._reader is not None else self._share()
+        samples = self._targets(self._epochs + 1) - self._began if self._reader is not None else self._share()
         return samples // self._batch_size if self._policy is LastBatchPolicy.DROP else -(-samples // self._batch_size)
 
     def checkpoints(self):
