@@ -88,5 +88,22 @@ def _assigns(picks):
     return make
 
 
+def where(draw):
+    """Each of the three as large as the result, or of one element along axes, or with fewer axes."""
+    xs, layout, dtype = strategies.images(draw, ["HWC", "HW"], empty=False)
+    seed, inputs = draw(st.integers(0, 2**32 - 1)), []
+    types = [draw(st.sampled_from(["bool", "uint8", "int32", "float32"])), dtype, draw(st.sampled_from(strategies.DTYPES))]
+    for k, kind in enumerate(types):
+        axes = [draw(st.booleans()) for _ in layout] if k != 1 else [True] * len(layout)
+        first = draw(st.integers(0, len(layout))) if k != 1 else 0
+        shapes = [tuple(n if whole else 1 for n, whole in zip(x.shape, axes))[first:] for x in xs]
+        inputs.append([strategies.values(kind, s, seed + 100 * k + i) for i, s in enumerate(shapes)])
+    inputs[0] = [c * (np.random.default_rng(seed).random(c.shape) < 0.5) for c in inputs[0]]
+    inputs[0] = [np.asarray(c, types[0]) for c in inputs[0]]
+    made = strategies.ref.promote(np.dtype(types[1]), np.dtype(types[2]))
+    return strategies.Case(inputs, ["", layout, ""], dtype=str(made),
+                           expected=lambda i: strategies.ref.where(*(values[i] for values in inputs)))
+
+
 CASES = {"_subscript": subscript, "_assign": assign, "_select_where": _reads(_masks), "_assign_where": _assigns(_masks),
-         "_take": _reads(_lists), "_assign_at": _assigns(_lists)}
+         "_take": _reads(_lists), "_assign_at": _assigns(_lists), "where": where}

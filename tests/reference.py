@@ -544,6 +544,11 @@ def promote(a, b):
     return np.dtype("i%d" % min(8, max(signed.itemsize, 2 * unsigned.itemsize)))
 
 
+def where(condition, a, b):
+    kind = promote(a.dtype, b.dtype)
+    return np.where(condition != 0, to_dtype(a, kind), to_dtype(b, kind))
+
+
 def arithmetic(op, a, b=None):
     """The result of `a op b` (unary when b is None), in its own type: integers wrap, // and % truncate toward zero."""
     constant = {bool: bool, int: np.int32, float: np.float32}

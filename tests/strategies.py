@@ -576,7 +576,7 @@ CASES = {
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
 RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", **dict.fromkeys(item_strategies.CASES, "numpy"),
+OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", **dict.fromkeys(item_strategies.CASES, "numpy"), "where": "where",
                    **dict.fromkeys(_SIGNS, "arithmetic"),
                    **{f"_math.{name}": "numpy" for name in _MATH}}
 

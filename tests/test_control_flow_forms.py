@@ -103,3 +103,27 @@ def test_number_before_a_mask():
         rows[1, columns] = 3
         return rows[1, columns] + rows[0, columns]
     check(body)
+
+
+def test_where_chooses_samples_and_elements():
+    images = [np.full((2, 3, 1), i, np.uint8) for i in range(4)]
+    counts = [np.int32(i) for i in range(4)]
+
+    @pipeline_def(batch_size=4, num_threads=1)
+    def pipe():
+        x = fn.external_source(lambda: images, dtype=types.UINT8, layout="HWC")
+        n = fn.external_source(lambda: counts, dtype=types.INT32, ndim=0)
+        sample = fn.where(n > 1, x, 255 - x)
+        element = fn.where(x % 2 == 0, 0.5, x)
+        return sample, element, fn.where(n, n, -1)
+    sample, element, number = ([np.array(t.numpy()) for t in batch] for batch in pipe().run())
+    for i, x in enumerate(images):
+        assert sample[i].tolist() == (x if i > 1 else 255 - x.astype(int)).tolist() and sample[i].shape == x.shape
+        assert element[i].dtype == np.float32 and (element[i] == np.where(x % 2 == 0, 0.5, x)).all()
+        assert number[i].dtype == np.int32 and number[i].shape == () and number[i] == (i or -1)
+
+
+def test_where_is_an_immediate_call_and_refuses_shapes():
+    np.testing.assert_array_equal(fn.where(np.array([True, False]), np.array([[1], [2]]), np.array([7, 8])), [[1, 8], [2, 8]])
+    with pytest.raises(ValueError, match=r"\[where\] the shapes"):
+        fn.where(np.ones(3, bool), np.zeros(2), np.zeros(4))

@@ -3467,6 +3467,22 @@ inline Batch warp_affine(const Batch& input,
   return call("warp_affine", {input}, arguments.list(), options)[0];
 }
 
+struct WhereArguments {
+
+  Arguments list() const {
+    Arguments a;
+    return a;
+  }
+};
+// NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.
+//
+// Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the arithmetic
+// operators' common one of a and b, which are converted as `cast` does; the layout is theirs. Types: all.
+inline Batch where(const Batch& condition, const Batch& a, const Batch& b,
+                   const WhereArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("where", {condition, a, b}, arguments.list(), options)[0];
+}
+
 }  // namespace fn
 }  // namespace api
 }  // namespace penstock

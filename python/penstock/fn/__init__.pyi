@@ -1597,3 +1597,21 @@ def warp_affine(
         output_dtype: Deprecated name of dtype.
     """
     ...
+
+def where(
+    condition: Data,
+    a: Data,
+    b: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.
+
+    Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is theirs. Types: all.
+    """
+    ...
