@@ -2308,6 +2308,67 @@ struct FitsArguments {
 }  // namespace readers
 
 namespace readers {
+struct IndicesArguments {
+  // Samples in the data set. Required.
+  Optional<int64_t> size{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    size.add_to(a, "size");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace readers
+
+namespace readers {
 struct LmdbArguments {
   // Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted. Required.
   Optional<std::vector<std::string>> path{};

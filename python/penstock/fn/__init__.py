@@ -65,3 +65,12 @@ def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
 _tfrecord.__name__, _tfrecord.__doc__ = "tfrecord", _module("readers").tfrecord.__doc__
 _module("readers").tfrecord = _tfrecord
 _module("experimental.readers").fits = _module("readers").fits
+
+
+def _dataset(dataset, **arguments):
+    from ..dataset import dataset as call
+    return call(dataset, **arguments)
+
+
+_dataset.__name__, _dataset.__doc__ = "dataset", "Samples of an object with __len__ and __getitem__; help(penstock.dataset.dataset)."
+_module("readers").dataset = _dataset

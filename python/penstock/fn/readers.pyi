@@ -327,6 +327,55 @@ def fits(
     """
     ...
 
+def indices(
+    *,
+    size: int,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Numbers of samples, 0 to size - 1, in the order in which a reader would read them.
+
+    Output: int64 scalars. For data that a function of the program brings: with the shuffles, shards, epochs and checkpoints of the other readers. fn.readers.dataset uses it.
+
+    Arguments:
+        size: Samples in the data set.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def lmdb(
     *,
     path: str | Sequence[str],

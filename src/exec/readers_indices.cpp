@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// readers.indices: the order of a data set that something else reads; fn.readers.dataset stands on it.
+#include "exec/reader_source.h"
+
+namespace penstock {
+namespace {
+
+struct ReadersIndices : ReaderOptions {
+  int64_t size = 0;
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::int64, 0, {}}; }
+
+  static Schema<ReadersIndices> schema() {
+    using Op = ReadersIndices;
+    return Schema<Op>("readers.indices",
+                      "Numbers of samples, 0 to size - 1, in the order in which a reader would read them.\n\n"
+                      "Output: int64 scalars. For data that a function of the program brings: with the shuffles, shards, epochs and "
+                      "checkpoints of the other readers. fn.readers.dataset uses it.")
+        .inputs(0).outputs(1)
+        .required("size", &Op::size, "Samples in the data set.")
+        .with(reader_arguments<Op>);
+  }
+};
+PENSTOCK_OPERATOR(ReadersIndices);
+
+class IndicesSource final : public ReaderSource {
+ public:
+  IndicesSource(const Graph& g, const ReadersIndices& a) : ReaderSource(a) {
+    if (a.size < 1) bad_argument("a data set of {} samples", a.size);
+    open(g, a.size, 0);
+  }
+
+ protected:
+  std::vector<Batch> make_outputs(int n) const override { return {Batch::uniform(DType::int64, Shape{}, {}, n)}; }
+  std::string source_of(int64_t index) const override { return "sample " + std::to_string(index) + " of the data set"; }
+  void put_known(Iteration& it, int node, int i, int64_t index) const override {
+    it.values.at({node, 0}).view(i).as<int64_t>()[0] = index;
+  }
+};
+
+[[maybe_unused]] const bool registered = register_reader<ReadersIndices, IndicesSource>("readers.indices");
+
+}  // namespace
+}  // namespace penstock
