@@ -4,6 +4,7 @@ import json
 import struct
 
 import container_files as cf
+import fits_files
 import numpy as np
 import penstock as ps
 import pytest
@@ -46,6 +47,10 @@ def data(tmp_path_factory):
     for i in range(3):
         (folder / f"{i}.wav").write_bytes(wav(rng.integers(-9999, 9999, 500 + 90 * i).astype(np.int16)))
     (folder / "speech.json").write_text("".join(json.dumps({"audio_filepath": f"{i}.wav", "duration": 1.0, "text": f"t{i}"}) + "\n" for i in range(3)))
+    (folder / "fits").mkdir()
+    for i in range(3):
+        stored = rng.integers(-999, 999, (5, 6 + i)).astype(np.int16)
+        (folder / "fits" / f"{i}.fits").write_bytes(fits_files.file(fits_files.hdu(first=True), fits_files.hdu(stored)))
     import lmdb
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 22) as db, db.begin(write=True) as txn:
         for i in range(30):
@@ -108,11 +113,12 @@ READERS = {
     "numpy_region": lambda at, **k: (fn.readers.numpy(files=[f"{at}/npy/a.npy", f"{at}/npy/b.npy"], roi_start=[4, 2], roi_end=[6, 8],
                                                       roi_axes=[0, 1], **k),),
     "coco": lambda at, **k: fn.readers.coco(file_root=f"{at}/files", annotations_file=f"{at}/coco.json", **k),
+    "fits": lambda at, **k: (fn.readers.fits(file_root=f"{at}/fits", **k),),
     "nemo_asr": lambda at, **k: fn.readers.nemo_asr(manifest_filepaths=[f"{at}/speech.json"], read_text=True, **k),
     "video": lambda at, **k: fn.readers.video(file_list=f"{at}/videos.txt", sequence_length=4, step=3, **k),
     "lmdb": lambda at, **k: (fn.readers.lmdb(path=[f"{at}/lmdb"], **k),),
 }
-LISTS = ("file", "filters", "tfrecord_pattern", "numpy")  # what asks for a list, which a web server has not
+LISTS = ("file", "filters", "tfrecord_pattern", "numpy", "fits")  # what asks for a list, which a web server has not
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
