@@ -95,5 +95,38 @@ TEST(TensorOps, ReshapeInfersOneExtent) {
   EXPECT_THROW(call("reshape", {ramp({{2, 6}}), ramp({{2}})}), Error);  // a second input is the shape: (0, 1)
 }
 
+// Drawn for a whole batch at once, or sample by sample.
+TEST(RandomOps, ScalarsOfABatchAreThoseOfItsSamples) {
+  using Given = std::vector<std::pair<std::string, Value>>;
+  const std::vector<std::pair<const char*, Given>> ops{
+      {"random.uniform", {{"range", std::vector<double>{-3, 7}}}},
+      {"random.uniform", {{"values", std::vector<double>{1, 5, 2}}}},
+      {"random.normal", {{"mean", 3.0}, {"stddev", 2.0}}},
+      {"random.coin_flip", {{"probability", 0.3}}}};
+  std::vector<SampleContext> contexts(150);
+  for (int i = 0; i < 150; ++i) {
+    SampleContext& c = contexts[i];
+    c.index = i, c.sample = static_cast<uint64_t>(i) << (i % 40), c.node = 5;
+    c.epoch = i > 70 ? 2 : 1, c.seed = i % 50 == 49 ? 8 : 7;  // what their streams' keys differ in
+  }
+  for (const auto& [name, given] : ops)
+    for (DType t : {DType::float32, DType::float64, DType::int32, DType::uint8, DType::float16}) {
+      Given all = given;
+      all.push_back({"dtype", int64_t(t)});
+      const OpInfo& info = get_op(name);
+      const auto op = bind_op(info, arguments(info, all));
+      ValueType type;
+      op->infer({}, {&type, 1});
+      ASSERT_TRUE(op->draws_scalars()) << name;
+      Batch together = Batch::uniform(t, {}, {}, 150), single = Batch::uniform(t, {}, {}, 150);
+      op->draw_scalars(contexts, t, together.sample(0).data);
+      for (int i = 0; i < 150; ++i) {
+        const View to = single.view(i);
+        op->run(contexts[i], {}, {&to, 1});
+        ASSERT_EQ(element_as_double(together.view(i), 0), element_as_double(to, 0)) << name << ", " << name_of(t) << ", sample " << i;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace penstock
