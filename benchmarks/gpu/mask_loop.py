@@ -2,10 +2,16 @@
 """The dynamic mask of examples/seeds/mask.py on a GPU: the loop that it is here, unrolled to the greatest length under DALI.
 
     python mask_loop.py [penstock | dali]      milliseconds a batch; without a word: both, each in a process of its own
+    python mask_loop.py count                  what a batch enqueues, and what its assignments copy; of the emulated GPU
+                                               (PENSTOCK_GPU_LIBRARY): launches, copies, allocations, waits of the host
 """
+import collections
+import os
+import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 BATCH, SIZE, MOST = 64, 512, 16
@@ -71,8 +77,33 @@ def measure(library):
         del out, pipe
 
 
+def count():
+    """Per batch, about: the pipeline runs ahead."""
+    log = tempfile.NamedTemporaryFile("r", suffix=".log")
+    os.environ["PENSTOCK_EMULATED_LOG"] = log.name  # read when the library is loaded
+    for name, make in pipelines("penstock").items():
+        pipe = make()
+        pipe.build()
+        for _ in range(4):
+            pipe.run()
+        os.truncate(log.name, 0)
+        for _ in range(20):
+            pipe.run()
+        with open(log.name) as lines:
+            found = collections.Counter(re.sub(r"^.*?: ", "", line).split(" on ")[0].strip() for line in lines)
+        kinds = collections.Counter()
+        for what, times in found.items():
+            kinds[re.sub(r"[0-9].*", "", what).strip()] += times
+        copied = sum(s["copied_bytes"] for s in pipe.stats()["stages"]) / max(1, pipe.stats()["iterations"])
+        print(f"{name}: " + ", ".join(f"{kind} {times / 20:.1f}" for kind, times in sorted(kinds.items()))
+              + f"; {copied:.0f} bytes copied by assignments", flush=True)
+        pipe.close()
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1:] == ["count"]:
+        count()
+    elif len(sys.argv) > 1:
         measure(sys.argv[1])
     else:
         for library in ("penstock", "dali"):

@@ -549,7 +549,7 @@ class DebugRun:
         return "\n".join(lines)
 
     def statistics(self):
-        stages = [{"name": op, "seconds": t, "samples": n, "read": 0.0, "decode": 0.0, "pixels": 0.0, "line": line}
+        stages = [{"name": op, "seconds": t, "samples": n, "read": 0.0, "decode": 0.0, "pixels": 0.0, "copied_bytes": 0, "line": line}
                   for (_, op, line), (t, n) in self.times.items()]
         slowest = max(stages, key=lambda s: s["seconds"], default=None)
         return {"iterations": self.number, "samples": self.count, "threads": 1, "seconds": self.seconds, "loop_waits": self.seconds,
