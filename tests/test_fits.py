@@ -111,6 +111,7 @@ def changed(old, new, content=None):
     (changed("NAXIS   =                    2", "NAXIS   =                 1000"), "1000 axes"),
     (changed("NAXIS   =                    2", "NAXIS   =                    9"), "without NAXIS3"),
     (changed("GCOUNT  =                    1", "GCOUNT  =  4611686018427387904"), "more elements than there can be"),
+    (changed("GCOUNT  =                    1", "GCOUNT  =                    0"), "GCOUNT 0 of an image"),
     (changed("XTENSION", "XTENSIOM"), "a header begins with 'XTENSIOM'"), (changed("'IMAGE   '", "'IMAGE    "), "has no end"),
     (changed("'IMAGE   '", "'TABLE   '"), "is 'TABLE', no image"),
     (changed("nothing here", "nothing\0here"), "byte 0x00 in a header"),

@@ -217,6 +217,7 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
     if (h.begins_file && !h.simple) bad_data("FITS: the file does not follow the standard (SIMPLE is not T)");
     if (h.groups && h.axes > 0 && h.extent[0] == 0) bad_data("FITS: HDU {} has random groups, which are not read", k);
     if (h.elements() == 0) bad_data("FITS: HDU {} has no elements{}", k, k == 1 ? "; hdu_indices=[2] is the first behind it" : "");
+    if (h.parameters != 0 || h.group_count != 1) bad_data("FITS: PCOUNT is {} and GCOUNT {} of an image", h.parameters, h.group_count);
     if (h.axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are read", h.axes, Shape::kMaxDims);
     FitsImage image;
     image.stored = stored_type(h.bits);

@@ -11,6 +11,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
+import fits_files  # noqa: E402
 import image_files  # noqa: E402
 import video_files  # noqa: E402
 
@@ -76,6 +77,14 @@ def main(folder):
         stream = io.BytesIO()
         np.save(stream, array)
         write("npy", f"{array.dtype}{array.ndim}", stream.getvalue())
+    for name, (stored, cards, _) in fits_files.every_type().items():
+        content = fits_files.file(fits_files.hdu(first=True), fits_files.hdu(stored, **cards))
+        write("fits", name.replace(" ", "_"), b"\1" + content)
+    write("fits", "compressed", b"\1" + fits_files.ASTROPY_COMPRESSED)
+    write("text", "manifest", b'{"audio_filepath": "a.wav", "text": "x", "duration": 1.5, "offset": 0.5}\n\n{"audio_filepath": "b"}')
+    for name, shuffle, legs in (("dealt", "every_epoch", []), ("shards", "none", [[2, 4]])):
+        write("text", name, json.dumps({"epoch": 3, "consumed": 8, "size": 23, "seed": 5, "list_hash": 9, "shuffle": shuffle,
+                                        "stick_to_shard": False, "legs": legs}).encode())
     for name, content in audio_files.all_files().items():
         write("audio", name.replace(" ", "_"), content)
     for number, (name, content) in enumerate(image_files.all_files().items()):
