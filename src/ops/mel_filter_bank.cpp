@@ -40,12 +40,10 @@ struct MelFilterBank {
     out[0] = in[0];
     out[0][frequency_axis(types[0].layout, in[0].size())] = nfilter;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    const AroundAxis a(in[0].shape, frequency_axis(in[0].layout, in[0].shape.size()));
-    if (out[0].volume() == 0) return;
-    const auto matrix = matrices_.of(a.extent, [&] { return triangles(a.extent); });
-    for (int64_t i = 0; i < a.before; ++i)
-      matrix->multiply(in[0].as<const float>() + i * a.extent * a.behind, a.behind, out[0].as<float>() + i * nfilter * a.behind);
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    matrices_.multiply(in[0], out[0], frequency_axis(in[0].layout, in[0].shape.size()), to, [&] {
+      return triangles(in[0].shape[frequency_axis(in[0].layout, in[0].shape.size())]);
+    });
   }
 
  private:

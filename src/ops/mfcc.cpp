@@ -37,12 +37,9 @@ struct Mfcc {
     if (dct_type == 1 && in[0][a] == 1) bad_argument("dct_type 1 needs at least 2 elements");
     out[0][a] = std::min<int64_t>(n_mfcc, in[0][a]);
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    if (out[0].volume() == 0) return;
-    const AroundAxis a(in[0].shape, axis_index(axis, in[0].shape.size()));
-    const auto matrix = matrices_.of(a.extent, [&] { return cosines(a.extent); });
-    for (int64_t i = 0; i < a.before; ++i)
-      matrix->multiply(in[0].as<const float>() + i * a.extent * a.behind, a.behind, out[0].as<float>() + i * matrix->rows * a.behind);
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const int a = axis_index(axis, in[0].shape.size());
+    matrices_.multiply(in[0], out[0], a, to, [&] { return cosines(in[0].shape[a]); });
   }
 
  private:

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "ops/machine/axes.h"
-#include "ops/machine/fourier.h"
 #include "ops/machine/signal.h"
+#include "ops/machine/signal_work.h"
 
 namespace penstock {
 
@@ -32,32 +30,16 @@ struct PowerSpectrum {
     const int a = axis_index(axis, in[0].size());
     if (in[0][a] >= 0) out[0][a] = in[0].volume() == 0 ? in[0][a] / 2 + 1 : length(in[0][a]) / 2 + 1;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     if (out[0].volume() == 0) return;
     const AroundAxis a(in[0].shape, axis_index(axis, in[0].shape.size()));
-    if (a.extent == 0) {
-      std::fill_n(out[0].as<float>(), out[0].volume(), 0.0f);
-      return;
-    }
+    if (a.extent == 0) return to.fill(out[0], {{0.0f}, {}});
     const auto transform = real_fourier(length(a.extent));
-    const int64_t bins = transform->bins(), lines = a.before * a.behind;
-    std::vector<float> frames(static_cast<size_t>(transform->length()) * kFourierLanes), result(bins * kFourierLanes);
-    const Target target = best_target();
-    for (int64_t line = 0; line < lines; line += kFourierLanes) {
-      const int some = static_cast<int>(std::min<int64_t>(kFourierLanes, lines - line));
-      std::fill(frames.begin(), frames.end(), 0.0f);
-      for (int k = 0; k < some; ++k) {
-        const int64_t at = line + k;
-        const float* from = in[0].as<const float>() + at / a.behind * a.extent * a.behind + at % a.behind;
-        for (int64_t i = 0; i < a.extent; ++i) frames[i * kFourierLanes + k] = from[i * a.behind];
-      }
-      transform->magnitudes(target, frames.data(), result.data(), power == 2);
-      for (int k = 0; k < some; ++k) {
-        const int64_t at = line + k;
-        float* to = out[0].as<float>() + at / a.behind * bins * a.behind + at % a.behind;
-        for (int64_t f = 0; f < bins; ++f) to[f * a.behind] = result[f * kFourierLanes + k];
-      }
-    }
+    FourierLines lines;
+    lines.count = a.before * a.behind, lines.inner = a.behind, lines.length = a.extent, lines.squared = power == 2;
+    lines.in_outer = a.extent * a.behind, lines.in_inner = 1, lines.in_stride = a.behind;
+    lines.out_outer = transform->bins() * a.behind, lines.out_inner = 1, lines.out_stride = a.behind;
+    signals_of(to).transform(in[0], out[0], lines, transform, nullptr);
   }
 
  private:

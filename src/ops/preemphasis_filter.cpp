@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
-#include "ops/machine/operator.h"
+#include "ops/machine/signal.h"
 #include "ops/machine/stored.h"
 
 namespace penstock {
+
+struct PreemphasisRule {
+  PENSTOCK_PIXEL(
+    struct Coef {
+      float part;
+      int64_t before;  // what stands before the first; -1: nothing
+    };
+    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
+      const int64_t before = i > 0 ? i - 1 : c.before;
+      const float last = before < 0 ? 0.0f : static_cast<float>(in[before]);
+      return stored<Out>(static_cast<float>(in[i]) - c.part * last);
+    });
+};
 
 struct PreemphasisFilter {
   std::string border = "clamp";
@@ -32,19 +43,18 @@ struct PreemphasisFilter {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = in[0];
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const int64_t n = in[0].volume();
     if (n == 0) return;
-    thread_local std::vector<float> x;
-    x.resize(n);
-    dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) { std::copy_n(in[0].as<const T>(), n, x.data()); });
-    const float c = preemph_coeff[s.index];
-    const float before = border == "zero" ? 0 : x[border == "reflect" && n > 1 ? 1 : 0];
-    dispatch(dtype, [&]<class T>(TypeTag<T>) {
-      T* to = out[0].as<T>();
-      to[0] = stored<T>(x[0] - c * before);
-      for (int64_t i = 1; i < n; ++i) to[i] = stored<T>(x[i] - c * x[i - 1]);
-    });
+    const PreemphasisRule::Coef c{preemph_coeff[s.index], border == "zero" ? -1 : border == "reflect" && n > 1 ? 1 : 0};
+    const auto host = [=] {
+      dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
+        dispatch(out[0].dtype, [&]<class R>(TypeTag<R>) {
+          for (int64_t i = 0; i < n; ++i) out[0].as<R>()[i] = PreemphasisRule::value<R>(in[0].as<const T>(), i, c, nullptr);
+        });
+      });
+    };
+    signals_of(to).map(in[0], out[0], {[] { return std::string(PreemphasisRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
   }
 };
 PENSTOCK_OPERATOR(PreemphasisFilter);

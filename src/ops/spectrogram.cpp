@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
-#include "ops/machine/fourier.h"
 #include "ops/machine/signal.h"
+#include "ops/machine/signal_work.h"
 
 namespace penstock {
 
@@ -37,7 +35,7 @@ struct Spectrogram {
     const int length = nfft.given() ? *nfft : window_length;
     if (length < window_length) bad_argument("nfft {} is shorter than window_length {}", length, window_length);
     if (length > 1 << 24) bad_argument("nfft {} is more than {}", length, 1 << 24);
-    window_ = window_fn.given() ? *window_fn : hann_window(window_length);
+    window_ = std::make_shared<std::vector<float>>(window_fn.given() ? *window_fn : hann_window(window_length));
     transform_ = real_fourier(length);
   }
   void check(std::span<const ValueType> in) const { check_signal(in); }
@@ -46,26 +44,13 @@ struct Spectrogram {
     out[0] = layout == "ft" ? Shape{transform_->bins(), windows(signal_length(in[0]))}
                             : Shape{windows(signal_length(in[0])), transform_->bins()};
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    const int64_t n = in[0].volume(), count = windows(n), bins = transform_->bins();
-    const auto* signal = in[0].as<const float>();
-    auto* to = out[0].as<float>();
-    const bool by_time = layout == "tf";
-    thread_local std::vector<float> frames, result;
-    frames.resize(static_cast<size_t>(transform_->length()) * kFourierLanes);
-    result.resize(static_cast<size_t>(bins) * kFourierLanes);
-    const Target target = best_target();
-    for (int64_t t = 0; t < count; t += kFourierLanes) {
-      const int some = static_cast<int>(std::min<int64_t>(kFourierLanes, count - t));
-      std::fill(frames.begin(), frames.end(), 0.0f);
-      for (int k = 0; k < some; ++k) load(signal, n, (t + k) * window_step - (center_windows ? window_length / 2 : 0), &frames[k]);
-      transform_->magnitudes(target, frames.data(), result.data(), power == 2);
-      if (by_time)
-        for (int k = 0; k < some; ++k)
-          for (int64_t f = 0; f < bins; ++f) to[(t + k) * bins + f] = result[f * kFourierLanes + k];
-      else
-        for (int64_t f = 0; f < bins; ++f) std::copy_n(&result[f * kFourierLanes], some, to + f * count + t);
-    }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    FourierLines lines;
+    lines.count = windows(in[0].volume());
+    lines.in_outer = window_step, lines.begin = center_windows ? -(window_length / 2) : 0;
+    lines.length = window_length, lines.mirrored = reflect_padding, lines.squared = power == 2;
+    lines.out_outer = layout == "ft" ? 1 : transform_->bins(), lines.out_stride = layout == "ft" ? lines.count : 1;
+    if (lines.count > 0) signals_of(to).transform(in[0], out[0], lines, transform_, window_);
   }
 
  private:
@@ -75,25 +60,8 @@ struct Spectrogram {
     if (center_windows) return n / window_step + 1;
     return n < window_length ? 0 : (n - window_length) / window_step + 1;
   }
-  // A window that begins at sample `begin`, into every kFourierLanes-th element.
-  void load(const float* signal, int64_t n, int64_t begin, float* to) const {
-    if (begin >= 0 && begin + window_length <= n) {
-      for (int i = 0; i < window_length; ++i) to[i * kFourierLanes] = signal[begin + i] * window_[i];
-      return;
-    }
-    for (int i = 0; i < window_length; ++i) {
-      int64_t at = begin + i;
-      if (at < 0 || at >= n) {
-        if (!reflect_padding) continue;
-        const int64_t period = std::max<int64_t>(2 * (n - 1), 1);
-        at = (at % period + period) % period;
-        at = n == 1 ? 0 : at < n ? at : period - at;
-      }
-      to[i * kFourierLanes] = signal[at] * window_[i];
-    }
-  }
 
-  std::vector<float> window_;
+  std::shared_ptr<const std::vector<float>> window_;
   std::shared_ptr<const RealFourier> transform_;
 };
 PENSTOCK_OPERATOR(Spectrogram);

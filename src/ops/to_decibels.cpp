@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
 
 #include "ops/machine/signal.h"
+#include "pixel/transcendental.h"
 
 namespace penstock {
+
+struct DecibelRule {
+  PENSTOCK_PIXEL(
+    struct Coef {
+      const float* largest;
+      float reference, least, multiplier;
+    };
+    // Silence has the reference 1.
+    PENSTOCK_HD static float top(const Coef& c) {
+      const float t = c.largest ? *c.largest : c.reference;
+      return t > 0 ? t : 1.0f;
+    }
+    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
+      const float ratio = in[i] * (1 / top(c));
+      return static_cast<float>(c.multiplier * log10(static_cast<double>(ratio > c.least ? ratio : c.least)));
+    });
+};
 
 struct ToDecibels {
   float cutoff_db = -200.0f, multiplier = 10.0f, reference = 0.0f;
@@ -27,13 +44,14 @@ struct ToDecibels {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = in[0];
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    const auto* from = in[0].as<const float>();
-    const int64_t n = in[0].volume();
-    float top = reference;
-    if (reference == 0 && n > 0) top = *std::max_element(from, from + n);
-    if (!(top > 0)) top = 1;  // silence
-    decibels(from, n, top, std::pow(10.0f, cutoff_db / multiplier), multiplier, out[0].as<float>());
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    if (out[0].volume() == 0) return;
+    SignalWork& signals = signals_of(to);
+    const DecibelRule::Coef c{reference == 0 ? signals.maximum(in[0]) : nullptr, reference, std::pow(10.0f, cutoff_db / multiplier), multiplier};
+    const auto host = [=] {
+      decibels(in[0].as<const float>(), in[0].volume(), DecibelRule::top(c), c.least, c.multiplier, out[0].as<float>());
+    };
+    signals.map(in[0], out[0], {[] { return std::string(DecibelRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
   }
 };
 PENSTOCK_OPERATOR(ToDecibels);

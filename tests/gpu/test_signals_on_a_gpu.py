@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import _core, fn, pipeline_def
+from penstock import _core, fn, pipeline_def, types
 
 if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
@@ -39,3 +39,42 @@ def check(call, arrays):
     lambda x: fn.frame_splicing(x, stack=3), lambda x: fn.frame_splicing(x, stack=2, subsample=4, fill_value=5)])
 def test_features(call):
     check(call, SPECTRA)
+
+
+SIGNALS = [RANDOM.uniform(-1, 1, n).astype(np.float32) for n in (0, 1, 2, 300, 5000, 40001)]
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"nfft": 512, "window_length": 320, "window_step": 160}, {"layout": "tf", "power": 1}, {"window_length": 15, "nfft": 15},
+    {"window_length": 77, "nfft": 121, "reflect_padding": False}, {"center_windows": False, "window_length": 60, "nfft": 60},
+    {"window_length": 20000, "window_step": 5000}, {"window_length": 34, "window_step": 7, "window_fn": [i / 8 for i in range(34)]}])
+def test_spectrogram(options):
+    check(lambda x: fn.spectrogram(x, **options), SIGNALS)
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": 0, "nfft": 120, "power": 1}])
+def test_power_spectrum(options):
+    check(lambda x: fn.power_spectrum(x, **options), SPECTRA)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: fn.mel_filter_bank(x, nfilter=20, sample_rate=16000.0), lambda x: fn.mfcc(x, dct_type=2, n_mfcc=13),
+    lambda x: fn.mfcc(x, axis=1, dct_type=3, n_mfcc=9, lifter=22.0), lambda x: fn.to_decibels(x),
+    lambda x: fn.to_decibels(x, reference=0.5, multiplier=20.0, cutoff_db=-20.0),
+    lambda x: fn.to_decibels(x * 0), lambda x: fn.preemphasis_filter(x, preemph_coeff=0.9, border="reflect")])
+def test_functions_of_features(call):
+    check(call, SPECTRA)
+
+
+@pytest.mark.parametrize("border", ["zero", "clamp", "reflect"])
+def test_preemphasis_of_integers(border):
+    check(lambda x: fn.preemphasis_filter(x, border=border, dtype=types.INT16), [(x * 30000).astype(np.int16) for x in SIGNALS])
+
+
+def test_speech_stays_on_the_gpu():
+    """Sound to normalized features: no step of it falls back to the CPU, which would warn."""
+    def features(sound):
+        power = fn.spectrogram(fn.preemphasis_filter(sound), nfft=512, window_length=320, window_step=160)
+        mel = fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000.0, nfilter=64), cutoff_db=-80.0)
+        return fn.frame_splicing(fn.spec_augment(fn.normalize(mel, axes=[1]), freq_width=10, time_width=9), stack=3)
+    check(features, SIGNALS[3:])

@@ -2,6 +2,7 @@
 // The steps of all samples of a whole operator, collected into launches.
 #pragma once
 #include "cuda/whole/launches.h"
+#include "cuda/whole/signals.h"
 #include "ops/machine/reduction.h"
 #include "ops/machine/sample_work.h"
 
@@ -45,8 +46,9 @@ void enqueue_means(std::span<const MeanStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
 void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
 
-class DeviceWork final : public SampleWork {
+class DeviceWork final : public SampleWork, public DeviceSignals {
  public:
+  explicit DeviceWork(Launches& launches) : DeviceSignals(launches) {}
   void copy(const View& from, const View& to) override { if (to.volume() > 0) now().copies.push_back({from, to}); }
   void fill(const View& to, const SampleNumbers& values, int channel_dim) override {
     if (to.volume() > 0) now().fills.push_back({to, values, channel_dim});

@@ -41,7 +41,7 @@ class WholeStage final : public BatchStageRunner {
     Batch out = shaped(call, inputs, types, context, refuse);
     if (call.in_place.empty()) out.allocate(call.memory, call.stream);
     else allocate_others(out, call.inputs[0], call.in_place, call.memory, call.stream);
-    DeviceWork work;
+    DeviceWork work(launches);
     for (int i = 0; i < call.size; ++i) {
       if (bad[i]) continue;
       std::vector<View> in;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <mutex>
+
+#include "pixel/host_device.h"
 
 namespace penstock {
 
@@ -86,6 +89,26 @@ void RealFourier::magnitudes(Target target, float* in, float* out, bool squared)
                                             : fourier_scalar::magnitudes;
   run(stages_, length_, complex_length_, half_turns_.data(), in, buffer.data(), scratch.data(), out, squared);
 }
+
+std::shared_ptr<const std::vector<std::byte>> RealFourier::packed() const {
+  std::vector<int64_t> words{length_, complex_length_, static_cast<int64_t>(stages_.size()), 0, 0};
+  std::vector<float> numbers;
+  const auto add = [&](const std::vector<float>& values) {
+    const auto at = static_cast<int64_t>(numbers.size());
+    numbers.insert(numbers.end(), values.begin(), values.end());
+    return at;
+  };
+  for (const Stage& s : stages_)
+    for (const int64_t word : {int64_t{s.radix}, int64_t{s.groups}, int64_t{s.span}, add(s.twiddles), add(s.roots)}) words.push_back(word);
+  words[3] = static_cast<int64_t>(words.size());
+  words[4] = add(half_turns_);
+  auto bytes = std::make_shared<std::vector<std::byte>>(words.size() * sizeof(int64_t) + numbers.size() * sizeof(float));
+  std::memcpy(bytes->data(), words.data(), words.size() * sizeof(int64_t));
+  if (!numbers.empty()) std::memcpy(bytes->data() + words.size() * sizeof(int64_t), numbers.data(), numbers.size() * sizeof(float));
+  return bytes;
+}
+
+const char* RealFourier::butterflies_text() { return fourier_scalar::Butterflies::pixel_text; }
 
 std::shared_ptr<const RealFourier> real_fourier(int length) {
   static std::mutex mutex;

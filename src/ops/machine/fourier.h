@@ -4,6 +4,7 @@
 // Transform", 1992, 1.7): any length; prime factors above 5 cost their square. float32, without fused multiply-adds: the
 // same bits on every processor.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -22,6 +23,11 @@ class RealFourier {
 
   // in: length x kFourierLanes, which is overwritten; out: bins x kFourierLanes, |X| to the power of 2 or 1.
   void magnitudes(Target target, float* in, float* out, bool squared) const;
+
+  // For kernels: 64-bit words length, elements of the complex transform, stages, words before the numbers, where the half turns
+  // are among these, then of each stage radix, groups, span, where its twiddles and its roots are.
+  std::shared_ptr<const std::vector<std::byte>> packed() const;
+  static const char* butterflies_text();
 
   struct Stage {
     int radix, groups, span;    // length left = radix * groups; span = product of the radices before

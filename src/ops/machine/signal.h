@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "ops/machine/operator.h"
+#include "ops/machine/signal_work.h"
 
 namespace penstock {
 
@@ -76,6 +77,31 @@ struct BandMatrix {
     }
   }
   void multiply(const float* in, int64_t behind, float* out) const;
+  // For kernels: first, last and where the numbers are of each row, then the numbers from first to last.
+  std::vector<std::byte> packed() const;
+};
+
+// The same product in a kernel, in the same order.
+struct BandProduct {
+  PENSTOCK_PIXEL(
+    struct Coef { int64_t rows, columns, behind; };
+    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
+      const int64_t x = i % c.behind, r = i / c.behind % c.rows, o = i / c.behind / c.rows;
+      const int64_t* row = reinterpret_cast<const int64_t*>(table) + 3 * r;
+      const float* weights = reinterpret_cast<const float*>(table + 24 * c.rows) + row[2];
+      const In* from = in + o * c.columns * c.behind + row[0] * c.behind + x;
+      const int64_t n = row[1] - row[0];
+      float sum = 0;
+      int64_t k = 0;
+      if (c.behind == 1) {
+        float part[16] = {};
+        for (; k + 16 <= n; k += 16)
+          for (int p = 0; p < 16; ++p) part[p] += weights[k + p] * from[k + p];
+        for (int p = 0; p < 16; ++p) sum += part[p];
+      }
+      for (; k < n; ++k) sum += weights[k] * from[k * c.behind];
+      return sum;
+    });
 };
 
 // An operator's matrices by the extent that they multiply, each made once.
@@ -86,6 +112,18 @@ class KeptMatrices {
     auto& found = kept_->by_extent[extent];
     if (!found) found = std::make_shared<const BandMatrix>(make());
     return found;
+  }
+  // The product along an axis, as a step.
+  template <class Make> void multiply(const View& in, const View& out, int axis, SampleWork& to, const Make& make) const {
+    if (out.volume() == 0) return;
+    const AroundAxis a(in.shape, axis);
+    const auto matrix = of(a.extent, make);
+    const auto host = [=] {
+      for (int64_t i = 0; i < a.before; ++i)
+        matrix->multiply(in.as<const float>() + i * a.extent * a.behind, a.behind, out.as<float>() + i * matrix->rows * a.behind);
+    };
+    const BandProduct::Coef coef{matrix->rows, a.extent, a.behind};
+    signals_of(to).map(in, out, {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix, [=] { return matrix->packed(); }, host});
   }
 
  private:
