@@ -3,11 +3,51 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/machine/operator.h"
 #include "ops/machine/resampling.h"
+#include "ops/machine/signal.h"
 #include "ops/machine/stored.h"
 
 namespace penstock {
+
+// Resampler::run in a kernel, in the same order, and what elements are of their range.
+struct ResampleRule {
+  PENSTOCK_PIXEL(
+    struct Coef {
+      double step;
+      int64_t n, channels, lobes;
+    };
+    // Integers as parts of their range: -1 to 1.
+    template <class T> PENSTOCK_HD static float from_range(T v) {
+      if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
+      else if constexpr (std::is_signed_v<T>) return static_cast<float>(v / static_cast<double>(std::numeric_limits<T>::max()));
+      else return static_cast<float>(v * (2.0 / static_cast<double>(std::numeric_limits<T>::max())) - 1);
+    }
+    template <class T> PENSTOCK_HD static T to_range(float v) {
+      if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return stored<T>(v);
+      else if constexpr (std::is_signed_v<T>) return stored<T>(v * static_cast<double>(std::numeric_limits<T>::max()));
+      else return stored<T>((v + 1.0) * 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
+    }
+    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
+      const double at = static_cast<double>(i / c.channels) * c.step;
+      const int64_t low_end = static_cast<int64_t>(ceil(at)) - c.lobes, high_end = static_cast<int64_t>(floor(at)) + c.lobes;
+      const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
+      const float* sinc = reinterpret_cast<const float*>(table);
+      const auto product = [&](int64_t k) {
+        const float x = static_cast<float>(abs(static_cast<double>(k) - at) * 64);
+        const int low = static_cast<int>(x);
+        const float part = x - static_cast<float>(low);
+        const float weight = low > c.lobes * 64 ? 0.0f : sinc[low] + part * (sinc[low + 1] - sinc[low]);
+        return weight * from_range(in[k * c.channels + i % c.channels]);
+      };
+      float part[8] = {};
+      int64_t k = first;
+      for (; k + 8 <= last + 1; k += 8)
+        for (int j = 0; j < 8; ++j) part[j] += product(k + j);
+      float sum = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
+      for (; k <= last; ++k) sum += product(k);
+      return to_range<Out>(sum);
+    });
+};
 
 struct AudioResample {
   PerSample<float> in_rate, out_rate, scale;
@@ -29,10 +69,11 @@ struct AudioResample {
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's. Values fill the range of the type.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() {
     if (in_rate.given() != out_rate.given()) bad_argument("in_rate and out_rate go together");
     if (in_rate.given() + scale.given() + out_length.given() != 1)
       bad_argument("give either in_rate and out_rate, or scale, or out_length");
+    resampler_ = std::make_shared<Resampler>(quality);
   }
   void check(std::span<const ValueType> in) const {
     for (const DType t : {in[0].dtype, dtype})
@@ -48,20 +89,29 @@ struct AudioResample {
     out[0] = in[0];
     if (in[0][0] >= 0) out[0][0] = length(s.index, in[0][0]);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
-    const int64_t n = in[0].shape[0], to = out[0].shape[0];
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& work) const {
+    if (out[0].volume() == 0) return;
+    const int64_t n = in[0].shape[0];
     const int channels = static_cast<int>(in[0].shape.size() > 1 ? in[0].shape[1] : 1);
-    std::vector<float> signal(in[0].volume()), result(out[0].volume());
-    dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
-      const T* x = in[0].as<const T>();
-      for (size_t i = 0; i < signal.size(); ++i) signal[i] = from_range<T>(x[i]);
-    });
     const auto [from_rate, to_rate] = rates(s.index, n);
-    Resampler(quality).run(signal.data(), n, channels, from_rate, to_rate, result.data(), to);
-    dispatch(out[0].dtype, [&]<class T>(TypeTag<T>) {
-      T* y = out[0].as<T>();
-      for (size_t i = 0; i < result.size(); ++i) y[i] = to_range<T>(result[i]);
-    });
+    const ResampleRule::Coef c{from_rate / to_rate, n, channels, resampler_->lobes()};
+    const auto table = [r = resampler_] {
+      const auto bytes = std::as_bytes(std::span(r->table()));
+      return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
+    const auto host = [&, from_rate = from_rate, to_rate = to_rate] {
+      std::vector<float> signal(in[0].volume()), result(out[0].volume());
+      dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
+        const T* x = in[0].as<const T>();
+        for (size_t i = 0; i < signal.size(); ++i) signal[i] = ResampleRule::from_range(x[i]);
+      });
+      resampler_->run(signal.data(), n, channels, from_rate, to_rate, result.data(), out[0].shape[0]);
+      dispatch(out[0].dtype, [&]<class T>(TypeTag<T>) {
+        T* y = out[0].as<T>();
+        for (size_t i = 0; i < result.size(); ++i) y[i] = ResampleRule::to_range<T>(result[i]);
+      });
+    };
+    signals_of(work).map(in[0], out[0], {[] { return std::string(ResampleRule::pixel_text); }, coef_bytes_of(c), resampler_, table, host});
   }
 
  private:
@@ -79,17 +129,7 @@ struct AudioResample {
     if (!(from > 0) || !(to > 0) || to / from > 1e6) bad_argument("rates {} to {} are not positive, or a million times apart", from, to);
     return Resampler::length(n, from, to);
   }
-  // Integers as parts of their range: -1 to 1.
-  template <class T> static float from_range(T v) {
-    if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
-    else if constexpr (std::is_signed_v<T>) return static_cast<float>(v / static_cast<double>(std::numeric_limits<T>::max()));
-    else return static_cast<float>(v * (2.0 / static_cast<double>(std::numeric_limits<T>::max())) - 1);
-  }
-  template <class T> static T to_range(float v) {
-    if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return stored<T>(v);
-    else if constexpr (std::is_signed_v<T>) return stored<T>(v * static_cast<double>(std::numeric_limits<T>::max()));
-    else return stored<T>((v + 1.0) * 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
-  }
+  std::shared_ptr<const Resampler> resampler_;
 };
 PENSTOCK_OPERATOR(AudioResample);
 

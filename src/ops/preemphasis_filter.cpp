@@ -50,7 +50,10 @@ struct PreemphasisFilter {
     const auto host = [=] {
       dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
         dispatch(out[0].dtype, [&]<class R>(TypeTag<R>) {
-          for (int64_t i = 0; i < n; ++i) out[0].as<R>()[i] = PreemphasisRule::value<R>(in[0].as<const T>(), i, c, nullptr);
+          const T* x = in[0].as<const T>();
+          R* y = out[0].as<R>();
+          y[0] = PreemphasisRule::value<R>(x, 0, c, nullptr);
+          for (int64_t i = 1; i < n; ++i) y[i] = PreemphasisRule::value<R>(x, i, c, nullptr);
         });
       });
     };

@@ -71,6 +71,16 @@ def test_preemphasis_of_integers(border):
     check(lambda x: fn.preemphasis_filter(x, border=border, dtype=types.INT16), [(x * 30000).astype(np.int16) for x in SIGNALS])
 
 
+@pytest.mark.parametrize("dtype, options", [
+    (np.float32, {"in_rate": 44100.0, "out_rate": 16000.0}), (np.int16, {"scale": 1.3, "quality": 90.0}),
+    (np.uint8, {"scale": 0.5, "dtype": types.FLOAT}), (np.float32, {"out_length": 777, "dtype": types.INT16})])
+def test_audio_resample(dtype, options):
+    """Of one channel and of two."""
+    scale = {np.float32: 1, np.int16: 30000, np.uint8: 127}[dtype]
+    check(lambda x: fn.audio_resample(x, **options), [(np.stack([x, x[::-1]], -1) * scale).astype(dtype) for x in SIGNALS[1:5]])
+    check(lambda x: fn.audio_resample(x, **options), [(x * scale).astype(dtype) for x in SIGNALS[1:5]])
+
+
 def test_speech_stays_on_the_gpu():
     """Sound to normalized features: no step of it falls back to the CPU, which would warn."""
     def features(sound):

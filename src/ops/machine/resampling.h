@@ -15,6 +15,9 @@ class Resampler {
   // in: n x channels interleaved; out: length x channels
   void run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out, int64_t length) const;
 
+  int lobes() const { return lobes_; }
+  const std::vector<float>& table() const { return table_; }
+
  private:
   int lobes_;
   std::vector<float> table_;  // of the sinc under Hann's window, kSteps a lobe
