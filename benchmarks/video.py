@@ -6,8 +6,8 @@
 
 sequential: all frames in order, 16 at a time. clips: 50 clips of 10 frames in a row from random places. frames: 500 random
 frames, 50 at a time. Both give RGB as uint8, frames first, channels last, and take the same FFmpeg; torchcodec's rate is the best
-of its ways (FFmpeg's threads; Python threads with a decoder each). Each library runs in a process of its own that opens the file
-before the time begins; rounds go in turns, the ratio is the median of the rounds' ratios. --write keeps benchmarks/results/video.*.
+of its ways (FFmpeg's threads; Python threads with a decoder each). Each library runs in a process of its own that has opened the
+file and decoded some of it before the time begins; rounds go in turns, the ratio is the median of the rounds' ratios. --write keeps benchmarks/results/video.*.
 """
 import argparse
 import json
@@ -52,7 +52,7 @@ class Penstock:
         self.path, self.mode, self.frames, self.threads = path, mode, frames, threads
 
     def run(self, seed):
-        """Makes the pipeline, then times an epoch of it."""
+        """Makes the pipeline and runs it until its queue is full and its memory has been used; then times as many batches."""
         from penstock import fn, pipeline_def
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
             if self.mode == "sequential":
@@ -73,7 +73,8 @@ class Penstock:
                 return tuple(out) if isinstance(out, (list, tuple)) else out
 
             pipe = pipeline()
-            pipe.build()
+            for _ in range(3):
+                pipe.run()
         begin = time.perf_counter()
         count = 0
         for _ in range(batches):
