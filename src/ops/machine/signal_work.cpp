@@ -15,7 +15,14 @@ class HostSignals final : public SignalWork {
     thread_local float top;
     const auto* from = in.as<const float>();
     top = -std::numeric_limits<float>::infinity();
-    for (int64_t i = 0, n = in.volume(); i < n; ++i) top = from[i] > top ? from[i] : top;
+    float part[16];  // which vectorizes
+    std::fill_n(part, 16, top);
+    const int64_t n = in.volume();
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+      for (int k = 0; k < 16; ++k) part[k] = from[i + k] > part[k] ? from[i + k] : part[k];
+    for (const float p : part) top = p > top ? p : top;
+    for (; i < n; ++i) top = from[i] > top ? from[i] : top;
     return &top;
   }
 
