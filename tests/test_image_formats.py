@@ -141,3 +141,17 @@ def test_a_batch_mixes_formats_in_a_pipeline(tmp_path):
     for i, name in enumerate(chosen):
         np.testing.assert_array_equal(np.asarray(images[i]), decode(FILES[name]))
         np.testing.assert_array_equal(np.asarray(small[i]), np.asarray(fn.resize(decode(FILES[name]), size=[20, 30])))
+
+
+@pytest.mark.parametrize("marker, precision, message", [
+    (0xC1, 12, "12 bits per sample instead of 8"), (0xC0, 12, "12 bits per sample instead of 8"), (0xC3, 8, "frame type C3 .lossless"),
+    (0xC7, 8, "frame type C7"), (0xCB, 8, "frame type CB")])
+def test_jpeg_of_12_bits_and_lossless_jpeg_are_refused(marker, precision, message):
+    """By what their frame header says: no such file is taken for another."""
+    file = io.BytesIO()
+    Image.fromarray(RAMP[..., :3]).save(file, "JPEG")
+    jpeg = bytearray(file.getvalue())
+    at = jpeg.index(b"\xff\xc0")
+    jpeg[at + 1], jpeg[at + 4] = marker, precision
+    with pytest.raises(penstock.DataError, match=message):
+        fn.decoders.image(np.frombuffer(bytes(jpeg), np.uint8))
