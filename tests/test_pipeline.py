@@ -473,3 +473,23 @@ def test_two_readers_read_their_own_files(tmp_path):
     def two():
         return tuple(fn.readers.file(file_root=str(tmp_path / name))[0] for name in "ab")
     assert [np.asarray(out[0]).tobytes() for out in two().run()] == [b"aaaa", b"bbbb"]
+
+
+@pytest.mark.parametrize("read", [
+    lambda d: fn.cast(d, dtype=types.FLOAT), lambda d: d + 1, lambda d: fn.slice(d, 1, 3, axes=[0]), lambda d: fn.reshape(d, shape=[-1, 1]),
+    lambda d: d[2:4], lambda d: fn.cat(d, d), lambda d: fn.stack(d, d)], ids=["cast", "add", "slice", "reshape", "index", "cat", "stack"])
+def test_bytes_of_files_are_values_like_others(tmp_path, read):
+    texts = [b"one file", b"another"]
+    for k, text in enumerate(texts):
+        (tmp_path / f"{k}").write_bytes(text)
+
+    def pipe(source):
+        p = Pipeline(batch_size=2, num_threads=2, device_id=None, seed=1)
+        with p:
+            p.set_outputs(read(source()))
+        return [np.asarray(x) for x in p.run()[0]]
+    got = pipe(lambda: fn.readers.file(files=[str(tmp_path / "0"), str(tmp_path / "1")])[0])
+    fed = pipe(lambda: fn.external_source(lambda: [np.frombuffer(t, np.uint8) for t in texts], dtype=types.UINT8, ndim=1))
+    for a, b in zip(got, fed):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype and a.size

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/passes.h"
+#include "graph/stage_growth.h"
 
 namespace penstock {
 
@@ -16,7 +17,9 @@ void add_reads(Planning& p) {
   for (auto& s : p.plan.steps)
     for (size_t k = 0; k < s.inputs.size(); ++k) {
       if (!names_files(p.graph, s.inputs[k]) || passes_names(s, k)) continue;
-      if ((s.kind == Step::Kind::stage || s.kind == Step::Kind::decode) && k == 0 && p.read_once(s.inputs[k]))
+      const bool decodes = s.kind == Step::Kind::decode ||
+                           (s.kind == Step::Kind::stage && stage_decodes(p.graph, p.graph.node(s.nodes[0])));
+      if (decodes && k == 0 && p.read_once(s.inputs[k]))
         s.lazy_source = true;
       else
         wanted.insert(s.inputs[k]);
