@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import audio_files
+import container_files
 import numpy as np
 import pytest
 import soundfile
@@ -151,3 +152,40 @@ def test_a_pipeline_for_speech(tmp_path):
         want = fn.normalize(fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000, nfilter=64), cutoff_db=-80.0), axes=[1])
         assert float(np.asarray(rate[i])) == 16000 and int(np.asarray(length[i])) == n
         np.testing.assert_array_equal(np.asarray(mel[i]), np.asarray(want))
+
+
+@pytest.mark.parametrize("seconds", [0.05, 1.0], ids=["short", "long"])  # one thread takes a short batch, all of them a long one
+@pytest.mark.parametrize("reader", ["file", "tfrecord"])
+def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, seconds):
+    rng = np.random.default_rng(1)
+    content, paths = [], []
+    for k in range(6):
+        signal = rng.integers(-20000, 20000, int(16000 * seconds) + 10 * k).astype(np.int16)
+        paths.append(str(tmp_path / f"{k}.wav"))
+        soundfile.write(paths[-1], signal, 16000)
+        content.append(signal)
+    for k in (1, 4):
+        (tmp_path / f"{k}.wav").write_bytes(b"this is no recording")
+    if reader == "tfrecord":
+        container_files.write_tfrecord(tmp_path / "a.tfrecord", [container_files.example({"x": open(p, "rb").read()}) for p in paths])
+
+    def pipe(on_error):
+        @pipeline_def(batch_size=6, num_threads=2, device_id=None, on_error=on_error, seed=3)
+        def decode():
+            if reader == "file":
+                files = fn.readers.file(files=paths)[0]
+            else:
+                files = fn.readers.tfrecord(path=str(tmp_path / "a.tfrecord"), features={
+                    "x": penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, "")})["x"]
+            return fn.decoders.audio(files, dtype=types.INT16, downmix=True)
+        return decode()
+    with pytest.raises(penstock.DataError, match=r"\[decoders.audio\] not a WAV.*" + ("1.wav" if reader == "file" else "a.tfrecord, byte")):
+        pipe("raise").run()
+    skipped = [np.asarray(x) for x in pipe("skip").run()[0]]
+    assert len(skipped) == 4
+    for got, k in zip(skipped, (0, 2, 3, 5)):
+        np.testing.assert_array_equal(got, content[k])
+    replaced = [np.asarray(x) for x in pipe("replace").run()[0]]
+    assert len(replaced) == 6
+    for k, got in enumerate(replaced):
+        assert any(np.array_equal(got, content[j]) for j in ((k,) if k not in (1, 4) else (0, 2, 3, 5)))

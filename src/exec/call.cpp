@@ -153,7 +153,7 @@ std::span<const uint8_t> encoded_bytes(const View& v) {
 
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                              std::span<const ValueType> types, const ContextOf& context,
-                                             std::vector<Batch>& out) {
+                                             std::vector<Batch>& out, const RefuseSample& refuse) {
   const int n = out[0].size();
   const auto state = op.info->batch_wide ? op.batch_state(inputs, types) : nullptr;
   std::vector<Shape> in(inputs.size()), shapes(out.size());
@@ -161,7 +161,11 @@ std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const 
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = inputs[k].shape(i);
     SampleContext c = context(i);
     if (op.info->batch_wide) c.batch_state = state ? state.get() : &inputs;
-    op.shapes(c, in, types, shapes);
+    if (!refuse) op.shapes(c, in, types, shapes);
+    else if (auto error = error_of([&] { op.shapes(c, in, types, shapes); })) {
+      refuse(i, std::move(*error));
+      for (size_t k = 0; k < out.size(); ++k) shapes[k] = Shape::filled(out[k].ndim(), 0);
+    }
     for (size_t k = 0; k < out.size(); ++k) out[k].sample(i).shape = shapes[k];
   }
   if (op.info->batch_wide) op.batch_shapes(inputs, types, out);

@@ -34,11 +34,13 @@ std::span<const uint8_t> encoded_bytes(const View& v);
 Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory);
 
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
-// The result must live, as SampleContext::batch_state, until the last sample has run.
+// The result must live, as SampleContext::batch_state, until the last sample has run. A sample whose shapes end in an Error is
+// handed to `refuse` and gets no elements; without `refuse` the error is thrown.
 using ContextOf = std::function<SampleContext(int sample)>;
+using RefuseSample = std::function<void(int sample, Error error)>;
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                              std::span<const ValueType> types, const ContextOf& context,
-                                             std::vector<Batch>& out);
+                                             std::vector<Batch>& out, const RefuseSample& refuse = {});
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
                       const SampleContext& context, std::vector<Batch>& out);
 

@@ -73,6 +73,13 @@ void Executor::settle_errors(Iteration& it, int thread) {
           continue;
         }
       }
+      bool renewed = true;
+      if (s.kind == Step::Kind::whole)
+        if (auto error = error_of([&] { renewed = renew_whole(it, bad.sample); })) {
+          if (!is_of_data(*error)) throw *error;
+          continue;
+        }
+      if (!renewed) throw bad.error;
       run_items(it, bad.sample, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();

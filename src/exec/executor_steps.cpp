@@ -19,12 +19,6 @@ struct Executor::StageState {
   bool large = false;   // more than caches hold
   std::vector<ValueRef> sizes;  // the outputs after the first
 };
-struct Executor::WholeState {
-  std::shared_ptr<BoundOp> op;
-  std::vector<Batch> inputs, outputs;
-  std::vector<ValueType> types;
-  std::shared_ptr<const void> batch_state;
-};
 
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.
 bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
@@ -122,69 +116,6 @@ void Executor::fill_batch(Iteration& it) {
   it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
   for (int i = 0; i < it.size; ++i) it.origin[i] = {0, it.number * options.batch_size + i, -1, {}};
-}
-
-void Executor::prepare_whole(Iteration& it, const Step& s) {
-  const Node& n = plan.graph.node(s.nodes[0]);
-  fill_batch(it);
-  auto w = std::make_shared<WholeState>();
-  w->op = bind(it, n);
-  for (const auto& in : n.inputs) {
-    if (s.reuses && w->inputs.empty()) w->inputs.push_back(std::exchange(it.values.at(in), Batch()));
-    else w->inputs.push_back(it.values.at(in));
-    const Batch& b = w->inputs.back();
-    ValueType t{b.dtype(), b.ndim(), b.layout()};
-    t.layout = w->op->input_layout(t);
-    w->types.push_back(t);
-  }
-  std::vector<ValueType> out(n.outputs);
-  w->op->infer(w->types, out);
-  for (const auto& t : out) w->outputs.emplace_back(t.dtype, t.ndim, t.layout, it.size);
-  if (n.inputs.empty() && n.outputs == 1 && it.size > 0 && w->op->draws_scalars()) {
-    Batch& drawn = w->outputs[0];
-    drawn.allocate(options.memory);
-    std::vector<SampleContext> contexts;
-    contexts.reserve(it.size);
-    for (int i = 0; i < it.size; ++i) contexts.push_back(context(it, i, n));
-    if (auto error = error_of([&] { w->op->draw_scalars(contexts, drawn.dtype(), drawn.sample(0).data); }))
-      add_error(it, 0, std::move(*error));  // of the arguments, which all samples share
-    it.values[{n.id, 0}] = std::move(drawn);
-    return;
-  }
-  w->batch_state = run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs);
-  if (s.assigns && !s.reuses) statistics.copied(it.step, w->inputs[0].bytes());
-  int64_t elements = 0;
-  for (const auto& b : w->inputs)
-    for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
-  for (int k = 0; k < n.outputs; ++k) {
-    Batch& b = w->outputs[k];
-    if (s.reuses && k == 0) reuse_memory(it, w->inputs[0], b);
-    else b.allocate(options.memory);
-    for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
-  }
-  if (elements >= (1 << 14)) {
-    for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = w->outputs[k];
-    it.items = it.size;
-    it.step_state = w;
-    return;
-  }
-  for (int i = 0; i < it.size; ++i) {
-    try {
-      SampleContext c = context(it, i, n);
-      c.batch_state = w->batch_state.get();
-      run_whole_sample(*w->op, w->inputs, w->types, c, w->outputs);
-    } catch (Error& e) {
-      add_error(it, i, std::move(e));
-    }
-  }
-  for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = std::move(w->outputs[k]);
-}
-
-// The output takes the memory of the input's samples that nobody else holds.
-void Executor::reuse_memory(Iteration& it, const Batch& from, Batch& out) {
-  const std::vector<char> take = held_alone(from);
-  allocate_others(out, from, take, options.memory, nullptr);
-  statistics.copied(it.step, bytes_of_others(from, take));
 }
 
 std::shared_ptr<void> Executor::slot_token(Iteration& it) {
@@ -353,8 +284,7 @@ void Executor::add_error(Iteration& it, int i, Error e) {
   it.errors.push_back({i, std::move(e)});
 }
 
-void Executor::read_item(Iteration& it, int i) {
-  const ValueRef output = plan.steps[it.step].output;
+void Executor::read_bytes(Iteration& it, ValueRef output, int i) {
   FileStamp stamp;
   std::shared_ptr<void> memory;
   const auto room = [&](int64_t bytes) {
@@ -367,13 +297,6 @@ void Executor::read_item(Iteration& it, int i) {
   sample.shape = Shape{bytes};
   sample.data = memory.get();
   sample.owner = std::move(memory);
-}
-
-void Executor::run_whole_item(Iteration& it, int i) {
-  auto& state = *static_cast<WholeState*>(it.step_state.get());
-  SampleContext c = context(it, i, plan.graph.node(plan.steps[it.step].nodes.front()));
-  c.batch_state = state.batch_state.get();
-  run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
 }
 
 void Executor::run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns) {

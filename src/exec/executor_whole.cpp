@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of operators that compute a sample as a whole.
+#include <algorithm>
+#include <utility>
+
+#include "base/error_of.h"
+#include "batch/memory_reuse.h"
+#include "exec/call.h"
+#include "exec/executor.h"
+
+namespace penstock {
+
+struct Executor::WholeState {
+  std::shared_ptr<BoundOp> op;
+  std::vector<Batch> inputs, outputs;
+  std::vector<ValueType> types;
+  std::shared_ptr<const void> batch_state;
+  std::vector<char> refused;  // samples whose shapes ended in an error
+};
+
+void Executor::prepare_whole(Iteration& it, const Step& s) {
+  const Node& n = plan.graph.node(s.nodes[0]);
+  fill_batch(it);
+  auto w = std::make_shared<WholeState>();
+  w->op = bind(it, n);
+  for (const auto& in : n.inputs) {
+    if (s.reuses && w->inputs.empty()) w->inputs.push_back(std::exchange(it.values.at(in), Batch()));
+    else w->inputs.push_back(it.values.at(in));
+    const Batch& b = w->inputs.back();
+    ValueType t{b.dtype(), b.ndim(), b.layout()};
+    t.layout = w->op->input_layout(t);
+    w->types.push_back(t);
+  }
+  std::vector<ValueType> out(n.outputs);
+  w->op->infer(w->types, out);
+  for (const auto& t : out) w->outputs.emplace_back(t.dtype, t.ndim, t.layout, it.size);
+  if (n.inputs.empty() && n.outputs == 1 && it.size > 0 && w->op->draws_scalars()) {
+    Batch& drawn = w->outputs[0];
+    drawn.allocate(options.memory);
+    std::vector<SampleContext> contexts;
+    contexts.reserve(it.size);
+    for (int i = 0; i < it.size; ++i) contexts.push_back(context(it, i, n));
+    if (auto error = error_of([&] { w->op->draw_scalars(contexts, drawn.dtype(), drawn.sample(0).data); }))
+      add_error(it, 0, std::move(*error));  // of the arguments, which all samples share
+    it.values[{n.id, 0}] = std::move(drawn);
+    return;
+  }
+  w->refused.assign(static_cast<size_t>(it.size), 0);
+  const auto refuse = [&](int i, Error e) {
+    w->refused[static_cast<size_t>(i)] = 1;
+    add_error(it, i, std::move(e));
+  };
+  w->batch_state = run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs, refuse);
+  if (s.assigns && !s.reuses) statistics.copied(it.step, w->inputs[0].bytes());
+  int64_t elements = 0;
+  for (const auto& b : w->inputs)
+    for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
+  for (int k = 0; k < n.outputs; ++k) {
+    Batch& b = w->outputs[k];
+    if (s.reuses && k == 0) reuse_memory(it, w->inputs[0], b);
+    else b.allocate(options.memory);
+    for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
+  }
+  for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = w->outputs[k];
+  it.step_state = w;
+  if (elements >= (1 << 14)) {
+    it.items = it.size;
+    return;
+  }
+  for (int i = 0; i < it.size; ++i)
+    if (auto error = error_of([&] { run_whole_item(it, i); })) add_error(it, i, std::move(*error));
+}
+
+// The output takes the memory of the input's samples that nobody else holds.
+void Executor::reuse_memory(Iteration& it, const Batch& from, Batch& out) {
+  const std::vector<char> take = held_alone(from);
+  allocate_others(out, from, take, options.memory, nullptr);
+  statistics.copied(it.step, bytes_of_others(from, take));
+}
+
+void Executor::run_whole_item(Iteration& it, int i) {
+  auto& state = *static_cast<WholeState*>(it.step_state.get());
+  if (state.refused[static_cast<size_t>(i)]) return;  // its error is known
+  SampleContext c = context(it, i, plan.graph.node(plan.steps[it.step].nodes.front()));
+  c.batch_state = state.batch_state.get();
+  run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
+}
+
+// Sample i is another one now: its input is read, its output gets memory of its own. False where the operator does not read a
+// file or record of the reader: then there is nothing else to try.
+bool Executor::renew_whole(Iteration& it, int i) {
+  auto& state = *static_cast<WholeState*>(it.step_state.get());
+  const Node& n = plan.graph.node(plan.steps[it.step].nodes.front());
+  if (!it.frames.empty() || it.domain != 0) return false;  // samples of a body, or children, are none of the reader's own
+  bool reads = false;
+  for (size_t k = 0; k < n.inputs.size(); ++k) {
+    const ValueRef v = n.inputs[k];
+    if (v.node != primary) continue;
+    reads = true;
+    if (has_record(v) && !get_op(graph.node(primary).op).loads_samples) read_bytes(it, v, i);
+    state.inputs[k].sample(i) = it.values.at(v).sample(i);
+  }
+  if (!reads) return false;
+  if (state.op->info->batch_wide) state.batch_state = state.op->batch_state(state.inputs, state.types);
+  std::vector<Shape> in, out(static_cast<size_t>(n.outputs));
+  for (const Batch& b : state.inputs) in.push_back(b.shape(i));
+  SampleContext c = context(it, i, n);
+  if (state.op->info->batch_wide) c.batch_state = state.batch_state ? state.batch_state.get() : &state.inputs;
+  state.op->shapes(c, in, state.types, out);
+  for (int k = 0; k < n.outputs; ++k) {
+    Batch::Sample& sample = state.outputs[k].sample(i);
+    sample.shape = out[static_cast<size_t>(k)];
+    sample.owner = allocate_shared(options.memory, std::max<size_t>(1, checked_bytes(sample.shape.volume(), size_of(state.outputs[k].dtype()))));
+    sample.data = sample.owner.get();
+    it.values.at({n.id, k}).sample(i) = sample;
+  }
+  state.refused[static_cast<size_t>(i)] = 0;
+  return true;
+}
+
+}  // namespace penstock
