@@ -145,7 +145,7 @@ TEST(Passes, TheSizeOfAnInputIsThereForWhoReadsIt) {
 }
 
 // Decoding on the GPU or on the CPU, a value of an argument that is made on the GPU, and one that goes back and forth.
-TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
+void expect_values_where_readers_want_them(const char* op, const char* argument, bool folded_there) {
   Graph g;
   const auto add = [&](const char* op, std::vector<ValueRef> inputs, const char* device = "",
                        std::vector<std::pair<std::string, Value>> constants = {},
@@ -159,25 +159,26 @@ TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
   const int image = add("decoders.image_random_crop", {{reader, 0}}, "mixed");
   const int resized = add("resize", {{image, 0}}, "", {{"size", Value(std::vector<double>{50, 50})}});
   const int mean = add("reductions.mean", {{resized, 0}});
-  const int bright = add("brightness", {{resized, 0}}, "", {}, {{"brightness", {mean, 0}}});
+  const int bright = add(op, {{resized, 0}}, "", {}, {{argument, {mean, 0}}});
   const int host = add("flip", {{bright, 0, Place::cpu}});
   g.set_outputs({{bright, 0}, {host, 0}, {host, 0, Place::gpu}, {mean, 0}, {reader, 1}});
   EXPECT_TRUE(g.on_gpu({bright, 0}));
   EXPECT_FALSE(g.on_gpu({host, 0}));
 
   PlanOptions options;
-  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
-                                          "stage: %1 decoders.image_random_crop %2 resize (reads files)\n"
-                                          "whole: %3 reductions.mean\n"
-                                          "stage: %4 brightness\n"
-                                          "stage: %5 flip\n");
+  EXPECT_EQ(make_plan(g, options).text(), fmt::format("source: %0 readers.file\n"
+                                                      "stage: %1 decoders.image_random_crop %2 resize (reads files)\n"
+                                                      "whole: %3 reductions.mean\n"
+                                                      "stage: %4 {}\n"
+                                                      "stage: %5 flip\n", op));
   options.gpu = true;
-  const std::string rest = "stage on the GPU: %3 reductions.mean\n"
-                           "transfer: %3 to %3@cpu, for %4 brightness, whose argument 'brightness' is read on the host\n"
-                           "stage on the GPU: %4 brightness\n"
-                           "transfer: %4 to %4@cpu, for %5 flip, as asked\n"
-                           "stage: %5 flip\n"
-                           "transfer: %5 to %5@gpu, an output\n";
+  const std::string rest =
+      "stage on the GPU: %3 reductions.mean\n" +
+      (folded_there ? "" : fmt::format("transfer: %3 to %3@cpu, for %4 {}, whose argument '{}' is read on the host\n", op, argument)) +
+      fmt::format("stage on the GPU: %4 {}\n"
+                  "transfer: %4 to %4@cpu, for %5 flip, as asked\n"
+                  "stage: %5 flip\n"
+                  "transfer: %5 to %5@gpu, an output\n", op);
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "stage: %1 decoders.image_random_crop (reads files)\n"
                                           "transfer: %1 to %1@gpu, for %2 resize; decoders.image_random_crop runs on the CPU\n"
@@ -191,6 +192,11 @@ TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
             "source: %0 readers.file\n"
             "decode on the GPU: %1 decoders.image_random_crop (reads files) (what the next step reads)\n"
             "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);
+}
+
+TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
+  expect_values_where_readers_want_them("gaussian_blur", "sigma", false);
+  expect_values_where_readers_want_them("brightness", "brightness", true);
 }
 
 TEST(Passes, ADecoderOfTheGpuMakesWhatTheNextStageReads) {
