@@ -12,6 +12,7 @@ import time
 import zlib
 from pathlib import Path
 
+import container_files
 import numpy as np
 import pytest
 
@@ -320,6 +321,47 @@ def test_the_budget_ends_the_run(folder, policy):
     with pytest.raises(DataError, match="budget|2"):
         pipe.run()
         pipe.run()
+
+
+def plain_png(value):
+    from PIL import Image
+    file = io.BytesIO()
+    Image.fromarray(np.full((4, 4, 3), value, np.uint8)).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("label_too", [False, True])
+def test_what_was_made_of_a_replaced_label_before_follows(tmp_path, label_too):
+    for k in range(8):
+        (tmp_path / f"{k}.png").write_bytes(plain_png(10 * k) if k not in (2, 5) else b"no picture")
+    pipe = Pipeline(batch_size=8, num_threads=3, device_id=None, seed=5, on_error="replace")
+    with pipe:
+        encoded, label = fn.readers.file(files=[str(tmp_path / f"{k}.png") for k in range(8)])
+        twice = fn.cast(label, dtype=types.FLOAT) * 2  # in front of the decoder
+        pixels = fn.decoders.image(encoded)
+        pipe.set_outputs(twice, pixels, *([label] if label_too else []))
+    for _ in range(2):
+        twice, pixels, *label = [[int(np.asarray(x).ravel()[0]) for x in batch] for batch in pipe.run()]
+        assert [5 * t for t in twice] == pixels and 20 not in pixels and 50 not in pixels and len(pixels) == 8
+        assert not label or [10 * k for k in label[0]] == pixels
+    assert [entry[1] for entry in pipe.left_out() if entry[0] == 0] == [2, 5]
+
+
+def test_pictures_of_one_record_are_replaced_together(tmp_path):
+    records = [{"a": plain_png(k), "b": plain_png(100 + k), "k": np.array([k])} for k in range(9)]
+    for k in (1, 4):
+        records[k]["a"] = b"no picture"
+    for k in (0, 2, 5, 6):
+        records[k]["b"] = b"no picture"
+    container_files.write_tfrecord(tmp_path / "r", [container_files.example(r) for r in records])
+    bytes_of, number = penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, ""), penstock.tfrecord.FixedLenFeature(
+        [1], penstock.tfrecord.int64, 0)
+    pipe = Pipeline(batch_size=9, num_threads=2, device_id=None, seed=5, on_error="replace")
+    with pipe:
+        r = fn.readers.tfrecord(path=str(tmp_path / "r"), features={"a": bytes_of, "b": bytes_of, "k": number})
+        pipe.set_outputs(r["k"] + 0, fn.decoders.image(r["a"]), fn.decoders.image(r["b"]))
+    k, a, b = [[int(np.asarray(x).ravel()[0]) for x in batch] for batch in pipe.run()]
+    assert k == a == [v - 100 for v in b] and len(k) == 9 and set(k) <= {3, 7, 8}
 
 
 def test_replacing_among_bad_files_ends(folder):

@@ -112,6 +112,10 @@ class Executor {
   void go_on(Iteration& it);                    // under mutex_: to the next step
   void leave_gpu(Iteration& it);                // behind its last step
   void settle_errors(Iteration& it, int thread);
+  void finish_source(Iteration& it, int node);
+  void bring_back_given(Iteration& it);         // of the primary source, where it was let go of
+  bool computed_before(const Iteration& it) const;
+  void begin_again(Iteration& it);
   void drop_samples(Iteration& it, std::vector<int> gone);
   void drop_children(Iteration& it, int domain, const std::vector<int>& gone);
   void check_replacement() const;

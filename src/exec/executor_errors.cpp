@@ -49,7 +49,39 @@ void Executor::check_replacement() const {
   }
 }
 
+void Executor::finish_source(Iteration& it, int node) {
+  if (it.given.count({node, 0})) return;  // the iteration has begun again
+  sources_.at(node)->loaded(it, node);
+  if (options.on_error != OnError::replace) return;
+  for (int k = 0; k < plan.graph.node(node).outputs; ++k) it.given[{node, k}] = it.values.at({node, k});
+}
+
+void Executor::bring_back_given(Iteration& it) {
+  for (const auto& [ref, b] : it.given)
+    if (Batch& value = it.values.at(ref); ref.node == primary && value.size() == 0) value = b;
+}
+
+// Whether steps in front of this one have used the sample that is no more.
+bool Executor::computed_before(const Iteration& it) const {
+  return std::any_of(plan.steps.begin(), plan.steps.begin() + static_cast<std::ptrdiff_t>(it.step), [](const Step& s) {
+    return s.kind != Step::Kind::source && s.kind != Step::Kind::read;
+  });
+}
+
+// The iteration goes through all steps once more, with what its sources gave and with the samples that were put in.
+void Executor::begin_again(Iteration& it) {
+  for (auto& [ref, b] : it.given)
+    if (ref.node == primary) b = it.values.at(ref);
+  for (auto& [ref, b] : it.values) {
+    const auto given = it.given.find(ref);
+    b = given == it.given.end() ? Batch() : given->second;
+  }
+  it.step_state = nullptr;
+  it.jump = 0;
+}
+
 void Executor::settle_errors(Iteration& it, int thread) {
+  bool replaced = false;
   auto errors = std::move(it.errors);
   it.errors.clear();
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
@@ -60,12 +92,14 @@ void Executor::settle_errors(Iteration& it, int thread) {
     if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
     const uint64_t position = o.position;
-    it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
+    if (!it.attempts.count(bad.sample))
+      it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
     if (options.on_error == OnError::skip) {
       gone.push_back(bad.sample);
       continue;
     }
-    for (uint32_t attempt = 0;; ++attempt) {
+    bring_back_given(it);
+    for (uint32_t& attempt = it.attempts[bad.sample];; ++attempt) {
       if (whole_batch || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
       if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
         if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, bad.sample); })) {
@@ -84,9 +118,12 @@ void Executor::settle_errors(Iteration& it, int thread) {
       if (it.errors.empty()) break;
       it.errors.clear();
     }
+    ++it.attempts[bad.sample];
     it.origin[bad.sample].position = position;  // random numbers stay those of the position
+    replaced = true;
   }
   if (!gone.empty()) drop_samples(it, gone);
+  if (replaced && computed_before(it)) begin_again(it);
 }
 
 // They leave the values of the step's domain, of what was made of it, and of all bodies around.

@@ -79,6 +79,7 @@ bool Executor::catch_up(Source& source, const Iteration& it, int node) {
 
 void Executor::prepare_source(Iteration& it, const Step& s) {
   const int node = s.nodes[0];
+  if (it.given.count({node, 0})) return;  // the iteration has begun again
   int n = 0;
   bool ended;
   {
@@ -398,10 +399,11 @@ void Executor::finish_step(Iteration& it, int thread) {
     } catch (Error& e) {
       fail_iteration(it, e, nullptr);
     }
+    if (it.jump == 0) return;  // begins again
   }
   if (plan.steps[it.step].kind == Step::Kind::source && !it.failure && !it.end_of_data) {
     const int node = plan.steps[it.step].nodes[0];
-    if (auto error = error_of([&] { sources_.at(node)->loaded(it, node); }))
+    if (auto error = error_of([&] { finish_source(it, node); }))
       fail_iteration(it, std::move(*error), &plan.graph.node(node));
   }
   if (plan.steps[it.step].kind == Step::Kind::decode && !it.failure) {

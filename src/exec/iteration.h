@@ -59,6 +59,8 @@ struct Iteration {
   bool skipped = false;               // fewer are left than fn.filter was told to hand out
   std::map<int, std::vector<int64_t>> indices;  // of a reader's samples in its data set, by node
   std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
+  std::map<ValueRef, Batch> given;    // on_error="replace": what sources gave, for samples that are replaced later
+  std::map<int, uint32_t> attempts;   // samples that were replaced, and how often another one was tried
   std::map<int, std::string> states;  // of sources, behind this iteration
 
   std::vector<Frame> frames;          // the branches and loops that the current step is in
