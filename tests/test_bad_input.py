@@ -347,6 +347,19 @@ def test_what_was_made_of_a_replaced_label_before_follows(tmp_path, label_too):
     assert [entry[1] for entry in pipe.left_out() if entry[0] == 0] == [2, 5]
 
 
+def test_an_array_that_is_replaced_while_it_is_loaded_keeps_its_batch(tmp_path):
+    for k in range(8):
+        np.save(tmp_path / f"{k}.npy", np.array([k]))
+    (tmp_path / "5.npy").write_bytes(b"no array")
+    pipe = Pipeline(batch_size=4, num_threads=2, device_id=None, seed=5, on_error="replace")
+    with pipe:
+        fed = fn.external_source(lambda i: np.full((4, 1), i, np.int64), batch=True, dtype=types.INT64, ndim=1) * 1  # in front
+        pipe.set_outputs(fed, fn.readers.numpy(files=[str(tmp_path / f"{k}.npy") for k in range(8)]))
+    for number, wanted in enumerate(([0, 1, 2, 3], [4, None, 6, 7], [0, 1, 2, 3])):
+        fed, got = [[int(np.asarray(x)[0]) for x in batch] for batch in pipe.run()]
+        assert fed == [number] * 4 and all(w in (None, g) for w, g in zip(wanted, got)) and 5 not in got
+
+
 def test_pictures_of_one_record_are_replaced_together(tmp_path):
     records = [{"a": plain_png(k), "b": plain_png(100 + k), "k": np.array([k])} for k in range(9)]
     for k in (1, 4):

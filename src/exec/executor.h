@@ -94,8 +94,7 @@ class Executor {
   void prepare(Iteration& it, int thread);    // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
   void run_items(Iteration& it, int64_t first, int count, int thread);
-  void read_item(Iteration& it, int i) { read_bytes(it, plan.steps[it.step].output, i); }
-  void read_bytes(Iteration& it, ValueRef output, int i);
+  void read_item(Iteration& it, int i);
   void open_index();
   bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
   const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
@@ -103,7 +102,6 @@ class Executor {
   void load_items(Iteration& it, int first, int count);
   void fill_batch(Iteration& it);  // a pipeline without sources makes full batches
   void run_whole_item(Iteration& it, int i);
-  bool renew_whole(Iteration& it, int i);
   void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
   void add_error(Iteration& it, int i, Error e);
   void finish_step(Iteration& it, int thread);  // errors, then the next step

@@ -63,7 +63,7 @@ void Executor::bring_back_given(Iteration& it) {
 
 // Whether steps in front of this one have used the sample that is no more.
 bool Executor::computed_before(const Iteration& it) const {
-  return std::any_of(plan.steps.begin(), plan.steps.begin() + static_cast<std::ptrdiff_t>(it.step), [](const Step& s) {
+  return plan.steps[it.step].kind != Step::Kind::source && std::any_of(plan.steps.begin(), plan.steps.begin() + static_cast<std::ptrdiff_t>(it.step), [](const Step& s) {
     return s.kind != Step::Kind::source && s.kind != Step::Kind::read;
   });
 }
@@ -87,7 +87,9 @@ void Executor::settle_errors(Iteration& it, int thread) {
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
   std::vector<int> gone;
   const Step& s = plan.steps[it.step];
-  const bool whole_batch = (s.gpu && s.kind != Step::Kind::decode) || s.kind == Step::Kind::call;  // not one sample of it
+  const bool whole = s.kind == Step::Kind::whole;
+  const bool no_other = (s.gpu && s.kind != Step::Kind::decode) || s.kind == Step::Kind::call ||  // not for one sample of it
+                        (whole && (!it.frames.empty() || it.domain != 0));  // a body's samples, or children, are not the reader's
   for (auto& bad : errors) {
     if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;
     const SampleOrigin& o = it.origin[bad.sample];
@@ -100,20 +102,14 @@ void Executor::settle_errors(Iteration& it, int thread) {
     }
     bring_back_given(it);
     for (uint32_t& attempt = it.attempts[bad.sample];; ++attempt) {
-      if (whole_batch || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+      if (no_other || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
       if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
         if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, bad.sample); })) {
           if (!is_of_data(*error)) throw *error;
           continue;
         }
       }
-      bool renewed = true;
-      if (s.kind == Step::Kind::whole)
-        if (auto error = error_of([&] { renewed = renew_whole(it, bad.sample); })) {
-          if (!is_of_data(*error)) throw *error;
-          continue;
-        }
-      if (!renewed) throw bad.error;
+      if (whole) break;  // what it reads is behind: the iteration tries the sample from its start
       run_items(it, bad.sample, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();
@@ -123,7 +119,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
     replaced = true;
   }
   if (!gone.empty()) drop_samples(it, gone);
-  if (replaced && computed_before(it)) begin_again(it);
+  if (replaced && (whole || computed_before(it))) begin_again(it);
 }
 
 // They leave the values of the step's domain, of what was made of it, and of all bodies around.

@@ -285,7 +285,8 @@ void Executor::add_error(Iteration& it, int i, Error e) {
   it.errors.push_back({i, std::move(e)});
 }
 
-void Executor::read_bytes(Iteration& it, ValueRef output, int i) {
+void Executor::read_item(Iteration& it, int i) {
+  const ValueRef output = plan.steps[it.step].output;
   FileStamp stamp;
   std::shared_ptr<void> memory;
   const auto room = [&](int64_t bytes) {

@@ -61,14 +61,15 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
     else b.allocate(options.memory);
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
   }
-  for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = w->outputs[k];
   it.step_state = w;
   if (elements >= (1 << 14)) {
+    for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = w->outputs[k];
     it.items = it.size;
     return;
   }
   for (int i = 0; i < it.size; ++i)
     if (auto error = error_of([&] { run_whole_item(it, i); })) add_error(it, i, std::move(*error));
+  for (int k = 0; k < n.outputs; ++k) it.values[{n.id, k}] = std::move(w->outputs[k]);
 }
 
 // The output takes the memory of the input's samples that nobody else holds.
@@ -84,38 +85,6 @@ void Executor::run_whole_item(Iteration& it, int i) {
   SampleContext c = context(it, i, plan.graph.node(plan.steps[it.step].nodes.front()));
   c.batch_state = state.batch_state.get();
   run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
-}
-
-// Sample i is another one now: its input is read, its output gets memory of its own. False where the operator does not read a
-// file or record of the reader: then there is nothing else to try.
-bool Executor::renew_whole(Iteration& it, int i) {
-  auto& state = *static_cast<WholeState*>(it.step_state.get());
-  const Node& n = plan.graph.node(plan.steps[it.step].nodes.front());
-  if (!it.frames.empty() || it.domain != 0) return false;  // samples of a body, or children, are none of the reader's own
-  bool reads = false;
-  for (size_t k = 0; k < n.inputs.size(); ++k) {
-    const ValueRef v = n.inputs[k];
-    if (v.node != primary) continue;
-    reads = true;
-    if (has_record(v) && !get_op(graph.node(primary).op).loads_samples) read_bytes(it, v, i);
-    state.inputs[k].sample(i) = it.values.at(v).sample(i);
-  }
-  if (!reads) return false;
-  if (state.op->info->batch_wide) state.batch_state = state.op->batch_state(state.inputs, state.types);
-  std::vector<Shape> in, out(static_cast<size_t>(n.outputs));
-  for (const Batch& b : state.inputs) in.push_back(b.shape(i));
-  SampleContext c = context(it, i, n);
-  if (state.op->info->batch_wide) c.batch_state = state.batch_state ? state.batch_state.get() : &state.inputs;
-  state.op->shapes(c, in, state.types, out);
-  for (int k = 0; k < n.outputs; ++k) {
-    Batch::Sample& sample = state.outputs[k].sample(i);
-    sample.shape = out[static_cast<size_t>(k)];
-    sample.owner = allocate_shared(options.memory, std::max<size_t>(1, checked_bytes(sample.shape.volume(), size_of(state.outputs[k].dtype()))));
-    sample.data = sample.owner.get();
-    it.values.at({n.id, k}).sample(i) = sample;
-  }
-  state.refused[static_cast<size_t>(i)] = 0;
-  return true;
 }
 
 }  // namespace penstock
