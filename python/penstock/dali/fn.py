@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.fn with DALI's deprecated names, and with a meaning for arguments that DALI refuses (meanings.py)."""
 import functools
-import sys
 import warnings
 from types import ModuleType
 
 from .. import fn as native
 from . import meanings
 from .aliases import DEPRECATED, OTHERS
+from .groups import Group
 
 _warned = set()
 
@@ -19,7 +19,8 @@ def _find(path):
     found = native
     for part in path.split("."):
         found = getattr(found, part, None)
-    return found
+    foreign = isinstance(found, ModuleType) and not found.__name__.startswith(native.__name__ + ".")  # what fn imports itself
+    return None if foreign else found
 
 
 def _adapted(path, function, old=None):
@@ -36,8 +37,10 @@ def _adapted(path, function, old=None):
     return call
 
 
-class _Group(ModuleType):
+class _Group(Group):
     """fn, or a group of its operators such as fn.readers; members are made on first use."""
+
+    _members = "Operators"
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -49,7 +52,7 @@ class _Group(ModuleType):
         else:
             now, function, old = path, _find(path), None
         if isinstance(function, ModuleType) or (function is None and any(d.startswith(path + ".") for d in DEPRECATED)):
-            made = _group(path)
+            made = self._group(path)
         elif function is not None:
             made = _adapted(now, function, old)
         else:
@@ -64,14 +67,4 @@ class _Group(ModuleType):
         return sorted({n for n in dir(own) if not n.startswith("_")} | old)
 
 
-def _group(path):
-    name = f"{__name__}.{path}"
-    if name not in sys.modules:
-        module = sys.modules[name] = _Group(name, f"Operators of the group {path}.")
-        module._path, module.__path__ = path, []
-    return sys.modules[name]
-
-
-_module = sys.modules[__name__]
-_module._path, _module.__path__ = "", []
-_module.__class__ = _Group
+_Group.replace_module()

@@ -3,11 +3,11 @@
 
 An instance keeps arguments; calling it calls the function of fn with them and with those of the call.
 """
-import sys
 from types import ModuleType
 
 from ..graph import DataNode
 from . import fn
+from .groups import Group
 
 # Words of operators' names that are not written with one capital.
 _WORDS = {"bbox": "BBox", "coco": "COCO", "dl": "DL", "mfcc": "MFCC", "mxnet": "MXNet", "rms": "RMS", "roi": "ROI", "ssd": "SSD",
@@ -62,8 +62,10 @@ class Compose:
         return values[0] if len(values) == 1 else list(values)
 
 
-class _Group(ModuleType):
+class _Group(Group):
     """ops, or a group of its classes such as ops.readers; members are made on first use."""
+
+    _members = "Classes"
 
     def _functions(self):
         """{name of a class or a group: name in fn}"""
@@ -92,7 +94,7 @@ class _Group(ModuleType):
             raise AttributeError(f"Penstock has no {self.__name__.rpartition('dali.')[2]}.{name} yet; docs/reference/dali.md lists "
                                  "what there is")
         path = f"{self._path}.{function}".lstrip(".")
-        made = _group(path) if name == function else type(name, (Operator,), {
+        made = self._group(path) if name == function else type(name, (Operator,), {
             "_path": path, "__module__": self.__name__, "__doc__": f"fn.{path} as a class: its arguments here, or in the call."})
         setattr(self, name, made)
         return made
@@ -102,14 +104,4 @@ class _Group(ModuleType):
         return sorted({*self._functions(), *own})
 
 
-def _group(path):
-    name = f"{__name__}.{path}"
-    if name not in sys.modules:
-        module = sys.modules[name] = _Group(name, f"Classes of the group {path}.")
-        module._path, module.__path__ = path, []
-    return sys.modules[name]
-
-
-_module = sys.modules[__name__]
-_module._path, _module.__path__ = "", []
-_module.__class__ = _Group
+_Group.replace_module()
