@@ -26,6 +26,13 @@ def without_info(mp3):
     return mp3[mp3.index(mp3[:2], 4):]
 
 
+def chains():
+    """Ogg files of two streams, one behind the other: a good one, and one whose second stream lacks its other headers."""
+    first, second = recorded(STEREO, "OGG", "VORBIS"), recorded(STEREO[4000::-1], "OGG", "VORBIS")
+    pages = [b"OggS" + page for page in second.split(b"OggS")[1:]]
+    return {"vorbis chain": first + second, "vorbis chain cut": first + pages[0] + pages[-1]}
+
+
 def all_files():
     files = {f"wav {s}": recorded(STEREO, "WAV", s) for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")}
     files |= {f"flac {s}": recorded(STEREO, "FLAC", s) for s in ("PCM_16", "PCM_24")}

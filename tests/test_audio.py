@@ -93,6 +93,18 @@ def test_messages(file, message):
         fn.decoders.audio(file)
 
 
+def test_streams_one_behind_the_other_are_one_recording():
+    chains = {name: np.frombuffer(file, np.uint8) for name, file in audio_files.chains().items()}
+    second = np.frombuffer(audio_files.recorded(audio_files.STEREO[4000::-1], "OGG", "VORBIS"), np.uint8)
+    parts = [np.asarray(fn.decoders.audio(file)[0]) for file in (FILES["vorbis"], second)]
+    np.testing.assert_array_equal(np.asarray(fn.decoders.audio(chains["vorbis chain"])[0]), np.concatenate(parts))
+    with pytest.raises(penstock.DataError, match="Vorbis: the header is damaged"):
+        fn.decoders.audio(chains["vorbis chain cut"])
+    mono = np.frombuffer(audio_files.recorded(audio_files.STEREO[:, 0], "OGG", "VORBIS"), np.uint8)
+    with pytest.raises(penstock.DataError, match="Vorbis: channels or rate change in stream 1"):
+        fn.decoders.audio(np.concatenate([FILES["vorbis"], mono]))
+
+
 def test_mp3_files_of_all_kinds():
     """Behind a tag; and without the encoder's delay, where libsndfile guesses the length from the first frame's bit rate."""
     for rate, channels in ((8000, 1), (22050, 2), (48000, 2)):

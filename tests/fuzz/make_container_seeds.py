@@ -87,6 +87,8 @@ def main(folder):
                                         "stick_to_shard": False, "legs": legs}).encode())
     for name, content in audio_files.all_files().items():
         write("audio", name.replace(" ", "_"), content)
+    for name, content in audio_files.chains().items():
+        write("audio", name.replace(" ", "_"), content)
     for number, (name, content) in enumerate(image_files.all_files().items()):
         write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
     for kind in ("h264", "h264_b_avi", "hevc", "vp8", "vp9_mp4", "av1", "mpeg4_b_avi", "mjpeg", "h264_ts"):

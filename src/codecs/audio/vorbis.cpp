@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ogg Vorbis through libvorbisfile.
+// Ogg Vorbis through libvorbisfile. Files of several streams, one behind the other, are cut into them first: what
+// libvorbisfile has read of a later stream is lost when its headers turn out to be damaged, so it sees one stream at a time.
 #include <vorbis/vorbisfile.h>
 
 #include <algorithm>
@@ -23,11 +24,6 @@ struct Session {
     if (const int code = ov_open_callbacks(this, &ogg, nullptr, 0, callbacks))
       bad_data("Vorbis: {}", code == OV_EBADHEADER ? "the header is damaged" : code == OV_EVERSION ? "of an unknown version" : "the file cannot be read");
     open = true;
-    for (int i = 1; i < ov_streams(&ogg); ++i)
-      if (ov_info(&ogg, i)->channels != ov_info(&ogg, 0)->channels || ov_info(&ogg, i)->rate != ov_info(&ogg, 0)->rate) {
-        ov_clear(&ogg);
-        bad_data("Vorbis: channels or rate change in stream {}", i);
-      }
   }
   Session(const Session&) = delete;
   ~Session() {
@@ -52,36 +48,71 @@ struct Session {
   static long tell(void* user) { return static_cast<long>(static_cast<Session*>(user)->at); }
 };
 
+// Each stream begins with one or more pages (RFC 3533, section 6) that say so.
+std::vector<AudioBytes> streams_of(AudioBytes file) {
+  constexpr char kPage[] = {'O', 'g', 'g', 'S', 0};
+  constexpr uint8_t kBegins = 2;
+  std::vector<AudioBytes> streams;
+  size_t begin = 0, at = 0;
+  bool began = true;
+  while (const void* page = memmem(file.data() + at, file.size() - at, kPage, sizeof kPage)) {
+    at = static_cast<size_t>(static_cast<const uint8_t*>(page) - file.data());
+    const bool begins = at + sizeof kPage < file.size() && (file[at + sizeof kPage] & kBegins);
+    if (begins && !began) streams.push_back(file.subspan(begin, at - begin)), begin = at;
+    began = begins;
+    ++at;
+  }
+  streams.push_back(file.subspan(begin));
+  return streams;
+}
+
 class VorbisFile final : public AudioFile {
  public:
-  explicit VorbisFile(AudioBytes file) : session_(file) {
-    const vorbis_info* info = ov_info(&session_.ogg, -1);
-    const int64_t length = ov_pcm_total(&session_.ogg, -1);
-    // A packet takes at least a byte and gives at most 8,192 samples.
-    if (length < 0 || length > static_cast<int64_t>(file.size()) * 8192) bad_data("Vorbis: {} bytes cannot hold {} samples", file.size(), length);
-    if (info->channels < 1 || info->channels > kMostAudioChannels || info->rate < 1)
-      bad_data("Vorbis: the header says {} channels, {} samples a second", info->channels, info->rate);
-    info_ = {"vorbis", length, info->channels, static_cast<double>(info->rate), false};
+  explicit VorbisFile(AudioBytes file) : streams_(streams_of(file)) {
+    info_.format = "vorbis";
+    for (size_t i = streams_.size(); i-- > 0;) {  // the first one, which is decoded first, stays open
+      session_ = std::make_unique<Session>(streams_[i]);
+      const vorbis_info* info = ov_info(&session_->ogg, -1);
+      const int64_t length = ov_pcm_total(&session_->ogg, -1);
+      // A packet takes at least a byte and gives at most 8,192 samples.
+      if (length < 0 || length > static_cast<int64_t>(streams_[i].size()) * 8192)
+        bad_data("Vorbis: {} bytes cannot hold {} samples", streams_[i].size(), length);
+      if (info->channels < 1 || info->channels > kMostAudioChannels || info->rate < 1)
+        bad_data("Vorbis: the header says {} channels, {} samples a second", info->channels, info->rate);
+      if (i + 1 < streams_.size() && (info->channels != info_.channels || info->rate != info_.rate))
+        bad_data("Vorbis: channels or rate change in stream {}", i + 1);
+      info_.channels = info->channels, info_.rate = static_cast<double>(info->rate), info_.length += length;
+      lengths_.insert(lengths_.begin(), length);
+    }
   }
   void decode(const AudioSink& sink) override {
-    std::vector<float> block;
-    for (int64_t done = 0; done < info_.length;) {
-      float** planes = nullptr;
-      int section = 0;
-      const long got = ov_read_float(&session_.ogg, &planes, 4096, &section);
-      if (got == 0) bad_data("Vorbis: premature end of file at sample {} of {}", done, info_.length);
-      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
-      const int64_t n = std::min<int64_t>(got, info_.length - done);
-      block.resize(static_cast<size_t>(n) * info_.channels);
-      for (int c = 0; c < info_.channels; ++c)
-        for (int64_t i = 0; i < n; ++i) block[i * info_.channels + c] = planes[c][i];
-      sink.reals(block.data(), n);
-      done += n;
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      if (i > 0) session_ = std::make_unique<Session>(streams_[i]);
+      decode_stream(lengths_[i], sink);
     }
   }
 
  private:
-  Session session_;
+  std::vector<AudioBytes> streams_;
+  std::vector<int64_t> lengths_;
+  std::unique_ptr<Session> session_;
+  std::vector<float> block_;
+
+  void decode_stream(int64_t length, const AudioSink& sink) {
+    for (int64_t done = 0; done < length;) {
+      float** planes = nullptr;
+      int section = 0;
+      const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
+      if (got == 0) bad_data("Vorbis: premature end of file at sample {} of {}", done, length);
+      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
+      const int64_t n = std::min<int64_t>(got, length - done);
+      block_.resize(static_cast<size_t>(n) * info_.channels);
+      for (int c = 0; c < info_.channels; ++c)
+        for (int64_t i = 0; i < n; ++i) block_[i * info_.channels + c] = planes[c][i];
+      sink.reals(block_.data(), n);
+      done += n;
+    }
+  }
 };
 
 }  // namespace
