@@ -125,6 +125,7 @@ struct Library {
   void discard(Stream* s) const { at<int>(s, layout.stream_discard) = 48; }  // all packets
   int codec_id(const Parameters* p) const { return at<int>(const_cast<Parameters*>(p), 4); }
   int width(Parameters* p) const { return at<int>(p, layout.parameters_width); }
+  int pixel_format(Parameters* p) const { return at<int>(p, layout.parameters_format); }
   int height(Parameters* p) const { return at<int>(p, layout.parameters_height); }
   uint8_t*& io_buffer(IoContext* io) const { return at<uint8_t*>(io, 8); }
 };

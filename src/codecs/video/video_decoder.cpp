@@ -4,22 +4,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codecs/video/frame_colors.h"
+
 namespace penstock {
 
 using namespace ffmpeg;
 
 namespace {
 
-constexpr int64_t kReadThrough = 16;  // packets that are read rather than jumped over
 constexpr int kFromStart = 3;         // jumps back for one frame before the file is decoded from its first packet
 constexpr int kExplode = 1 << 3;      // damage is an error, not something to conceal
 constexpr int kSkipUnreferenced = 8, kSkipNothing = 0;
 constexpr size_t kRowAlignment = 64;
-
-// Containers whose headers alone say what a decoder needs.
-bool says_all(const std::string& container) {
-  return container.starts_with("mov,") || container.starts_with("matroska");
-}
 
 }  // namespace
 
@@ -29,7 +25,7 @@ VideoDecoder::VideoDecoder(std::shared_ptr<const VideoFile> file, int threads, b
 }
 
 VideoDecoder::VideoDecoder(const VideoFile& file, int threads)
-    : lib_(library()), file_(&file), threads_(std::max(1, threads)) {
+    : lib_(library()), file_(&file), threads_(std::max(1, threads)), packets_(file) {
   try {
     open_codec();
   } catch (...) {
@@ -68,63 +64,19 @@ void VideoDecoder::open_codec() {
     bad_data("the decoder of {} does not open{}", file_->codec(), heard.why(code));
 }
 
-// Packets in the order of the index.
-
-int64_t VideoDecoder::find_packet(const Packet& p, int64_t near) const {
-  const auto& all = file_->packets();
-  const auto same = [&](int64_t i) {
-    const auto& known = all[i];
-    if (known.size != p.size || known.position != p.position) return false;
-    return p.position >= 0 || (known.seek_pts == p.pts && known.dts == p.dts);
-  };
-  for (int64_t i = near; i >= 0; --i)
-    if (same(i)) return i;
-  return -1;
-}
-
-// Behind it the demuxer gives `packet` or one before it.
-bool VideoDecoder::arrive(int64_t packet) {
-  const auto& all = file_->packets();
-  const int64_t earlier = all[file_->key_before(packet)].dts;
-  for (const int64_t time : {all[packet].seek_pts, all[packet].dts, earlier}) {
-    if (time == kNoPts || !demuxer_->seek(time)) continue;
-    const Packet* p = demuxer_->next();
-    const int64_t found = p ? find_packet(*p, packet) : -1;
-    if (found < 0) continue;
-    demuxer_->put_back();
-    at_ = found;
-    return true;
-  }
-  return false;
-}
-
 void VideoDecoder::jump_to(int64_t packet) {
   if (start_ >= 0 || drained_) lib_.avcodec_flush_buffers(codec_);
   drained_ = false;
   start_ = -1;
   fault_.reset();
-  const auto open = [&] {
-    demuxer_ = std::make_unique<Demuxer>(file_->bytes(), says_all(file_->container()), file_->max_pixels());
-    at_ = 0;
-  };
-  if (!demuxer_) open();
-  if ((at_ > packet || packet - at_ >= kReadThrough) && !arrive(packet)) open();
-  while (at_ < packet) read_packet();
+  packets_.go_to(packet);
   start_ = fed_ = packet;
   last_ = -1;
 }
 
-const Packet* VideoDecoder::read_packet() {
-  const Packet* p = demuxer_->next();
-  if (!p || p->size != file_->packets()[at_].size)
-    bad_data("packet {} of the file is not the one that was there when it was opened", at_);
-  ++at_;
-  return p;
-}
-
 void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
   const int64_t number = fed_;
-  auto* p = const_cast<Packet*>(read_packet());
+  auto* p = const_cast<Packet*>(packets_.read());
   p->pts = number;  // comes out with the frame
   p->dts = kNoPts;
   const int64_t frame = file_->packets()[number].frame;
@@ -167,7 +119,7 @@ int64_t VideoDecoder::next_frame(std::span<const int64_t> wanted) {
 bool VideoDecoder::continues_to(int64_t frame) const {
   if (start_ < 0 || fault_ || last_ >= frame) return false;
   const int64_t start = file_->start_of(frame);
-  return start >= start_ && start <= fed_ + kReadThrough / 4;
+  return start >= start_ && start <= fed_ + PacketReader::kReadThrough / 4;
 }
 
 // Decodes on until all are there; false where one does not come. `stay`: the first without a jump.
@@ -224,9 +176,7 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
       bad_data("frames of {} cannot be converted", name ? name : "an unknown kind");
     }
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
-    const bool known = matrix >= 1 && matrix <= 10 && matrix != 2 && matrix != 8 && matrix != 3;
-    const int* table = lib_.sws_getCoefficients(known ? static_cast<int>(matrix) : 5);
-    lib_.sws_setColorspaceDetails(scaler_, table, range == 2, lib_.sws_getCoefficients(5), 0, 0, 1 << 16, 1 << 16);
+    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), is_full_range(range), lib_.sws_getCoefficients(5), 0, 0, 1 << 16, 1 << 16);
   }
   // The conversion may write past a row's end, to the next multiple of its vectors.
   const size_t row = static_cast<size_t>(w) * (ycbcr_ ? 1 : 3), padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "codecs/video/demuxer.h"
+#include "codecs/video/packet_reader.h"
 #include "codecs/video/video_file.h"
 
 namespace penstock {
@@ -44,9 +44,6 @@ class VideoDecoder {
   void open_codec();
   void close();
   void jump_to(int64_t packet);
-  bool arrive(int64_t packet);
-  const ffmpeg::Packet* read_packet();
-  int64_t find_packet(const ffmpeg::Packet& p, int64_t near) const;
   void feed(int64_t last_wanted, bool wanted);
   int64_t next_frame(std::span<const int64_t> wanted);  // the packet that it came in; -1: none is left
   void convert(uint8_t* to, int64_t frame);
@@ -57,7 +54,7 @@ class VideoDecoder {
   std::shared_ptr<const VideoFile> owner_;
   const VideoFile* file_;
   int threads_;
-  std::unique_ptr<Demuxer> demuxer_;
+  PacketReader packets_;
   ffmpeg::CodecContext* codec_ = nullptr;
   ffmpeg::Frame* frame_ = nullptr;
   ffmpeg::Scaler* scaler_ = nullptr;
@@ -65,7 +62,6 @@ class VideoDecoder {
   int64_t scaler_matrix_ = -1, scaler_range_ = -1;
   std::vector<uint8_t> rows_;     // with room behind each; of YCbCr three planes
 
-  int64_t at_ = 0;                // the packet that the demuxer gives next
   int64_t start_ = -1;            // the packet that decoding began at; -1: nowhere
   int64_t fed_ = 0;               // the packet that the codec gets next
   int64_t last_ = -1;             // the frame that came out last
