@@ -571,7 +571,7 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "reductions.mean": _mean, "_shape": _shape, **item_strategies.CASES, **box_strategies.CASES, **signal_strategies.CASES,
+    "reductions.mean": _mean, "shapes": _shape, **item_strategies.CASES, **box_strategies.CASES, **signal_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }
@@ -579,7 +579,7 @@ CASES = {
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
 RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "_shape": "numpy", **dict.fromkeys(item_strategies.CASES, "numpy"), "where": "where",
+OTHER_REFERENCE = {"constant": "to_dtype", "shapes": "numpy", **dict.fromkeys(item_strategies.CASES, "numpy"), "where": "where",
                    **dict.fromkeys(_SIGNS, "arithmetic"),
                    **{f"_math.{name}": "numpy" for name in _MATH}}
 

@@ -90,14 +90,14 @@ GRAPHS = {
         %4: ? HWC = _add(%3) right=1 right_type=6
         %5: ? HWC = flip(%4)
         %6: ? HWC = gaussian_blur(%5) window_size=3
-        %7: int64 1-d = _shape(%0)
+        %7: int64 1-d = shapes(%0)
         return %4, %6, %7
         """, """
         source: %0 external_source
         whole: %1 random.uniform
         stage: %2 brightness_contrast %3 _mul %4 _add
         stage: %5 flip %6 gaussian_blur
-        whole: %7 _shape
+        whole: %7 shapes
         """, """
         source: %0 external_source
         whole: %1 random.uniform
@@ -106,7 +106,7 @@ GRAPHS = {
         stage: %4 _add
         stage: %5 flip
         stage: %6 gaussian_blur
-        whole: %7 _shape
+        whole: %7 shapes
         """),
 }
 

@@ -188,7 +188,7 @@ def test_indices_out_of_bounds_and_layouts():
 
 
 def test_shape_as_data():
-    shape_of = _core.operator_function("_shape")
+    shape_of = _core.operator_function("shapes")
     same(shape_of(np.zeros((4, 300), np.uint8)), np.array([4, 300], np.int64))
     same(shape_of(np.zeros((4, 300), np.uint8), dtype=types.UINT8), np.array([4, 255], np.uint8))
     same(shape_of(np.zeros((4, 300), np.uint8), dtype=types.FLOAT), np.array([4, 300], np.float32))

@@ -3260,6 +3260,23 @@ inline Batch saturation(const Batch& input,
   return call("saturation", {input}, arguments.list(), options)[0];
 }
 
+struct ShapesArguments {
+  // Type of the output; saturates. Default: DType::int64.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.
+//
+// Layouts: any. Types: all.
+inline Batch shapes(const Batch& input, const ShapesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("shapes", {input}, arguments.list(), options)[0];
+}
+
 struct SliceArguments {
   // First sample, one value per axis. Default: {}.
   PerSample<std::vector<int64_t>> start{};

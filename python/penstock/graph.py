@@ -120,7 +120,7 @@ class DataNode(_core.NodeRef):
         given = {} if dtype is None else {"dtype": dtype}
         if device != self.device:
             given["device"] = device
-        return add_node("_shape", (self,), given)
+        return add_node("shapes", (self,), given)
 
     def get(self):
         """With debug=True: the batch, of the samples that are here."""

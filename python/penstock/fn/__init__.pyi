@@ -1362,6 +1362,26 @@ def saturation(
     """
     ...
 
+def shapes(
+    input: Data,
+    /,
+    *,
+    dtype: DTypeLike = 7,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.
+
+    Layouts: any. Types: all.
+
+    Arguments:
+        dtype: Type of the output; saturates.
+    """
+    ...
+
 def slice(
     data: Data,
     /,

@@ -9,9 +9,9 @@ struct ShapeOf {
   DType dtype = DType::int64;
 
   static Schema<ShapeOf> schema() {
-    return Schema<ShapeOf>("_shape", "The extents of each sample as a 1-D tensor: DataNode.shape().")
+    return Schema<ShapeOf>("shapes",
+                           "The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.\n\nLayouts: any. Types: all.")
         .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
-        .hidden()
         .reads_shapes()
         .oracle("numpy");
   }
