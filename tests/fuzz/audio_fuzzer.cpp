@@ -15,11 +15,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (info.channels < 1 || info.length < 0 || !(info.rate > 0)) std::abort();
     int64_t given = 0;
     volatile int64_t read = 0;  // so that all samples are looked at
-    const auto count = [&](const auto* samples, int64_t n) {
+    file->decode([&](const AudioSamples& samples, int64_t n) {
       given += n;
-      for (int64_t i = 0; i < n * info.channels; ++i) read = read + (samples[i] > 0);
-    };
-    file->decode({[&](const int32_t* s, int64_t n) { count(s, n); }, [&](const float* s, int64_t n) { count(s, n); }});
+      std::visit([&](const auto& v) {
+        for (int64_t i = 0; i < n * info.channels; ++i) {
+          if constexpr (requires { v.planes; }) read = read + (v.planes[i % info.channels][i / info.channels] > 0);
+          else if constexpr (requires { v->bytes; }) read = read + v[i].bytes[0] + v[i].bytes[1];
+          else read = read + (v[i] > 0);
+        }
+      }, samples);
+    });
     if (given != info.length) std::abort();
   });
   return 0;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <variant>
 
 #include "base/error.h"
 
@@ -21,12 +22,22 @@ struct AudioInfo {
   bool integers = false;    // stored as integers
 };
 
-// Interleaved samples in the order of time, some at a time: of a file of integers left-justified in 32 bits, else of
-// floating point, from -1 to 1. Exactly AudioInfo::length of them, or an error.
-struct AudioSink {
-  std::function<void(const int32_t* samples, int64_t length)> integers;
-  std::function<void(const float* samples, int64_t length)> reals;
+// A sample of 16 bits as a file has it, aligned or not; little-endian.
+struct StoredSample {
+  uint8_t bytes[2];
 };
+// A pointer for each channel. `shift`: what left-justifies integers in 32 bits.
+template <class T> struct AudioPlanes {
+  const T* const* planes;
+  int shift = 0;
+};
+
+// Interleaved unless they are planes. Integers are left-justified in their type; floating point lies in -1 to 1.
+using AudioSamples =
+    std::variant<const int32_t*, const float*, const StoredSample*, AudioPlanes<int32_t>, AudioPlanes<float>>;
+
+// Takes samples in the order of time, `length` of each channel at a time: AudioInfo::length of them, or an error.
+using AudioSink = std::function<void(const AudioSamples& samples, int64_t length)>;
 
 // A file whose headers have been read.
 class AudioFile {

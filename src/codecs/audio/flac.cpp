@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "codecs/audio/formats.h"
 
@@ -23,7 +22,6 @@ struct Session {
   uint64_t total = 0;
   bool described = false, changed = false;
   const char* fault = nullptr;
-  std::vector<int32_t> block;
 };
 
 Session& of(void* user) { return *static_cast<Session*>(user); }
@@ -46,10 +44,7 @@ FLAC__StreamDecoderWriteStatus write(const FLAC__StreamDecoder*, const FLAC__Fra
   const int64_t some = s.wanted < 0 ? n : std::min(n, s.wanted - s.frames);
   s.frames += some;
   if (!s.sink) return FLAC__STREAM_DECODER_WRITE_STATUS_CONTINUE;
-  s.block.resize(static_cast<size_t>(n) * s.channels);
-  for (int c = 0; c < s.channels; ++c)
-    for (int64_t i = 0; i < n; ++i) s.block[i * s.channels + c] = static_cast<int32_t>(static_cast<uint32_t>(in[c][i]) << (32 - s.bits));
-  s.sink->integers(s.block.data(), some);
+  (*s.sink)(AudioPlanes<int32_t>{in, 32 - s.bits}, some);
   return FLAC__STREAM_DECODER_WRITE_STATUS_CONTINUE;
 }
 

@@ -87,7 +87,7 @@ class Mp3File final : public AudioFile {
       size_t bytes = 0;
       const int code = lib_.read(handle_.get(), block.data(), block.size() * sizeof(float), &bytes);
       const int64_t n = std::min<int64_t>(static_cast<int64_t>(bytes / sizeof(float)) / info_.channels, info_.length - done);
-      if (n > 0) sink.reals(block.data(), n);
+      if (n > 0) sink(block.data(), n);
       done += n;
       if (done == info_.length) return;
       if (code == kDone) bad_data("MP3: premature end of file at sample {} of {}", done, info_.length);

@@ -38,7 +38,7 @@ class OpusFile final : public AudioFile {
       if (got == 0) bad_data("Opus: premature end of file at sample {} of {}", done, info_.length);
       if (got < 0) bad_data("Opus: the data are damaged at sample {} (opusfile's code {})", done, got);
       const int64_t n = std::min<int64_t>(got, info_.length - done);
-      sink.reals(block.data(), n);
+      sink(block.data(), n);
       done += n;
     }
   }

@@ -96,7 +96,6 @@ class VorbisFile final : public AudioFile {
   std::vector<AudioBytes> streams_;
   std::vector<int64_t> lengths_;
   std::unique_ptr<Session> session_;
-  std::vector<float> block_;
 
   void decode_stream(int64_t length, const AudioSink& sink) {
     for (int64_t done = 0; done < length;) {
@@ -106,10 +105,7 @@ class VorbisFile final : public AudioFile {
       if (got == 0) bad_data("Vorbis: premature end of file at sample {} of {}", done, length);
       if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
       const int64_t n = std::min<int64_t>(got, length - done);
-      block_.resize(static_cast<size_t>(n) * info_.channels);
-      for (int c = 0; c < info_.channels; ++c)
-        for (int64_t i = 0; i < n; ++i) block_[i * info_.channels + c] = planes[c][i];
-      sink.reals(block_.data(), n);
+      sink(AudioPlanes<float>{planes}, n);
       done += n;
     }
   }

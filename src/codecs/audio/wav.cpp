@@ -75,32 +75,35 @@ int mu_law(uint8_t code) {
   return code & 0x80 ? -v : v;
 }
 
-int32_t integer_at(const Wav& w, const uint8_t* p) {
-  switch (w.kind == kPcm ? w.bits : w.kind) {
-    case 8: return static_cast<int32_t>((p[0] ^ 0x80u) << 24);
-    case 16: return static_cast<int32_t>(le16(p) << 16);
-    case 24: return static_cast<int32_t>((p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16) << 8);
-    case kALaw: return a_law(p[0]) * 65536;
-    case kMuLaw: return mu_law(p[0]) * 65536;
-    default: return static_cast<int32_t>(le32(p));
-  }
-}
-
-float real_at(const Wav& w, const uint8_t* p) {
-  if (w.bits == 32) return std::bit_cast<float>(le32(p));
-  return static_cast<float>(std::bit_cast<double>(le32(p) | uint64_t{le32(p + 4)} << 32));
-}
-
-template <class T, class Sample, class Give>
-void give_all(AudioBytes file, const Wav& w, const Sample& sample, const Give& give) {
+template <class T, class Sample> void give_all(AudioBytes file, const Wav& w, const AudioSink& sink, const Sample& sample) {
   constexpr int64_t kBlock = 4096;
   std::vector<T> block(static_cast<size_t>(kBlock) * w.channels);
   const uint8_t* p = file.data() + w.data;
   for (int64_t t = 0; t < w.frames; t += kBlock) {
     const int64_t n = std::min(kBlock, w.frames - t);
-    for (int64_t i = 0; i < n * w.channels; ++i, p += w.sample_bytes()) block[i] = sample(w, p);
-    give(block.data(), n);
+    for (int64_t i = 0; i < n * w.channels; ++i, p += w.sample_bytes()) block[i] = sample(p);
+    sink(block.data(), n);
   }
+}
+
+void give_integers(AudioBytes file, const Wav& w, const AudioSink& sink) {
+  const auto give = [&](const auto& sample) { give_all<int32_t>(file, w, sink, sample); };
+  const uint8_t* samples = file.data() + w.data;
+  switch (w.kind == kPcm ? w.bits : w.kind) {
+    case 8: return give([](const uint8_t* p) { return static_cast<int32_t>((p[0] ^ 0x80u) << 24); });
+    case 16: return w.frames ? sink(reinterpret_cast<const StoredSample*>(samples), w.frames) : void();
+    case 24: return give([](const uint8_t* p) { return static_cast<int32_t>((p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16) << 8); });
+    case kALaw: return give([](const uint8_t* p) { return a_law(p[0]) * 65536; });
+    case kMuLaw: return give([](const uint8_t* p) { return mu_law(p[0]) * 65536; });
+    default: return give([](const uint8_t* p) { return static_cast<int32_t>(le32(p)); });
+  }
+}
+
+void give_reals(AudioBytes file, const Wav& w, const AudioSink& sink) {
+  if (w.bits == 32) return give_all<float>(file, w, sink, [](const uint8_t* p) { return std::bit_cast<float>(le32(p)); });
+  give_all<float>(file, w, sink, [](const uint8_t* p) {
+    return static_cast<float>(std::bit_cast<double>(le32(p) | uint64_t{le32(p + 4)} << 32));
+  });
 }
 
 class WavFile final : public AudioFile {
@@ -109,8 +112,8 @@ class WavFile final : public AudioFile {
     info_ = {"wav", wav_.frames, wav_.channels, wav_.rate, wav_.kind != kReal};
   }
   void decode(const AudioSink& sink) override {
-    if (wav_.kind == kReal) give_all<float>(file_, wav_, real_at, sink.reals);
-    else give_all<int32_t>(file_, wav_, integer_at, sink.integers);
+    if (wav_.kind == kReal) give_reals(file_, wav_, sink);
+    else give_integers(file_, wav_, sink);
   }
 
  private:

@@ -2,7 +2,10 @@
 #include "ops/machine/audio_samples.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
+#include "base/target.h"
 #include "ops/machine/operator.h"
 #include "ops/machine/resampling.h"
 #include "ops/machine/stored.h"
@@ -11,15 +14,67 @@ namespace penstock {
 
 namespace {
 
-template <class T> void put(float v, T* to) {
+template <class T> inline void put(float v, T* to) {
   if constexpr (std::is_same_v<T, float>) *to = v;
   else *to = stored<T>(v * static_cast<double>(std::is_same_v<T, int16_t> ? 32767.0 : 2147483647.0));
 }
-template <class T> void put(int32_t v, T* to) {
+template <class T> inline void put(int16_t v, T* to) {
+  if constexpr (std::is_same_v<T, float>) *to = static_cast<float>(v) * 0x1p-15f;
+  else if constexpr (std::is_same_v<T, int16_t>) *to = v;
+  else *to = v * 65536;
+}
+template <class T> inline void put(int32_t v, T* to) {
   if constexpr (std::is_same_v<T, float>) *to = static_cast<float>(v) * 0x1p-31f;
   else if constexpr (std::is_same_v<T, int16_t>) *to = static_cast<int16_t>(v >> 16);
   else *to = stored<T>(v);
 }
+
+template <class S> struct Interleaved {
+  static constexpr bool interleaved = true;
+  const S* from;
+  int channels;
+  auto at(int64_t i, int64_t c) const {
+    const S& v = from[i * channels + c];
+    if constexpr (!std::is_same_v<S, StoredSample>) {
+      return v;
+    } else {
+      int16_t number;
+      std::memcpy(&number, v.bytes, sizeof(number));
+      if constexpr (std::endian::native == std::endian::big) number = static_cast<int16_t>(v.bytes[0] | v.bytes[1] << 8);
+      return number;
+    }
+  }
+};
+template <class S> struct Planar {
+  static constexpr bool interleaved = false;
+  AudioPlanes<S> from;
+  int64_t first;
+  S at(int64_t i, int64_t c) const {
+    if constexpr (std::is_same_v<S, float>) return from.planes[c][first + i];
+    else return static_cast<S>(static_cast<uint32_t>(from.planes[c][first + i]) << from.shift);
+  }
+};
+
+namespace audio_scalar {
+#include "ops/machine/audio_samples.inc.h"
+}
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace audio_avx2 {
+#include "ops/machine/audio_samples.inc.h"
+}
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,prefer-vector-width=512")
+namespace audio_avx512 {
+#include "ops/machine/audio_samples.inc.h"
+}
+#pragma GCC pop_options
+#else
+namespace audio_avx2 = audio_scalar;
+namespace audio_avx512 = audio_scalar;
+#endif
 
 template <class F> void dispatch_sample_type(DType dtype, F&& f) {
   if (dtype == DType::float32) f(TypeTag<float>{});
@@ -64,23 +119,25 @@ template <class T> void AudioReading::read_recorded(AudioFile& file, T* to) cons
   const AudioInfo& info = file.info();
   int64_t at = 0;  // of the recording
   const int64_t end = first + recorded(info);
-  const double share = (info.integers ? 0x1p-31 : 1.0) / info.channels;
-  const auto give = [&](const auto* samples, int64_t n) {
+  const Target target = best_target();
+  file.decode([&](const AudioSamples& samples, int64_t n) {
     const int64_t from = std::clamp<int64_t>(first - at, 0, n), until = std::clamp<int64_t>(end - at, from, n);
     at += n;
-    samples += from * info.channels;
-    n = until - from;
-    if (!downmix || info.channels == 1) {
-      for (int64_t i = 0; i < n * info.channels; ++i) put(samples[i], to++);
-      return;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      double sum = 0;
-      for (int c = 0; c < info.channels; ++c) sum += static_cast<double>(*samples++);
-      put(static_cast<float>(sum * share), to++);
-    }
-  };
-  file.decode({[&](const int32_t* v, int64_t n) { give(v, n); }, [&](const float* v, int64_t n) { give(v, n); }});
+    std::visit([&](const auto& v) {
+      const auto give = [&]<class From>(const From& some, double unit) {
+        const auto run = target == Target::avx512 ? audio_avx512::convert<T, From>
+                         : target == Target::avx2 ? audio_avx2::convert<T, From>
+                                                  : audio_scalar::convert<T, From>;
+        const bool mix = downmix && info.channels > 1;
+        run(some, until - from, info.channels, mix, unit / info.channels, to);
+        to += (until - from) * (mix ? 1 : info.channels);
+      };
+      const auto of = [&]<class S>(const S* p, double unit) { give(Interleaved<S>{p + from * info.channels, info.channels}, unit); };
+      const auto planes = [&]<class S>(const AudioPlanes<S>& p, double unit) { give(Planar<S>{p, from}, unit); };
+      if constexpr (requires { v.planes; }) planes(v, info.integers ? 0x1p-31 : 1.0);
+      else of(v, requires { v->bytes; } ? 0x1p-15 : info.integers ? 0x1p-31 : 1.0);
+    }, samples);
+  });
 }
 
 }  // namespace penstock

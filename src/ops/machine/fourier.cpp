@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "pixel/host_device.h"
 
@@ -71,23 +72,17 @@ RealFourier::RealFourier(int length) : length_(length), complex_length_(length %
     for (int k = 0; k <= length_ / 2; ++k) add_root(half_turns_, k, length_);
 }
 
-void RealFourier::magnitudes(Target target, float* in, float* out, bool squared) const {
-  thread_local std::vector<float> buffer, scratch, widened;
-  const size_t pairs = size_t{2} * kFourierLanes * complex_length_;
-  if (buffer.size() < pairs) buffer.resize(pairs);
+void RealFourier::magnitudes(Target target, const FourierInput& in, const FourierOutput& out) const {
+  thread_local std::vector<float> buffers, scratch;  // what goes in and out of a stage, and the squares
+  const size_t wanted = size_t{kFourierLanes} * (size_t{4} * complex_length_ + bins());
+  if (buffers.size() < wanted) buffers.resize(wanted);
   int largest = 1;
   for (const Stage& s : stages_) largest = std::max(largest, s.radix);
   if (scratch.size() < size_t{4} * kFourierLanes * largest) scratch.resize(size_t{4} * kFourierLanes * largest);
-  if (complex_length_ == length_) {  // zeros for imaginary parts
-    widened.assign(pairs, 0.0f);
-    for (int i = 0; i < length_; ++i)
-      std::copy_n(in + i * kFourierLanes, kFourierLanes, &widened[size_t{2} * kFourierLanes * i]);
-    in = widened.data();
-  }
   const auto run = target == Target::avx512 ? fourier_avx512::magnitudes
                    : target == Target::avx2 ? fourier_avx2::magnitudes
                                             : fourier_scalar::magnitudes;
-  run(stages_, length_, complex_length_, half_turns_.data(), in, buffer.data(), scratch.data(), out, squared);
+  run(stages_, length_, complex_length_, half_turns_.data(), in, buffers.data(), scratch.data(), out);
 }
 
 std::shared_ptr<const std::vector<std::byte>> RealFourier::packed() const {

@@ -15,14 +15,28 @@ namespace penstock {
 
 constexpr int kFourierLanes = 16;
 
+// Up to kFourierLanes lines of `count` elements each, behind which zeros follow: element i of line k is lines[k][i * stride],
+// times window[i] where there is a window.
+struct FourierInput {
+  const float* const* lines;  // kFourierLanes of them, of which the last may be repeated
+  int64_t count, stride;
+  const float* window;
+};
+// |X|, squared or not: frequency f of line k to lines[k][f * frequency].
+struct FourierOutput {
+  float* const* lines;
+  int count;  // of lines that are wanted
+  int64_t frequency;
+  bool squared;
+};
+
 class RealFourier {
  public:
   explicit RealFourier(int length);  // at least 1
   int length() const { return length_; }
   int bins() const { return length_ / 2 + 1; }
 
-  // in: length x kFourierLanes, which is overwritten; out: bins x kFourierLanes, |X| to the power of 2 or 1.
-  void magnitudes(Target target, float* in, float* out, bool squared) const;
+  void magnitudes(Target target, const FourierInput& in, const FourierOutput& out) const;
 
   // For kernels: 64-bit words length, elements of the complex transform, stages, words before the numbers, where the half turns
   // are among these, then of each stage radix, groups, span, where its twiddles and its roots are.

@@ -29,46 +29,49 @@ class HostSignals final : public SignalWork {
   void transform(const View& in, const View& out, const FourierLines& lines, std::shared_ptr<const RealFourier> transform,
                  std::shared_ptr<const std::vector<float>> window) override {
     const auto* from = in.as<const float>();
-    auto* to = out.as<float>();
-    const int64_t n = in.volume(), bins = transform->bins();
+    const int64_t n = in.volume(), reach = (lines.length - 1) * lines.in_stride;
     const Target target = best_target();
-    thread_local std::vector<float> elements, result;
-    elements.resize(static_cast<size_t>(transform->length()) * kFourierLanes);
-    result.resize(static_cast<size_t>(bins) * kFourierLanes);
+    std::vector<float> outside;  // lines that leave the signal, put together
+    const float* line_in[kFourierLanes];
+    float* line_out[kFourierLanes];
+    // Where lines become columns, as many at a time as rows of the output take without each on a page of its own.
+    const bool columns = lines.inner == 1 && lines.out_outer == 1;
+    thread_local std::vector<float> tile;
+    if (columns) tile.resize(static_cast<size_t>(transform->bins()) * kColumns);
     for (int64_t l = 0; l < lines.count; l += kFourierLanes) {
       const int some = static_cast<int>(std::min<int64_t>(kFourierLanes, lines.count - l));
-      std::fill(elements.begin(), elements.end(), 0.0f);
-      for (int k = 0; k < some; ++k) load(from, n, lines, l + k, window ? window->data() : nullptr, &elements[k]);
-      transform->magnitudes(target, elements.data(), result.data(), lines.squared);
-      if (lines.inner == 1 && lines.out_outer == 1) {  // lines are neighbors
-        for (int64_t f = 0; f < bins; ++f) std::copy_n(&result[f * kFourierLanes], some, to + f * lines.out_stride + l);
-        continue;
-      }
+      int64_t begin[kFourierLanes];
+      bool inside = true;
       for (int k = 0; k < some; ++k) {
-        float* line = to + (l + k) / lines.inner * lines.out_outer + (l + k) % lines.inner * lines.out_inner;
-        for (int64_t f = 0; f < bins; ++f) line[f * lines.out_stride] = result[f * kFourierLanes + k];
+        const int64_t outer = (l + k) / lines.inner, inner = (l + k) % lines.inner;
+        begin[k] = lines.begin + outer * lines.in_outer + inner * lines.in_inner;
+        inside = inside && begin[k] >= 0 && begin[k] + reach < n;
+        line_out[k] = columns ? &tile[(l + k) % kColumns] : out.as<float>() + outer * lines.out_outer + inner * lines.out_inner;
+      }
+      if (!inside) outside.resize(static_cast<size_t>(lines.length) * kFourierLanes);
+      for (int k = 0; k < some; ++k) {
+        line_in[k] = inside ? from + begin[k] : &outside[k * lines.length];
+        if (!inside) gather(from, n, lines, begin[k], &outside[k * lines.length]);
+      }
+      std::fill(line_in + some, line_in + kFourierLanes, line_in[some - 1]);
+      transform->magnitudes(target, {line_in, lines.length, inside ? lines.in_stride : 1, window ? window->data() : nullptr},
+                            {line_out, some, columns ? kColumns : lines.out_stride, lines.squared});
+      if (const int64_t done = l + some; columns && (done % kColumns == 0 || done == lines.count)) {
+        const int64_t first = (done - 1) / kColumns * kColumns;
+        for (int64_t f = 0; f < transform->bins(); ++f)
+          std::copy_n(&tile[f * kColumns], done - first, out.as<float>() + f * lines.out_stride + first);
       }
     }
   }
 
  private:
-  // A line into every kFourierLanes-th element.
-  static void load(const float* from, int64_t n, const FourierLines& lines, int64_t l, const float* window, float* to) {
-    const int64_t begin = lines.begin + l / lines.inner * lines.in_outer + l % lines.inner * lines.in_inner, stride = lines.in_stride;
-    if (begin >= 0 && begin + (lines.length - 1) * stride < n) {
-      if (window)
-        for (int64_t i = 0; i < lines.length; ++i) to[i * kFourierLanes] = from[begin + i * stride] * window[i];
-      else
-        for (int64_t i = 0; i < lines.length; ++i) to[i * kFourierLanes] = from[begin + i * stride];
-      return;
-    }
+  static constexpr int64_t kColumns = 8 * kFourierLanes;
+
+  // The elements of a line that begins at `begin`.
+  static void gather(const float* from, int64_t n, const FourierLines& lines, int64_t begin, float* to) {
     for (int64_t i = 0; i < lines.length; ++i) {
-      int64_t at = begin + i * stride;
-      if (at < 0 || at >= n) {
-        if (!lines.mirrored) continue;
-        at = Mirror::place(at, n);
-      }
-      to[i * kFourierLanes] = window ? from[at] * window[i] : from[at];
+      const int64_t at = begin + i * lines.in_stride;
+      to[i] = at >= 0 && at < n ? from[at] : lines.mirrored ? from[Mirror::place(at, n)] : 0.0f;
     }
   }
 };
