@@ -184,6 +184,10 @@ class Pipeline:
     def _start(self):
         for node, (function, line) in self._functions.items():
             function.start(self._graph.name_of(node), line, self._given)
+        for source in self._sources.values():
+            begin = getattr(source, "begin_workers", None)  # now: fork() and threads do not go together
+            if begin:
+                begin()
         self._pipeline = self._runner(self._graph, int(self._given["num_threads"] or 0), self._depth)
         self._built = True
         _alive.add(self)
@@ -425,8 +429,11 @@ class Pipeline:
         return self._pipeline.statistics()
 
     def external_source_shm_statistics(self):
-        """Empty: worker processes hand their samples over through pipes."""
-        return {}
+        """Bytes of the slots of shared memory that the processes of parallel external sources write to: "capacities", and
+        "per_sample_capacities", of the samples of one call each."""
+        sources = [s for s in self._sources.values() if hasattr(s, "capacities")]
+        capacities = [(c, s.samples) for s in sources for c in s.capacities()]
+        return {"capacities": [c for c, _ in capacities], "per_sample_capacities": [c // n for c, n in capacities]}
 
     def left_out(self):
         """Samples that on_error="skip" or "replace" left out: (epoch, position, file or record, why)."""

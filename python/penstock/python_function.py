@@ -101,6 +101,7 @@ class Function:
     def start(self, name, line, given):
         """Before the pipeline's threads begin. given: the pipeline's arguments."""
         self.name, self.line = name, line
+        self.stop_workers()
         if self.processes:
             from .workers import FunctionWorkers
             self.pool = FunctionWorkers(self.op, self.function, self.workers, given)
@@ -108,6 +109,11 @@ class Function:
         elif self.workers > 1 and not self.per_batch:
             from concurrent.futures import ThreadPoolExecutor
             self.threads = ThreadPoolExecutor(self.workers, thread_name_prefix=f"penstock-{name}")
+
+    def cancel(self):
+        """Ends a call on another thread that waits for a process."""
+        if self.pool is not None:
+            self.pool.cancel()
 
     def stop_workers(self):
         threads, pool, self.threads, self.pool = self.threads, self.pool, None, None

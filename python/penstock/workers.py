@@ -1,170 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
-"""external_source(parallel=True): the user's callable or iterable in processes of its own, some batches ahead."""
+"""external_source(parallel=True) and functions in processes: which tasks the workers get, and what becomes of the answers."""
 import collections
-import importlib
-import os
-import threading
-import time
 
-from .sources import IterableSource, make_source
-
-_function = None  # of a worker process: the user's callable
-_iterable = None  # of a worker process: the source over the user's iterable
+from .sources import IterableSource
+from .worker_pool import WorkerError, WorkerPool, raised
+from .worker_process import Calls, Items
 
 
-def _loaded(sent):
-    """What _Workers._sent() made of the user's object."""
-    module, data, options = sent
-    return importlib.import_module(module).loads(data, **options) if module else data
-
-
-def _end_with(parent):
-    """Ends this process soon after its parent: one that is killed cannot tell its workers, who would wait for ever."""
-    def watch():
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-    threading.Thread(target=watch, name="penstock-parent", daemon=True).start()
-
-
-def _begin_function(sent, parent):
-    global _function
-    _end_with(parent)
-    _function = _loaded(sent)
-
-
-def _begin_iterable(sent, parent, cycle):
-    global _iterable
-    _end_with(parent)
-    _iterable = make_source(_loaded(sent), None, cycle, True, None)
-
-
-def _call(arguments):
-    try:
-        return True, _portable(_function(*arguments))
-    except StopIteration:
-        return False, None
-
-
-def _next_item():
-    try:
-        return True, _portable(_iterable.item())
-    except StopIteration:
-        return False, None
-
-
-def _restart():
-    _iterable.reset()
-
-
-def _portable(result):
-    """Tensors and batches as NumPy arrays, which can be sent between processes."""
-    from . import _core
-    if isinstance(result, _core.Tensor):
-        return result.numpy()
-    if isinstance(result, _core.Batch):
-        return [t.numpy() for t in result]
-    if isinstance(result, tuple):
-        return tuple(_portable(r) for r in result)
-    if isinstance(result, list):
-        return [_portable(r) for r in result]
-    return result
-
-
-def parallel_source(made, source, cycle, given, depth):
+def parallel_source(made, source, cycle, given, depth, hint):
     """The parallel form of what make_source() made of `source`; `given`: the pipeline's arguments."""
     if isinstance(made, IterableSource):
         if not made.per_batch:
             raise TypeError("[external_source] parallel=True with an iterable or a generator function needs batch=True")
-        return ParallelIterable(made, source, cycle, given, depth)
+        return ParallelIterable(made, source, cycle, given, depth, hint)
     if made.arguments != 1:
         raise TypeError("[external_source] parallel=True needs a callable of exactly one argument")
-    return ParallelCallable(made, source, given, depth)
+    return ParallelCallable(made, source, given, depth, hint)
 
 
 class _Workers:
-    """A pool of processes, and the requests of the next `depth` batches that it works on."""
+    """A pool of processes, which is begun again where one of them was killed."""
 
     resumable = False
-    op, what = "external_source", "source"
+    op, what, role, options = "external_source", "source", Calls, ()
 
-    def __init__(self, made, source, count, given, depth):
-        self.made, self.user_source, self.count, self.method = made, source, count, given["py_start_method"]
-        self.pickler, self.depth, self.pool = given["py_callback_pickler"], max(1, int(depth)), None
-        self.ahead = collections.deque()
-
-    def _sent(self):
-        """The user's object as it is, or written by py_callback_pickler where it must cross to a new interpreter."""
-        if self.pickler is None or self.method == "fork":
-            return None, self.user_source, {}
-        pickler, writing, reading = (*self.pickler, {}, {})[:3] if isinstance(self.pickler, tuple) else (self.pickler, {}, {})
-        return pickler.__name__, pickler.dumps(self.user_source, **writing), reading
-
-    def _start(self, begin, *arguments):
-        import multiprocessing
-        import pickle
-        from concurrent.futures import ProcessPoolExecutor
-        pool = ProcessPoolExecutor(self.count, mp_context=multiprocessing.get_context(self.method), initializer=begin,
-                                   initargs=(self._sent(), os.getpid(), *arguments))
-        try:
-            list(pool.map(_ready, range(self.count)))
-        except (TypeError, AttributeError, pickle.PicklingError) as error:
-            raise TypeError(f"[{self.op}] the {self.what} cannot be sent to a worker process ({error}): give a function "
-                            "or a class of a module, py_callback_pickler, or py_start_method='fork'") from None
-        self.pool = pool
-
-    def _submit(self, function, *arguments):
-        return self._guarded(self.pool.submit, function, *arguments)
-
-    def _results(self, futures):
-        try:
-            return [self._guarded(f.result) for f in futures]
-        except BaseException:
-            self.ahead.clear()
-            raise
-
-    def _guarded(self, function, *arguments):
-        from concurrent.futures.process import BrokenProcessPool
-        try:
-            return function(*arguments)
-        except BrokenProcessPool:
-            self.stop_workers()
-            raise RuntimeError(f"[{self.op}] a worker process ended before it gave its result") from None
-
-    def stop_workers(self):
-        pool, self.pool = self.pool, None
-        self.ahead.clear()
-        if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-class ParallelCallable(_Workers):
-    """Calls with the numbers of the next batches in any process, results in order."""
-
-    def __init__(self, made, source, given, depth):
-        super().__init__(made, source, max(1, int(given["py_num_workers"] or 1)), given, depth)
-        self.resumable = made.resumable
+    def __init__(self, user_object, count, given):
+        self.user_object, self.given, self.count = user_object, given, max(1, int(count or 1))
+        self.pool, self.least = None, 0
 
     def start_workers(self, *_):
         if self.pool is None:
-            self._start(_begin_function)
+            self.pool = WorkerPool(self.op, self.what, self.user_object, self.role, self.options, self.count,
+                                   self.given["py_start_method"], self.given["py_callback_pickler"], self.least)
+
+    def begin_workers(self):
+        """Before the pipeline's threads begin, also after cancel()."""
+        if self.pool is not None:
+            self.pool.resume()
+        self.start_workers()
+
+    def cancel(self):
+        """Ends a call on another thread that waits for a worker; the pipeline is closing."""
+        if self.pool is not None:
+            self.pool.cancel()
+
+    def stop_workers(self):
+        pool, self.pool = self.pool, None
+        if pool is not None:
+            pool.stop()
+
+    def _done(self, task):
+        try:
+            return self.pool.wait(task)
+        except BaseException:
+            self.stop_workers()
+            raise
+
+
+class _Source(_Workers):
+    """depth: batches that are made ahead."""
+
+    def __init__(self, made, source, count, given, depth, hint):
+        super().__init__(source, count, given)
+        self.made, self.depth, self.ahead = made, max(1, int(depth)), collections.deque()
+        self.samples = -(-int(given["batch_size"] or 1) // (1 if made.per_batch else self.count))  # of one task
+        self.least = int(hint or 0) * self.samples
+
+    def stop_workers(self):
+        self.ahead.clear()
+        super().stop_workers()
+
+    def capacities(self):
+        """Bytes of each slot of shared memory that the processes write to."""
+        return self.pool.capacities() if self.pool is not None else []
+
+
+class ParallelCallable(_Source):
+    """Calls with the numbers of the next batches in any process, results in order."""
+
+    def __init__(self, made, source, given, depth, hint):
+        super().__init__(made, source, given["py_num_workers"], given, depth, hint)
+        self.resumable = made.resumable
 
     def next(self, iteration, in_epoch, epoch, batch_size):
         self.start_workers()
         if self.ahead and self.ahead[0][0] != (in_epoch, epoch):
-            self.ahead.clear()
+            self._forget()
         while len(self.ahead) <= self.depth:
             k = in_epoch + len(self.ahead)
             requests = self.made.requests(k, epoch, batch_size)
-            self.ahead.append(((k, epoch), [self._submit(_call, r) for r in requests]))
-        results = self._results(self.ahead.popleft()[1])
-        if not all(given for given, _ in results):
-            self.ahead.clear()
-            raise StopIteration
-        return self.made.assemble([value for _, value in results])
+            share = -(-len(requests) // self.count)
+            self.ahead.append(((k, epoch), [self.pool.submit(requests[i:i + share]) for i in range(0, len(requests), share)]))
+        tasks = [self._done(t) for t in self.ahead[0][1]]
+        self.ahead.popleft()
+        values = []
+        for task in tasks:
+            if task.errors:
+                raise raised(task.errors[0][1])
+            if task.stopped:
+                self._forget()
+                raise StopIteration
+            values += task.values
+        del task, tasks
+        return self.made.assemble(values)
+
+    def _forget(self):
+        self.ahead.clear()
+        if self.pool is not None:
+            self.pool.forget()
 
     def reset(self):
-        self.ahead.clear()
+        self._forget()
         self.made.reset()
 
     def state(self):
@@ -174,36 +120,39 @@ class ParallelCallable(_Workers):
         self.made.restore(text)
 
 
-class ParallelIterable(_Workers):
+class ParallelIterable(_Source):
     """One process that has the iterator, because its items come in their order; its state cannot be asked for."""
 
-    def __init__(self, made, source, cycle, given, depth):
-        super().__init__(made, source, 1, given, depth)
-        self.cycle, self.lost = cycle, False
+    role = Items
 
-    def start_workers(self, *_):
-        if self.lost:
-            raise RuntimeError("[external_source] the worker process with the source's iterator ended")
-        if self.pool is None:
-            self._start(_begin_iterable, self.cycle)
+    def __init__(self, made, source, cycle, given, depth, hint):
+        super().__init__(made, source, 1, given, depth, hint)
+        self.options, self.lost = (cycle,), False
 
     def next(self, iteration, in_epoch, epoch, batch_size):
+        if self.lost:
+            raise WorkerError("[external_source] the worker process with the source's iterator has ended: reset() begins again")
         self.start_workers()
         while len(self.ahead) <= self.depth:
-            self.ahead.append(self._submit(_next_item))
-        (given, item), = self._results([self.ahead.popleft()])
-        if not given:
+            self.ahead.append(self.pool.submit("item"))
+        task = self._done(self.ahead.popleft())
+        if task.errors:
+            raise raised(task.errors[0][1])
+        if task.stopped:
             self.ahead.clear()  # they all say the same
             raise StopIteration
-        return self.made.batches(item)
+        return self.made.batches(task.values[0])
 
     def stop_workers(self):
         self.lost |= self.pool is not None
         super().stop_workers()
 
     def reset(self):
+        self.lost = False
         if self.pool is not None:  # items that are ahead stay: those of a pass that goes on
-            self._results([self._submit(_restart)])
+            task = self._done(self.pool.submit("reset"))
+            if task.errors:
+                raise raised(task.errors[0][1])
 
     def state(self):
         return ""
@@ -218,29 +167,32 @@ class FunctionWorkers(_Workers):
     what = "function"
 
     def __init__(self, op, function, count, given):
-        super().__init__(None, function, count, given, 1)
+        super().__init__(function, count, given)
         self.op = op
-
-    def start_workers(self):
-        self._start(_begin_function)
 
     def call(self, *arguments):
         """One call, as the process gave its result or exception."""
-        return self._guarded(self._submit(_plain_call, arguments).result)
+        self.start_workers()
+        task = self._done(self.pool.submit([arguments]))
+        if task.errors:
+            raise raised(task.errors[0][1])
+        if task.stopped:
+            raise StopIteration
+        return task.values[0]
 
     def map(self, samples, results, errors):
-        """A call for each sample: results[i], or (i, exception) in `errors`."""
-        futures = [self._submit(_plain_call, s) for s in samples]
-        for i, future in enumerate(futures):
-            try:
-                results[i] = self._guarded(future.result)
-            except BaseException as error:
-                errors.append((i, error))
-
-
-def _plain_call(arguments):
-    return _portable(_function(*arguments))
-
-
-def _ready(_):
-    return True
+        """A call for each sample: results[i], or (i, exception) in `errors`. The first tasks have many samples, the last
+        few, so that all processes end together."""
+        self.start_workers()
+        tasks, begin = [], 0
+        while begin < len(samples):
+            left = len(samples) - begin
+            end = begin + max(1, len(samples) // (16 * self.count), left // (2 * self.count))
+            tasks.append((begin, self.pool.submit(samples[begin:end])))
+            begin = end
+        for begin, task in tasks:
+            self._done(task)
+            results[begin:begin + len(task.values)] = task.values
+            errors += [(begin + k, raised(e)) for k, e in task.errors]
+            if task.stopped:
+                errors.append((begin + len(task.values), StopIteration()))

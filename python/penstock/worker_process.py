@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs in a worker process of a pipeline: it takes tasks from the queue that all workers share and answers each."""
+import importlib
+import os
+import pickle
+import signal
+import socket
+import sys
+import threading
+import traceback
+
+from .shared_arrays import Receiver, Sender, receive, send
+
+STOP = b"stop"
+
+
+class Carried:
+    """The user's object on its way to a process. load() makes it there, where an error can still be told."""
+
+    def __init__(self, value, pickler=None):
+        self.value, self.data, self.module, self.options = value, None, "", {}
+        if pickler is not None:
+            pickler, writing, self.options = (*pickler, {}, {})[:3] if isinstance(pickler, tuple) else (pickler, {}, {})
+            self.value, self.module, self.data = None, pickler.__name__, pickler.dumps(value, **(writing or {}))
+
+    def __getstate__(self):
+        if self.data is not None:
+            return None, self.data, self.module, self.options or {}
+        from multiprocessing.reduction import ForkingPickler
+        return None, bytes(ForkingPickler.dumps(self.value)), "pickle", {}
+
+    def __setstate__(self, state):
+        self.value, self.data, self.module, self.options = state
+
+    def load(self):
+        return importlib.import_module(self.module).loads(self.data, **self.options) if self.module else self.value
+
+
+class Calls:
+    """Tasks: a list of arguments' tuples, one call each. StopIteration ends the task, and so does an error, unless it says
+    that the data of that call are bad."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def run(self, calls):
+        from ._core import DataError
+        values, errors = [], []
+        for k, arguments in enumerate(calls):
+            try:
+                values.append(self.function(*arguments))
+            except StopIteration:
+                return values, errors, True
+            except SystemExit:
+                raise
+            except BaseException as error:
+                values.append(None)
+                errors.append((k, written(error)))
+                if not isinstance(error, DataError):
+                    break
+        return values, errors, False
+
+
+class Items:
+    """Tasks: "item", the iterable's next one, and "reset"."""
+
+    def __init__(self, iterable, cycle):
+        from .sources import make_source
+        self.source = make_source(iterable, None, cycle, True, None)
+
+    def run(self, what):
+        try:
+            if what == "reset":
+                self.source.reset()
+                return [], [], False
+            return [self.source.item()], [], False
+        except StopIteration:
+            return [], [], True
+        except SystemExit:
+            raise
+        except BaseException as error:
+            return [], [(0, written(error))], False
+
+
+def written(error):
+    """(the exception pickled, where that works both ways; what it says; its traceback)"""
+    trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    try:
+        data = pickle.dumps(error)
+        pickle.loads(data)
+    except Exception:
+        data = None
+    return data, traceback.format_exception_only(type(error), error)[-1].strip(), trace
+
+
+class _Worker:
+    def __init__(self, queue, channel, least):
+        self.queue, self.channel = queue, channel
+        self.sender, self.receiver, self.tasks = Sender(least), Receiver(remembers=False), None
+
+    def answer(self, task, values, errors, stopped):
+        while True:  # which slots are free again
+            try:
+                data, _ = receive(self.channel, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                break
+            if not data:  # the pipeline is gone
+                raise SystemExit(0)
+            self.sender.release(pickle.loads(data))
+        answer = task, values, errors, stopped
+        try:
+            data, files, slot = self.sender.message(answer, self.receiver.released)
+        except Exception as error:  # what cannot be pickled, or has no room
+            answer = task, [], [(0, written(error))], False
+            data, files, slot = self.sender.message(answer, self.receiver.released)
+        send(self.channel, data, files)
+        self.sender.sent(slot)
+
+    def work(self):
+        while True:
+            data, files = receive(self.queue)
+            if data == STOP or not data:
+                return
+            (task, what), _ = self.receiver.value(data, files)
+            done = self.tasks.run(what)
+            del what
+            self.answer(task, *done)
+            del done
+
+
+def _end_with(parent):
+    """Ends this process with its parent: one that is killed cannot tell its workers, who would wait for ever."""
+    try:
+        watched = os.pidfd_open(parent)
+    except (AttributeError, OSError):
+        watched = None
+
+    def watch():
+        if watched is not None:
+            import select
+            poller = select.poll()
+            poller.register(watched, select.POLLIN)
+            poller.poll()
+        while os.getppid() == parent:
+            import time
+            time.sleep(0.5)
+        os._exit(1)
+    if os.getppid() != parent:
+        os._exit(1)
+    threading.Thread(target=watch, name="penstock-parent", daemon=True).start()
+
+
+def main(queue, channel, parent, carried, role, options, least):
+    """A worker's life. role, options: Calls or Items, and what it takes beside the user's object."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the pipeline ends this one
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _end_with(parent)
+    worker = _Worker(queue, channel, least)
+    try:
+        worker.tasks = role(carried.load(), *options)
+    except Exception as error:
+        worker.answer(-1, [], [(0, written(error))], False)
+        return
+    torch = sys.modules.get("torch")
+    if torch is not None:  # a pool of threads that was begun before fork() is not there; and there are other workers
+        torch.set_num_threads(1)
+    worker.answer(-1, [], [], False)
+    worker.work()
