@@ -141,7 +141,7 @@ def test_a_worker_that_is_killed_is_an_error(method):
     pipe = numbers(Squares(deadly=(6,)), num_workers=2, processes=True, py_start_method=method)
     pipe.run()
     begin = time.monotonic()
-    with pytest.raises(RuntimeError, match="a worker process ended"):
+    with pytest.raises(penstock.WorkerError, match=r"\[readers.dataset\] worker process \d+ of the data set 'Squares' was killed by SIGKILL"):
         pipe.run()
     waited = time.monotonic() - begin
     pipe.close()

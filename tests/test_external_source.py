@@ -257,7 +257,7 @@ def test_parallel_iterable_runs_in_one_other_process():
 def test_parallel_iterables_that_fail():
     with pytest.raises(KeyError, match="the user's own"):
         numbers(one_then_an_error, True, 3)
-    with pytest.raises(RuntimeError, match="a worker process ended"):
+    with pytest.raises(penstock.WorkerError, match="of the source 'one_then_an_end' ended with exit code 3"):
         numbers(one_then_an_end, True, 3)
     with pytest.raises(TypeError, match="needs batch=True"):
         numbers(three_batches, True, 1, batch=False)

@@ -221,8 +221,9 @@ def test_data_errors_follow_the_policy():
 
 def test_a_killed_worker_is_an_error():
     p = pipe(lambda x: fn.python_function(x, function=lambda v: os._exit(3), processes=True), IMAGES)
-    with pytest.raises(RuntimeError, match="a worker process ended before it gave its result"):
+    with pytest.raises(penstock.WorkerError, match=r"worker process \d+ of the function '<lambda>' ended with exit code 3 before it gave") as e:
         p.run()
+    assert e.value.exitcode == 3 and e.value.signal is None
     p.close()
 
 

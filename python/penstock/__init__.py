@@ -12,10 +12,11 @@ if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
     from . import control, math, plugin, storage, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
+    from .worker_pool import WorkerError
 
 __version__ = "0.1.0"
-__all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "FunctionError", "Pipeline", "Tensor", "batch", "fn", "newaxis", "per_sample",
-           "pipeline_def", "seed", "set_device_allocator", "tensor", "tfrecord", "types"]
+__all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "FunctionError", "Pipeline", "Tensor", "WorkerError", "batch", "fn", "newaxis",
+           "per_sample", "pipeline_def", "seed", "set_device_allocator", "tensor", "tfrecord", "types"]
 
 
 def __getattr__(name):
@@ -26,6 +27,9 @@ def __getattr__(name):
     if name == "FunctionError":
         from .python_function import FunctionError
         return FunctionError
+    if name == "WorkerError":
+        from .worker_pool import WorkerError
+        return WorkerError
     if name in ("control", "math", "pictures", "pipeline", "plugin", "python_function", "sources", "storage", "tensors", "tfrecord", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")

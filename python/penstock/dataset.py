@@ -10,6 +10,8 @@ class DatasetError(RuntimeError):
 class Items:
     """Samples by number. Picklable where the data set is; a process of its own gets it once."""
 
+    operator, noun = "readers.dataset", "data set"  # of errors that are about processes
+
     def __init__(self, dataset, keys, outputs, tolerant):
         self.dataset, self.keys, self.outputs, self.tolerant = dataset, keys, outputs, tolerant
         self.__name__ = type(dataset).__name__

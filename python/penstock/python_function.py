@@ -187,6 +187,8 @@ class Function:
             else:
                 returned = self.pool.call(*columns)
         except BaseException as error:
+            if self.pool is not None and self.pool.failed(error):
+                raise
             raise self._error(error) from error
         del columns
         parts = self._parts(returned, "")

@@ -263,13 +263,11 @@ class Receiver:
 
 
 def send(end, data, files=(), flags=0):
-    if files:
-        socket.send_fds(end, [data], files, flags)
-    else:
-        end.send(data, flags)
+    with_files = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack(f"{len(files)}i", *files))] if files else []
+    end.sendmsg([data], with_files, flags)
 
 
 def receive(end, flags=0):
     """(bytes, descriptors); no bytes: the other end is closed."""
-    data, files, _, _ = socket.recv_fds(end, MOST_BYTES, 1, flags | socket.MSG_CMSG_CLOEXEC)
-    return data, files
+    data, beside, _, _ = end.recvmsg(MOST_BYTES, socket.CMSG_SPACE(4), flags | socket.MSG_CMSG_CLOEXEC)
+    return data, [fd for _, _, packed in beside for fd in struct.unpack(f"{len(packed) // 4}i", packed)]

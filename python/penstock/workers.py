@@ -168,7 +168,7 @@ class FunctionWorkers(_Workers):
 
     def __init__(self, op, function, count, given):
         super().__init__(function, count, given)
-        self.op = op
+        self.op, self.what = getattr(function, "operator", op), getattr(function, "noun", "function")
 
     def call(self, *arguments):
         """One call, as the process gave its result or exception."""
@@ -179,6 +179,10 @@ class FunctionWorkers(_Workers):
         if task.stopped:
             raise StopIteration
         return task.values[0]
+
+    def failed(self, error):
+        """Whether this is about the processes and not from the function."""
+        return self.pool is None and isinstance(error, WorkerError)
 
     def map(self, samples, results, errors):
         """A call for each sample: results[i], or (i, exception) in `errors`. The first tasks have many samples, the last

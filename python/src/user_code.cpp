@@ -45,6 +45,15 @@ class UserCode {
     object_.reset();
     errors_->clear();
   }
+  // Of sources and functions that wait for processes; from any thread.
+  void cancel() {
+    if (!Py_IsInitialized()) return;
+    nb::gil_scoped_acquire gil;
+    try {
+      if (nb::hasattr(object_, "cancel")) object_.attr("cancel")();
+    } catch (nb::python_error&) {  // nobody is there to take it
+    }
+  }
   template <class F> auto run(F&& f) -> decltype(f(std::declval<nb::object&>())) {
     nb::gil_scoped_acquire gil;
     InsideUserCode inside;
@@ -76,6 +85,7 @@ class PythonFeed final : public ExternalFeed {
   void reset() override {
     source_.run([&](nb::object& o) { return o.attr("reset")(), 0; });
   }
+  void cancel() override { source_.cancel(); }
   bool resumable() const override { return resumable_; }
   std::string state() const override {
     return source_.run([&](nb::object& o) { return nb::cast<std::string>(o.attr("state")()); });
@@ -106,6 +116,7 @@ class PythonCallback final : public Callback {
       return batches;
     });
   }
+  void cancel() override { function_.cancel(); }
 
  private:
   UserCode function_;

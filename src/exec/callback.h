@@ -23,6 +23,7 @@ class Callback {
   // One batch per output, each of request.size samples. On a thread that belongs to the node alone: it may wait for
   // anything. `bad` takes samples whose data are at fault; what is given for them is not used.
   virtual std::vector<Batch> call(const CallRequest& request, std::vector<SampleError>& bad) = 0;
+  virtual void cancel() {}  // ends a call that waits: the pipeline is closing
 };
 
 // A function that waits for nobody and locks nothing (numba_function): the threads of the pipeline run it themselves.

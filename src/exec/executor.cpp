@@ -138,6 +138,12 @@ Executor::~Executor() {
   }
   for (auto& [id, s] : sources_)
     if (auto* e = dynamic_cast<ExternalSource*>(s.get())) e->feed()->cancel();
+  {
+    std::unique_lock lock(mutex_);
+    const auto callbacks = callbacks_;
+    lock.unlock();
+    for (const auto& [node, callback] : callbacks) callback->cancel();
+  }
   stop();
 }
 
