@@ -184,10 +184,7 @@ class Pipeline:
     def _start(self):
         for node, (function, line) in self._functions.items():
             function.start(self._graph.name_of(node), line, self._given)
-        for source in self._sources.values():
-            begin = getattr(source, "begin_workers", None)  # now: fork() and threads do not go together
-            if begin:
-                begin()
+        self.start_py_workers()
         self._pipeline = self._runner(self._graph, int(self._given["num_threads"] or 0), self._depth)
         self._built = True
         _alive.add(self)
@@ -227,9 +224,9 @@ class Pipeline:
     def start_py_workers(self):
         """Starts the worker processes of parallel external sources; needed before threads or a GPU are used."""
         for source in self._sources.values():
-            start = getattr(source, "start_workers", None)
+            start = getattr(source, "begin_workers", None)
             if start:
-                start(self._given["py_num_workers"], self._given["py_start_method"])
+                start()
 
     def close(self):
         """Ends the pipeline's threads and gives its memory back; batches that were handed out stay."""
@@ -429,11 +426,9 @@ class Pipeline:
         return self._pipeline.statistics()
 
     def external_source_shm_statistics(self):
-        """Bytes of the slots of shared memory that the processes of parallel external sources write to: "capacities", and
-        "per_sample_capacities", of the samples of one call each."""
-        sources = [s for s in self._sources.values() if hasattr(s, "capacities")]
-        capacities = [(c, s.samples) for s in sources for c in s.capacities()]
-        return {"capacities": [c for c, _ in capacities], "per_sample_capacities": [c // n for c, n in capacities]}
+        """Bytes of the shared memory that worker processes have written to: its "capacities", and "per_sample_capacities"."""
+        from .workers import capacities
+        return capacities(self._sources.values())
 
     def left_out(self):
         """Samples that on_error="skip" or "replace" left out: (epoch, position, file or record, why)."""

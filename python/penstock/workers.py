@@ -18,6 +18,12 @@ def parallel_source(made, source, cycle, given, depth, hint):
     return ParallelCallable(made, source, given, depth, hint)
 
 
+def capacities(sources):
+    """Of the slots of shared memory of parallel sources, and of one sample's part in them."""
+    slots = [(c, s.samples) for s in sources if hasattr(s, "capacities") for c in s.capacities()]
+    return {"capacities": [c for c, _ in slots], "per_sample_capacities": [c // n for c, n in slots]}
+
+
 class _Workers:
     """A pool of processes, which is begun again where one of them was killed."""
 
