@@ -36,6 +36,7 @@ NO_ARRAYS = {
     "readers.fits": "reads files: test_fits.py",
     "readers.nemo_asr": "reads files: test_nemo_asr.py",
     "readers.indices": "an order alone: test_dataset_source.py",
+    "readers.mix": "reads through readers: test_readers_mix.py",
     "experimental.readers.video": "reads files: test_video_readers.py",
     "external_source": "carries every pipeline of these tests",
     "decoders.audio": "takes files: test_audio.py compares with libsndfile and DALI",

@@ -120,6 +120,8 @@ class DebugGraph:
             (reads or self.run.is_random(op))
         if drawn:
             self.open.add(index)
+        if inputs and self.run.is_source(op):  # a mix reads its readers itself
+            self.waiting = [i for i in self.waiting if i not in {v.node for v in inputs}]
         if self.run.is_source(op) or (op == "constant" and not inputs) or drawn:
             self.waiting.append(index)  # it is of the samples that it is first used with
         elif not self.run.calls_back(op):  # the function is not known yet: graph.add_call() says evaluate()
@@ -433,10 +435,10 @@ class DebugRun:
         return self.schemas[op]
 
     def is_source(self, op):
-        return self._schema(op)["family"] == "source" and self._schema(op)["max_inputs"] == 0
+        return self._schema(op)["family"] == "source" and not self.calls_back(op)
 
     def calls_back(self, op):
-        return self._schema(op)["family"] == "source" and self._schema(op)["max_inputs"] > 0
+        return self._schema(op)["family"] == "source" and self._schema(op)["max_inputs"] > 0 and not op.startswith("readers.")
 
     def is_random(self, op):
         return self._schema(op)["random"]
@@ -446,12 +448,12 @@ class DebugRun:
     def next_of(self, index, record):
         """(batches, origins, whether its samples name those of the pipeline) of a source: a pipeline of its own."""
         begin = time.perf_counter()
-        op, _, arguments, name, seed, line, outputs, types, device = record
+        op, line = record[0], record[5]
         if index not in self.sources:
             alone = _core.Graph()
             alone.set_seed(self.given["seed"])
-            alone.add(op, [], arguments, name, seed, line, outputs, types, device)
-            alone.set_outputs([_core.NodeRef(0, k) for k in range(alone.outputs_of(0))])
+            last = self._add_alone(alone, record)
+            alone.set_outputs([_core.NodeRef(last, k) for k in range(alone.outputs_of(last))])
             source = self.pipeline._runner(alone, 1, 1)
             if index in self.pipeline._sources:
                 source.set_source(0, self.pipeline._sources[index])
@@ -471,6 +473,12 @@ class DebugRun:
             self.consumed = consumed
         self.timed(index, op, line, time.perf_counter() - begin, len(origins))
         return batches, origins, self.primary[0] == index
+
+    def _add_alone(self, alone, record):
+        """The node of a source in a graph of its own, with the readers that it mixes."""
+        op, inputs, *rest = record
+        made = {n: self._add_alone(alone, self.pipeline._graph.records[n]) for n in dict.fromkeys(v.node for v in inputs)}
+        return alone.add(op, [_core.NodeRef(made[v.node], v.output) for v in inputs], *rest)
 
     def feed(self, node, batches):
         self.feeds[node if isinstance(node, str) else self.pipeline._graph.name_of(node)].append(batches)

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-static constexpr std::array<const char*, 3> shuffle_names{"none", "once", "every_epoch"};
+static constexpr std::array<const char*, 4> shuffle_names{"none", "once", "every_epoch", "dealt"};
 
 static const char* name_of(Shuffle shuffle) { return shuffle_names[static_cast<size_t>(shuffle)]; }
 

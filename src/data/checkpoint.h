@@ -11,6 +11,7 @@ enum class Shuffle {
   none,         // the order of the list
   once,         // one permutation for all epochs
   every_epoch,  // another permutation in each epoch
+  dealt,        // the order of the list, dealt to the ranks one by one as a shuffled one is
 };
 
 // What must be the same for a state to mean the same samples. Number of ranks, batch size and folder may change.

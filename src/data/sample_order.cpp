@@ -110,7 +110,7 @@ int64_t SampleOrder::through_legs(size_t legs, int64_t place) const {
 int64_t SampleOrder::index_at(uint64_t epoch, int64_t position) const {
   const int64_t n = settings_.size;
   if (position < 0 || position >= n) fail(ErrorKind::internal, "position {} of an epoch of {}", position, n);
-  if (settings_.shuffle == Shuffle::none) return position;
+  if (settings_.shuffle == Shuffle::none || settings_.shuffle == Shuffle::dealt) return position;
   const uint32_t turn = settings_.shuffle == Shuffle::every_epoch ? static_cast<uint32_t>(epoch) : 0;
   if (!settings_.stick_to_shard) return Permutation(n, settings_.seed, turn)(position);
   // Each shard is shuffled within itself. After a change of the number of ranks the epoch ends as it was begun.

@@ -72,8 +72,9 @@ Executor::Executor(Graph g, PipelineOptions o)
     pool = own.get();
     options.memory = own;
   }
+  const auto owners = owners_of_readers(graph);
   for (const auto& n : graph.nodes()) {
-    if (info_of(n).family != Family::source || calls_back(n)) continue;
+    if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
     sources_[n.id] = make_source(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();
     if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
@@ -185,8 +186,10 @@ void Executor::add_index_statistics(PipelineStatistics& s) const {
 }
 
 Source* Executor::source_or_null(int node) {
-  auto it = sources_.find(node);
-  return it == sources_.end() ? nullptr : it->second.get();
+  if (auto it = sources_.find(node); it != sources_.end()) return it->second.get();
+  for (auto& [id, s] : sources_)
+    if (Source* reader = s->mixed(node)) return reader;
+  return nullptr;
 }
 
 bool Executor::forked() const { return process_ != getpid(); }

@@ -55,7 +55,8 @@ void ReaderSource::announce_what_follows(int batch_size) {
   for (; announced_ < int64_t{2} * batch_size; ++announced_) {
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // of a shard without samples
-    ranges_of(order_->at(ahead_.epoch, ahead_.taken++).index, ranges_);
+    ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
+    ++ahead_.taken;
   }
   if (ranges_.empty()) return;
   if (!read_ahead_) read_ahead_ = std::make_unique<ReadAhead>();
@@ -71,12 +72,14 @@ void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
   while (announced_ < 2 * batch_size || (bytes < kBytes && announced_ < kMostSamples)) {
     const size_t before = ranges_.size();
     if (mode == EpochMode::stream) {
-      ranges_of(order_->next(ahead_, batch_size).index, ranges_);
+      const OrderedSample s = order_->next(ahead_, batch_size);
+      ranges_of(index_of(ahead_.epoch, s), ranges_);
     } else {
       const int64_t length = order_->length(ahead_.epoch);
       if (ahead_.taken >= length - (mode == EpochMode::drop ? length % batch_size : 0)) ahead_ = {ahead_.epoch + 1, 0};
       if (order_->length(ahead_.epoch) <= (mode == EpochMode::drop ? batch_size - 1 : 0)) break;
-      ranges_of(order_->at(ahead_.epoch, ahead_.taken++).index, ranges_);
+      ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
+      ++ahead_.taken;
     }
     ++announced_;
     for (size_t i = before; i < ranges_.size(); ++i) bytes += ranges_[i].length < 0 ? kFile : ranges_[i].length;
@@ -109,17 +112,10 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
   it.indices[node].resize(n);
   if (primary) it.origin.resize(n);
   for (int i = 0; i < n; ++i) {
-    OrderedSample s;
-    uint64_t epoch = cursor_.epoch;
-    if (mode == EpochMode::stream) {
-      const auto before = cursor_;
-      s = order_->next(cursor_, batch_size);
-      epoch = cursor_.taken == 1 ? cursor_.epoch : before.epoch;
-    } else {
-      s = order_->at(cursor_.epoch, cursor_.taken++);
-    }
-    SampleOrigin o{epoch, static_cast<uint64_t>(s.position), s.index, source_of(s.index)};
-    put(it, node, i, s.index, o.path);
+    const OrderedSample s = mode == EpochMode::stream ? order_->next(cursor_, batch_size) : order_->at(cursor_.epoch, cursor_.taken++);
+    const int64_t index = index_of(cursor_.epoch, s);
+    SampleOrigin o{cursor_.epoch, static_cast<uint64_t>(s.position), index, source_of(index)};
+    put(it, node, i, index, o.path);
     if (primary) it.origin[i] = std::move(o);
   }
   const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
@@ -129,11 +125,14 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
   return n;
 }
 
+int64_t ReaderSource::index_instead(uint64_t epoch, int64_t position, int64_t, uint32_t attempt) const {
+  const int64_t other = replacement_position(settings_.seed, epoch, position % settings_.size, attempt, settings_.size);
+  return order_->index_at(epoch, other);
+}
+
 bool ReaderSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
   SampleOrigin& o = it.origin[i];
-  const int64_t position = replacement_position(settings_.seed, o.epoch, static_cast<int64_t>(o.position) % settings_.size,
-                                                attempt, settings_.size);
-  o.index = order_->index_at(o.epoch, position);
+  o.index = index_instead(o.epoch, static_cast<int64_t>(o.position), o.index, attempt);
   o.path = source_of(o.index);
   put(it, node, i, o.index, o.path);
   return true;

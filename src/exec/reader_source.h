@@ -54,8 +54,14 @@ class ReaderSource : public Source {
 
  protected:
   explicit ReaderSource(const ReaderOptions& options);
+  friend class MixSource;
   // What a reader must call once it knows its data.
   void open(const Graph& graph, int64_t size, uint64_t list_hash);
+  // The sample of the data set that the order gives for a place of the epoch.
+  virtual int64_t index_of(uint64_t /*epoch*/, const OrderedSample& s) const { return s.index; }
+  // Another one in its place, where it cannot be read.
+  virtual int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const;
+  virtual void begin(SampleOrder order);
 
   // Empty values of the outputs for `samples` samples, with their types.
   virtual std::vector<Batch> make_outputs(int samples) const = 0;
@@ -68,7 +74,6 @@ class ReaderSource : public Source {
   virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
-  void begin(SampleOrder order);
   void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size);
   void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;

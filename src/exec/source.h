@@ -33,8 +33,9 @@ class Source {
   virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
   virtual void loaded(Iteration&, int /*node*/) const {}  // all samples of the batch
   virtual int loaded_together() const { return 8; }        // samples that one thread loads at once: they may be short
-  void set_threads(int n) { threads_ = n; }                // of the pipeline
-  void set_memory(std::shared_ptr<MemoryResource> memory) { memory_ = std::move(memory); }  // for what is loaded
+  virtual void set_threads(int n) { threads_ = n; }        // of the pipeline
+  virtual void set_memory(std::shared_ptr<MemoryResource> memory) { memory_ = std::move(memory); }  // for what is loaded
+  virtual Source* mixed(int /*node*/) { return nullptr; }  // a reader that this one mixes with others
   virtual bool at_end_of_epoch() const { return false; }  // behind the last next()
   virtual std::string data_set() const { return {}; }  // the folder that holds its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }

@@ -50,7 +50,7 @@ int Graph::add(Node node) {
       if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
     for (const auto& in : node.inputs) check_visible(in, node.region);
     for (const auto& [name, in] : node.per_sample) check_visible(in, node.region);
-    if (info.family == Family::source && info.max_inputs == 0 && node.region != 0)
+    if (info.family == Family::source && !calls_back(node) && node.region != 0)
       bad_argument("a source of samples cannot stand inside of a condition or loop: make it before");
     if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
       bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
@@ -66,6 +66,7 @@ int Graph::add(Node node) {
       bad_argument("gives {} outputs, not {}", outputs, node.outputs);
     join_domains(node);
     node.id = static_cast<int>(nodes_.size());  // constants may have come in front of it
+    if (mixes(node)) node.types = mixed_types(*this, node);
     if (node.types.empty()) infer(*this, node);
   } catch (Error& e) {
     if (e.op.empty()) e.op = node.op;

@@ -2,6 +2,7 @@
 // A pipeline as data: nodes and values, in nested regions, on domains. Built by Python or C++, saved as JSON.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,9 +93,11 @@ int64_t constant_of(const Node& n, const char* name, int64_t otherwise);
 size_t deciding_inputs(const Node& n);
 // "the variable 'x'", for messages.
 std::string variable_of(const Node& n, size_t output);
+inline bool mixes(const Node& n);
 // All values that a node reads, in its bodies' results too.
 template <class F> void for_each_read(const Node& n, F&& f) {
-  for (const auto& v : n.inputs) f(v);
+  if (!mixes(n))
+    for (const auto& v : n.inputs) f(v);
   for (const auto& [name, v] : n.per_sample) f(v);
   for (const auto& v : n.results)
     if (v.node >= 0) f(v);
@@ -110,7 +113,13 @@ inline bool gives_size(const Node& n) {
 // Whether the node calls a function of the user's program: it reads values as operators do and makes new ones as sources do.
 inline bool calls_back(const Node& n) {
   const OpInfo& info = info_of(n);
-  return info.family == Family::source && info.max_inputs > 0;
+  return info.family == Family::source && info.max_inputs > 0 && !info.loads_samples;
+}
+
+// Whether the node mixes readers: its inputs name their outputs, and it does their reading itself.
+inline bool mixes(const Node& n) {
+  const OpInfo& info = info_of(n);
+  return info.family == Family::source && info.max_inputs > 0 && info.loads_samples;
 }
 
 struct Planning;
@@ -191,5 +200,18 @@ class Graph {
 std::string to_text(const ValueType& t);  // "uint8 HWC"
 // Whether a value is names of files that a reader hands out, until somebody reads them.
 bool names_files(const Graph& g, ValueRef v);
+
+// A reader that a node mixes with others, and its outputs that the node hands on (graph/mixing.cpp).
+struct MixedReader {
+  int node;
+  std::vector<int> outputs;
+};
+// Of a node that mixes: in the order of its inputs. Error (argument, type), with names and lines, where they do not fit
+// together.
+std::vector<MixedReader> mixed_readers(const Graph& g, const Node& n);
+// What the node's outputs are, as far as their readers say it.
+std::vector<ValueType> mixed_types(const Graph& g, const Node& n);
+// The readers that belong to a mix, by node, and the mix of each.
+std::map<int, int> owners_of_readers(const Graph& g);
 
 }  // namespace penstock

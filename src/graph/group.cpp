@@ -13,7 +13,7 @@ Step step_of(const Node& n, Step::Kind kind) {
   Step s;
   s.kind = kind;
   s.nodes = {n.id};
-  s.inputs = n.inputs;
+  if (!mixes(n)) s.inputs = n.inputs;
   s.gpu = kind != Step::Kind::control && n.device == "gpu";
   if (kind == Step::Kind::stage || s.gpu) s.output = {n.id, 0};
   return s;

@@ -23,6 +23,14 @@ void need_calls(Planning& p) {
   }
 }
 
+// A mix reads its readers itself, at its own pace.
+[[noreturn]] void refuse_second_use(const Graph& g, int owner, const Node& reader) {
+  Error e(ErrorKind::argument, fmt::format("'{}' ({}) is mixed here and cannot be read by itself too: make another reader for that",
+                                           reader.name, reader.user_line));
+  e.op = g.node(owner).op, e.user_line = g.node(owner).user_line;
+  throw e;
+}
+
 }  // namespace
 
 void prune(Planning& p) {
@@ -30,8 +38,14 @@ void prune(Planning& p) {
   p.needed.assign(nodes.size(), 0);
   for (const auto& o : p.outputs) p.needed[o.node] = 1;
   need_calls(p);
+  const auto owners = owners_of_readers(p.graph);
   for (size_t i = nodes.size(); i-- > 0;) {
-    if (info_of(nodes[i]).family == Family::source && !calls_back(nodes[i])) p.needed[i] = 1;
+    const auto owner = owners.find(nodes[i].id);
+    if (owner == owners.end()) {
+      if (info_of(nodes[i]).family == Family::source && !calls_back(nodes[i])) p.needed[i] = 1;
+    } else if (p.needed[i]) {
+      refuse_second_use(p.graph, owner->second, nodes[i]);
+    }
     if (!p.needed[i]) continue;
     for_each_read(nodes[i], [&](ValueRef v) { p.needed[v.node] = 1; });
   }

@@ -74,3 +74,16 @@ def _dataset(dataset, **arguments):
 
 _dataset.__name__, _dataset.__doc__ = "dataset", "Samples of an object with __len__ and __getitem__; help(penstock.dataset.dataset)."
 _module("readers").dataset = _dataset
+
+
+def _mix(sources, weights=None, *, _read=_module("readers").mix, **arguments):
+    from ..mixing import mix as call
+    return call(_read, sources, weights, **arguments)
+
+
+_mix.__name__ = "mix"
+_mix.__doc__ = """sources: a list with what each reader's call gives: a value, a list or a dict of values, as many in each.
+The result has the same form; with source_ids=True there is one value more.
+
+""" + (_module("readers").mix.__doc__ or "")
+_module("readers").mix = _mix

@@ -427,6 +427,38 @@ def lmdb(
     """
     ...
 
+def mix(
+    sources: Sequence[Any],
+    weights: float | Sequence[float] = [],
+    stop: str = 'first',
+    size: int = 0,
+    source_ids: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    pad_last_batch: bool = False,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Mixes readers by weight: each sample is one of the source that the epoch's order says.
+
+    Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of them. Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape (1,)). An epoch holds each source's exact share, spread evenly in random order. A source whose samples are all read begins anew with its next epoch's order, and goes on there in the mix's next epoch: no sample is read twice before all of its source are read once. Shards and padding are the mix's; each source says itself whether it is shuffled.
+
+    Arguments:
+        weights: How often each source is read, in any unit; default: as often as it has samples, so that an epoch holds each sample of each source once.
+        stop: Where weights are given: an epoch ends with the "first" source whose samples are all read, or when those of "all" are.
+        size: Samples in an epoch, instead of stop.
+        num_outputs: Values that are taken of each reader.
+        source_ids: One more output: the number of the sample's source, int32 of shape (1,).
+        num_shards: Number of parts that the mix is cut into.
+        shard_id: The part that this pipeline reads.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        seed: Seed of the order, and of sources that have none; default: the pipeline's.
+    """
+    ...
+
 def mxnet(
     *,
     path: str | Sequence[str],

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// readers.mix: samples of several readers, by weight.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "data/hash.h"
+#include "data/mix_order.h"
+#include "data/remote.h"
+#include "exec/reader_source.h"
+#include "exec/sample_lists.h"
+
+namespace penstock {
+
+namespace {
+
+struct ReadersMix : ReaderOptions {
+  std::vector<double> weights;
+  std::string stop = "first";
+  int64_t size = 0, num_outputs = 1;
+  bool source_ids = false;
+  int count_outputs() const { return static_cast<int>(num_outputs) + source_ids; }
+  void infer(std::span<const ValueType>, std::span<ValueType>) const {}  // the graph says it of its readers
+
+  static Schema<ReadersMix> schema() {
+    using Op = ReadersMix;
+    return Schema<Op>("readers.mix",
+                      "Mixes readers by weight: each sample is one of the source that the epoch's order says.\n\n"
+                      "Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of them. "
+                      "Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape (1,)). An "
+                      "epoch holds each source's exact share, spread evenly in random order. A source whose samples are all read "
+                      "begins anew with its next epoch's order, and goes on there in the mix's next epoch: no sample is read "
+                      "twice before all of its source are read once. Shards and padding are the mix's; each source says itself "
+                      "whether it is shuffled.")
+        .inputs(1, 1 << 15).loads_samples()
+        .arg("weights", &Op::weights, "How often each source is read, in any unit; default: as often as it has samples, so that "
+             "an epoch holds each sample of each source once.")
+        .arg("stop", &Op::stop, "Where weights are given: an epoch ends with the \"first\" source whose samples are all read, or "
+             "when those of \"all\" are.")
+        .arg("size", &Op::size, "Samples in an epoch, instead of stop.", at_least(0))
+        .arg("num_outputs", &Op::num_outputs, "Values that are taken of each reader.", at_least(1))
+        .arg("source_ids", &Op::source_ids, "One more output: the number of the sample's source, int32 of shape (1,).")
+        .arg("num_shards", &Op::num_shards, "Number of parts that the mix is cut into.", at_least(1))
+        .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
+        .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
+        .arg("seed", &Op::seed, "Seed of the order, and of sources that have none; default: the pipeline's.");
+  }
+};
+PENSTOCK_OPERATOR(ReadersMix);
+
+}  // namespace
+
+// Values of each reader stand in the iteration beside the mix's: as many samples in each, of which every one is filled in
+// one reader's. So what takes samples away takes them everywhere.
+class MixSource final : public ReaderSource {
+ public:
+  MixSource(const Graph& g, const Node& n, const ReadersMix& a);
+  void load(Iteration& it, int node, int i) const override;
+  void loaded(Iteration& it, int node) const override;
+  int loaded_together() const override;
+  void set_threads(int n) override;
+  void set_memory(std::shared_ptr<MemoryResource> memory) override;
+  Source* mixed(int node) override;
+  std::string data_set() const override { return parts_.front().source->data_set(); }
+
+ protected:
+  std::vector<Batch> make_outputs(int n) const override;
+  std::string source_of(int64_t index) const override { return reader(index).source_of(local(index)); }
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { reader(index).ranges_of(local(index), out); }
+  void put_known(Iteration& it, int node, int i, int64_t index) const override;
+  int64_t index_of(uint64_t epoch, const OrderedSample& s) const override;
+  int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const override;
+  void begin(SampleOrder order) override;
+
+ private:
+  struct Part {
+    int node = 0;
+    std::vector<int> nodes;         // and, of a mix, those that it mixes
+    std::vector<int> outputs;
+    std::string called;             // "'name' (line)"
+    int64_t first = 0;              // index of its first sample, where those of all sources are counted on
+    bool lazy = false, loads = false, seeded = false;
+    std::unique_ptr<Source> owner;
+    ReaderSource* source = nullptr;
+  };
+  size_t part_of(int64_t index) const {
+    return static_cast<size_t>(std::upper_bound(parts_.begin(), parts_.end(), index,
+                                                [](int64_t i, const Part& p) { return i < p.first; }) - parts_.begin() - 1);
+  }
+  const ReaderSource& reader(int64_t index) const { return *parts_[part_of(index)].source; }
+  int64_t local(int64_t index) const { return index - parts_[part_of(index)].first; }
+  void hand_on(Iteration& it, int node, int i, const Part& p) const;
+
+  std::vector<Part> parts_;
+  std::vector<Batch> prototypes_;  // of the outputs; with memory where all readers give one shape
+  bool source_ids_;
+  std::optional<MixOrder> mix_;
+};
+
+MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : ReaderSource(a), source_ids_(a.source_ids) {
+  if (a.stop != "first" && a.stop != "all") bad_argument("stop must be \"first\" or \"all\", got \"{}\"", a.stop);
+  std::vector<int64_t> sizes;
+  uint64_t hash = 0;
+  for (auto& [node, outputs] : mixed_readers(g, n)) {
+    Part p;
+    const Node& made = g.node(node);
+    p.node = node, p.outputs = outputs, p.called = fmt::format("'{}' ({})", made.name, made.user_line);
+    const OpInfo& info = get_op(made.op);
+    p.lazy = info.lazy_files, p.loads = info.loads_samples;
+    p.owner = make_source(g, made);
+    p.source = dynamic_cast<ReaderSource*>(p.owner.get());
+    if (!p.source) bad_argument("{} is no reader: {} cannot be mixed", p.called, made.op);
+    p.nodes = {node};
+    if (const auto* mix = dynamic_cast<const MixSource*>(p.source))
+      for (const Part& inner : mix->parts_) p.nodes.insert(p.nodes.end(), inner.nodes.begin(), inner.nodes.end());
+    const ReaderArguments& own = p.source->arguments_;
+    if (own.num_shards != 1 || own.pad_last_batch || own.stick_to_shard)
+      bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and no stick_to_shard", p.called);
+    p.seeded = !p.source->settings_.adopt_seed;
+    p.first = parts_.empty() ? 0 : parts_.back().first + sizes.back();
+    const OrderFingerprint f = p.source->order_->fingerprint();
+    sizes.push_back(f.size);
+    for (const uint64_t x : {static_cast<uint64_t>(f.size), f.list_hash, static_cast<uint64_t>(f.shuffle), p.seeded ? f.seed : 0})
+      hash = mix64(hash ^ x);
+    parts_.push_back(std::move(p));
+  }
+  std::vector<int64_t> shares = mix_shares(sizes, a.weights, a.stop == "all" ? MixStop::all : MixStop::first, a.size);
+  for (size_t j = 0; j < shares.size(); ++j) {
+    if (shares[j] == 0) bad_argument("{} has so small a weight that no sample of an epoch is its own", parts_[j].called);
+    hash = mix64(hash ^ static_cast<uint64_t>(shares[j]));
+  }
+  mix_.emplace(std::move(sizes), std::move(shares));
+  std::vector<std::vector<Batch>> made;
+  for (const Part& p : parts_) made.push_back(p.source->make_outputs(1));
+  for (size_t k = 0; k < parts_.front().outputs.size(); ++k) {
+    const ValueType& type = g.type({n.id, static_cast<int>(k)});
+    const auto of = [&](size_t j) -> const Batch& { return made[j][parts_[j].outputs[k]]; };
+    bool dense = true;
+    for (size_t j = 0; j < parts_.size(); ++j)
+      dense = dense && of(j).block && of(j).dtype() == of(0).dtype() && of(j).shape(0) == of(0).shape(0);
+    if (dense) prototypes_.push_back(Batch::uniform(of(0).dtype(), of(0).shape(0), type.layout, 1));
+    else prototypes_.emplace_back(type.dtype, std::max(0, type.ndim), type.layout.size() == type.ndim ? type.layout : Layout{}, 1);
+  }
+  if (source_ids_) prototypes_.push_back(Batch::uniform(DType::int32, Shape{1}, {}, 1));
+  open(g, mix_->size(), hash);
+}
+
+// Positions of the mix are dealt to the shards, whatever the sources' orders are; readers without a seed of their own get
+// theirs of the mix, each another one.
+void MixSource::begin(SampleOrder order) {
+  OrderSettings settings = order.settings();
+  if (settings.shuffle != Shuffle::dealt) {
+    settings.shuffle = Shuffle::dealt;
+    settings_ = settings;
+    order = SampleOrder(settings);
+  }
+  uint64_t number = 0;
+  for (Part& p : parts_) {
+    OrderSettings own = p.source->settings_;
+    if (!p.seeded) own.seed = mix64(mix64(settings.seed) + number);
+    ++number;
+    p.source->begin(SampleOrder(own));
+  }
+  ReaderSource::begin(std::move(order));
+}
+
+int64_t MixSource::index_of(uint64_t epoch, const OrderedSample& s) const {
+  const MixedSample m = mix_->at(settings_.seed, epoch, s.index);
+  const Part& p = parts_[static_cast<size_t>(m.source)];
+  return p.first + p.source->index_of(m.pass, {p.source->order_->index_at(m.pass, m.place), m.place});
+}
+
+// One of the same source, so that shares stay what they are.
+int64_t MixSource::index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const {
+  const Part& p = parts_[part_of(index)];
+  return p.first + p.source->index_instead(epoch, position, index - p.first, attempt);
+}
+
+std::vector<Batch> MixSource::make_outputs(int n) const {
+  std::vector<Batch> out;
+  for (const Batch& b : prototypes_)
+    out.push_back(b.block ? Batch::uniform(b.dtype(), b.shape(0), b.layout(), n) : Batch(b.dtype(), b.ndim(), b.layout(), n));
+  return out;
+}
+
+void MixSource::put_known(Iteration& it, int node, int i, int64_t index) const {
+  const size_t j = part_of(index);
+  const Part& p = parts_[j];
+  const int n = it.values.at({node, 0}).size();
+  if (it.values[{p.node, 0}].size() != n) {
+    std::vector<Batch> own = p.source->make_outputs(n);
+    for (size_t k = 0; k < own.size(); ++k) it.values[{p.node, static_cast<int>(k)}] = std::move(own[k]);
+  }
+  it.indices[p.node].resize(static_cast<size_t>(n), -1);
+  p.source->put(it, p.node, i, index - p.first, it.values.at({node, 0}).sample(i).source);
+  if (source_ids_) it.values.at({node, static_cast<int>(p.outputs.size())}).view(i).as<int32_t>()[0] = static_cast<int32_t>(j);
+  hand_on(it, node, i, p);
+}
+
+// What the reader gave for sample i becomes the mix's.
+void MixSource::hand_on(Iteration& it, int node, int i, const Part& p) const {
+  for (size_t k = 0; k < p.outputs.size(); ++k) {
+    Batch& to = it.values.at({node, static_cast<int>(k)});
+    const Batch& from = it.values.at({p.node, p.outputs[k]});
+    if (prototypes_[k].block) {
+      std::memcpy(to.view(i).data, from.view(i).data, size_of(to.dtype()) * static_cast<size_t>(to.shape(i).volume()));
+      continue;
+    }
+    const Batch::Sample& s = from.sample(i);
+    Batch::Sample& out = to.sample(i);
+    out.shape = s.shape, out.strides = s.strides, out.data = s.data;
+    out.owner = s.owner ? s.owner : from.block;
+  }
+}
+
+void MixSource::load(Iteration& it, int node, int i) const {
+  const Part& p = parts_[part_of(it.indices.at(node)[i])];
+  try {
+    if (p.loads) p.source->load(it, p.node, i);
+    if (p.lazy) {
+      Batch::Sample& s = it.values.at({p.node, 0}).sample(i);
+      std::shared_ptr<void> memory;
+      const auto room = [&](int64_t bytes) {
+        memory = allocate_shared(memory_, static_cast<size_t>(bytes));
+        return static_cast<uint8_t*>(memory.get());
+      };
+      const int64_t bytes = read_file_to(s.source, room, default_file_limit, nullptr);
+      s.shape = Shape{bytes}, s.data = memory.get(), s.owner = std::move(memory);
+    }
+  } catch (Error& e) {
+    if (e.source.empty()) e.source = it.values.at({p.node, 0}).sample(i).source;
+    throw;
+  }
+  hand_on(it, node, i, p);
+}
+
+// Readers whose files say what they hold settle it for their own samples; then they must agree.
+void MixSource::loaded(Iteration& it, int node) const {
+  std::vector<DType> types(prototypes_.size(), DType::none);
+  std::vector<const Part*> said(prototypes_.size(), nullptr);
+  const auto& indices = it.indices.at(node);
+  for (const Part& p : parts_) {
+    std::vector<int> own;
+    for (size_t i = 0; i < indices.size(); ++i)
+      if (&parts_[part_of(indices[i])] == &p) own.push_back(static_cast<int>(i));
+    if (own.empty()) continue;
+    Iteration alone;
+    for (const int n : p.nodes) {
+      const auto known = it.indices.find(n);
+      if (known == it.indices.end() || known->second.size() != indices.size()) continue;
+      for (const int i : own) alone.indices[n].push_back(known->second[static_cast<size_t>(i)]);
+      for (auto at = it.values.lower_bound({n, 0}); at != it.values.end() && at->first.node == n; ++at)
+        if (at->second.size() > 0) alone.values[at->first] = gathered(std::exchange(at->second, Batch()), own);
+    }
+    p.source->loaded(alone, p.node);
+    for (size_t k = 0; k < p.outputs.size(); ++k) {
+      const DType type = alone.values.at({p.node, p.outputs[k]}).dtype();
+      if (said[k] && types[k] != type)
+        bad_data("value {} is {} of {} and {} of {} in one batch", k, name_of(types[k]), said[k]->called, name_of(type), p.called);
+      types[k] = type, said[k] = &p;
+    }
+  }
+  for (size_t k = 0; k < parts_.front().outputs.size(); ++k)
+    if (!prototypes_[k].block) set_dimensions(it, {node, static_cast<int>(k)}, types[k]);
+}
+
+int MixSource::loaded_together() const {
+  int least = 8;
+  for (const Part& p : parts_) least = std::min(least, p.source->loaded_together());
+  return least;
+}
+void MixSource::set_threads(int n) {
+  ReaderSource::set_threads(n);
+  for (Part& p : parts_) p.source->set_threads(n);
+}
+void MixSource::set_memory(std::shared_ptr<MemoryResource> memory) {
+  for (Part& p : parts_) p.source->set_memory(memory);
+  ReaderSource::set_memory(std::move(memory));
+}
+Source* MixSource::mixed(int node) {
+  for (Part& p : parts_)
+    if (Source* inner = p.node == node ? p.source : p.source->mixed(node)) return inner;
+  return nullptr;
+}
+
+namespace {
+
+const bool registered = [] {
+  register_source("readers.mix", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+    return std::make_unique<MixSource>(g, n, bound_options<ReadersMix>(g, n));
+  });
+  return true;
+}();
+
+}  // namespace
+}  // namespace penstock
