@@ -31,24 +31,41 @@ std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted, const std::fun
 VideoDecoders::Place VideoDecoders::take(const DecodeRun& run, int threads, size_t most_open) {
   const int64_t first = run.frames.front();
   std::unique_lock lock(mutex_);
-  while (true) {
-    Place best = open_.end(), idle = open_.end();
+  // Where a decoder stands is left to the run that comes first there: behind it, it would have to begin at a key packet.
+  const auto earlier_waits = [&](const Open& p) {
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const DecodeRun* w) {
+      return w->file == run.file && w->frames.front() < first && p.decoder->continues_to(w->frames.front());
+    });
+  };
+  const auto me = waiting_.insert(waiting_.end(), &run);
+  const auto choose = [&](Place& best) {  // false: to wait
+    Place idle = open_.end();
     bool coming = false;
+    best = open_.end();
     for (auto p = open_.begin(); p != open_.end(); ++p) {
       if (p->file != run.file) continue;
       if (p->busy) {
         coming |= p->end_frame < first && run.first_packet <= p->end_packet;
         continue;
       }
-      if (p->decoder->continues_to(first) && (best == open_.end() || p->decoder->last() > best->decoder->last())) best = p;
-      if (p->decoder->threads() == threads) idle = p;
+      const bool reserved = earlier_waits(*p);
+      if (!p->decoder->continues_to(first)) {
+        if (!reserved && idle == open_.end() && p->decoder->threads() == threads) idle = p;
+      } else if (reserved) {
+        coming = true;
+      } else if (best == open_.end() || p->decoder->last() > best->decoder->last()) {
+        best = p;
+      }
     }
-    if (best == open_.end() && coming) {
-      freed_.wait(lock);
-      continue;
-    }
+    if (best == open_.end() && coming) return false;
     if (best == open_.end()) best = idle;
-    if (best == open_.end()) break;
+    return true;
+  };
+  Place best;
+  while (!choose(best)) freed_.wait(lock);
+  waiting_.erase(me);
+  if (!waiting_.empty()) freed_.notify_all();
+  if (best != open_.end()) {
     best->busy = true, best->end_frame = run.frames.back(), best->end_packet = run.end_packet;
     return best;
   }

@@ -54,6 +54,7 @@ class VideoDecoders {
   std::mutex mutex_;
   std::condition_variable freed_;
   std::list<Open> open_;  // the one that was used last is last
+  std::list<const DecodeRun*> waiting_;
 };
 
 }  // namespace penstock
