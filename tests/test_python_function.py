@@ -227,10 +227,14 @@ def test_a_killed_worker_is_an_error():
     p.close()
 
 
-def test_spawned_processes_need_a_function_of_a_module():
-    p = pipe(lambda x: fn.python_function(x, function=lambda v: v, processes=True), IMAGES, py_start_method="spawn")
-    with pytest.raises(TypeError, match=r"\[python_function\] the function cannot be sent to a worker process"):
-        p.run()
+def test_spawned_processes_need_what_can_be_pickled():
+    with open(os.devnull) as file:
+        p = pipe(lambda x: fn.python_function(x, function=lambda v: file, processes=True), IMAGES, py_start_method="spawn")
+        with pytest.raises(TypeError, match=r"\[python_function\] the function cannot be sent to a worker process"):
+            p.run()
+    p = pipe(lambda x: fn.python_function(x, function=lambda v: v[::2], processes=True), IMAGES, py_start_method="spawn")
+    assert equal(p.run()[0], [x[::2] for x in IMAGES])
+    p.close()
 
 
 def test_cannot_be_saved(tmp_path):

@@ -4,8 +4,10 @@
 All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock behind. Each answers
 on a socket of its own. Who waits for an answer also watches the processes, so that the end of one is seen at once.
 """
+import atexit
 import collections
 import itertools
+import multiprocessing.util  # whose own atexit function is registered before the one below, and so runs after it
 import os
 import pickle
 import select
@@ -94,29 +96,43 @@ def _end(processes, queue, sender, wake, owner):
     """Ends workers: those that wait for a task at once, the others by a signal. Nothing of them is left."""
     if os.getpid() != owner:
         return
+    begun = processes[:]  # another thread may be about to begin one more, which ends with this process
     while True:  # tasks that nobody has begun
         try:
             for fd in receive(queue[1], socket.MSG_DONTWAIT)[1]:
                 os.close(fd)
         except OSError:
             break
-    for _ in processes:
+    for _ in begun:
         try:
             send(queue[0], STOP, flags=socket.MSG_DONTWAIT)
         except OSError:
             break
-    left = _ended(processes, _SECONDS_TO_STOP)
+    left = _ended(begun, _SECONDS_TO_STOP)
     for p in left:
         p.process.terminate()
     for p in _ended(left, _SECONDS_TO_TERMINATE):
         p.process.kill()
-    for p in processes:
+    for p in begun:
         p.close()
-    processes.clear()
     for end in queue:
         end.close()
     sender.close()
     os.close(wake)
+
+
+_pools = weakref.WeakSet()
+_exiting = []
+
+
+@atexit.register
+def _exit():
+    """Before multiprocessing ends the processes under the pipelines that wait for them."""
+    from . import pipeline
+    _exiting.append(True)
+    pipeline._close_all()
+    for pool in list(_pools):
+        pool.stop()
 
 
 class WorkerPool:
@@ -124,12 +140,15 @@ class WorkerPool:
     op, what: how errors call the operator and the object."""
 
     def __init__(self, op, what, user_object, role, options, count, method, pickler, least=0):
+        if _exiting:
+            raise RuntimeError(f"[{op}] the program is ending")
         self.op, self.what = op, f"{what} '{_name(user_object)}'"
         self.tasks, self.unsent, self.numbers = {}, collections.deque(), itertools.count()
         self.processes, self.sender = [], Sender(keeps_files=True)
         self.queue = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self.stop = weakref.finalize(self, _end, self.processes, self.queue, self.sender, self.wake, os.getpid())
+        _pools.add(self)
         try:
             self._begin(what, user_object, role, options, count, method, pickler, least)
         except BaseException:
@@ -137,7 +156,6 @@ class WorkerPool:
             raise
 
     def _begin(self, what, user_object, role, options, count, method, pickler, least):
-        import multiprocessing
         context = multiprocessing.get_context(method)
         self.poller = select.poll()
         self.poller.register(self.wake, select.POLLIN)
@@ -151,7 +169,7 @@ class WorkerPool:
                 process = context.Process(target=_begun, daemon=True, args=(
                     self.queue[1], theirs, os.getpid(), carried, role, options, least, method))
                 process.start()
-            except (TypeError, AttributeError, pickle.PicklingError) as error:
+            except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
                 ours.close()
                 raise TypeError(f"[{self.op}] the {what} cannot be sent to a worker process ({error}): give a function "
                                 "or a class of a module, py_callback_pickler, or py_start_method='fork'") from None

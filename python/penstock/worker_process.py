@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What runs in a worker process of a pipeline: it takes tasks from the queue that all workers share and answers each."""
-import importlib
 import os
 import pickle
 import signal
@@ -18,22 +17,26 @@ class Carried:
     """The user's object on its way to a process. load() makes it there, where an error can still be told."""
 
     def __init__(self, value, pickler=None):
-        self.value, self.data, self.module, self.options = value, None, "", {}
-        if pickler is not None:
-            pickler, writing, self.options = (*pickler, {}, {})[:3] if isinstance(pickler, tuple) else (pickler, {}, {})
-            self.value, self.module, self.data = None, pickler.__name__, pickler.dumps(value, **(writing or {}))
+        self.value, self.pickler = value, pickler
 
-    def __getstate__(self):
-        if self.data is not None:
-            return None, self.data, self.module, self.options or {}
-        from multiprocessing.reduction import ForkingPickler
-        return None, bytes(ForkingPickler.dumps(self.value)), "pickle", {}
-
-    def __setstate__(self, state):
-        self.value, self.data, self.module, self.options = state
+    def __reduce__(self):
+        from . import pickled_functions
+        if self.pickler is None:
+            return _Written, (pickled_functions.dumps(self.value), pickle.loads, {})
+        several = isinstance(self.pickler, (tuple, list))
+        pickler, writing, reading = (*self.pickler, {}, {})[:3] if several else (self.pickler, {}, {})
+        return _Written, (pickler.dumps(self.value, **(writing or {})), pickler.loads, reading or {})
 
     def load(self):
-        return importlib.import_module(self.module).loads(self.data, **self.options) if self.module else self.value
+        return self.value
+
+
+class _Written:
+    def __init__(self, data, loads, options):
+        self.data, self.loads, self.options = data, loads, options
+
+    def load(self):
+        return self.loads(self.data, **self.options)
 
 
 class Calls:
