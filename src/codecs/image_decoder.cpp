@@ -8,6 +8,8 @@
 
 #include "codecs/bmp_decoder.h"
 #include "codecs/gif_decoder.h"
+#include "codecs/heif/heif_file.h"
+#include "codecs/heif_decoder.h"
 #include "codecs/jpeg/baseline_decoder.h"
 #include "codecs/jpeg2000_decoder.h"
 #include "codecs/jpeg_decoder.h"
@@ -40,20 +42,22 @@ constexpr Signature kSignatures[] = {
     {"jpeg2000", 0, "\xFF\x4F\xFF\x51"sv},
     {"gif", 0, "GIF87a"sv},
     {"gif", 0, "GIF89a"sv},
+    {"heif", 4, "ftyp"sv},  // and a brand of it
     {"bmp", 0, "BM"sv},
     {"pnm", 0, "P1"sv}, {"pnm", 0, "P2"sv}, {"pnm", 0, "P3"sv}, {"pnm", 0, "P4"sv}, {"pnm", 0, "P5"sv}, {"pnm", 0, "P6"sv},
 
-    {"AVIF or HEIF", 4, "ftyp"sv},
+    {"MP4 or a file of its kind", 4, "ftyp"sv},
     {"JPEG XL", 0, "\xFF\x0A"sv},
     {"PDF", 0, "%PDF"sv},
     {"gzip", 0, "\x1F\x8B"sv},
     {"zip", 0, "PK\x03\x04"sv},
     {"HTML or XML", 0, "<"sv},
 };
-constexpr const char* kFormats = "JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM and GIF";
+constexpr const char* kFormats = "JPEG, PNG, JPEG 2000, TIFF, WebP, AVIF, HEIC, BMP, PNM and GIF";
 
 bool matches(Bytes file, const Signature& s) {
-  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
+  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size()) &&
+         (std::strcmp(s.format, "heif") != 0 || heif::is_heif(file));
 }
 
 const ImageDecoder* engine_of(const char* format) {
@@ -161,7 +165,7 @@ void decode_images(std::span<DecodeTask> tasks) {
 const std::vector<const ImageDecoder*>& image_decoders() {
   static const std::vector<const ImageDecoder*> engines{
       &libjpeg_turbo_decoder(), &libpng_decoder(),  &openjpeg_decoder(), &libtiff_decoder(),
-      &libwebp_decoder(),       &bmp_decoder(),     &pnm_decoder(),      &gif_decoder()};
+      &libwebp_decoder(),       &libheif_decoder(), &bmp_decoder(),      &pnm_decoder(), &gif_decoder()};
   return engines;
 }
 
