@@ -176,3 +176,12 @@ def colors(planes, chroma, bits, matrix="bt709", full_range=True):
             kg = 1 - kr - kb
             rgb = np.stack([luma + 2 * (1 - kr) * r, luma - 2 * (1 - kb) * kb / kg * b - 2 * (1 - kr) * kr / kg * r, luma + 2 * (1 - kb) * b], -1)
     return np.clip(rgb, 0, top)
+
+
+def small_files():
+    """One of each kind."""
+    gray, color = planes_of(16, 18, "400", 8), planes_of(16, 18, "420", 8)
+    turned = [clap(12, 10), irot(1), imir(0), nclx(1, 13, 6, 1)]
+    return {"avif": picture(color, "420", 8, "av1", turned), "avif alpha": picture(color, "420", 8, "av1", alpha=gray[0]),
+            "avif of 10 bits": picture(planes_of(16, 18, "444", 10), "444", 10, "av1"), "avif grid": grid(gray, "400", 8, "av1", (8, 16)),
+            "heic": picture(color, "420", 8, "hevc", turned), "heic alpha": picture(color, "420", 8, "hevc", alpha=gray[0])}

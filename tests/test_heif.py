@@ -237,7 +237,7 @@ def test_sizes_are_checked_before_memory_is_taken():
                                   (grid(1, 2, 32, 1 << 30), 2, "do not make")):
         with pytest.raises(penstock.DataError, match=message):
             decode(heif_files.heif([first, tile], [(b"dimg", 1, [2] * count)]))
-    assert shape(heif_files.heif([grid(2, 2, 30, 30), tile], [(b"dimg", 1, [2] * 4)])) == (30, 30, 1)
+    assert shape(heif_files.heif([grid(2, 2, 30, 30), tile], [(b"dimg", 1, [2] * 4)])) == (30, 30, 3)
 
 
 @pytest.mark.parametrize("file, message", [

@@ -694,7 +694,8 @@ struct ImageArguments {
     return a;
   }
 };
-// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM and GIF, told apart by their first bytes.
+// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed, told
+// apart by their first bytes.
 //
 // Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with
 // the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.

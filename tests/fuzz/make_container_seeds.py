@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
 import fits_files  # noqa: E402
+import heif_files  # noqa: E402
 import image_files  # noqa: E402
 import video_files  # noqa: E402
 
@@ -89,7 +90,7 @@ def main(folder):
         write("audio", name.replace(" ", "_"), content)
     for name, content in audio_files.chains().items():
         write("audio", name.replace(" ", "_"), content)
-    for number, (name, content) in enumerate(image_files.all_files().items()):
+    for number, (name, content) in enumerate([*image_files.all_files().items(), *heif_files.small_files().items()]):
         write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
     for kind in ("h264", "h264_b_avi", "hevc", "vp8", "vp9_mp4", "av1", "mpeg4_b_avi", "mjpeg", "h264_ts"):
         write("video", kind, video_files.make(scratch, kind, count=6, size=(48, 32)).read_bytes())
