@@ -91,7 +91,7 @@ class BatchStageRunner {
   // at once. Null where `program` has another structure (operators, types, layouts); the caller then makes a new stage.
   virtual std::unique_ptr<BatchStageRunner> rebound(const StageProgram&) const { return nullptr; }
   // Enqueues the stage; several threads may at once. outputs[k]: first StageProgram::outputs, on the device; then
-  // StageProgram::sizes, on the host.
+  // StageProgram::sizes, on the host; then StageProgram::more, on the device.
   // What is wrong with one sample goes to `errors`, and its output is left unwritten.
   virtual void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) = 0;
 };

@@ -150,7 +150,7 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
   const Key key(info, inputs, args, context.node, place.gpu);
   auto taken = stage_cache().take(key, [&] { return program_of(info, inputs, args, context); });
   const StageProgram& program = taken.stage->program();
-  std::vector<Batch> outputs(program.outputs.size() + program.sizes.size());
+  std::vector<Batch> outputs(program.outputs.size() + program.sizes.size() + program.more.size());
   std::vector<SampleError> errors;
   const BatchStageCall call{place.gpu, place.stream, batch_size, [&](int i) { return of_sample(context, i); }, inputs,
                             runtime_of(place.gpu).memory(place.gpu), {}};

@@ -239,9 +239,11 @@ void Executor::reset() {
 }
 
 bool Executor::makes_output(const Step& s) const {
-  const auto& outputs = plan.graph.outputs();
+  const bool all = s.kind == Step::Kind::stage && info_of(plan.graph.node(s.nodes[0])).family == Family::whole;  // it may have several
   return (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode) &&
-         std::find(outputs.begin(), outputs.end(), s.output) != outputs.end();
+         std::any_of(plan.graph.outputs().begin(), plan.graph.outputs().end(), [&](const ValueRef& v) {
+           return v == s.output || (all && v.node == s.output.node && v.place == s.output.place);
+         });
 }
 
 int64_t Executor::device_bytes_in_use() const {

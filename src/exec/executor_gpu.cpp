@@ -60,7 +60,8 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
   call.size = it.size;
   call.context = [&](int i) { return context(it, i, plan.graph.node(s.nodes.front())); };
   call.memory = makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory();
-  std::vector<Batch> outputs(1 + sizes.size());
+  const size_t before_more = 1 + sizes.size();
+  std::vector<Batch> outputs(before_more + runner->program().more.size());
   std::vector<SampleError> errors;
   {
     // Lent, not copied: a batch has a record for each sample. A value may be there twice.
@@ -82,9 +83,12 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
     bool no_kernel = false;
     auto error = error_of([&] {
       if (it.size == 0) {  // fn.filter, or errors, left none
-        const ValueType& t = runner->program().nodes.back().type;
-        outputs[0] = Batch(t.dtype, std::max(0, t.ndim), t.layout.size() == t.ndim ? t.layout : Layout{}, 0);
-        outputs[0].set_device(call.memory->device());
+        const auto make_empty = [&](Batch& b, const ValueType& t) {
+          b = Batch(t.dtype, std::max(0, t.ndim), t.layout.size() == t.ndim ? t.layout : Layout{}, 0);
+          b.set_device(call.memory->device());
+        };
+        make_empty(outputs[0], runner->program().nodes.back().type);
+        for (size_t k = before_more; k < outputs.size(); ++k) make_empty(outputs[k], runner->program().more[k - before_more]);
         for (size_t k = 0; k < sizes.size(); ++k)
           outputs[1 + k] = make_sizes(runner->program(), static_cast<int>(k), 0, options.memory);
         return;
@@ -110,6 +114,8 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       sample.source = files ? files->sample(i).source : it.origin[i].path;
   it.values[s.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
+  for (size_t k = before_more; k < outputs.size(); ++k)
+    it.values[{s.output.node, static_cast<int>(k - before_more) + 1}] = std::move(outputs[k]);
 }
 
 // Values of arguments that lie on the GPU are brought to the host for as long as the operators read them.

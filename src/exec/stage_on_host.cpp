@@ -102,7 +102,8 @@ Batch copied_there(const Batch& here, const BatchStageCall& call, DeviceRuntime&
   return there;
 }
 
-void run_whole_on_host(const StageNode& node, const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) {
+void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) {
+  const StageNode& node = program.nodes[0];
   DeviceRuntime& runtime = gpu_backend().runtime();
   std::vector<Batch> inputs;
   std::vector<ValueType> types;
@@ -119,21 +120,22 @@ void run_whole_on_host(const StageNode& node, const BatchStageCall& call, std::s
   };
   std::vector<Batch> out;
   out.emplace_back(node.type.dtype, node.type.ndim, node.type.layout, call.size);
+  for (const ValueType& t : program.more) out.emplace_back(t.dtype, t.ndim, t.layout, call.size);
   const auto state = run_whole_shapes(*node.op, inputs, types, context, out);
-  out[0].allocate(runtime.pinned_memory(), call.stream);
+  for (Batch& b : out) b.allocate(runtime.pinned_memory(), call.stream);
   for (int i = 0; i < call.size; ++i) {
     SampleContext c = context(i);
     c.batch_state = state.get();
     if (auto error = error_of([&] { run_whole_sample(*node.op, inputs, types, c, out); })) errors.push_back({i, std::move(*error)});
   }
-  outputs[0] = copied_there(out[0], call, runtime);
+  for (size_t k = 0; k < out.size(); ++k) outputs[k] = copied_there(out[k], call, runtime);
 }
 
 }  // namespace
 
 void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs,
                        std::vector<SampleError>& errors) {
-  if (program.nodes[0].op->info->family == Family::whole) return run_whole_on_host(program.nodes[0], call, outputs, errors);
+  if (program.nodes[0].op->info->family == Family::whole) return run_whole_on_host(program, call, outputs, errors);
   DeviceRuntime& runtime = gpu_backend().runtime();
   std::vector<std::vector<Fetched>> inputs;
   for (const Batch& b : call.inputs) {

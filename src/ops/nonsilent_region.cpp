@@ -27,37 +27,11 @@ struct NonsilentRegion {
   void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = out[1] = {};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const int64_t n = signal_length(in[0].shape);
     if (n > 0x7FFFFFFF) bad_argument("{} samples are more than an int32 counts", n);
-    int64_t first = -1, last = -1;
-    dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
-      const T* x = in[0].as<const T>();
-      const auto power = [&](int64_t i) { const double v = static_cast<double>(x[i]); return v * v; };
-      const int64_t window = std::min<int64_t>(window_length, n);
-      std::vector<double> mean(n);
-      double sum = 0;
-      for (int64_t i = 0; i < n; ++i) {
-        if (i % 4096 == 0) {  // rounding does not add up
-          sum = 0;
-          for (int64_t k = std::max<int64_t>(i - window, 0); k < i; ++k) sum += power(k);
-        }
-        sum += power(i);
-        if (i >= window) sum -= power(i - window);
-        mean[i] = std::max(sum, 0.0) / static_cast<double>(window);
-      }
-      double reference = reference_power[s.index];
-      if (reference == 0 && n > 0) reference = *std::max_element(mean.begin(), mean.end());
-      const double least = reference * std::pow(10.0, cutoff_db[s.index] / 10.0);
-      for (int64_t i = 0; i < n; ++i) {
-        if (mean[i] < least || reference == 0) continue;
-        if (first < 0) first = i;
-        last = i;
-      }
-      if (first >= 0) first = std::max<int64_t>(first - (window - 1), 0);
-    });
-    *out[0].as<int32_t>() = static_cast<int32_t>(std::max<int64_t>(first, 0));
-    *out[1].as<int32_t>() = static_cast<int32_t>(first < 0 ? 0 : last - first + 1);
+    if (n == 0) return to.fill(out[0], {{0.0f}, {}}), to.fill(out[1], {{0.0f}, {}});
+    signals_of(to).region(in[0], out[0], out[1], {reference_power[s.index], std::pow(10.0, cutoff_db[s.index] / 10.0), std::min<int64_t>(window_length, n)});
   }
 };
 PENSTOCK_OPERATOR(NonsilentRegion);

@@ -16,6 +16,7 @@ SPECTRA = [RANDOM.uniform(0, 1, (64, n)).astype(np.float32) for n in (1, 40, 333
 
 
 def piped(call, arrays, device):
+    """All outputs of two iterations."""
     @pipeline_def(batch_size=len(arrays), num_threads=2, device_id=0, seed=11)
     def pipe():
         x = fn.external_source(lambda: arrays)
@@ -23,7 +24,7 @@ def piped(call, arrays, device):
     with warnings.catch_warnings():
         warnings.simplefilter("error", penstock.DeviceWarning)
         p = pipe()
-        out = [np.array(t.cpu() if device == "gpu" else t) for _ in range(2) for t in p.run()[0]]
+        out = [np.array(t.cpu() if device == "gpu" else t) for _ in range(2) for batch in p.run() for t in batch]
     p.close()
     return out
 
@@ -81,9 +82,30 @@ def test_audio_resample(dtype, options):
     check(lambda x: fn.audio_resample(x, **options), [(x * scale).astype(dtype) for x in SIGNALS[1:5]])
 
 
+QUIET = [np.concatenate([x * 0, x, x * 1e-4]) for x in SIGNALS]
+
+
+@pytest.mark.parametrize("options", [{}, {"window_length": 5, "cutoff_db": -10.5}, {"window_length": 9000, "reference_power": 0.7},
+                                     {"window_length": 1, "cutoff_db": -200.0}, {"reference_power": 1e9}])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.uint8])
+def test_nonsilent_region(options, dtype):
+    """Both outputs lie on the GPU; a stage of the GPU reads one of them there."""
+    scale = {np.float32: 1, np.float64: 1, np.int16: 30000, np.uint8: 127}[dtype]
+    check(lambda x: tuple(fn.nonsilent_region(x, **options)), [(x * scale).astype(dtype) for x in QUIET])
+    check(lambda x: fn.nonsilent_region(x, **options)[1] * 3 + 1, [(x * scale).astype(dtype) for x in QUIET])
+
+
+def test_nonsilent_region_at_once():
+    for x in QUIET[3:5]:
+        there, here = fn.nonsilent_region(x, device="gpu"), fn.nonsilent_region(x)
+        assert [int(np.asarray(v.cpu())) for v in there] == [int(np.asarray(v)) for v in here]
+
+
 def test_speech_stays_on_the_gpu():
     """Sound to normalized features: no step of it falls back to the CPU, which would warn."""
     def features(sound):
+        begin, length = fn.nonsilent_region(sound, cutoff_db=-40)
+        sound = fn.slice(sound, begin.cpu(), length.cpu(), axes=[0])
         power = fn.spectrogram(fn.preemphasis_filter(sound), nfft=512, window_length=320, window_step=160)
         mel = fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000.0, nfilter=64), cutoff_db=-80.0)
         return fn.frame_splicing(fn.spec_augment(fn.normalize(mel, axes=[1]), freq_width=10, time_width=9), stack=3)

@@ -59,6 +59,7 @@ void DeviceSignals::enqueue_signals(Launches& to) const {
     }), entries, 1, kStageThreads * sizeof(float));
   }
   enqueue_transforms(transforms_, to);
+  enqueue_regions(regions_, to);
   if (maps_.empty()) return;
   EntryTable entries(kMapWords);  // one rule for all
   std::map<const void*, int64_t> tables;

@@ -12,6 +12,11 @@ struct TransformStep {
   std::shared_ptr<const RealFourier> transform;
   std::shared_ptr<const std::vector<float>> window;
 };
+struct RegionStep {
+  View in, begin, length;
+  HeardRule rule;
+};
+void enqueue_regions(std::span<const RegionStep> steps, Launches& to);
 void enqueue_transforms(std::span<const TransformStep> steps, Launches& to);
 
 class DeviceSignals : public SignalWork {
@@ -27,6 +32,9 @@ class DeviceSignals : public SignalWork {
   void transform(const View& in, const View& out, const FourierLines& lines, std::shared_ptr<const RealFourier> transform,
                  std::shared_ptr<const std::vector<float>> window) override {
     if (lines.count > 0) transforms_.push_back({in, out, lines, std::move(transform), std::move(window)});
+  }
+  void region(const View& in, const View& begin, const View& length, const HeardRule& rule) override {
+    regions_.push_back({in, begin, length, rule});
   }
 
  protected:
@@ -45,6 +53,7 @@ class DeviceSignals : public SignalWork {
   std::vector<Maximum> maxima_;
   std::vector<Map> maps_;
   std::vector<TransformStep> transforms_;
+  std::vector<RegionStep> regions_;
 };
 
 }  // namespace penstock

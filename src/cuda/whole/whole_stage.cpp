@@ -38,53 +38,62 @@ class WholeStage final : public BatchStageRunner {
       errors.push_back({i, std::move(e)});
       bad[i] = 1;
     };
-    Batch out = shaped(call, inputs, types, context, refuse);
-    if (call.in_place.empty()) out.allocate(call.memory, call.stream);
-    else allocate_others(out, call.inputs[0], call.in_place, call.memory, call.stream);
+    std::vector<Batch> out = shaped(call, inputs, types, context, refuse);
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (k > 0 || call.in_place.empty()) out[k].allocate(call.memory, call.stream);
+      else allocate_others(out[k], call.inputs[0], call.in_place, call.memory, call.stream);
+    }
     DeviceWork work(launches);
     for (int i = 0; i < call.size; ++i) {
       if (bad[i]) continue;
       std::vector<View> in;
       for (size_t k = 0; k < inputs.size(); ++k) in.push_back(inputs[k].view(i)), in.back().layout = types[k].layout;
-      View to = out.view(i);
-      to.layout = node.type.layout;
+      std::vector<View> to;
+      for (const Batch& b : out) to.push_back(b.view(i));
+      for (size_t k = 0; k < to.size(); ++k) to[k].layout = type_of_output(k).layout;
       work.next_sample();
-      if (auto error = error_of([&] { op.work(context(i), in, std::span(&to, 1), work); })) refuse(i, std::move(*error));
+      if (auto error = error_of([&] { op.work(context(i), in, to, work); })) refuse(i, std::move(*error));
     }
     work.enqueue(launches);
     launches.run();
-    outputs[0] = std::move(out);
+    for (size_t k = 0; k < out.size(); ++k) outputs[k] = std::move(out[k]);
   }
 
  private:
   Driver& driver_;
   StageProgram program_;
 
+  const ValueType& type_of_output(size_t k) const { return k ? program_.more[k - 1] : program_.nodes[0].type; }
+
   template <class ContextOf, class Refuse>
-  Batch shaped(const BatchStageCall& call, std::span<const Batch> inputs, std::span<const ValueType> types,
-               const ContextOf& context, const Refuse& refuse) const {
+  std::vector<Batch> shaped(const BatchStageCall& call, std::span<const Batch> inputs, std::span<const ValueType> types,
+                            const ContextOf& context, const Refuse& refuse) const {
     const StageNode& node = program_.nodes[0];
-    std::vector<Shape> shapes(call.size);
-    int ndim = node.type.ndim;
-    std::vector<int> refused;
+    const size_t count = 1 + program_.more.size();
+    std::vector<Shape> shapes(call.size * count);
+    std::vector<char> refused(call.size, 0);
     for (int i = 0; i < call.size; ++i) {
       std::vector<Shape> in;
       for (const Batch& b : inputs) in.push_back(b.shape(i));
-      if (auto error = error_of([&] { node.op->shapes(context(i), in, types, std::span(&shapes[i], 1)); })) {
+      if (auto error = error_of([&] { node.op->shapes(context(i), in, types, std::span(&shapes[i * count], count)); })) {
         refuse(i, std::move(*error));
-        refused.push_back(i);
-      } else {
-        ndim = shapes[i].size();
+        refused[i] = 1;
       }
     }
-    const Layout& layout = node.type.layout;
-    Batch out(node.type.dtype, ndim, layout.size() == ndim ? layout : Layout{}, call.size);
-    for (int i : refused) shapes[i] = Shape::filled(std::max(ndim, 0), 0);
-    for (int i = 0; i < call.size; ++i) {
-      out.sample(i).shape = shapes[i];
-      if (!inputs.empty()) out.sample(i).source = inputs[0].sample(i).source;
+    std::vector<Batch> out;
+    for (size_t k = 0; k < count; ++k) {
+      const ValueType& type = type_of_output(k);
+      int ndim = type.ndim;
+      for (int i = 0; i < call.size; ++i)
+        if (!refused[i]) ndim = shapes[i * count + k].size();
+      Batch& b = out.emplace_back(type.dtype, ndim, type.layout.size() == ndim ? type.layout : Layout{}, call.size);
+      for (int i = 0; i < call.size; ++i) {
+        if (refused[i]) shapes[i * count + k] = Shape::filled(std::max(ndim, 0), 0);
+        b.sample(i).shape = shapes[i * count + k];
+        if (!inputs.empty()) b.sample(i).source = inputs[0].sample(i).source;
+      }
     }
-    if (node.op->info->batch_wide) node.op->batch_shapes(inputs, types, std::span(&out, 1));
+    if (node.op->info->batch_wide) node.op->batch_shapes(inputs, types, out);
     return out;
   }
 

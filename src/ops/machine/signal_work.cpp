@@ -64,6 +64,26 @@ class HostSignals final : public SignalWork {
     }
   }
 
+  void region(const View& in, const View& begin, const View& length, const HeardRule& rule) override {
+    const int64_t n = in.volume(), chunks = (n - 1) / Loudness::chunk_length(rule.window) + 1;
+    int64_t first = -1, last = -1;
+    dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
+      const T* x = in.as<const T>();
+      std::vector<double> tops(static_cast<size_t>(chunks));
+      for (int64_t c = 0; c < chunks; ++c) tops[c] = Loudness::chunk(x, n, rule.window, c, 0).top;
+      const double reference = rule.reference == 0 ? *std::max_element(tops.begin(), tops.end()) : rule.reference;
+      const double least = reference * rule.ratio;
+      const auto heard = [&](double top) { return top >= least; };
+      const auto from = std::find_if(tops.begin(), tops.end(), heard);
+      if (reference == 0 || from == tops.end()) return;
+      const int64_t until = tops.rend() - std::find_if(tops.rbegin(), tops.rend(), heard) - 1;
+      first = Loudness::begin_of(Loudness::chunk(x, n, rule.window, from - tops.begin(), least).first, rule.window);
+      last = Loudness::chunk(x, n, rule.window, until, least).last;
+    });
+    *begin.as<int32_t>() = static_cast<int32_t>(first < 0 ? 0 : first);
+    *length.as<int32_t>() = static_cast<int32_t>(first < 0 ? 0 : last - first + 1);
+  }
+
  private:
   static constexpr int64_t kColumns = 8 * kFourierLanes;
 

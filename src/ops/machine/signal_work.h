@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ops/machine/fourier.h"
+#include "ops/machine/loudness.h"
 #include "ops/machine/sample_work.h"
 
 namespace penstock {
@@ -49,6 +50,8 @@ class SignalWork {
   // float32 in and out; `window` has lines.length factors, or none.
   virtual void transform(const View& in, const View& out, const FourierLines& lines, std::shared_ptr<const RealFourier> transform,
                          std::shared_ptr<const std::vector<float>> window) = 0;
+  // Where the signal is heard: two scalars of int32. The input is not empty.
+  virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;
 };
 
 SignalWork& host_signals();

@@ -32,15 +32,16 @@ int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<
   };
   std::vector<ValueType> types;
   for (int o : operands) types.push_back(type_of(o));
-  ValueType out;
+  std::vector<ValueType> out(op->info->family == Family::whole ? static_cast<size_t>(op->info->outputs) : 1);
   try {
-    op->infer(types, std::span(&out, 1));
+    op->infer(types, out);
     for (size_t i = 0; i < operands.size(); ++i) type_of(operands[i]).layout = op->input_layout(types[i]);
   } catch (Error& e) {
     e.op = op->info->name;
     throw;
   }
-  program.nodes.push_back({std::move(op), std::move(operands), out, id});
+  program.nodes.push_back({std::move(op), std::move(operands), out[0], id});
+  program.more.assign(out.begin() + 1, out.end());
   return inputs + static_cast<int>(program.nodes.size()) - 1;
 }
 
