@@ -7,7 +7,9 @@
 sequential: all frames in order, 16 at a time. clips: 50 clips of 10 frames in a row from random places. frames: 500 random
 frames, 50 at a time. Both give RGB as uint8, frames first, channels last, and take the same FFmpeg; torchcodec's rate is the best
 of its ways (FFmpeg's threads; Python threads with a decoder each). Each library runs in a process of its own that has opened the
-file and decoded some of it before the time begins; rounds go in turns, the ratio is the median of the rounds' ratios. --write keeps benchmarks/results/video.*.
+file and decoded some of it before the time begins; rounds go in turns, the ratio is the median of the rounds' ratios. Beside the
+rates stands what a frame costs in processor time, of all threads and of the system, which other programs on the machine disturb
+less; torchcodec's is that of its way of least. --write keeps benchmarks/results/video.*.
 """
 import argparse
 import json
@@ -47,6 +49,17 @@ def wanted(frames, seed):
     return [[pick.randrange(frames) for _ in range(CLIPS)] for _ in range(CLIP)]
 
 
+class Clock:
+    """Time on the wall, and of the processor, since it was made."""
+
+    def __init__(self):
+        self.wall, self.processor = time.perf_counter(), time.process_time()
+
+    def per_frame(self, frames):
+        """Frames a second; milliseconds of the processor a frame."""
+        return frames / (time.perf_counter() - self.wall), 1e3 * (time.process_time() - self.processor) / frames
+
+
 class Penstock:
     def __init__(self, path, mode, frames, threads):
         self.path, self.mode, self.frames, self.threads = path, mode, frames, threads
@@ -76,11 +89,11 @@ class Penstock:
             pipe = pipeline()
             for _ in range(3):
                 pipe.run()
-        begin = time.perf_counter()
+        clock = Clock()
         count = 0
         for _ in range(3 * batches):
             count += sum(sample.shape()[0] for sample in pipe.run()[0])
-        return count / (time.perf_counter() - begin)
+        return clock.per_frame(count)
 
 
 class Torchcodec:
@@ -113,24 +126,24 @@ class Torchcodec:
 
     def run(self, seed):
         from concurrent.futures import ThreadPoolExecutor
-        tasks, rates = self.tasks(seed), []
-        begin = time.perf_counter()
-        rates.append(self.decode(self.decoders[self.threads][0], tasks) / (time.perf_counter() - begin))
+        tasks, ways = self.tasks(seed), []
+        clock = Clock()
+        ways.append(clock.per_frame(self.decode(self.decoders[self.threads][0], tasks)))
         if self.threads > 1:
             part = -(-len(tasks) // self.threads)
             with ThreadPoolExecutor(self.threads) as pool:
-                begin = time.perf_counter()
+                clock = Clock()
                 counts = pool.map(self.decode, self.decoders[1], [tasks[k * part:(k + 1) * part] for k in range(self.threads)])
-                rates.append(sum(counts) / (time.perf_counter() - begin))
-        return max(rates)
+                ways.append(clock.per_frame(sum(counts)))
+        return max(rate for rate, _ in ways), min(cost for _, cost in ways)
 
 
 def serve(library, path, mode, frames, threads):
-    """Answers each line, a seed, with a rate."""
+    """Answers each line, a seed, with frames a second and milliseconds of the processor a frame."""
     worker = {"penstock": Penstock, "torchcodec": Torchcodec}[library](path, mode, int(frames), int(threads))
     print("ready", flush=True)
     for line in sys.stdin:
-        print(worker.run(int(line)), flush=True)
+        print(*worker.run(int(line)), flush=True)
 
 
 def start(library, *arguments):
@@ -147,7 +160,7 @@ def start(library, *arguments):
 def ask(child, seed):
     child.stdin.write(f"{seed}\n")
     child.stdin.flush()
-    return float(child.stdout.readline())
+    return [float(word) for word in child.stdout.readline().split()]
 
 
 def main():
@@ -167,30 +180,34 @@ def main():
     results = {}
     for mode in options.modes:
         children = {name: start(name, path, mode, options.frames, options.threads) for name in ("penstock", "torchcodec")}
-        rates = {name: [] for name in children}
+        rates, costs = {name: [] for name in children}, {name: [] for name in children}
         for seed in range(-1, options.rounds):  # the first is not counted
             for name in list(children)[::1 if seed % 2 else -1]:
-                rate = ask(children[name], max(seed, 0))
+                rate, cost = ask(children[name], max(seed, 0))
                 if seed >= 0:
                     rates[name].append(rate)
+                    costs[name].append(cost)
         for child in children.values():
             child.stdin.close()
             child.wait()
         ratios = [a / b for a, b in zip(rates["penstock"], rates["torchcodec"])]
         results[mode] = {**{name: statistics.median(r) for name, r in rates.items()}, "ratio": statistics.median(ratios),
-                         "rounds": rates}
+                         "rounds": rates, "processor_ms": {name: statistics.median(c) for name, c in costs.items()}}
         print(f"{mode}: penstock {results[mode]['penstock']:.1f}, torchcodec {results[mode]['torchcodec']:.1f} frames/s, "
-              f"ratio {results[mode]['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+              f"ratio {results[mode]['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f}); processor "
+              f"{' and '.join(f'{c:.1f}' for c in results[mode]['processor_ms'].values())} ms a frame", flush=True)
     if options.write:
         folder = ROOT / "benchmarks" / "results"
         header = {"command": " ".join(["python", *map(str, ["benchmarks/video.py", *sys.argv[1:]])]), "threads": options.threads,
                   "frames": options.frames, "gop": options.gop, "machine": platform.processor() or platform.machine(),
                   "cores": len(os.sched_getaffinity(0))}
         (folder / "video.json").write_text(json.dumps({**header, "results": results}, indent=1) + "\n")
-        rows = [f"| {mode} | {r['penstock']:.1f} | {r['torchcodec']:.1f} | {r['ratio']:.2f} |" for mode, r in results.items()]
+        rows = [f"| {mode} | {r['penstock']:.1f} | {r['torchcodec']:.1f} | {r['ratio']:.2f} | "
+                f"{r['processor_ms']['penstock']:.1f} | {r['processor_ms']['torchcodec']:.1f} |" for mode, r in results.items()]
         (folder / "video.md").write_text("\n".join([
             "# Video on the CPU", "", f"`{header['command']}`: 1080p H.264, GOP {options.gop}, {options.threads} threads, frames per second, "
-            "medians; the ratio is the median of the rounds'.", "", "| work | Penstock | torchcodec | ratio |", "|---|---|---|---|", *rows, ""]))
+            "medians; the ratio is the median of the rounds'. ms: processor time of a frame, of all threads.", "",
+            "| work | Penstock | torchcodec | ratio | Penstock's ms | torchcodec's ms |", "|---|---|---|---|---|---|", *rows, ""]))
 
 
 if __name__ == "__main__":

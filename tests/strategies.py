@@ -40,6 +40,7 @@ NO_ARRAYS = {
     "experimental.readers.video": "reads files: test_video_readers.py",
     "external_source": "carries every pipeline of these tests",
     "decoders.audio": "takes files: test_audio.py compares with libsndfile and DALI",
+    "experimental.inputs.video": "takes files: test_video_inputs.py",
     "decoders.video": "takes files: test_video.py compares with FFmpeg's command and DALI",
     "decoders.image": "takes files: the decoders' own tests compare with libjpeg-turbo, Pillow and OpenCV",
     "decoders.image_crop": "as decoders.image",

@@ -234,3 +234,31 @@ def test_wrong_arguments(arguments, message):
 def test_a_video_that_is_too_short():
     with pytest.raises(penstock.DataError, match="no video is long enough"):
         read(fn.readers.video, filenames=[video("h264")[0]], sequence_length=41)
+
+
+@pytest.mark.parametrize("kind", ["h264", "h264_b_avi", "vp9_vfr"])
+def test_indexes_are_kept(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+    path = video_files.make(tmp_path, kind)
+    frames = decode(path)
+
+    def reads():
+        rows = read(fn.readers.video, 4, filenames=[str(path)], sequence_length=3, random_shuffle=True, enable_frame_num="sequence")
+        assert len(rows) == 13
+        for got, numbered in rows:
+            np.testing.assert_array_equal(got, frames[numbered])
+        kept, = (tmp_path / "cache" / "containers").glob("*.video")
+        return kept
+
+    kept = reads()
+    whole, made = kept.read_bytes(), kept.stat().st_ino
+    assert reads().stat().st_ino == made  # one that does not fit is written anew
+    for damaged in (b"", whole[:-1], whole[:40], *(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1:] for at in
+                                                    (0, 9, 18, 26, 33, 65, len(whole) // 2, len(whole) - 1))):
+        kept.write_bytes(damaged)
+        assert reads().read_bytes() == whole
+    other = tmp_path / "other"
+    other.mkdir()
+    path.write_bytes(video_files.make(other, kind, count=41).read_bytes())  # another file of the same name
+    frames = decode(path)
+    assert reads().read_bytes() != whole

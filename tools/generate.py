@@ -17,6 +17,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+JOINED = {  # functions of Python that are two operators of the registry, one behind the other
+    "readers.video_resize": ("readers.video", "resize", {"save_attrs"},
+                             "readers.video and resize in one call: the arguments of both; `dtype` and `image_type` are the reader's."),
+}
 KINDS = sorted(path.stem.removeprefix("generate_") for path in Path(__file__).parent.glob("generate_*.py"))
 
 
@@ -30,8 +34,22 @@ def read_registry(file=None):
     return json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
 
 
+def with_joined(operators):
+    """The operators, and what Python's functions make of two of them."""
+    known = {o["name"]: o for o in operators}
+    made = []
+    for name, (first, second, without, doc) in JOINED.items():
+        taken = {a["name"] for a in known[first]["arguments"]} | without
+        arguments = known[first]["arguments"] + [a for a in known[second]["arguments"] if a["name"] not in taken]
+        made.append({**known[first], "name": name, "doc": doc + "\n\n" + known[first]["doc"], "arguments": arguments,
+                     "oracle": known[first]["oracle"]})
+    return sorted([*operators, *made], key=lambda o: o["name"])
+
+
 def generate(kind, operators):
     """{path in the repository: text} of one kind."""
+    if kind != "cpp":  # C++ calls the two
+        operators = with_joined(operators)
     return importlib.import_module(f"generate_{kind}").generate(operators)
 
 

@@ -1116,6 +1116,31 @@ inline Batch expand_dims(const Batch& input,
   return call("expand_dims", {input}, arguments.list(), options)[0];
 }
 
+namespace experimental::inputs {
+struct VideoArguments {
+  // Frames of a sequence. Required.
+  Optional<int64_t> sequence_length{};
+  // partial: a video's last sequence may be shorter; pad: it is filled with zeros. Default: "partial".
+  Optional<std::string> last_sequence_policy{};
+  // A run waits for what is fed by another thread. Programs in C and C++ always wait. Default: false.
+  Optional<bool> blocking{};
+  // Takes the bytes without a copy: they must stay as they are until the video has ended. Default: false.
+  Optional<bool> no_copy{};
+  // Accepted without effect. Default: true.
+  Optional<bool> affine{};
+
+  Arguments list() const {
+    Arguments a;
+    sequence_length.add_to(a, "sequence_length");
+    last_sequence_policy.add_to(a, "last_sequence_policy");
+    blocking.add_to(a, "blocking");
+    no_copy.add_to(a, "no_copy");
+    affine.add_to(a, "affine");
+    return a;
+  }
+};
+}  // namespace experimental::inputs
+
 namespace experimental::readers {
 struct VideoArguments {
   // Text file with lines "path label [start [end]]"; the frame at end is not read. Default: "".

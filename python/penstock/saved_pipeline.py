@@ -4,6 +4,7 @@ import json
 
 from . import _core
 from .sources import FedNode
+from .video import FedVideo
 
 
 def load(make, serialized_pipeline, filename, arguments):
@@ -26,8 +27,11 @@ def load(make, serialized_pipeline, filename, arguments):
     if seed is not None and seed >= 0:
         stored.set_seed(seed)
     pipeline._epoch_mode = mode
+    nodes = json.loads(text)["graph"]["nodes"]
     for index in range(stored.nodes()):
         if stored.op_of(index) == "external_source":
             pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
+        elif stored.op_of(index) == "experimental.inputs.video":
+            pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
     pipeline._start()
     return pipeline

@@ -300,7 +300,7 @@ void bind_pipeline(nb::module_& m) {
       .def("feed", [](P& p, int node, nb::list batches) {
              std::vector<Batch> b;
              for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
-             p.get().feed(node, std::move(b));
+             return p.get().feed(node, std::move(b));
            })
       .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(&poll_signals); })); })
       .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })

@@ -86,23 +86,28 @@ std::optional<ContainerIndex> index_from_bytes(Bytes bytes, const std::string& f
   return index;
 }
 
-std::optional<ContainerIndex> kept_index(const std::string& format, const std::string& path, const FileStamp& stamp) {
+std::optional<std::vector<uint8_t>> kept_bytes(const std::string& format, const std::string& path) {
   const std::string file = file_of(format, path);
   std::error_code ignored;
   if (file.empty() || !fs::exists(file, ignored)) return {};
-  std::optional<ContainerIndex> index;
-  error_of([&] {  // an index that cannot be read is made again
-    std::vector<uint8_t> bytes;
-    read_file(file, bytes, int64_t{1} << 40);
-    index = index_from_bytes(bytes, format, stamp);
-  });
-  return index;
+  std::vector<uint8_t> bytes;
+  if (error_of([&] { read_file(file, bytes, int64_t{1} << 40); })) return {};  // what cannot be read is made again
+  return bytes;
+}
+
+void keep_bytes(const std::string& format, const std::string& path, Bytes bytes) {
+  const std::string file = file_of(format, path);
+  if (file.empty() || !make_private_folder(fs::path(file).parent_path()).empty()) return;
+  error_of([&] { replace_file(file, bytes); });
+}
+
+std::optional<ContainerIndex> kept_index(const std::string& format, const std::string& path, const FileStamp& stamp) {
+  const auto bytes = kept_bytes(format, path);
+  return bytes ? index_from_bytes(*bytes, format, stamp) : std::nullopt;
 }
 
 void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp, const ContainerIndex& index) {
-  const std::string file = file_of(format, path);
-  if (file.empty() || !make_private_folder(fs::path(file).parent_path()).empty()) return;
-  error_of([&] { replace_file(file, index_bytes(format, stamp, index)); });
+  keep_bytes(format, path, index_bytes(format, stamp, index));
 }
 
 int64_t first_outside(const ContainerIndex& index, int64_t file_bytes) {

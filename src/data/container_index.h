@@ -12,6 +12,10 @@ std::optional<ContainerIndex> kept_index(const std::string& format, const std::s
 // Keeps it. Does nothing where that is not possible.
 void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp, const ContainerIndex& index);
 
+// The same for any bytes, which say themselves what they belong to.
+std::optional<std::vector<uint8_t>> kept_bytes(const std::string& format, const std::string& path);
+void keep_bytes(const std::string& format, const std::string& path, Bytes bytes);
+
 // The bytes of a kept index, and back; nothing where they are damaged or belong to other data.
 std::vector<uint8_t> index_bytes(const std::string& format, const FileStamp& stamp, const ContainerIndex& index);
 std::optional<ContainerIndex> index_from_bytes(Bytes bytes, const std::string& format, const FileStamp& stamp);

@@ -41,12 +41,13 @@ const bool registered = (register_source("external_source", [](const Graph&, con
 
 }  // namespace
 
-void FeedQueue::push(std::vector<Batch> batches) {
+int64_t FeedQueue::feed(std::vector<Batch> batches, int) {
   {
     std::lock_guard lock(mutex_);
     queue_.push_back(std::move(batches));
   }
   ready_.notify_all();
+  return 1;
 }
 
 std::vector<Batch> FeedQueue::next(const BatchRequest&) {
@@ -71,7 +72,7 @@ ExternalSource::ExternalSource(const Node& node) : outputs_(node.outputs), types
 int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, bool primary) {
   std::vector<Batch> batches;
   try {
-    batches = feed_->next({iteration_, in_epoch_, epoch_, batch_size});
+    batches = feed_->next({iteration_, in_epoch_, epoch_, batch_size, threads_});
   } catch (Error& e) {
     if (e.kind() == ErrorKind::stopped) return 0;
     ++iteration_, ++in_epoch_;  // the pipeline stays usable: the next request is for the next batch

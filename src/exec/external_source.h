@@ -13,6 +13,7 @@ struct BatchRequest {
   uint64_t in_epoch = 0;    // since the last reset
   uint64_t epoch = 0;       // number of resets
   int batch_size = 0;
+  int threads = 1;          // of the pipeline
 };
 
 // What stands behind an external_source node: Python's callable, generator or iterable, or a queue that is fed.
@@ -26,12 +27,14 @@ class ExternalFeed {
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string&) {}
   virtual void cancel() {}                           // wakes a next() that waits
+  // feed_input(): one batch per output of the node. Returns how many iterations it gives.
+  virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) { bad_argument("has a source of its own and cannot be fed"); }
 };
 
 // feed_input(): batches wait in a queue; next() waits for one.
 class FeedQueue final : public ExternalFeed {
  public:
-  void push(std::vector<Batch> batches);
+  int64_t feed(std::vector<Batch> batches, int batch_size) override;
   std::vector<Batch> next(const BatchRequest& request) override;
   void cancel() override;
 

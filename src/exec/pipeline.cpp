@@ -49,10 +49,14 @@ void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
   state_->executor.set_callback(node, std::move(callback));
 }
-void Pipeline::feed(int node, std::vector<Batch> batches) {
-  auto* queue = dynamic_cast<FeedQueue*>(external(state_->executor, node).feed());
-  if (!queue) bad_argument("'{}' has a source of its own and cannot be fed", graph().node(node).name);
-  queue->push(std::move(batches));
+int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
+  ExternalFeed* feed = external(state_->executor, node).feed();
+  try {
+    return feed->feed(std::move(batches), options().batch_size);
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = graph().node(node).op;
+    throw;
+  }
 }
 
 void Pipeline::schedule() { state_->executor.schedule(); }

@@ -54,8 +54,8 @@ class Pipeline {
   void set_feed(int node, std::shared_ptr<ExternalFeed> feed);
   // Behind a python_function or numba_function node, before the first run.
   void set_callback(int node, std::shared_ptr<Callback> callback);
-  // feed_input(): `node` must have no feed of its own.
-  void feed(int node, std::vector<Batch> batches);
+  // feed_input(): `node` must have no feed of its own. Returns how many iterations it gives.
+  int64_t feed(int node, std::vector<Batch> batches);
 
   // The next batch; starts prefetching behind it. Throws what a sample or operator threw (the pipeline stays usable),
   // or Error of kind `stopped` at the end of the data. `poll` is called about every 50 ms while waiting; it may throw.

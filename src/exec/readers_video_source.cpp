@@ -8,6 +8,7 @@
 #include "base/notice.h"
 #include "base/error_of.h"
 #include "base/thread_pool.h"
+#include "data/container_index.h"
 #include "data/hash.h"
 #include "data/remote_client.h"
 #include "data/storage.h"
@@ -49,13 +50,18 @@ class VideoOnDisk final : public VideoBytes {
 std::shared_ptr<const VideoFile> open_video(const std::string& path) {
   try {
     const FileStamp first = VideoOnDisk(path).stamp();
-    return VideoFile::open([path, first] {
+    const auto kept = kept_bytes("video", path);
+    const VideoFile::Stamp stamp{first.bytes, first.modified_ns};
+    const VideoFile::OpenBytes open = [path, first] {
       auto bytes = std::make_shared<VideoOnDisk>(path);
       const FileStamp now = bytes->stamp();
       if (now.bytes != first.bytes || now.modified_ns != first.modified_ns)
         fail_on(path, ErrorKind::data, "the file has changed since the pipeline was made");
       return bytes;
-    });
+    };
+    auto file = VideoFile::open(open, kMostVideoPixels, kept ? std::span<const uint8_t>(*kept) : std::span<const uint8_t>(), stamp);
+    if (!file->indexed_before()) keep_bytes("video", path, file->index(stamp));
+    return file;
   } catch (Error& e) {
     if (e.source.empty()) e.source = path;
     throw;

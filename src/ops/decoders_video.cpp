@@ -5,6 +5,7 @@
 #include "base/thread_pool.h"
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
+#include "codecs/video/video_index_cache.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -81,7 +82,7 @@ struct DecodersVideo {
   std::shared_ptr<const VideoFile> open(const SampleContext& s, const View& v) const {
     if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, one after the other");
     const std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
-    auto file = VideoFile::open([bytes] { return std::make_shared<VideoInMemory>(bytes); });
+    auto file = open_video_in_memory(bytes);
     const std::lock_guard lock(opened_->mutex);
     return opened_->files[s.index] = std::move(file);
   }

@@ -87,3 +87,24 @@ The result has the same form; with source_ids=True there is one value more.
 
 """ + (_module("readers").mix.__doc__ or "")
 _module("readers").mix = _mix
+
+
+def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
+    from ..video import inputs_video as call
+    return call(_read, **arguments)
+
+
+_inputs_video.__name__, _inputs_video.__doc__ = "video", _module("experimental.inputs").video.__doc__
+_module("experimental.inputs").video = _module("inputs").video = _inputs_video
+
+
+def _video_resize(*, _read=_module("readers").video, _resize=_core.operator_function("resize"), **arguments):
+    from ..video import video_resize as call
+    return call(_read, _resize, **arguments)
+
+
+_video_resize.__name__ = "video_resize"
+_video_resize.__doc__ = """readers.video and resize in one call: the arguments of both; `dtype` and `image_type` are the reader's.
+
+""" + (_module("readers").video.__doc__ or "")
+_module("readers").video_resize = _video_resize

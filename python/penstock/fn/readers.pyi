@@ -800,6 +800,127 @@ def video(
     """
     ...
 
+def video_resize(
+    *,
+    file_list: str = '',
+    file_list_frame_num: bool = False,
+    file_list_include_preceding_frame: bool = False,
+    pad_sequences: bool = False,
+    dtype: DTypeLike = 0,
+    normalized: bool = False,
+    channels: int = 3,
+    additional_decode_surfaces: int = 2,
+    skip_vfr_check: bool = False,
+    filenames: str | Sequence[str] = [],
+    file_root: str = '',
+    labels: int | Sequence[int] | None = None,
+    sequence_length: int,
+    step: int = -1,
+    stride: int = 1,
+    enable_frame_num: str = 'none',
+    enable_timestamps: bool = False,
+    image_type: int = 0,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    interp_type: int | Batch | DataNode = 1,
+    mag_filter: int | Batch | DataNode = 1,
+    min_filter: int | Batch | DataNode = 1,
+    antialias: bool = True,
+    minibatch_size: int = 32,
+    temp_buffer_hint: int = 0,
+    size: float | Sequence[float] | Batch | DataNode | None = None,
+    resize_x: float | Batch | DataNode = 0.0,
+    resize_y: float | Batch | DataNode = 0.0,
+    resize_z: float | Batch | DataNode = 0.0,
+    resize_shorter: float | Batch | DataNode = 0.0,
+    resize_longer: float | Batch | DataNode = 0.0,
+    mode: str = 'default',
+    max_size: float | Sequence[float] | None = None,
+    roi_start: float | Sequence[float] | Batch | DataNode | None = None,
+    roi_end: float | Sequence[float] | Batch | DataNode | None = None,
+    roi_relative: bool = False,
+    subpixel_scale: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """readers.video and resize in one call: the arguments of both; `dtype` and `image_type` are the reader's.
+
+    Reads sequences of frames from video files, of constant and variable frame rates, through the FFmpeg that is found at run time.
+
+    Outputs: the frames (FHWC, RGB); with file_list, file_root or labels the label (int32, (1,)); the number of the first frame or of all; their times. Files are opened and their frames counted when the pipeline is made.
+
+    Arguments:
+        file_list: Text file with lines "path label [start [end]]", start and end in seconds; negative frames count from the end.
+        file_list_frame_num: start and end are numbers of frames, from 0.
+        file_list_include_preceding_frame: The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not down.
+        pad_sequences: Sequences that begin too near to the end are filled with zeros, not left out.
+        dtype: uint8 or float32.
+        normalized: Floating point from 0 to 1 instead of 255.
+        channels: Has to be 3.
+        additional_decode_surfaces: Accepted without effect.
+        skip_vfr_check: Accepted without effect: variable frame rates are read as well.
+        filenames: Paths of the files.
+        file_root: Folder with one subfolder a class; labels count the sorted subfolders.
+        labels: Labels of `filenames`; an empty list: 0, 1, 2 ...
+        sequence_length: Frames of a sequence.
+        step: Frames from the start of a sequence to that of the next; -1: sequence_length times stride.
+        stride: Distance between frames of a sequence.
+        enable_frame_num: none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is filled.
+        enable_timestamps: Give the time of each frame in seconds, float64; -1 where it is filled.
+        image_type: 0 (RGB) or 3 (YCbCr: BT.601, studio range).
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+        interp_type: Filter in both directions, where min_filter or mag_filter is not given.
+        mag_filter: Filter of axes that grow.
+        min_filter: Filter of axes that shrink.
+        antialias: Widens the filter of an axis that shrinks; without effect on nearest.
+        minibatch_size: Accepted without effect.
+        temp_buffer_hint: Accepted without effect.
+        size: Result per spatial axis, outermost first; one value is used for all; 0: follows the others.
+        resize_x: Width of the result; 0: follows the others.
+        resize_y: Height of the result; 0: follows the others.
+        resize_z: Depth of the result; 0: follows the others.
+        resize_shorter: Size of the shortest side; keeps the aspect ratio.
+        resize_longer: Size of the longest side; keeps the aspect ratio.
+        mode: default: axes that are not given follow the mean scale; stretch: they keep their size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that keeps to the size.
+        max_size: Upper limit of the result, one value or one per spatial axis.
+        roi_start: Origin of the region that is resized; start beyond end mirrors.
+        roi_end: End of the region that is resized.
+        roi_relative: The region is given in units of the input's extents.
+        subpixel_scale: Where a size is rounded the region grows by the same factor, so that the scale is exact.
+    """
+    ...
+
 def webdataset(
     *,
     paths: str | Sequence[str],

@@ -30,7 +30,7 @@ bool is_hidden(const std::string& codec, const Packet& p) {
 
 }  // namespace
 
-std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pixels) {
+std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index, const Stamp& stamp) {
   const Library& lib = library();
   std::shared_ptr<VideoFile> f(new VideoFile);
   f->bytes_ = std::move(bytes);
@@ -44,13 +44,29 @@ std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pi
   if (f->width_ > max_pixels / f->height_)
     bad_data("{} x {} pixels are more than the limit of {}", f->width_, f->height_, max_pixels);
   if (f->time_base_.num <= 0 || f->time_base_.den <= 0) bad_data("a time base of {} / {}", f->time_base_.num, f->time_base_.den);
-  f->parameters_ = lib.avcodec_parameters_alloc();
-  if (!f->parameters_ || lib.avcodec_parameters_copy(f->parameters_, demuxer.parameters()) < 0) throw std::bad_alloc();
-  f->read_packets(demuxer);
-  f->order_by_time();
+  f->take_parameters(demuxer.parameters());
+  if (!f->take_index(index, stamp)) {
+    f->read_packets(demuxer);
+    f->order_by_time();
+  }
   if (f->shown_.empty()) bad_data("the {} file has no frames", f->container_);
   f->find_rate(demuxer.guessed_rate());
   return f;
+}
+
+std::shared_ptr<const VideoFile> VideoFile::with_bytes(OpenBytes bytes) const {
+  std::shared_ptr<VideoFile> f(new VideoFile);
+  f->bytes_ = std::move(bytes);
+  f->take_parameters(parameters_);
+  f->width_ = width_, f->height_ = height_, f->rate_ = rate_, f->constant_ = constant_, f->timed_ = timed_;
+  f->time_base_ = time_base_, f->codec_ = codec_, f->container_ = container_, f->max_pixels_ = max_pixels_;
+  f->packets_ = packets_, f->shown_ = shown_, f->keys_ = keys_;
+  return f;
+}
+
+void VideoFile::take_parameters(const Parameters* parameters) {
+  parameters_ = library().avcodec_parameters_alloc();
+  if (!parameters_ || library().avcodec_parameters_copy(parameters_, parameters) < 0) throw std::bad_alloc();
 }
 
 VideoFile::~VideoFile() {

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,18 @@ class VideoFile {
   // Error (data) where it is no video, has no frames, or is larger than max_pixels.
   // `bytes` opens the file's bytes, now and for each decoder again.
   using OpenBytes = std::function<std::shared_ptr<const VideoBytes>()>;
-  static std::shared_ptr<const VideoFile> open(OpenBytes bytes, int64_t max_pixels = kMostVideoPixels);
+  static std::shared_ptr<const VideoFile> open(OpenBytes bytes, int64_t max_pixels = kMostVideoPixels) {
+    return open(std::move(bytes), max_pixels, {}, {});
+  }
+  // With what index() gave for the same file before: where it fits, the packets are not read.
+  struct Stamp {
+    int64_t bytes = 0, modified_ns = 0;
+  };
+  static std::shared_ptr<const VideoFile> open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index, const Stamp& stamp);
+  std::vector<uint8_t> index(const Stamp& stamp) const;
+  bool indexed_before() const { return indexed_before_; }
+  // The same file whose bytes are opened elsewhere.
+  std::shared_ptr<const VideoFile> with_bytes(OpenBytes bytes) const;
   ~VideoFile();
   VideoFile(const VideoFile&) = delete;
   VideoFile& operator=(const VideoFile&) = delete;
@@ -52,9 +64,13 @@ class VideoFile {
   std::shared_ptr<const VideoBytes> bytes() const { return bytes_(); }
   ffmpeg::Parameters* parameters() const { return parameters_; }
   int64_t max_pixels() const { return max_pixels_; }
+  size_t index_bytes() const { return packets_.size() * (sizeof(Packet) + sizeof(int64_t)); }  // of memory, about
 
  private:
   VideoFile() = default;
+  void take_parameters(const ffmpeg::Parameters* parameters);
+  std::vector<uint8_t> index_head(const Stamp& stamp) const;
+  bool take_index(std::span<const uint8_t> bytes, const Stamp& stamp);
   void read_packets(class Demuxer& demuxer);
   void order_by_time();
   void order_by_decoding();
@@ -65,6 +81,7 @@ class VideoFile {
   int width_ = 0, height_ = 0;
   double rate_ = 0;
   bool constant_ = true, timed_ = true;  // timed: the container has times of presentation
+  bool indexed_before_ = false;
   ffmpeg::Rational time_base_;
   std::string codec_, container_;
   int64_t max_pixels_ = 0;

@@ -8,4 +8,5 @@ from penstock import Batch, DataNode, Tensor
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
+from . import inputs as inputs
 from . import readers as readers

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""experimental.inputs.video, fed by hand, and readers.video_resize: what fn adds to the operators themselves."""
+import threading
+
+from . import _core, graph
+from .sources import FedNode, as_batch
+
+
+class FedVideo(FedNode):
+    """A video input. What is fed at once gives several iterations."""
+
+    def __init__(self, node, blocking):
+        super().__init__(node, 1, False)
+        self.blocking, self.owed, self.lock = blocking, 0, threading.Lock()  # owed: iterations that wait for data
+
+    def feed(self, pipeline, data, layout):
+        if isinstance(data, (bytes, bytearray, memoryview)) or getattr(data, "ndim", None) == 1:  # the file itself
+            data = [data]
+        iterations = pipeline._pipeline.feed(self.node, [as_batch(data, "feed_input()")])
+        with self.lock:
+            paid = min(self.owed, iterations)
+            self.owed -= paid
+            self.waiting += iterations - paid
+
+    def before_run(self, pipeline):
+        with self.lock:
+            if self.waiting:
+                self.waiting -= 1
+            elif self.blocking:
+                self.owed += 1
+            else:
+                raise IndexError(f"video input '{pipeline._graph.name_of(self.node)}' has no frames left: call feed_input() "
+                                 "before run(), or say blocking=True")
+
+
+def inputs_video(read, **arguments):
+    """fn.experimental.inputs.video over `read`, the operator itself."""
+    pipeline = graph.required("fn.experimental.inputs.video(...)")
+    if pipeline._given["debug"]:
+        raise ValueError("[experimental.inputs.video] debug=True feeds one batch for each run: a video input cannot be fed so")
+    value = read(**arguments)
+    pipeline._fed.setdefault(value.name, FedVideo(value.node, bool(arguments.get("blocking"))))
+    return value
+
+
+def resize_arguments():
+    """Names of resize's arguments that readers.video_resize takes."""
+    names = {a["name"] for a in _core.operator_schema("resize")["args"]}
+    return names - {a["name"] for a in _core.operator_schema("readers.video")["args"]} - {"save_attrs"}
+
+
+def video_resize(read, resize, **arguments):
+    """fn.readers.video_resize over the two operators."""
+    own = resize_arguments()
+    device = {k: v for k, v in arguments.items() if k == "device"}
+    resizing = {k: v for k, v in arguments.items() if k in own}
+    values = read(**{k: v for k, v in arguments.items() if k not in own})
+    frames, *rest = values if isinstance(values, (list, tuple)) else [values]
+    frames = resize(frames, **resizing, **device)
+    return [frames, *rest] if rest else frames
