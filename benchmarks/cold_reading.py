@@ -6,7 +6,7 @@
 Writes benchmarks/results/cold_reading.json and cold_reading.md. Before each epoch every file of the data set is evicted
 from the page cache (posix_fadvise) and mincore says of each page that it is absent; then a process that has imported its
 library builds the pipeline and takes one epoch. Loose files, TFRecord and LMDB take turns within a round; ratios are
-medians of the rounds' ratios. Directories and inodes stay cached, and so does whatever the machine below this one keeps.
+medians of the rounds' ratios. "disk reads" counts the requests that the disk got. Directories and inodes stay cached, and so does whatever the machine below this one keeps.
 Uses the data of benchmarks/containers.py.
 """
 import argparse
@@ -60,6 +60,15 @@ def evict(path):
         os.close(descriptor)
 
 
+def disk_reads(folder):
+    """Requests that the disk below a folder has read for so far; other programs' are among them."""
+    device = os.stat(folder).st_dev
+    try:
+        return int(Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()[0])
+    except OSError:  # no disk of its own
+        return 0
+
+
 def files_of(kind, folder):
     if kind == "files":
         return [p for p in (folder / "files").rglob("*") if p.is_file()]
@@ -89,18 +98,21 @@ def measure(library, kind, folder, shuffle):
     left = sum(evict(p) for p in files_of(kind, folder))
     if left:
         raise SystemExit(f"{left} pages of {kind} stayed in the page cache: the files may be in use")
+    before = disk_reads(folder)
     out, _ = child.communicate("\n")
-    return [float(word) for word in out.split()]
+    return [*(float(word) for word in out.split()), disk_reads(folder) - before]
 
 
 def table(name, rates, order):
-    lines = [f"| {order} | Penstock, records/s | of its loose files | cores | DALI | Penstock / DALI |", "|---|---|---|---|---|---|"]
+    lines = [f"| {order} | Penstock, records/s | of its loose files | cores | disk reads | DALI | disk reads | Penstock / DALI |",
+             "|---|---|---|---|---|---|---|---|"]
     for kind in KINDS:
         ours, theirs = rates["penstock"][kind], rates["dali"][kind]
         loose = statistics.median(a[0] / b[0] for a, b in zip(ours, rates["penstock"]["files"]))
         beside = statistics.median(a[0] / b[0] for a, b in zip(ours, theirs))
         lines.append(f"| {kind} | {statistics.median(r[0] for r in ours):,.0f} | {loose:.2f} | "
-                     f"{statistics.median(r[1] for r in ours):.2f} | {statistics.median(r[0] for r in theirs):,.0f} | {beside:.2f} |")
+                     f"{statistics.median(r[1] for r in ours):.2f} | {statistics.median(r[2] for r in ours):,.0f} | "
+                     f"{statistics.median(r[0] for r in theirs):,.0f} | {statistics.median(r[2] for r in theirs):,.0f} | {beside:.2f} |")
     return lines
 
 

@@ -69,7 +69,8 @@ def server(data, tmp_path, monkeypatch):
 
 def configure(server, **more):
     storage.configure(**{**storage._DEFAULTS, "first_pause": 0.01, "timeout": 1.0,
-                         "s3": {"endpoint": server.url, "region": "eu-west-1", "access_key_id": "a", "secret_access_key": "b"}, **more})
+                         "s3": {"endpoint": server.url, "region": "eu-west-1", "access_key_id": "a", "secret_access_key": "b"},
+                         "gs": {"base_url": server.url, "skip_signature": True}, **more})
 
 
 def made(reader, batch_size=5, threads=2, **options):
@@ -127,6 +128,27 @@ def test_s3_gives_what_local_files_give(server, data, name, shuffle):
     reader = READERS[name]
     want = taken(lambda: reader(f"{data}/set", random_shuffle=shuffle))
     assert taken(lambda: reader("s3://set", random_shuffle=shuffle)) == want
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_gs_gives_what_local_files_give(server, data, name):
+    reader = READERS[name]
+    want = taken(lambda: reader(f"{data}/set", random_shuffle=True))
+    assert taken(lambda: reader("gs://set", random_shuffle=True)) == want
+    assert server.count() > 0
+
+
+def test_gs_takes_credentials(server, data, tmp_path, monkeypatch):
+    """An account's key may name another server, as those of local servers do; a file of the environment that is none is told."""
+    storage.configure(gs={"service_account_key": json.dumps({
+        "gcs_base_url": server.url, "disable_oauth": True, "client_email": "", "private_key": "", "private_key_id": ""})})
+    want = taken(lambda: READERS["file"](f"{data}/set"))
+    assert taken(lambda: READERS["file"]("gs://set")) == taken(lambda: READERS["file"]("gcs://set")) == want
+    (tmp_path / "account.json").write_text("no JSON")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
+    storage.configure(gs={"base_url": server.url})
+    with pytest.raises(ValueError, match="service account.* .file: gs://set"):
+        made(lambda: READERS["file"]("gs://set")).run()
 
 
 @pytest.mark.parametrize("name", [n for n in READERS if n not in LISTS])

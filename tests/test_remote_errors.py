@@ -51,6 +51,21 @@ def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requ
         read_one(server, "none.jpg")
 
 
+@pytest.mark.parametrize("fault, error, words", [
+    (404, FileNotFoundError, "the server answered 404 Not Found"), (403, ps.DataError, "the server answered 403 Forbidden"),
+    (500, ps.DataError, "the server answered 500 Internal Server Error, 2 times"),
+    ("reset", ps.DataError, "the connection was broken, 2 times"), ("stall", ps.DataError, "the server stood still, 2 times"),
+    ("short", ps.DataError, "the answer ended early, 2 times")])
+def test_gs_fails_alike(server, fault, error, words):
+    configure(server, tries=2, timeout=0.3)
+    server.misbehave("set/files/a/1 é.jpg", fault)
+    with pytest.raises(error) as caught:
+        taken(files("gs:/", ["1 é.jpg"]), batches=1, batch_size=1)
+    assert words in str(caught.value) and "(file: gs://set/files/a/1 é.jpg)" in str(caught.value)
+    with pytest.raises(ps.DataError, match="404 Not Found .file: gs://none/"):
+        made(lambda: fn.readers.file(file_root="gs://none")).run()
+
+
 @pytest.mark.parametrize("fault", [500, "reset", "stall", "short"])
 def test_what_passes_is_tried_again(server, data, fault):
     configure(server, timeout=0.3)

@@ -276,7 +276,7 @@ void bind_containers(nb::module_& m) {
            }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
       .def("shape", [](const Tensor& t) { return shape_list(t.view.shape); })
       .def("layout", [](const Tensor& t) { return t.view.layout.str(); })
-      .def("source_info", [](const Tensor& t) { return t.source; }, "The file or record that the sample came from.")
+      .def("source_info", [](const Tensor& t) { return readable(t.source); }, "The file or record that the sample came from.")
       .def_prop_ro("dtype", [](const Tensor& t) { return dtype_object(t.view.dtype); })
       .def("ndim", [](const Tensor& t) { return t.view.shape.size(); })
       .def_prop_ro("nbytes", [](const Tensor& t) { return t.view.volume() * static_cast<int64_t>(size_of(t.view.dtype)); })
@@ -314,7 +314,7 @@ void bind_containers(nb::module_& m) {
       .def("__dlpack_device__", [](const Tensor& t) { return dlpack_device(t.device); })
       .def("get_property", [](const Tensor& t, const std::string& name) -> nb::object {
              if (name == "layout") return nb::cast(t.view.layout.str());
-             if (name == "source_info") return nb::cast(t.source);
+             if (name == "source_info") return readable(t.source);
              bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
            })
       .def("squeeze", &squeezed, nb::arg("dim") = nb::none(), "Without one or all dimensions of extent 1.")
@@ -357,7 +357,7 @@ void bind_containers(nb::module_& m) {
       .def("layout", [](const Batch& b) { return b.layout().str(); })
       .def("sources", [](const Batch& b) {
              nb::list l;
-             for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.sample(i).source));
+             for (int i = 0; i < b.size(); ++i) l.append(readable(b.sample(i).source));
              return l;
            }, "The file or record of each sample, '' where it is not known.")
       .def("set_sources", [](Batch& b, const std::vector<std::string>& names) {

@@ -372,6 +372,14 @@ Errors& errors() {
   return *e;
 }
 
+nb::str readable(std::string_view text) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
+static void set_error(PyObject* type, std::string_view text) {
+  if (const nb::str message = readable(text); message.is_valid()) PyErr_SetObject(type, message.ptr());  // else: no memory, which is the error
+}
+
 void set_python_error() noexcept {
   try {
     throw;
@@ -391,13 +399,13 @@ void set_python_error() noexcept {
       case ErrorKind::internal: break;
     }
     if (e.kind() == ErrorKind::cancelled && PyErr_Occurred()) return;  // the signal handler's own exception
-    PyErr_SetString(type, e.full_message().c_str());
+    set_error(type, e.full_message());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::bad_cast&) {  // nanobind: a Python object is not what was asked for
     PyErr_SetString(PyExc_TypeError, "an object holds a value of an unexpected type");
   } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+    set_error(PyExc_RuntimeError, e.what());
   } catch (...) {
     PyErr_SetString(PyExc_RuntimeError, "an unknown error");
   }

@@ -17,6 +17,9 @@ enum class Kind : uint8_t { numpy, torch, cupy, pillow, tensor, batch, node, byt
 Kind kind_of(PyObject* object);
 void set_node_type(nb::handle type);
 
+// A text that may quote what a damaged file holds or is called, which need not be UTF-8: such bytes become \\xNN.
+nb::str readable(std::string_view text);
+
 // Shares the object's memory until the last copy of the pointer goes; that may be on any thread.
 std::shared_ptr<void> keep(PyObject* object);
 

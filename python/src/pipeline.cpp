@@ -318,7 +318,7 @@ void bind_pipeline(nb::module_& m) {
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def("left_out", [](P& p) {
              nb::list l;
-             for (const LeftOut& x : p.get().left_out()) l.append(nb::make_tuple(x.epoch, x.position, x.source, x.message));
+             for (const LeftOut& x : p.get().left_out()) l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message)));
              return l;
            })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })

@@ -52,7 +52,9 @@ TEST(MixOrder, CountsAreThoseOfTheSortedElements) {
     std::sort(elements.begin(), elements.end());
     Sizes counts(shares.size());
     for (int64_t taken = 0; taken <= mix.size(); ++taken) {
-      if (taken % 97 == 0 || taken < 50 || taken > mix.size() - 50) EXPECT_EQ(mix.counts(taken), counts) << taken;
+      if (taken % 97 == 0 || taken < 50 || taken > mix.size() - 50) {
+        EXPECT_EQ(mix.counts(taken), counts) << taken;
+      }
       if (taken < mix.size()) ++counts[elements[taken].second];
     }
   }

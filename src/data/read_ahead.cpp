@@ -2,7 +2,14 @@
 #include "data/read_ahead.h"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 
 namespace penstock {
 
@@ -31,35 +38,74 @@ void ReadAhead::wait() {
   idle_.wait(lock, [&] { return ranges_.empty() && !busy_; });
 }
 
+std::vector<ByteRange> joined_ranges(std::vector<ByteRange> ranges, int64_t gap) {
+  std::unordered_map<std::string_view, size_t> first;  // of each file
+  std::vector<std::pair<size_t, size_t>> order;        // of its file, own
+  order.reserve(ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) order.push_back({first.emplace(ranges[i].path, i).first->second, i});
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return std::tuple(a.first, ranges[a.second].offset, a.second) < std::tuple(b.first, ranges[b.second].offset, b.second);
+  });
+  std::vector<ByteRange> joined;
+  size_t file = ranges.size();
+  for (const auto& [of, i] : order) {
+    ByteRange& r = ranges[i];
+    if (of == file) {
+      ByteRange& last = joined.back();
+      if (last.length < 0) continue;  // to the end of the file
+      const int64_t end = last.offset + last.length;
+      if (r.length >= 0 && r.offset - end <= gap) {
+        last.length = std::max(end, r.offset + r.length) - last.offset;
+        continue;
+      }
+    }
+    file = of;
+    joined.push_back({ranges[of].path, r.offset, r.length});
+  }
+  return joined;
+}
+
+// A read that was asked for takes as many bytes as the device takes at once, the rest is not read: so in pieces.
+void ReadAhead::ask(const std::string& path, std::span<const ByteRange> ranges) {
+  constexpr int64_t kPiece = 1 << 17;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) return;
+  for (const ByteRange& r : ranges) {
+    const int64_t length = std::max<int64_t>(r.length, 1);
+    for (int64_t at = 0; at < length; at += kPiece) {
+      uint8_t byte;
+      iovec one{&byte, 1};
+      if (::preadv2(descriptor, &one, 1, r.offset + at, RWF_NOWAIT) < 0) absent_.fetch_add(1, std::memory_order_relaxed);
+      const int64_t piece = r.length < 0 ? 0 : std::min(kPiece, length - at);  // 0: to the end
+      ::posix_fadvise(descriptor, r.offset + at, piece, POSIX_FADV_WILLNEED);
+    }
+  }
+  ::close(descriptor);
+}
+
 void ReadAhead::serve() {
-  std::string path;  // of the descriptor: records of one container follow each other
-  int descriptor = -1;
+  constexpr int64_t kGap = 1 << 16;  // bytes that are read in the time that another request takes
   std::unique_lock lock(mutex_);
   for (;;) {
     work_.wait(lock, [&] { return ends_ || !ranges_.empty(); });
-    if (ends_) break;
-    const ByteRange range = std::move(ranges_.front());
-    ranges_.pop_front();
+    if (ends_) return;
+    std::vector<ByteRange> ranges(std::make_move_iterator(ranges_.begin()), std::make_move_iterator(ranges_.end()));
+    ranges_.clear();
     busy_ = true;
     lock.unlock();
-    if (range.path != path) {
-      if (descriptor >= 0) ::close(descriptor);
-      descriptor = ::open(range.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-      path = range.path;
+    ranges = joined_ranges(std::move(ranges), kGap);
+    for (size_t begin = 0, end; begin < ranges.size(); begin = end) {
+      for (end = begin + 1; end < ranges.size() && ranges[end].path == ranges[begin].path;) ++end;
+      ask(ranges[begin].path, std::span(ranges).subspan(begin, end - begin));
+      lock.lock();
+      const bool ends = ends_;
+      lock.unlock();
+      if (ends) break;
     }
-    if (descriptor >= 0)  // 0: to the end
-      ::posix_fadvise(descriptor, range.offset, range.length < 0 ? 0 : std::max<int64_t>(range.length, 1), POSIX_FADV_WILLNEED);
     lock.lock();
     busy_ = false;
-    if (!ranges_.empty()) continue;
-    idle_.notify_all();
-    lock.unlock();  // nothing to do: no file stays open
-    if (descriptor >= 0) ::close(descriptor);
-    descriptor = -1;
-    path.clear();
-    lock.lock();
+    if (ranges_.empty()) idle_.notify_all();
   }
-  if (descriptor >= 0) ::close(descriptor);
 }
 
 }  // namespace penstock

@@ -34,30 +34,38 @@ void ReaderSource::begin(SampleOrder order) {
   order_.emplace(std::move(order));
   settings_ = order_->settings();
   cursor_ = ahead_ = order_->begin();
-  announced_ = 0;
+  announced_ = window_ = 0;
   if (remote_) RemoteStorage::instance().forget(this);
 }
 
-// Two batches are on their way while a disk loads what comes behind them. Files that are in memory cost nothing: then no
-// read waits, and nothing is announced.
+// Samples of some megabytes are on their way while a disk loads what comes behind them: many, so that records in random order
+// have neighbors among them. Files that are in memory cost nothing: then no read waits, and nothing is announced.
 void ReaderSource::announce_what_follows(int batch_size) {
   constexpr int kStillAfter = 16;  // batches
+  constexpr int64_t kBytes = int64_t{64} << 20, kMostSamples = 1 << 14, kFile = 1 << 18;  // bytes that a file may have
   const uint64_t waited = reads_that_waited();
   if (waited != waited_) ahead_batches_ = kStillAfter;
   waited_ = waited;
-  if (ahead_batches_ == 0) {
-    announced_ = 0;
+  if (ahead_batches_ > 0) --ahead_batches_;
+  if (announced_ > window_ / 2) return;
+  const uint64_t absent = read_ahead_ ? read_ahead_->absent() : 0;
+  if (ahead_batches_ == 0 && absent == absent_) {
+    announced_ = window_ = 0;
     return;
   }
-  --ahead_batches_;
+  absent_ = absent;
   if (announced_ <= 0) ahead_ = cursor_, announced_ = 0;
+  const int64_t most = std::max<int64_t>(int64_t{2} * batch_size, std::min(kMostSamples, order_->own_length(ahead_.epoch)));
+  int64_t bytes = 0;
   ranges_.clear();
-  for (; announced_ < int64_t{2} * batch_size; ++announced_) {
+  for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most); ++announced_) {
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // of a shard without samples
     ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
     ++ahead_.taken;
+    for (; counted < ranges_.size(); ++counted) bytes += ranges_[counted].length < 0 ? kFile : ranges_[counted].length;
   }
+  window_ = announced_;
   if (ranges_.empty()) return;
   if (!read_ahead_) read_ahead_ = std::make_unique<ReadAhead>();
   read_ahead_->announce(ranges_);
