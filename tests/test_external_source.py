@@ -75,6 +75,34 @@ def test_cycles():
     def generator():
         yield from data
     assert make(generator, cycle=True).run()
+
+    class Both:  # its items count, also where it could be called; as in DALI
+        def __call__(self):
+            raise AssertionError
+
+        def __iter__(self):
+            self.at = 0
+            return self
+
+        def __next__(self):
+            self.at += 1
+            if self.at > 2:
+                raise StopIteration
+            return data[self.at - 1]
+    for cycle, want in ((None, [0, 1, "end", "end", "end"]), ("quiet", [0, 1, 0, 1, 0]), ("raise", [0, 1, "end", 0, 1])):
+        pipe, seen = make(Both(), cycle=cycle), []
+        for _ in range(5):
+            try:
+                seen.append(int(pipe.run()[0].at(0)[0]))
+            except StopIteration:
+                seen.append("end")
+                pipe.reset()
+        assert seen == want
+
+    class Generating:
+        def __call__(self):
+            yield from data
+    assert len(drain(make(Generating()))) == 2
     for wrong, error in ((dict(source=generator(), cycle=True), TypeError), (dict(source=lambda: data[0], cycle=True), ValueError),
                          (dict(source=data, cycle="twice"), ValueError)):
         with pytest.raises(error):

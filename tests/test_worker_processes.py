@@ -94,6 +94,27 @@ def test_a_slot_is_written_again_only_when_nobody_looks_at_it():
     assert len(receiver.memory) == 4
 
 
+def test_values_that_are_taken_one_by_one():
+    sender, receiver = Sender(), Receiver()
+    for sizes in ([10] * 3, [5000] * 3, [10] * 3, [6000, 1, 70_000, 2], [6000, 1, 70_000, 2], [], [1, 90_000]):
+        arrays = [np.full(n, n + i, np.float64) for i, n in enumerate(sizes)]
+        sender.begin()
+        for a in arrays:
+            sender.add((a, {"twice": a}))
+        got = crossed((5, sender.parts, "x"), sender, receiver)
+        assert got[0] == 5 and len(got[1]) == len(arrays)
+        assert all(np.array_equal(a, b) and np.array_equal(a, c["twice"]) for a, (b, c) in zip(arrays, got[1]))
+        got = a = b = c = None
+        sender.release([receiver.released.popleft() for _ in range(len(receiver.released))])
+        assert sorted(sender.free) == sorted(sender.slots)
+    assert len(sender.slots) <= 2
+    sender.begin()
+    with pytest.raises(TypeError):
+        sender.add(threading.Lock())
+    sender.begin()
+    assert len(sender.free) + (sender.slot >= 0) == len(sender.slots)
+
+
 def test_the_memory_has_no_name():
     """Nothing can stay behind in /dev/shm, and that folder's size is no limit."""
     pipe = pipe_of(lambda i: np.full((2, 1 << 20), i, np.uint8))
@@ -114,6 +135,24 @@ def test_batches_of_growing_samples(method):
     del held
     many = [len(pipe.external_source_shm_statistics()["capacities"]) for _ in range(30) if pipe.run()]
     assert max(many) <= 40
+    pipe.close()
+
+
+class Same:
+    """Gives the same array again and again, with other contents."""
+
+    def __init__(self, size):
+        self.array = np.zeros(size, np.int32)
+
+    def __call__(self, info):
+        self.array[:] = info.idx_in_epoch
+        return self.array
+
+
+@pytest.mark.parametrize("size", [1, 50_000])
+def test_results_are_taken_before_the_next_call(size):
+    pipe = pipe_of(Same(size), workers=1, batch_size=4, batch=False)
+    assert [[int(a[-1]) for a in values(pipe.run()[0])] for _ in range(3)] == [[4 * k + i for i in range(4)] for k in range(3)]
     pipe.close()
 
 
@@ -221,9 +260,6 @@ class Waits:
     def __init__(self, folder, first=2, does=None):
         self.file, self.first, self.does = str(folder / "waits"), first, does
 
-    def __len__(self):
-        return 1000
-
     def number(self, k):
         if k >= self.first and not os.path.exists(self.file):
             with open(self.file + ".new", "x") as file:
@@ -234,11 +270,6 @@ class Waits:
 
     def __call__(self, info):
         return self.number(info.idx_in_epoch)
-
-    __getitem__ = number
-
-    def __iter__(self):
-        return ([self.number(2 * k), self.number(2 * k + 1)] for k in range(1000))
 
     def pid(self):
         wait_until(lambda: os.path.exists(self.file))
@@ -251,19 +282,25 @@ def made(kind, waits, method):
     if kind == "dataset":
         pipe = Pipeline(2, 1, py_start_method=method)
         with pipe:
-            pipe.set_outputs(fn.readers.dataset(waits, num_workers=1, processes=True, num_outputs=1))
+            pipe.set_outputs(fn.readers.dataset(Indexed(waits), num_workers=1, processes=True, num_outputs=1))
         return pipe
     return pipe_of(waits if kind == "callable" else Iterated(waits), method, workers=1, batch=kind != "callable")
 
 
-class Iterated:
-    """Iterable, and not callable."""
-
+class Indexed:
     def __init__(self, waits):
         self.waits = waits
 
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, k):
+        return self.waits.number(k)
+
+
+class Iterated(Indexed):
     def __iter__(self):
-        return iter(self.waits)
+        return ([self[2 * k], self[2 * k + 1]] for k in range(1000))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -288,7 +325,8 @@ def test_a_process_that_is_killed_is_an_error_at_once(tmp_path, kind, method):
     print(f"{kind}, {method}: {(now - then) * 1000:.1f} ms after the signal")
     assert now - then < 20  # a second, on a machine with nothing else to do; LONG, if only the answer were waited for
     assert e.value.pid == pid and e.value.signal == signal.SIGKILL and e.value.exitcode is None
-    assert f"worker process {pid} of the" in str(e.value) and ("Iterated" if kind == "iterable" else "Waits") in str(e.value)
+    name = {"callable": "source 'Waits'", "iterable": "source 'Iterated'", "dataset": "data set 'Indexed'"}[kind]
+    assert f"worker process {pid} of the {name} was killed" in str(e.value)
     if kind == "iterable":  # what was in the process is lost
         with pytest.raises(penstock.WorkerError, match=r"reset\(\) begins again"):
             pipe.run()

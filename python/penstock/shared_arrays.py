@@ -81,16 +81,22 @@ def _reader(kind):
     return _of_interface if hasattr(kind, "__array_interface__") and not issubclass(kind, numpy.ndarray) else None
 
 
-class _Pickler(pickle.Pickler):
-    """Leaves arrays out and remembers them, each with its place."""
+class Parts(list):
+    """What Sender.add() has taken, pickled one by one."""
 
-    def __init__(self, stream):
+
+class _Pickler(pickle.Pickler):
+    """Leaves arrays out and remembers them, each with its place behind the first `begin` bytes."""
+
+    def __init__(self, stream, begin):
         from . import _core
         super().__init__(stream, 5)
-        self.arrays, self.bytes, self.places, self.batch = [], 0, {}, _core.Batch
+        self.arrays, self.bytes, self.places, self.batch = [], begin, {}, _core.Batch
 
     def persistent_id(self, value):
         kind = type(value)
+        if kind is Parts:
+            return (list(value),)
         if kind is self.batch:
             return [self._place(t, *_reader(type(t))(t)) for t in value], value.layout()
         read = _reader(kind)
@@ -115,6 +121,8 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, place):
         from . import _core
+        if len(place) == 1:
+            return [_Unpickler(io.BytesIO(part), self.root).load() for part in place[0]]
         if len(place) == 2:
             return _core.batch([self.persistent_load(p) for p in place[0]], layout=place[1])
         import numpy
@@ -131,9 +139,10 @@ class Sender:
 
     def __init__(self, least=0, keeps_files=False):
         self.least, self.keeps_files = max(int(least), 1 << 16), keeps_files
-        self.slots, self.free, self.retired = {}, [], collections.deque()
-        self.numbers = itertools.count()
-        self.files = {}
+        self.slots, self.files = {}, {}  # files: of slots that the receiver does not have yet, or of all
+        self.free, self.retired, self.numbers = [], collections.deque(), itertools.count()
+        self.expected = 0  # bytes of arrays in the last message
+        self.slot, self.size, self.late, self.parts = -1, 0, [], Parts()  # of the message that is being made
 
     def capacities(self):
         return [len(m) for m in self.slots.values()]
@@ -142,12 +151,12 @@ class Sender:
         self.free += [n for n in numbers if n in self.slots]
 
     def _slot(self, need):
-        """(number, whether it is new) of a slot with room for `need` bytes."""
+        """A slot with room for `need` bytes."""
         fitting = [n for n in self.free if len(self.slots[n]) >= need]
         if fitting:
             number = min(fitting, key=lambda n: len(self.slots[n]))
             self.free.remove(number)
-            return number, False
+            return number
         if self.free:
             self._retire(max(self.free, key=lambda n: len(self.slots[n])))
         step = 1 << max(16, need.bit_length() - 4)  # an eighth more at most: the next ones may be a little larger
@@ -160,7 +169,7 @@ class Sender:
             raise
         number = next(self.numbers)
         self.slots[number], self.files[number] = memory, fd
-        return number, True
+        return number
 
     def _retire(self, number):
         self.free.remove(number)
@@ -169,25 +178,74 @@ class Sender:
         if number in self.files:
             os.close(self.files.pop(number))
 
-    def message(self, value, released=()):
-        """(bytes, descriptors that go with them, the slot or -1). released: of what was received."""
+    def begin(self):
+        """Begins a message. add() then takes values one by one and writes their arrays into a slot as large as the last
+        one was: what the user's function returns may be written again at once."""
+        if self.slot >= 0:
+            self.free.append(self.slot)
+        self.slot, self.size, self.late, self.parts = -1, 0, [], Parts()
+        if self.expected > _INLINE_ARRAYS:
+            try:
+                self.slot = self._slot(self.expected)
+            except MemoryError:
+                pass  # message() says so
+
+    def add(self, value):
+        """The next of `parts`."""
+        import numpy
         stream = io.BytesIO()
-        pickler = _Pickler(stream)
+        pickler = _Pickler(stream, self.size)
+        pickler.dump(value)
+        if self.slot < 0 and pickler.bytes <= _INLINE_ARRAYS:
+            self.late += [(offset, numpy.array(array), None) for offset, array, _ in pickler.arrays]
+        else:
+            self._room(pickler.bytes)
+            _write(pickler.arrays, self.slots[self.slot])
+        self.size = pickler.bytes
+        self.parts.append(stream.getvalue())
+
+    def _room(self, need):
+        """Makes the message's slot large enough; what it holds so far stays."""
+        before = self.slot
+        if before < 0:
+            self.slot = self._slot(need)
+        elif len(self.slots[before]) < need:
+            self.slot = self._slot(max(need, 2 * self.size))
+            self.slots[self.slot][:self.size] = self.slots[before][:self.size]
+            self.free.append(before)
+        _write(self.late, self.slots[self.slot])
+        self.late = []
+
+    def message(self, value, released=()):
+        """(bytes, descriptors that go with them, the slot or -1) of a value, which may hold the parts of this message.
+        released: slots of what was received."""
+        stream = io.BytesIO()
+        pickler = _Pickler(stream, self.size)
         pickler.dump(value)
         pickled, size = stream.getbuffer(), pickler.bytes
         arrays_apart, pickle_apart = size > _INLINE_ARRAYS, len(pickled) > _INLINE_PICKLE
-        slot, fresh = -1, False
-        if arrays_apart or pickle_apart:
-            slot, fresh = self._slot(size * arrays_apart + len(pickled) * pickle_apart)
+        need = size * arrays_apart + len(pickled) * pickle_apart
         inline = bytearray(0 if arrays_apart else size)
-        _write(pickler.arrays, self.slots[slot] if arrays_apart else inline)
-        if pickle_apart:
-            begin = size * arrays_apart
-            self.slots[slot][begin:begin + len(pickled)] = pickled
+        if not arrays_apart:
+            if self.slot >= 0:
+                inline[:self.size] = self.slots[self.slot][:self.size]
+            _write(self.late + pickler.arrays, inline)
+            self.late, self.size = [], 0
+        if need:
+            self._room(need)
+            if arrays_apart:
+                _write(pickler.arrays, self.slots[self.slot])
+            if pickle_apart:
+                self.slots[self.slot][need - len(pickled):need] = pickled
+        elif self.slot >= 0:
+            self.free.append(self.slot)
+            self.slot = -1
+        slot, self.expected = self.slot, size
+        self.slot, self.size, self.late, self.parts = -1, 0, [], Parts()
         released, retired = _taken(released), _taken(self.retired)
         head = _HEADER.pack(slot, len(self.slots[slot]) if slot >= 0 else 0, size, len(pickled), len(released), len(retired))
         numbers = struct.pack(f"<{len(released) + len(retired)}q", *released, *retired)
-        files = [self.files[slot]] if slot >= 0 and (fresh or self.keeps_files) else []
+        files = [self.files[slot]] if slot in self.files else []
         return b"".join((head, numbers, b"" if pickle_apart else pickled, inline)), files, slot
 
     def sent(self, slot):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source: batches from a callable, a generator, an iterable, or fed by hand."""
+import functools
 import json
 
 from . import _core, graph
@@ -20,10 +21,11 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     a pass). batch=False: the source gives single samples. layout, dtype, ndim: of the samples, one or one per output;
     checked. repeat_last: where nothing new was fed, the last batch again. parallel=True: a callable (of exactly one
     argument) runs in the pipeline's py_num_workers processes, an iterable or a generator function (batch=True) in one
-    of its own, prefetch_queue_depth batches ahead; results come back through pipes.
+    of its own, prefetch_queue_depth batches ahead. Their arrays come through shared memory and are used where they lie;
+    bytes_per_sample_hint: how much of it each sample takes at first. A process that ends is a WorkerError of the next run().
     An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a
-    checkpoint. device: "gpu" brings the batches there. cuda_stream, use_copy_kernel, blocking, no_copy,
-    bytes_per_sample_hint: accepted without effect.
+    checkpoint. device: "gpu" brings the batches there. cuda_stream, use_copy_kernel, blocking, no_copy: accepted
+    without effect.
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
     """
     pipeline = graph.required("fn.external_source(...)")
@@ -43,6 +45,9 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         raise ValueError("[external_source] repeat_last is for data that are fed, without a source")
     if not parallel and (prefetch_queue_depth is not None or bytes_per_sample_hint is not None):
         raise ValueError("[external_source] prefetch_queue_depth and bytes_per_sample_hint are for parallel=True")
+    for what, value in (("prefetch_queue_depth", prefetch_queue_depth), ("bytes_per_sample_hint", bytes_per_sample_hint)):
+        if value is not None and (not hasattr(value, "__index__") or value < 1):
+            raise ValueError(f"[external_source] {what} must be a positive integer, got {value!r}")
     if parallel and no_copy is False:
         raise ValueError("[external_source] parallel=True excludes no_copy=False")
     count = 1 if num_outputs is None else int(num_outputs)
@@ -165,11 +170,13 @@ def make_source(source, outputs, cycle, per_batch, batch_info):
     options = (outputs, per_batch)
     if inspect.isgenerator(source) and cycle != "no":
         raise TypeError("[external_source] a generator object cannot start over: give the generator function")
-    if inspect.isgeneratorfunction(source):
+    if inspect.isgeneratorfunction(source) or (not isinstance(source, type) and inspect.isgeneratorfunction(
+            getattr(source, "__call__", None))):
         if _positional_count(source):
             raise TypeError("[external_source] a generator function takes no argument")
-        return IterableSource(source, source(), cycle, *options)
-    if callable(source) and not hasattr(source, "__next__"):
+        return IterableSource(source, source, source(), cycle, *options)
+    iterable = hasattr(source, "__iter__") or hasattr(source, "__getitem__")  # what is both, is asked for its items
+    if callable(source) and (isinstance(source, type) or not iterable):
         if cycle != "no":
             raise ValueError("[external_source] cycle is for iterables and generator functions, not for callables")
         return CallableSource(source, _positional_count(source), batch_info, *options)
@@ -177,7 +184,7 @@ def make_source(source, outputs, cycle, per_batch, batch_info):
         iterator = iter(source)
     except TypeError:
         raise TypeError(f"[external_source] a source is a callable or an iterable, not {type(source).__name__}") from None
-    return IterableSource(None if iterator is source else source.__iter__, iterator, cycle, *options)
+    return IterableSource(source, functools.partial(iter, source), iterator, cycle, *options)
 
 
 class _Source:
@@ -260,10 +267,10 @@ class CallableSource(_StatefulSource):
 
 
 class IterableSource(_StatefulSource):
-    def __init__(self, restart, iterator, cycle, outputs, per_batch):
+    def __init__(self, whole, restart, iterator, cycle, outputs, per_batch):
         super().__init__(outputs, per_batch)
         self.begin, self.iterator, self.cycle, self.ended = restart, iterator, cycle, False
-        self.owner = _stateful(iterator) or _stateful(getattr(restart, "__self__", None))
+        self.owner = _stateful(iterator) or _stateful(whole)
         self.resumable = self.owner is not None
 
     def item(self):

@@ -46,22 +46,23 @@ class Calls:
     def __init__(self, function):
         self.function = function
 
-    def run(self, calls):
+    def run(self, calls, add):
+        """(errors, whether it was stopped); add() takes each result."""
         from ._core import DataError
-        values, errors = [], []
+        errors = []
         for k, arguments in enumerate(calls):
             try:
-                values.append(self.function(*arguments))
+                add(self.function(*arguments))
             except StopIteration:
-                return values, errors, True
+                return errors, True
             except SystemExit:
                 raise
             except BaseException as error:
-                values.append(None)
+                add(None)
                 errors.append((k, written(error)))
                 if not isinstance(error, DataError):
                     break
-        return values, errors, False
+        return errors, False
 
 
 class Items:
@@ -71,18 +72,19 @@ class Items:
         from .sources import make_source
         self.source = make_source(iterable, None, cycle, True, None)
 
-    def run(self, what):
+    def run(self, what, add):
         try:
             if what == "reset":
                 self.source.reset()
-                return [], [], False
-            return [self.source.item()], [], False
+            else:
+                add(self.source.item())
+            return [], False
         except StopIteration:
-            return [], [], True
+            return [], True
         except SystemExit:
             raise
         except BaseException as error:
-            return [], [(0, written(error))], False
+            return [(0, written(error))], False
 
 
 def written(error):
@@ -101,23 +103,26 @@ class _Worker:
         self.queue, self.channel = queue, channel
         self.sender, self.receiver, self.tasks = Sender(least), Receiver(remembers=False), None
 
-    def answer(self, task, values, errors, stopped):
-        while True:  # which slots are free again
-            try:
-                data, _ = receive(self.channel, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                break
-            if not data:  # the pipeline is gone
-                raise SystemExit(0)
-            self.sender.release(pickle.loads(data))
-        answer = task, values, errors, stopped
+    def answer(self, task, errors, stopped):
         try:
-            data, files, slot = self.sender.message(answer, self.receiver.released)
-        except Exception as error:  # what cannot be pickled, or has no room
+            data, files, slot = self.sender.message((task, self.sender.parts, errors, stopped), self.receiver.released)
+        except Exception as error:  # no room
+            self.sender.begin()
             answer = task, [], [(0, written(error))], False
             data, files, slot = self.sender.message(answer, self.receiver.released)
         send(self.channel, data, files)
         self.sender.sent(slot)
+
+    def _hear(self):
+        """Which slots are free again."""
+        while True:
+            try:
+                data, _ = receive(self.channel, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            if not data:  # the pipeline is gone
+                raise ConnectionResetError
+            self.sender.release(pickle.loads(data))
 
     def work(self):
         while True:
@@ -125,10 +130,11 @@ class _Worker:
             if data == STOP or not data:
                 return
             (task, what), _ = self.receiver.value(data, files)
-            done = self.tasks.run(what)
+            self._hear()
+            self.sender.begin()
+            done = self.tasks.run(what, self.sender.add)
             del what
             self.answer(task, *done)
-            del done
 
 
 def _end_with(parent):
@@ -162,10 +168,13 @@ def main(queue, channel, parent, carried, role, options, least):
     try:
         worker.tasks = role(carried.load(), *options)
     except Exception as error:
-        worker.answer(-1, [], [(0, written(error))], False)
+        worker.answer(-1, [(0, written(error))], False)
         return
     torch = sys.modules.get("torch")
     if torch is not None:  # a pool of threads that was begun before fork() is not there; and there are other workers
         torch.set_num_threads(1)
-    worker.answer(-1, [], [], False)
-    worker.work()
+    try:
+        worker.answer(-1, [], False)
+        worker.work()
+    except ConnectionError:  # the program has ended
+        pass
