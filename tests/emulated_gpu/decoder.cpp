@@ -6,6 +6,8 @@
 //                                      own: the real jpeg/cuda, on fibers
 //   PENSTOCK_EMULATED_DECODER_FAILS    n: every n-th image fails, in the hardware at once, in cuda later
 //   PENSTOCK_EMULATED_DECODER_REGIONS  0: cuda takes none
+//   PENSTOCK_EMULATED_NVJPEG2000       decodes, inverts or fails: JPEG 2000 goes to nvJPEG2000's decoder with a library that is made
+//                                      up, which gives the CPU's pixels, those of the negative, or no file's
 //   PENSTOCK_EMULATED_GROUP, PENSTOCK_EMULATED_LANES: the best group, the groups at once
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +15,10 @@
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
 #include "cuda/decode/jpeg_engine.h"
+#include "cuda/decode/decoder_by_format.h"
+#include "cuda/decode/nvjpeg2000_decoder.h"
 #include "cuda/jpeg/jpeg_decoder.h"
+#include "emulated_gpu/nvjpeg2000_stand_in.h"
 
 namespace penstock {
 namespace {
@@ -81,13 +86,24 @@ class EmulatedDecoder final : public BatchDecoder {
 
 }  // namespace
 
-std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
+namespace {
+
+std::unique_ptr<BatchDecoder> make_first_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
   if (decoder_is("own") && engine != DecodeEngine::hardware) return make_jpeg_decoder(driver, device, why);
   const bool cuda = !decoder_is("hardware") && !decoder_is("0"), hardware = !decoder_is("cuda") && !decoder_is("0");
   if (cuda && engine != DecodeEngine::hardware) return std::make_unique<EmulatedDecoder>(true);
   if (hardware && engine != DecodeEngine::cuda) return std::make_unique<EmulatedDecoder>(false);
   why = "the emulated GPU has no such decoder";
   return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
+  auto first = make_first_decoder(driver, device, engine, why);
+  const char* how = std::getenv("PENSTOCK_EMULATED_NVJPEG2000");
+  if (!first || !how) return first;
+  return decoder_by_format(std::move(first), make_nvjpeg2000_decoder(nvjpeg2000_stand_in(how), driver, device, why), "jpeg2000");
 }
 
 }  // namespace penstock

@@ -25,7 +25,7 @@ struct heif_options {  // the library makes them; later versions have more behin
   uint8_t version, ignore_transformations;
   void* callbacks[3];
   void* user;
-  uint8_t convert_to_8_bits, strict;
+  uint8_t convert_to_8_bits, strict;  // strict: it leaks where a color is unknown, and sees no more damage
   const char* decoder;
   uint8_t conversion_version;  // from here on: where version is 5 or above
   int downsampling, upsampling;
@@ -195,7 +195,6 @@ DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<ui
   require(lib.primary(context.get(), &found));
   const auto handle = owned(found, lib.release_handle);
   options->ignore_transformations = 1;
-  options->strict = 1;
   if (options->version >= 5) options->upsampling = kNearest, options->no_other_sampling = 1;
   const bool gray = header.chroma == Chroma::none;
   heif_image* made = nullptr;

@@ -12,16 +12,14 @@ namespace {
 
 constexpr int64_t kSmallestSide = 16, kLargestSide = 8192;
 
-// The end marker is looked for where writers put it: at the end, perhaps with a few bytes behind. An engine does not say
-// which row was the last, so what is cut off is left to the CPU.
+}  // namespace
+
 bool has_end_marker(Bytes file) {
   constexpr size_t kLooked = 64;
   for (size_t i = file.size(); i >= 2 && i + kLooked > file.size(); --i)
     if (file[i - 2] == 0xFF && file[i - 1] == 0xD9) return true;
   return false;
 }
-
-}  // namespace
 
 std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
   std::string reasons;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of nvJPEG2000's interface that is used here (0.8 and later), declared anew so that no header of NVIDIA's is needed.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/memory.h"
+
+namespace penstock::nvjpeg2000 {
+
+enum class Status : int {
+  success = 0, not_initialized, invalid_parameter, bad_file, not_supported, allocator_failure, execution_failed, arch_mismatch,
+  internal_error, implementation_not_supported
+};
+const char* words_of(Status status);
+
+struct ImageInfo {
+  uint32_t width, height, tile_width, tile_height, tiles_x, tiles_y, components;
+};
+struct ComponentInfo {
+  uint32_t width, height;
+  uint8_t bits, is_signed;
+};
+enum class SampleType : int { uint8 = 0 };
+struct Image {  // on the host, with places on the device
+  void** planes;
+  size_t* pitches;  // bytes of a row
+  SampleType type;
+  uint32_t components;
+};
+constexpr int kInterleaved = 1;
+
+struct Handle;
+struct State;   // of one image that is decoded
+struct Parsed;  // of one file
+struct Params;
+
+// One function pointer each; tests put functions of their own here.
+struct Library {
+  Status (*create)(Handle**) = nullptr;
+  Status (*destroy)(Handle*) = nullptr;
+  Status (*state_create)(Handle*, State**) = nullptr;
+  Status (*state_destroy)(State*) = nullptr;
+  Status (*parsed_create)(Parsed**) = nullptr;
+  Status (*parsed_destroy)(Parsed*) = nullptr;
+  Status (*parse)(Handle*, const unsigned char* file, size_t length, int reserved, int reserved_too, Parsed*) = nullptr;
+  Status (*image_info)(Parsed*, ImageInfo*) = nullptr;
+  Status (*component_info)(Parsed*, ComponentInfo*, uint32_t component) = nullptr;
+  Status (*params_create)(Params**) = nullptr;
+  Status (*params_destroy)(Params*) = nullptr;
+  // Where the decoded part begins and ends, all 0 for the whole picture.
+  Status (*set_area)(Params*, uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) = nullptr;
+  Status (*set_format)(Params*, int format) = nullptr;
+  Status (*decode)(Handle*, State*, Parsed*, Params*, Image* to, StreamHandle) = nullptr;
+};
+
+// Loaded at the first call. Null where it is not found; then `why` says so.
+const Library* library(std::string& why);
+
+}  // namespace penstock::nvjpeg2000
