@@ -33,6 +33,29 @@ def chains():
     return {"vorbis chain": first + second, "vorbis chain cut": first + pages[0] + pages[-1]}
 
 
+def with_last_granule(ogg, granule):
+    """An Ogg file whose last page says that so many samples end there (RFC 3533, section 6, its checksum included)."""
+    at = ogg.rindex(b"OggS")
+    page = bytearray(ogg[at:])
+    page[6:14], page[22:26] = granule.to_bytes(8, "little", signed=True), bytes(4)
+    crc = 0
+    for byte in page:
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x04C11DB7 if crc >> 31 else 0)) & 0xFFFFFFFF
+    page[22:26] = crc.to_bytes(4, "little")
+    return ogg[:at] + bytes(page)
+
+
+def with_flac_length(flac, samples):
+    numbers = int.from_bytes(flac[18:26], "big") >> 36 << 36 | samples  # 36 bits behind rate, channels and bits
+    return flac[:18] + numbers.to_bytes(8, "big") + flac[26:]
+
+
+def with_bytes(file, at, values):
+    return file[:at] + values + file[at + len(values):]
+
+
 def all_files():
     files = {f"wav {s}": recorded(STEREO, "WAV", s) for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")}
     files |= {f"flac {s}": recorded(STEREO, "FLAC", s) for s in ("PCM_16", "PCM_24")}

@@ -105,6 +105,50 @@ def test_streams_one_behind_the_other_are_one_recording():
         fn.decoders.audio(np.concatenate([FILES["vorbis"], mono]))
 
 
+PCM = FILES["wav PCM_16"].tobytes()
+RF64 = FILES["wav RF64"].tobytes()
+FLAC = FILES["flac PCM_16"].tobytes()
+LONG = {kind: audio_files.recorded(np.tile(audio_files.STEREO, (20, 1)), "OGG", kind, 48000) for kind in ("VORBIS", "OPUS")}
+
+
+@pytest.mark.parametrize("file, message", [
+    *((audio_files.with_bytes(PCM, 22, struct.pack("<H", n)), f"WAV: {n} channels") for n in (0, 256, 65535)),
+    (audio_files.with_bytes(PCM, 24, bytes(4)), "WAV: 0 samples a second"),
+    *((audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", n)), f"WAV: premature end of file: 32044 bytes of {n}")
+      for n in (32045, 2**31, 2**32 - 2)),
+    (audio_files.with_bytes(PCM, 16, b"\xff" * 4), "WAV: a chunk of 4294967295 bytes at byte 12 leaves the file"),
+    *((audio_files.with_bytes(RF64, RF64.index(b"ds64") + 16, struct.pack("<Q", n)), f"WAV: premature end of file: 32044 bytes of {n}")
+      for n in (2**32, 2**63, 2**64 - 1)),
+    *((audio_files.with_flac_length(FLAC, n), "FLAC: premature end of file") for n in (8012, 10**6, len(FLAC) // 11 * 65535, 2**36 - 1)),
+    (audio_files.with_flac_length(FLAC + bytes(5 << 20), 10**9), "FLAC: .* near sample 8011"),  # 8 GB if believed
+    *((audio_files.with_last_granule(file, n), f"{kind.title()}: ") for kind, file in LONG.items() for n in (10**6, 10**8, 2**40, 2**62)),
+])
+def test_hostile_lengths(file, message):
+    """No length is believed: sizes of memory follow from what the file's bytes can hold."""
+    with pytest.raises(penstock.DataError, match=message):
+        fn.decoders.audio(np.frombuffer(file, np.uint8))
+
+
+def test_a_made_up_rate_does_not_make_gigabytes():
+    slow = np.frombuffer(audio_files.with_bytes(PCM, 24, struct.pack("<I", 1)), np.uint8)
+    with pytest.raises(penstock.DataError, match="8011 samples, 1 a second, would become 384528000"):
+        fn.decoders.audio(slow, sample_rate=48000.0)
+    fast = np.frombuffer(audio_files.with_bytes(PCM, 24, b"\xff" * 4), np.uint8)
+    assert np.asarray(fn.decoders.audio(fast, sample_rate=48000.0)[0]).shape == (1, 2)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_cut_of_the_header_and_some_of_the_rest(name):
+    file = FILES[name]
+    for n in [*range(0, min(len(file), 400), 3), *np.linspace(400, len(file) - 1, 30).astype(int)]:
+        try:
+            got = np.asarray(fn.decoders.audio(file[:n])[0])
+        except penstock.DataError as error:
+            assert len(str(error)) > 20
+        else:
+            assert got.shape[0] <= 2 * 8011  # Ogg pages, and frames of MP3, that are whole
+
+
 def test_mp3_files_of_all_kinds():
     """Behind a tag; and without the encoder's delay, where libsndfile guesses the length from the first frame's bit rate."""
     for rate, channels in ((8000, 1), (22050, 2), (48000, 2)):

@@ -71,14 +71,12 @@ class FlacFile final : public AudioFile {
     start();
     if (s_.total == 0) {  // not known when the header was written
       read_all();
-      s_.total = static_cast<uint64_t>(s_.frames);
-      FLAC__stream_decoder_finish(decoder_.get());
-      s_.at = 0, s_.frames = 0, s_.described = false;
-      const uint64_t counted = s_.total;
-      start();
+      const auto counted = static_cast<uint64_t>(s_.frames);
+      start_again();
       s_.total = counted;
     }
     info_ = {"flac", static_cast<int64_t>(s_.total), s_.channels, static_cast<double>(s_.rate), true};
+    if (is_doubtful(info_, file.size())) decode(ignore), start_again();
   }
   void decode(const AudioSink& sink) override {
     s_.sink = &sink, s_.wanted = info_.length;
@@ -103,6 +101,11 @@ class FlacFile final : public AudioFile {
     // A frame takes at least 11 bytes and has at most 65,535 samples.
     if (s_.total > (s_.file.size() / 11 + 1) * 65535)
       bad_data("FLAC: premature end of file: {} bytes cannot hold {} samples", s_.file.size(), s_.total);
+  }
+  void start_again() {
+    FLAC__stream_decoder_finish(decoder_.get());
+    s_ = {.file = s_.file};
+    start();
   }
   void read_all() {
     FLAC__stream_decoder_process_until_end_of_stream(decoder_.get());

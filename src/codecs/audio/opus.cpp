@@ -30,6 +30,7 @@ class OpusFile final : public AudioFile {
     // A packet takes at least a byte and lasts at most 120 ms.
     if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760) bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
     info_ = {"opus", length, op_channel_count(opened_.get(), -1), 48000, false};
+    if (is_doubtful(info_, file.size())) decode(ignore), opened_ = opened(file);
   }
   void decode(const AudioSink& sink) override {
     std::vector<float> block(size_t{5760} * info_.channels);

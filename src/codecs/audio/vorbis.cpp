@@ -84,6 +84,7 @@ class VorbisFile final : public AudioFile {
       info_.channels = info->channels, info_.rate = static_cast<double>(info->rate), info_.length += length;
       lengths_.insert(lengths_.begin(), length);
     }
+    if (is_doubtful(info_, file.size())) decode(ignore), session_ = std::make_unique<Session>(streams_[0]);
   }
   void decode(const AudioSink& sink) override {
     for (size_t i = 0; i < streams_.size(); ++i) {

@@ -97,7 +97,13 @@ int64_t AudioReading::recorded(const AudioInfo& info) const {
 
 Shape AudioReading::shape(const AudioInfo& info) const {
   int64_t n = recorded(info);
-  if (resamples(info)) n = Resampler::length(n, info.rate, rate);
+  if (resamples(info)) {
+    constexpr int64_t kMostTimes = 64, kAlways = 1 << 22;
+    const int64_t recorded = n;
+    n = Resampler::length(recorded, info.rate, rate);
+    if (n > kAlways && n / kMostTimes > recorded)
+      bad_data("{} samples, {} a second, would become {} at the rate of {}", recorded, info.rate, n, rate);
+  }
   if (n > (int64_t{1} << 40) / info.channels) bad_data("{} samples of {} channels are too many", n, info.channels);
   return downmix ? Shape{n} : Shape{n, info.channels};
 }

@@ -22,7 +22,7 @@ Resampler::Resampler(double quality) : lobes_(static_cast<int>(std::lround(0.007
 }
 
 int64_t Resampler::length(int64_t in, double in_rate, double out_rate) {
-  return static_cast<int64_t>(std::ceil(static_cast<double>(in) * out_rate / in_rate));
+  return static_cast<int64_t>(std::min(std::ceil(static_cast<double>(in) * out_rate / in_rate), 0x1p62));
 }
 
 void Resampler::run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out, int64_t length) const {
