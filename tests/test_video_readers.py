@@ -262,3 +262,46 @@ def test_indexes_are_kept(kind, tmp_path, monkeypatch):
     path.write_bytes(video_files.make(other, kind, count=41).read_bytes())  # another file of the same name
     frames = decode(path)
     assert reads().read_bytes() != whole
+
+
+def crc32c(data):
+    table = []
+    for n in range(256):
+        for _ in range(8):
+            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+        table.append(n)
+    value = 0xFFFFFFFF
+    for byte in data:
+        value = value >> 8 ^ table[(value ^ byte) & 255]
+    return value ^ 0xFFFFFFFF
+
+
+def test_a_wrong_index_with_a_right_sum_crashes_nothing(tmp_path, monkeypatch):
+    """Whoever may write into the user's cache folder may give other frames, or an error."""
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+    path = str(video_files.make(tmp_path, "h264"))
+
+    def reads():
+        return read(fn.readers.video, 4, filenames=[path], sequence_length=8, step=16, random_shuffle=True)
+
+    assert len(reads()) == 3
+    kept, = (tmp_path / "cache" / "containers").glob("*.video")
+    whole, head = kept.read_bytes(), 112
+    assert crc32c(whole[:-4]) == int.from_bytes(whole[-4:], "little") and (len(whole) - head - 4) % 48 == 0
+    random, taken = np.random.default_rng(5), 0
+    for _ in range(60):
+        numbers_ = np.frombuffer(whole[head:-4], np.int64).reshape(-1, 6).copy()
+        row, column = random.integers(len(numbers_)), random.integers(6)
+        if random.random() < 0.3:
+            numbers_[[row, random.integers(len(numbers_))]] = numbers_[[random.integers(len(numbers_)), row]]
+        else:
+            numbers_[row, column] = random.choice([0, -1, 1, 7, 2 ** 31, 2 ** 62, -2 ** 63, numbers_[row, column] ^ 1])
+        changed = whole[:head] + numbers_.tobytes()
+        changed += crc32c(changed).to_bytes(4, "little")
+        kept.write_bytes(changed)
+        try:
+            assert all(got.shape == (8, video_files.HEIGHT, video_files.WIDTH, 3) for got, in reads())
+        except penstock.DataError:
+            pass
+        taken += kept.read_bytes() == changed and changed != whole
+    assert taken > 10  # the others were seen to be wrong, and made again

@@ -35,3 +35,25 @@ def test_frames_on_a_gpu_are_the_cpus(tmp_path):
             assert on_host[1][k].tolist() == [3]
             np.testing.assert_array_equal(on_host[2][k], frames[[30, 4]])
             assert on_host[3][k].shape == (5, 3, 32, 32)
+
+
+def test_fed_and_resized_videos_on_a_gpu(tmp_path):
+    path = video_files.make(tmp_path, "h264")
+    frames = video_files.decode(path)
+
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0)
+    def pipeline(device):
+        fed = fn.experimental.inputs.video(name="video", sequence_length=10, device="mixed" if device == "gpu" else device)
+        small = fn.readers.video_resize(filenames=[str(path)], sequence_length=5, resize_shorter=32, device=device, name="reader")
+        return fed, fn.flip(fed, horizontal=1), small
+
+    found = {}
+    for device in ("cpu", "gpu"):
+        pipe = pipeline(device)
+        pipe.feed_input("video", path.read_bytes())
+        outputs = pipe.run()
+        assert [out.device_type for out in outputs] == [device] * 3
+        found[device] = [[np.array(sample) for sample in out.as_cpu()] for out in outputs]
+    np.testing.assert_array_equal(np.concatenate(found["gpu"][0]), frames)
+    for on_host, on_gpu in zip(found["cpu"], found["gpu"]):
+        np.testing.assert_array_equal(on_host, on_gpu)
