@@ -2,8 +2,15 @@
 # The GPU part: a library that is loaded at run time. Where the CUDA toolkit is, it is built against CUDA's runtime (linked
 # statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
 file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/jpeg/*.cpp src/cuda/prebuilt/*.cpp
-     src/cuda/whole/*.cpp)
+     src/cuda/video/*.cpp src/cuda/whole/*.cpp)
 list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder|/write_text)\\.cpp$")
+# Videos on the GPU need the declarations of nv-codec-headers; its library is found at run time.
+find_path(PENSTOCK_NV_CODEC_HEADERS ffnvcodec/dynlink_nvcuvid.h)
+if(PENSTOCK_NV_CODEC_HEADERS)
+  file(GLOB nvdec_sources CONFIGURE_DEPENDS src/cuda/video/nvdec/*.cpp)
+  set_source_files_properties(src/cuda/video/no_engine.cpp PROPERTIES COMPILE_DEFINITIONS PENSTOCK_NVDEC)
+  list(APPEND gpu_sources ${nvdec_sources})
+endif()
 
 # The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
 set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
@@ -12,6 +19,8 @@ set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixe
 set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda/jpeg/huffman_lookup.h cuda/jpeg/scan.h
     cuda/jpeg/unstuff.h cuda/jpeg/restarts.h cuda/jpeg/synchronize.h cuda/jpeg/decode.h cuda/jpeg/reconstruct.h
     cuda/jpeg/kernels.h)
+# The text of the kernel that makes RGB of a video's frames.
+set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
 function(penstock_embed_headers source namespace function)
   list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE files)
   string(REPLACE ";" "," headers "${ARGN}")
@@ -21,9 +30,11 @@ function(penstock_embed_headers source namespace function)
                              -P ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake
                      DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake VERBATIM)
 endfunction()
-set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp ${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp)
+set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp ${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp
+    ${CMAKE_BINARY_DIR}/video_kernel_parts.cpp)
 penstock_embed_headers(${CMAKE_BINARY_DIR}/vocabulary_parts.cpp penstock vocabulary_parts ${vocabulary})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp penstock::jpeg_gpu kernel_parts ${jpeg_kernels})
+penstock_embed_headers(${CMAKE_BINARY_DIR}/video_kernel_parts.cpp penstock::video_gpu kernel_parts ${video_kernels})
 list(APPEND gpu_sources ${vocabulary_source})
 
 add_library(penstock_gpu_room OBJECT ${gpu_sources})
@@ -44,7 +55,7 @@ endif()
 file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
 list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
 set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/prebuilt/fold_text.cpp src/cuda/vocabulary.cpp
-    src/cuda/jpeg/kernel_text.cpp ${vocabulary_source})
+    src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp ${vocabulary_source})
 include(cmake/prebuilt.cmake)
 list(APPEND cudart_sources ${prebuilt_source})
 # Tries the driver function by function.
@@ -96,6 +107,15 @@ if(PENSTOCK_TESTS)
   endif()
   if(emulated_sources)
     penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
+  endif()
+  if(PENSTOCK_NV_CODEC_HEADERS)  # a libnvcuvid for machines without a GPU
+    file(GLOB nvcuvid_sources CONFIGURE_DEPENDS tests/emulated_gpu/nvcuvid/*.cpp)
+    add_library(penstock_nvcuvid SHARED ${nvcuvid_sources})
+    target_include_directories(penstock_nvcuvid PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(penstock_nvcuvid PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(penstock_nvcuvid PROPERTIES OUTPUT_NAME nvcuvid SOVERSION 1
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/emulated_gpu BUILD_RPATH "$ORIGIN/..")
+    add_dependencies(penstock_emulated_gpu penstock_nvcuvid)
   endif()
   file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp
        src/cuda/whole/*_test.cpp

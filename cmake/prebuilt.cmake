@@ -3,7 +3,7 @@
 # of each, and a generated source takes those in.
 set(PENSTOCK_GPU_ARCHITECTURES 90 CACHE STRING
     "compute capabilities that kernels are prebuilt for, separated by commas; all: those of the wheel; off: none")
-set(prebuilt_names stage fold jpeg)
+set(prebuilt_names stage fold jpeg video)
 
 set(architectures "${PENSTOCK_GPU_ARCHITECTURES}")
 set(nvcc_targets)

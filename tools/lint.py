@@ -25,7 +25,7 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
 }
 # Operators that read files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {"codecs/image_decoder.h", "codecs/audio/audio_decoder.h", "codecs/video/video_decoder.h",
-                          "codecs/video/frame_choice.h", "codecs/video/video_index_cache.h"}
+                          "codecs/video/frame_choice.h", "codecs/video/video_index_cache.h", "codecs/video/device_frames.h"}
 SOURCE = {".cpp", ".h", ".hpp", ".cu", ".py", ".pyi", ".cmake"}
 MOST_LINES, MOST_LINES_OPERATOR, MOST_COLUMNS = 600, 150, 120
 BUILD_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")

@@ -5,12 +5,13 @@
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
 #include "cuda/stage.h"
+#include "cuda/video/engine.h"
 #include "cuda/whole/whole_stage.h"
 
 namespace penstock {
 namespace {
 
-class CudaBackend final : public GpuBackend {
+class CudaBackend final : public GpuBackend, public GpuVideo {
  public:
   CudaBackend() {
     if (const auto error = error_of([&] { driver_ = make_driver(); })) why_not_ = error->what();
@@ -29,6 +30,11 @@ class CudaBackend final : public GpuBackend {
   bool runs_whole(const std::string& op) const override { return has_whole_form(op); }
   std::unique_ptr<BatchDecoder> make_decoder(int device, DecodeEngine engine, std::string& why) override {
     return make_batch_decoder(*driver_, device, engine, why);
+  }
+  std::string why_no_video(int device) override { return video_gpu::why_no_engine(*driver_, device); }
+  std::unique_ptr<DeviceVideoDecoder> make_video_decoder(int device, std::shared_ptr<const VideoFile> file, FrameType type,
+                                                         std::string& why) override {
+    return video_gpu::make_decoder(*driver_, device, std::move(file), type, why);
   }
 
  private:

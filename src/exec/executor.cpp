@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "codecs/video/device_frames.h"
 #include "data/remote.h"
 #include "exec/decode_engine.h"
+#include "exec/gpu_writer.h"
 #include "graph/stage_growth.h"
+#include "ops/machine/device_decoder.h"
 
 namespace penstock {
 
@@ -41,6 +44,11 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::map<int,
   if (!p.gpu) return p;
   GpuWork::check(std::max(0, o.device));
   for (const Node& n : g.nodes()) {
+    if (n.on_gpu && decodes_to_device(n.op)) {
+      const std::string why = gpu_video().why_no_video(std::max(0, o.device));
+      if (why.empty()) p.gpu_decoders[n.id] = false;
+      else tell_declined(why);
+    }
     if (!n.on_gpu || !stage_decodes(g, n)) continue;
     try {
       const auto engine = engine_of(info_of(n), g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; }));
@@ -94,6 +102,8 @@ Executor::Executor(Graph g, PipelineOptions o)
     return s.kind == Step::Kind::decode && !s.lazy_source;
   });
   for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
+  for (const Step& s : plan.steps)
+    if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op)) dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();
@@ -156,6 +166,7 @@ void Executor::stop() {
   work_.notify_all();
   for (auto& t : threads_) t.join();
   decoders_.clear();
+  sources_.clear();  // what they have enqueued is on gpu_
 }
 
 bool Executor::has_record(ValueRef v) const {

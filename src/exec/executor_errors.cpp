@@ -88,7 +88,7 @@ void Executor::settle_errors(Iteration& it, int thread) {
   std::vector<int> gone;
   const Step& s = plan.steps[it.step];
   const bool whole = s.kind == Step::Kind::whole;
-  const bool no_other = (s.gpu && s.kind != Step::Kind::decode) || s.kind == Step::Kind::call ||  // not for one sample of it
+  const bool no_other = (s.gpu && (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer)) || s.kind == Step::Kind::call ||  // not for one sample of it
                         (whole && (!it.frames.empty() || it.domain != 0));  // a body's samples, or children, are not the reader's
   for (auto& bad : errors) {
     if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;

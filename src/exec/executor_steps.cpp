@@ -102,6 +102,7 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   const Node& source = plan.graph.node(node);
   for (int k = 0; k < source.outputs; ++k) {
     Batch& b = it.values.at({node, k});
+    if (s.gpu && get_op(source.op).loads_samples) break;  // load() brings the first one there
     if (s.gpu && b.device().kind == DeviceKind::gpu && b.device().id == gpu_->device()) b = taken_over(std::move(b), it.stream);
     else if (s.gpu) b = to_gpu(it, b, false);
     else if (b.device().kind == DeviceKind::gpu)

@@ -7,6 +7,7 @@
 #include "batch/memory_reuse.h"
 #include "exec/call.h"
 #include "exec/executor.h"
+#include "ops/machine/device_decoder.h"
 
 namespace penstock {
 
@@ -17,6 +18,17 @@ struct Executor::WholeState {
   std::shared_ptr<const void> batch_state;
   std::vector<char> refused;  // samples whose shapes ended in an error
 };
+
+static void run_to_device(BoundOp& op, const std::vector<Batch>& inputs, const SampleContext& c, const Batch& out, const DevicePlace& place) {
+  std::vector<View> in;
+  for (const Batch& b : inputs) in.push_back(b.view(c.index));
+  try {
+    device_decoder(op.info->name)(op, c, in, out.view(c.index), place);
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = op.info->name;
+    throw;
+  }
+}
 
 void Executor::prepare_whole(Iteration& it, const Step& s) {
   const Node& n = plan.graph.node(s.nodes[0]);
@@ -58,6 +70,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   for (int k = 0; k < n.outputs; ++k) {
     Batch& b = w->outputs[k];
     if (s.reuses && k == 0) reuse_memory(it, w->inputs[0], b);
+    else if (s.gpu) b.allocate(gpu_->memory(), it.stream);
     else b.allocate(options.memory);
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();
   }
@@ -84,6 +97,7 @@ void Executor::run_whole_item(Iteration& it, int i) {
   if (state.refused[static_cast<size_t>(i)]) return;  // its error is known
   SampleContext c = context(it, i, plan.graph.node(plan.steps[it.step].nodes.front()));
   c.batch_state = state.batch_state.get();
+  if (plan.steps[it.step].gpu) return run_to_device(*state.op, state.inputs, c, state.outputs[0], {gpu_->device(), it.stream});
   run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
 }
 

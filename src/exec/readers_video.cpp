@@ -2,6 +2,8 @@
 // readers.video and experimental.readers.video: sequences of frames of video files.
 #include "exec/readers_video.h"
 
+#include "ops/machine/device_decoder.h"
+
 namespace penstock {
 namespace {
 
@@ -103,6 +105,7 @@ template <class Op> bool register_video(const char* name) {
     const Op options = bound_options<Op>(g, n);
     return make_video_source(g, options, options.reading());
   });
+  register_device_decoder(name, nullptr);
   return true;
 }
 [[maybe_unused]] const bool registered = register_video<ReadersVideo>("readers.video") &&

@@ -28,7 +28,8 @@ std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted, const std::fun
   return runs;
 }
 
-VideoDecoders::Place VideoDecoders::take(const DecodeRun& run, int threads, size_t most_open) {
+template <class Decoder>
+typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRun& run, int threads, size_t most_open) {
   const int64_t first = run.frames.front();
   std::unique_lock lock(mutex_);
   // Where a decoder stands is left to the run that comes first there: behind it, it would have to begin at a key packet.
@@ -50,7 +51,7 @@ VideoDecoders::Place VideoDecoders::take(const DecodeRun& run, int threads, size
       }
       const bool reserved = earlier_waits(*p);
       if (!p->decoder->continues_to(first)) {
-        if (!reserved && idle == open_.end() && p->decoder->threads() == threads) idle = p;
+        if (!reserved && idle == open_.end() && p->threads == threads) idle = p;
       } else if (reserved) {
         coming = true;
       } else if (best == open_.end() || p->decoder->last() > best->decoder->last()) {
@@ -71,11 +72,11 @@ VideoDecoders::Place VideoDecoders::take(const DecodeRun& run, int threads, size
   }
   for (auto p = open_.begin(); p != open_.end() && open_.size() >= most_open;)
     p = p->busy ? std::next(p) : open_.erase(p);
-  open_.push_back({run.file, nullptr, true, run.frames.back(), run.end_packet});
+  open_.push_back({run.file, threads, nullptr, true, run.frames.back(), run.end_packet});
   const Place place = std::prev(open_.end());
   lock.unlock();
   try {
-    place->decoder = std::make_unique<VideoDecoder>(file_(run.file), threads, ycbcr_);
+    place->decoder = make_(run.file, threads);
   } catch (...) {
     give_back(place, false);
     throw;
@@ -83,8 +84,8 @@ VideoDecoders::Place VideoDecoders::take(const DecodeRun& run, int threads, size
   return place;
 }
 
-void VideoDecoders::give_back(Place place, bool usable) {
-  std::unique_ptr<VideoDecoder> gone;  // closed without the lock
+template <class Decoder> void OpenDecoders<Decoder>::give_back(Place place, bool usable) {
+  std::unique_ptr<Decoder> gone;  // closed without the lock
   {
     const std::lock_guard lock(mutex_);
     place->busy = false;
@@ -98,25 +99,23 @@ void VideoDecoders::give_back(Place place, bool usable) {
   freed_.notify_all();
 }
 
-void VideoDecoders::decode(const DecodeRun& run, int threads, size_t most_open) {
-  const Place place = take(run, threads, most_open);
-  try {
-    const VideoFile& f = place->decoder->file();
+template class OpenDecoders<VideoDecoder>;
+template class OpenDecoders<DeviceVideoDecoder>;
+
+void decode_run_on_host(OpenDecoders<VideoDecoder>& decoders, const DecodeRun& run, int threads, size_t most_open) {
+  decoders.with_decoder(run, threads, most_open, [&](VideoDecoder* decoder) {
+    const VideoFile& f = decoder->file();
     const size_t bytes = static_cast<size_t>(f.width()) * static_cast<size_t>(f.height()) * 3;
     std::vector<const WantedFrame*> first;  // of each frame
     for (const auto& w : run.wanted)
       if (first.empty() || first.back()->frame != w.frame) first.push_back(&w);
-    place->decoder->read(run.frames, [&](size_t k) { return first[k]->to; });
+    decoder->read(run.frames, [&](size_t k) { return first[k]->to; });
     size_t k = 0;
     for (const auto& w : run.wanted) {
       while (first[k]->frame != w.frame) ++k;
       if (w.to != first[k]->to) std::memcpy(w.to, first[k]->to, bytes);
     }
-  } catch (...) {
-    give_back(place, false);
-    throw;
-  }
-  give_back(place, true);
+  });
 }
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/gpu_video.h"
 #include "codecs/video/video_decoder.h"
 
 namespace penstock {
@@ -29,32 +30,44 @@ struct DecodeRun {
 // Frames that lie near to each other in a file make one run: each packet is decoded once. Sorts `wanted`.
 std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted, const std::function<const VideoFile&(int32_t)>& file);
 
-// Open decoders of many files. A run goes on where a decoder stands, where that saves decoding from a key packet; it waits
-// for one that is on the way there.
-class VideoDecoders {
+// Open decoders of many files, of the CPU (VideoDecoder) or of a GPU's engine (DeviceVideoDecoder). A run goes on where a
+// decoder stands, where that saves decoding from a key packet; it waits for one that is on the way there.
+template <class Decoder> class OpenDecoders {
  public:
-  using FileOf = std::function<std::shared_ptr<const VideoFile>(int32_t)>;
-  VideoDecoders(FileOf file, bool ycbcr) : file_(std::move(file)), ycbcr_(ycbcr) {}
-  // threads: of FFmpeg, for a decoder that is opened now.
-  void decode(const DecodeRun& run, int threads, size_t most_open);
+  using Make = std::function<std::unique_ptr<Decoder>(int32_t file, int threads)>;  // null: there is none for this file
+  explicit OpenDecoders(Make make) : make_(std::move(make)) {}
+  // Calls use(decoder) with the one that the run is for, or with null. threads: of FFmpeg, for a decoder that is opened now.
+  template <class Use> void with_decoder(const DecodeRun& run, int threads, size_t most_open, Use&& use) {
+    const Place place = take(run, threads, most_open);
+    try {
+      use(place->decoder.get());
+    } catch (...) {
+      give_back(place, false);
+      throw;
+    }
+    give_back(place, place->decoder != nullptr);
+  }
 
  private:
   struct Open {
     int32_t file;
-    std::unique_ptr<VideoDecoder> decoder;
+    int threads;
+    std::unique_ptr<Decoder> decoder;
     bool busy = false;
     int64_t end_frame = -1, end_packet = -1;  // of the run that it is busy with
   };
-  using Place = std::list<Open>::iterator;
+  using Place = typename std::list<Open>::iterator;
   Place take(const DecodeRun& run, int threads, size_t most_open);
   void give_back(Place place, bool usable);
 
-  FileOf file_;
-  bool ycbcr_;
+  Make make_;
   std::mutex mutex_;
   std::condition_variable freed_;
   std::list<Open> open_;  // the one that was used last is last
   std::list<const DecodeRun*> waiting_;
 };
+
+// The run's frames into host memory.
+void decode_run_on_host(OpenDecoders<VideoDecoder>& decoders, const DecodeRun& run, int threads, size_t most_open);
 
 }  // namespace penstock

@@ -12,8 +12,10 @@
 #include "data/hash.h"
 #include "data/remote_client.h"
 #include "data/storage.h"
+#include "exec/gpu_writer.h"
 #include "exec/readers_video.h"
 #include "exec/readers_video_decoders.h"
+#include "exec/readers_video_device.h"
 
 namespace penstock {
 namespace {
@@ -87,10 +89,10 @@ struct BatchDecoding {
   std::condition_variable done;
 };
 
-class VideoSource final : public ReaderSource {
+class VideoSource final : public ReaderSource, public GpuWriter {
  public:
   VideoSource(const Graph& g, const ReaderOptions& options, VideoReading how)
-      : ReaderSource(options), how_(std::move(how)), decoders_([this](int32_t f) { return files_[f]; }, how_.ycbcr) {
+      : ReaderSource(options), how_(std::move(how)), decoders_([this](int32_t f, int threads) { return std::make_unique<VideoDecoder>(files_[f], threads, how_.ycbcr); }) {
     open_files();
     list_sequences();
     uint64_t hash = 0;
@@ -100,6 +102,10 @@ class VideoSource final : public ReaderSource {
   }
 
   int loaded_together() const override { return 1; }
+  void write_to_gpu(GpuWork& gpu) override {
+    const FrameType type{how_.dtype, how_.normalized ? 1.0f / 255.0f : 1.0f};
+    gpu_ = std::make_unique<VideosOnGpu>(gpu, [this](int32_t f) { return files_[f]; }, type, how_.ycbcr, decoders_);
+  }
 
   void load(Iteration& it, int node, int i) const override {
     const auto batch = batch_of(it, node, i);
@@ -111,12 +117,13 @@ class VideoSource final : public ReaderSource {
     const VideoFile& f = *files_[q.file];
     const Shape shape{static_cast<int64_t>(s.frames.size()), f.height(), f.width(), 3};
     std::shared_ptr<void> memory = std::move(s.memory);
-    if (how_.dtype == DType::float32) memory = as_floats(static_cast<const uint8_t*>(memory.get()), shape.volume());
+    if (how_.dtype == DType::float32 && !gpu_) memory = as_floats(static_cast<const uint8_t*>(memory.get()), shape.volume());
     give(it, {node, 0}, i, shape, memory.get(), memory);
     put_numbers(it, node, i, s.frames, f);
   }
 
-  void loaded(Iteration& it, int) const override {
+  void loaded(Iteration& it, int node) const override {
+    if (gpu_) it.values.at({node, 0}).stream = it.stream;
     const std::lock_guard lock(mutex_);
     batches_.erase(&it);
   }
@@ -126,6 +133,7 @@ class VideoSource final : public ReaderSource {
   std::vector<Batch> make_outputs(int n) const override {
     std::vector<Batch> out;
     out.emplace_back(how_.dtype, 4, "FHWC", n);
+    if (gpu_) out[0].set_device(gpu_->gpu().memory()->device());
     if (!how_.labels.empty()) out.push_back(Batch::uniform(DType::int32, Shape{1}, {}, n));
     if (how_.frame_numbers != "none") out.emplace_back(DType::int32, 1, Layout{}, n);
     if (how_.timestamps) out.emplace_back(DType::float64, 1, Layout{}, n);
@@ -188,32 +196,44 @@ class VideoSource final : public ReaderSource {
     const auto& indices = it.indices.at(node);
     const std::lock_guard lock(mutex_);
     auto& batch = batches_[&it];
-    if (!batch || batch->iteration != it.number) batch = plan(it.number, indices);
+    if (!batch || batch->iteration != it.number) batch = plan(it, indices);
     auto& s = batch->samples[std::min<size_t>(static_cast<size_t>(i), batch->samples.size() - 1)];
     if (static_cast<size_t>(i) < batch->samples.size() && s.index == indices[i] && !s.taken) {
       s.taken = true;
       return batch;
     }
-    return plan(it.number, std::span(&indices[i], 1));
+    return plan(it, std::span(&indices[i], 1));
   }
 
-  std::shared_ptr<BatchDecoding> plan(uint64_t iteration, std::span<const int64_t> indices) const {
+  std::shared_ptr<BatchDecoding> plan(const Iteration& it, std::span<const int64_t> indices) const {
     auto batch = std::make_shared<BatchDecoding>();
-    batch->iteration = iteration;
+    batch->iteration = it.number;
     batch->samples.resize(indices.size());
     std::vector<WantedFrame> wanted;
+    Batch shapes(how_.dtype, 4, "FHWC", static_cast<int>(indices.size()));
     for (size_t i = 0; i < indices.size(); ++i) {
       auto& s = batch->samples[i];
       const VideoSequence& q = sequences_[s.index = indices[i]];
       const VideoFile& f = *files_[q.file];
       s.frames = frames_of(q);
+      shapes.sample(static_cast<int>(i)).shape = Shape{static_cast<int64_t>(s.frames.size()), f.height(), f.width(), 3};
+      checked_bytes(shapes.shape(static_cast<int>(i)).volume(), sizeof(float));
+    }
+    if (gpu_) shapes.allocate(gpu_->gpu().memory(), it.stream);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      auto& s = batch->samples[i];
+      const VideoSequence& q = sequences_[s.index];
+      const VideoFile& f = *files_[q.file];
       const int64_t pixels = int64_t{f.width()} * f.height();
-      s.memory = allocate_shared(memory_, std::max<size_t>(1, checked_bytes(static_cast<int64_t>(s.frames.size()) * pixels, 3)));
+      const size_t bytes = static_cast<size_t>(pixels) * 3 * (gpu_ ? size_of(how_.dtype) : 1);
+      if (gpu_) s.memory = std::shared_ptr<void>(shapes.block, shapes.sample(static_cast<int>(i)).data);
+      else s.memory = allocate_shared(memory_, std::max<size_t>(1, s.frames.size() * bytes));
       auto* to = static_cast<uint8_t*>(s.memory.get());
       for (const int64_t frame : s.frames) {
-        if (frame < 0) fill_frame(how_.fill_value, pixels, to);
-        else wanted.push_back({q.file, frame, static_cast<int>(i), to});
-        to += pixels * 3;
+        if (frame >= 0) wanted.push_back({q.file, frame, static_cast<int>(i), to});
+        else if (gpu_) gpu_->frames(it.stream).fill(how_.fill_value, pixels, to);
+        else fill_frame(how_.fill_value, pixels, to);
+        to += bytes;
       }
     }
     batch->runs = plan_runs(std::move(wanted), [&](int32_t f) -> const VideoFile& { return *files_[f]; });
@@ -225,7 +245,22 @@ class VideoSource final : public ReaderSource {
       samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
       for (const int i : samples) ++batch->samples[i].left;
     }
+    for (size_t r = 0; gpu_ && r < batch->runs.size(); ++r) {
+      batch->begun[r] = true;
+      gpu_->enqueue([this, batch, r, stream = it.stream] { finish(*batch, r, error_of([&] { gpu_->decode(batch->runs[r], stream); })); });
+    }
     return batch;
+  }
+
+  // The run is over, by an error or not.
+  void finish(BatchDecoding& b, size_t run, std::optional<Error> error) const {
+    const std::lock_guard lock(b.mutex);
+    if (error && error->source.empty()) error->source = source_of(b.samples[b.samples_of[run][0]].index);
+    for (const int s : b.samples_of[run]) {
+      --b.samples[s].left;
+      if (error && !b.samples[s].error) b.samples[s].error = error;
+    }
+    b.done.notify_all();
   }
 
   // Runs what sample i needs, or helps with the rest of the batch, until the sample is there.
@@ -246,13 +281,8 @@ class VideoSource final : public ReaderSource {
       b.begun[next] = true;
       lock.unlock();
       auto error = error_of([&] { decode_run(b.runs[next], static_cast<int>(b.runs.size())); });
+      finish(b, static_cast<size_t>(next), std::move(error));
       lock.lock();
-      if (error && error->source.empty()) error->source = source_of(b.samples[b.samples_of[next][0]].index);
-      for (const int s : b.samples_of[next]) {
-        --b.samples[s].left;
-        if (error && !b.samples[s].error) b.samples[s].error = error;
-      }
-      b.done.notify_all();
     }
   }
 
@@ -261,7 +291,7 @@ class VideoSource final : public ReaderSource {
     const size_t bytes = static_cast<size_t>(f.width()) * static_cast<size_t>(f.height()) * 3 / 2 * kFramesInDecoder;
     // Runs differ in length: the last ones should not leave cores idle.
     const int threads = std::clamp((2 * threads_ + runs - 1) / std::max(1, runs), 1, threads_);
-    decoders_.decode(run, threads, std::max<size_t>(static_cast<size_t>(threads_) * 2, std::min<size_t>(256, kDecoderBytes / bytes)));
+    decode_run_on_host(decoders_, run, threads, std::max<size_t>(static_cast<size_t>(threads_) * 2, std::min<size_t>(256, kDecoderBytes / bytes)));
   }
 
   std::shared_ptr<void> as_floats(const uint8_t* from, int64_t n) const {
@@ -288,9 +318,10 @@ class VideoSource final : public ReaderSource {
   std::vector<int32_t> file_of_place_;
   std::vector<std::shared_ptr<const VideoFile>> files_;
   std::vector<VideoSequence> sequences_;
-  mutable VideoDecoders decoders_;
+  mutable OpenDecoders<VideoDecoder> decoders_;
   mutable std::mutex mutex_;
   mutable std::map<const Iteration*, std::shared_ptr<BatchDecoding>> batches_;
+  std::unique_ptr<VideosOnGpu> gpu_;  // null: the frames lie on the host; its threads use all of the above
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/stage_growth.h"
+#include "ops/machine/device_decoder.h"
 
 namespace penstock {
 namespace {
@@ -34,8 +35,8 @@ void group(Planning& p) {
     if (family != Family::stage) {
       steps.push_back(step_of(n, calls_back(n)              ? Step::Kind::call
                                  : family == Family::source ? Step::Kind::source
-                                 : p.runs_on_gpu(n.id)      ? Step::Kind::stage  // of one node
-                                                            : Step::Kind::whole));
+                                 : p.runs_on_gpu(n.id) && !decodes_to_device(n.op) ? Step::Kind::stage  // of one node
+                                                                                   : Step::Kind::whole));
       continue;
     }
     const StageTraits t = stage_traits(p.graph, n);

@@ -3,9 +3,11 @@
 #include <mutex>
 
 #include "base/thread_pool.h"
+#include "codecs/video/device_frames.h"
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
 #include "codecs/video/video_index_cache.h"
+#include "ops/machine/device_decoder.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -59,17 +61,13 @@ struct DecodersVideo {
     out[0] = {n, file->height(), file->width(), 3};
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
-    std::shared_ptr<const VideoFile> file;
-    int videos = 1;
-    {
-      const std::lock_guard lock(opened_->mutex);
-      videos = static_cast<int>(opened_->files.size());
-      file = std::move(opened_->files[s.index]);
-    }
-    if (!file) file = open(s, in[0]);
-    const auto wanted = chosen(s, *file);
-    VideoDecoder decoder(file, videos >= usable_cores() ? 1 : usable_cores());
-    decode_frames(decoder, wanted, fill_value, out[0].as<uint8_t>());
+    const auto [file, threads] = take(s, in);
+    VideoDecoder decoder(file, threads);
+    decode_frames(decoder, chosen(s, *file), fill_value, out[0].as<uint8_t>());
+  }
+  void run_to_device(const SampleContext& s, std::span<const View> in, const View& out, const DevicePlace& place) const {
+    const auto [file, threads] = take(s, in);
+    decode_frames_to_device(file, chosen(s, *file), fill_value, threads, place.device, place.stream, out.data);
   }
 
  private:
@@ -79,6 +77,18 @@ struct DecodersVideo {
   };
   std::shared_ptr<Opened> opened_ = std::make_shared<Opened>();
 
+  // The sample's file and the threads to decode it with.
+  std::pair<std::shared_ptr<const VideoFile>, int> take(const SampleContext& s, std::span<const View> in) const {
+    std::shared_ptr<const VideoFile> file;
+    int videos = 1;
+    {
+      const std::lock_guard lock(opened_->mutex);
+      videos = static_cast<int>(opened_->files.size());
+      file = std::move(opened_->files[s.index]);
+    }
+    if (!file) file = open(s, in[0]);
+    return {file, videos >= usable_cores() ? 1 : usable_cores()};
+  }
   std::shared_ptr<const VideoFile> open(const SampleContext& s, const View& v) const {
     if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, one after the other");
     const std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
@@ -111,5 +121,9 @@ struct DecodersVideo {
   }
 };
 PENSTOCK_OPERATOR(DecodersVideo);
+[[maybe_unused]] const bool to_device = (register_device_decoder("decoders.video", [](BoundOp& op, const SampleContext& s, std::span<const View> in,
+                                                                                       const View& out, const DevicePlace& place) {
+  static_cast<const DecodersVideo*>(op.members())->run_to_device(s, in, out, place);
+}), true);
 
 }  // namespace penstock

@@ -39,6 +39,12 @@ template <class... A> void log(fmt::format_string<A...> text, A&&... args) {
   std::fflush(file);
 }
 
+// Which the thread works on, for libraries that ask; -1: none.
+int& current_device() {
+  static thread_local int current = -1;
+  return current;
+}
+
 class EmulatedEvent final : public DeviceEvent {
  public:
   explicit EmulatedEvent(int number) : number(number) {}
@@ -224,6 +230,14 @@ class EmulatedDriver final : public Driver {
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);
     if (launches()) static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
   }
+  void on_device(int device, const std::function<void()>& f) override {
+    struct Scope {
+      explicit Scope(int device) : before(current_device()) { current_device() = device; }
+      ~Scope() { current_device() = before; }
+      const int before;
+    } scope(check(device));
+    f();
+  }
   int multiprocessors(int) const override { return 4; }
   size_t most_shared_bytes(int) const override { return 99 * 1024; }
 
@@ -265,6 +279,9 @@ class EmulatedDriver final : public Driver {
 };
 
 }  // namespace
+
+// For the stand-in of libnvcuvid, which checks it.
+extern "C" __attribute__((visibility("default"))) int penstock_emulated_current_device() { return current_device(); }
 
 std::unique_ptr<Driver> make_driver() { return std::make_unique<EmulatedDriver>(); }
 

@@ -18,6 +18,9 @@ if not REAL:
         for library in sorted(pathlib.Path(__file__).parents[2].glob("build*/libpenstock_emulated_gpu.so")):
             os.environ["PENSTOCK_GPU_LIBRARY"] = str(library)
             break
+    # A libnvcuvid that FFmpeg decodes for (tests/emulated_gpu/nvcuvid).
+    stand_in = pathlib.Path(os.environ.get("PENSTOCK_GPU_LIBRARY", ".")).parent / "emulated_gpu"
+    os.environ["PENSTOCK_NVIDIA_LIBS"] = os.pathsep.join(filter(None, [str(stand_in), os.environ.get("PENSTOCK_NVIDIA_LIBS")]))
     LOG = pathlib.Path(tempfile.mkstemp(prefix="penstock_gpu_", suffix=".log")[1])
     os.environ["PENSTOCK_EMULATED_LOG"] = str(LOG)  # read when the library is loaded, at the first need of a GPU
     atexit.register(LOG.unlink, missing_ok=True)

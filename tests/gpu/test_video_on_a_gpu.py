@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Videos whose frames are wanted on a GPU: decoded on the CPU, copied, the same bytes."""
+"""Videos whose frames are wanted on a GPU, by the engine or the CPU: the same bytes."""
 import sys
 from pathlib import Path
 

@@ -22,11 +22,11 @@ struct Release {
 };
 // FFmpeg 8, 7, 6, 5 and 4; the newest is tried first. FFmpeg adds members behind the known ones within a major version.
 constexpr std::array<Release, 5> kReleases{{
-    {60, 62, 62, 9, 6, {62, 16, 32, 40, 56, 68, 44, 72, 76}},
-    {59, 61, 61, 8, 5, {61, 16, 32, 40, 56, 68, 44, 72, 76}},
-    {58, 60, 60, 7, 4, {60, 16, 32, 40, 56, 68, 28, 56, 60}},
-    {57, 59, 59, 6, 4, {59, 208, 16, 24, 40, 52, 28, 56, 60}},
-    {56, 58, 58, 5, 3, {58, 208, 24, 32, 48, 60, 28, 56, 60}},
+    {60, 62, 62, 9, 6, {62, 16, 32, 40, 56, 68, 44, 72, 76, 24}},
+    {59, 61, 61, 8, 5, {61, 16, 32, 40, 56, 68, 44, 72, 76, 24}},
+    {58, 60, 60, 7, 4, {60, 16, 32, 40, 56, 68, 28, 56, 60, 24}},
+    {57, 59, 59, 6, 4, {59, 208, 16, 24, 40, 52, 28, 56, 60, 24}},
+    {56, 58, 58, 5, 3, {58, 208, 24, 32, 48, 60, 28, 56, 60, 32}},
 }};
 
 struct Handles {
@@ -147,6 +147,13 @@ Library load_library() {
   PENSTOCK_TAKE(h.codec, av_packet_alloc);
   PENSTOCK_TAKE(h.codec, av_packet_free);
   PENSTOCK_TAKE(h.codec, av_packet_unref);
+  PENSTOCK_TAKE(h.codec, av_bsf_get_by_name);
+  PENSTOCK_TAKE(h.codec, av_bsf_alloc);
+  PENSTOCK_TAKE(h.codec, av_bsf_init);
+  PENSTOCK_TAKE(h.codec, av_bsf_send_packet);
+  PENSTOCK_TAKE(h.codec, av_bsf_receive_packet);
+  PENSTOCK_TAKE(h.codec, av_bsf_flush);
+  PENSTOCK_TAKE(h.codec, av_bsf_free);
   PENSTOCK_TAKE(h.format, avformat_alloc_context);
   PENSTOCK_TAKE(h.format, avformat_free_context);
   PENSTOCK_TAKE(h.format, avformat_new_stream);

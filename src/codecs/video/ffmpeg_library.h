@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdarg>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@ struct CodecContext;
 struct Codec;
 struct Dictionary;
 struct Scaler;
+struct Filter;  // AVBSFContext
 struct Rational {
   int num = 0, den = 1;
 };
@@ -55,6 +57,7 @@ struct Layout {
   int format_major;
   int stream_parameters, stream_time_base, stream_start_time, stream_frames, stream_discard;
   int parameters_format, parameters_width, parameters_height;
+  int filter_parameters;  // AVBSFContext::par_in; par_out is behind it
 };
 
 struct Library {
@@ -76,6 +79,13 @@ struct Library {
   Packet* (*av_packet_alloc)();
   void (*av_packet_free)(Packet**);
   void (*av_packet_unref)(Packet*);
+  const void* (*av_bsf_get_by_name)(const char*);
+  int (*av_bsf_alloc)(const void*, Filter**);
+  int (*av_bsf_init)(Filter*);
+  int (*av_bsf_send_packet)(Filter*, Packet*);
+  int (*av_bsf_receive_packet)(Filter*, Packet*);
+  void (*av_bsf_flush)(Filter*);
+  void (*av_bsf_free)(Filter**);
 
   FormatContext* (*avformat_alloc_context)();
   void (*avformat_free_context)(FormatContext*);
@@ -124,6 +134,13 @@ struct Library {
   Rational time_base(Stream* s) const { return at<Rational>(s, layout.stream_time_base); }
   void discard(Stream* s) const { at<int>(s, layout.stream_discard) = 48; }  // all packets
   int codec_id(const Parameters* p) const { return at<int>(const_cast<Parameters*>(p), 4); }
+  std::span<const uint8_t> extradata(Parameters* p) const {
+    const int size = at<int>(p, 24);
+    return {at<const uint8_t*>(p, 16), static_cast<size_t>(size > 0 ? size : 0)};
+  }
+  Parameters* filter_parameters(Filter* f, bool out) const {
+    return at<Parameters*>(f, layout.filter_parameters + (out ? static_cast<int>(sizeof(void*)) : 0));
+  }
   int width(Parameters* p) const { return at<int>(p, layout.parameters_width); }
   int pixel_format(Parameters* p) const { return at<int>(p, layout.parameters_format); }
   int height(Parameters* p) const { return at<int>(p, layout.parameters_height); }

@@ -4,11 +4,13 @@
 #include "cuda/jpeg/kernel_text.h"
 #include "cuda/prebuilt/fold_text.h"
 #include "cuda/prebuilt/generic_stage.h"
+#include "cuda/video/kernel_text.h"
 
 namespace penstock {
 
 std::span<const PrebuiltText> prebuilt_texts() {
-  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text}, {"fold", &fold_text}, {"jpeg", &jpeg_gpu::kernel_text}};
+  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text}, {"fold", &fold_text}, {"jpeg", &jpeg_gpu::kernel_text},
+                                           {"video", &video_gpu::kernel_text}};
   return texts;
 }
 

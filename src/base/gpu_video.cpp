@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/gpu_video.h"
+
+namespace penstock {
+
+GpuVideo::~GpuVideo() = default;
+
+GpuVideo& gpu_video() {
+  class None final : public GpuVideo {
+   public:
+    std::string why_no_video(int) override { return "the GPU library knows no videos"; }
+    std::unique_ptr<DeviceVideoDecoder> make_video_decoder(int device, std::shared_ptr<const VideoFile>, FrameType, std::string& why) override {
+      why = why_no_video(device);
+      return nullptr;
+    }
+  };
+  static None none;
+  auto* found = dynamic_cast<GpuVideo*>(&gpu_backend());
+  return found ? *found : none;
+}
+
+}  // namespace penstock

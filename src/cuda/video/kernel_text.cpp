@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/video/kernel_text.h"
+
+#include "cuda/vocabulary.h"
+
+namespace penstock::video_gpu {
+
+// Generated at build time.
+const std::vector<VocabularyPart>& kernel_parts();
+
+const std::string& kernel_text() {
+  static const std::string text = [] {
+    std::string all;
+    for (const VocabularyPart& p : kernel_parts()) all += p.text;
+    return all;
+  }();
+  return text;
+}
+
+}  // namespace penstock::video_gpu

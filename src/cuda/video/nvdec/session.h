@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoder of the engine and its surfaces. It is made once and reconfigured for other videos, as far as its sizes reach.
+#pragma once
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cuda/driver.h"
+#include "cuda/video/nvdec/nvcuvid_library.h"
+
+namespace penstock::video_gpu {
+
+// What a decoder is configured for. A surface holds the whole coded picture: no part is cut off, nothing is scaled.
+struct SessionShape {
+  cudaVideoCodec codec = cudaVideoCodec_H264;
+  unsigned width = 0, height = 0;  // coded
+  int bits = 8;
+  int surfaces = 0;                // for decoding
+  bool operator==(const SessionShape&) const = default;
+};
+
+class Session {
+ public:
+  static constexpr int kMapped = 4;  // surfaces that may be read at once
+
+  // Throws Error where the engine refuses. The device is the calling thread's, here and in all that follows.
+  Session(Driver& driver, int device, const Nvcuvid& lib, const SessionShape& shape);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const SessionShape& shape() const { return shape_; }  // its surfaces may be more than were asked for
+  bool fits(const SessionShape& shape) const;           // reconfigure() may be tried
+  bool reconfigure(const SessionShape& shape);          // within a parser's sequence callback; false: make another one
+  void decode(CUVIDPICPARAMS* picture);
+
+  struct Surface {
+    const uint8_t* data = nullptr;  // NV12 or P016; rows of chroma behind shape().height rows of luma
+    unsigned pitch = 0;
+  };
+  // Waits for the picture to be decoded; its data may be read on the stream. Waits for the surface that was mapped first
+  // to be read, where all are mapped. Error (data) where the engine found damage.
+  Surface map(const CUVIDPARSERDISPINFO& shown, StreamHandle stream);
+  // Error (data) where the engine says that the picture is damaged; it may not know yet, but it does of a mapped one.
+  void check_picture(int index);
+  // What is on the stream by now reads the surface that was mapped last; then it is free.
+  void release(StreamHandle stream);
+
+ private:
+  struct Mapped {
+    unsigned long long surface;
+    std::shared_ptr<DeviceEvent> read;  // null: not enqueued yet
+  };
+  void unmap_first();
+  void unmap_all();
+
+  Driver& driver_;
+  int device_;
+  const Nvcuvid& lib_;
+  SessionShape shape_;
+  unsigned most_width_, most_height_;
+  CUvideodecoder decoder_ = nullptr;
+  std::deque<Mapped> mapped_;
+};
+
+// Sessions that no video uses now, of one GPU.
+class SessionPool {
+ public:
+  SessionPool(Driver& driver, int device, const Nvcuvid& lib) : driver_(driver), device_(device), lib_(lib) {}
+  // Within a parser's sequence callback.
+  std::unique_ptr<Session> take(const SessionShape& shape);
+  void give_back(std::unique_ptr<Session> session);
+
+ private:
+  static constexpr size_t kMostIdle = 8;
+  Driver& driver_;
+  int device_;
+  const Nvcuvid& lib_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Session>> idle_;
+};
+
+}  // namespace penstock::video_gpu

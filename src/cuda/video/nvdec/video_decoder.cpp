@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/video/nvdec/video_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/dtype.h"
+#include "base/error_of.h"
+#include "batch/transfer.h"
+
+namespace penstock::video_gpu {
+namespace {
+
+constexpr int kDisplayDelay = 4;   // pictures that are decoded while one is read
+constexpr int kMostSurfaces = 32;
+constexpr int kFromStart = 3;      // jumps back for one frame before the file is decoded from its first packet
+constexpr size_t kMostKept = 64;
+
+// Whether pictures of H.264 that are shown behind this one are exact when decoding begins here: an IDR picture, or a recovery
+// point (ITU-T H.264, D.2.8) that needs no further pictures. Others refresh little by little, and a decoder might not say so.
+bool begins_exactly(std::span<const uint8_t> b) {
+  for (size_t i = 0; i + 4 < b.size(); ++i) {
+    if (b[i] != 0 || b[i + 1] != 0 || b[i + 2] != 1) continue;
+    const int type = b[i + 3] & 31;
+    if (type == 5) return true;
+    size_t at = i + 4;
+    while (type == 6 && at + 2 < b.size()) {
+      int kind = 0, size = 0;
+      for (int* n : {&kind, &size}) {
+        for (; at < b.size() && b[at] == 255; ++at) *n += 255;
+        if (at < b.size()) *n += b[at++];
+      }
+      if (kind == 6) return at < b.size() && b[at] & 0x80;  // recovery_frame_cnt is 0
+      at += static_cast<size_t>(size);
+      if (at < b.size() && b[at] == 0x80) break;  // the end of the unit
+    }
+    i += 3;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Codecs whose standards fix every bit of a picture; kinds of frames whose conversion is exact (pixel/yuv_rgb.h).
+std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind) {
+  static constexpr std::pair<const char*, cudaVideoCodec> kCodecs[] = {
+      {"h264", cudaVideoCodec_H264}, {"hevc", cudaVideoCodec_HEVC}, {"vp8", cudaVideoCodec_VP8}, {"vp9", cudaVideoCodec_VP9},
+      {"av1", cudaVideoCodec_AV1}};
+  static constexpr std::pair<const char*, int> kFormats[] = {
+      {"yuv420p", 8}, {"yuvj420p", 8}, {"yuv420p10le", 10}, {"yuv420p12le", 12}};
+  const auto codec = std::find_if(std::begin(kCodecs), std::end(kCodecs), [&](const auto& c) { return file.codec() == c.first; });
+  if (codec == std::end(kCodecs)) return fmt::format("{} is not decoded on GPUs", file.codec());
+  const std::string name = stream_colors(file).format;
+  const auto format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return name == f.first; });
+  if (format == std::end(kFormats)) return fmt::format("frames of {} are not converted on GPUs", name);
+  kind = {codec->second, format->second};
+  const int w = file.width(), h = file.height();
+  if (h % 2 || (kind.bits > 8 && (w % 2 || h < 16)))
+    return fmt::format("frames of {} of {} x {} pixels are not converted on GPUs", name, w, h);
+  CUVIDDECODECAPS caps{};
+  caps.eCodecType = kind.codec;
+  caps.eChromaFormat = cudaVideoChromaFormat_420;
+  caps.nBitDepthMinus8 = static_cast<unsigned>(kind.bits - 8);
+  if (const int code = static_cast<int>(lib.get_caps(&caps)); code != 0) return fmt::format("asking NVDEC ended with CUDA error {}", code);
+  const int surface = kind.bits > 8 ? cudaVideoSurfaceFormat_P016 : cudaVideoSurfaceFormat_NV12;
+  if (!caps.bIsSupported || !(caps.nOutputFormatMask >> surface & 1))
+    return fmt::format("this GPU's NVDEC has no {} of {} bits", file.codec(), kind.bits);
+  const auto coded = [](int n) { return static_cast<unsigned>((n + 15) / 16 * 16); };
+  if (static_cast<unsigned>(w) < caps.nMinWidth || static_cast<unsigned>(h) < caps.nMinHeight || coded(w) > caps.nMaxWidth ||
+      coded(h) > caps.nMaxHeight || uint64_t{coded(w)} * coded(h) / 256 > caps.nMaxMBCount)
+    return fmt::format("{} x {} pixels: this GPU's NVDEC takes {} x {} to {} x {} for {}", w, h, caps.nMinWidth, caps.nMinHeight,
+                       caps.nMaxWidth, caps.nMaxHeight, file.codec());
+  return "";
+}
+
+NvdecVideo::NvdecVideo(Engine& engine, std::shared_ptr<const VideoFile> file, StreamKind kind, FrameType type)
+    : engine_(engine), file_(std::move(file)), kind_(kind), type_(type), packets_(*file_), filter_(*file_) {
+  const StreamColors colors = stream_colors(*file_);
+  matrix_ = make_yuv_rgb(matrix_numbers(colors.matrix), is_full_range(colors.range));
+  if (kind_.codec == cudaVideoCodec_AV1) {  // the first four bytes are the container's
+    const auto all = filter_.headers();
+    const auto own = all.size() > 4 && all[0] == 0x81 ? all.subspan(4) : all;
+    if (own.size() <= sizeof headers_.raw_seqhdr_data) {
+      std::memcpy(headers_.raw_seqhdr_data, own.data(), own.size());
+      headers_.format.seqhdr_data_length = static_cast<unsigned>(own.size());
+    }
+  }
+}
+
+NvdecVideo::~NvdecVideo() {
+  error_of([&] {
+    engine_.driver.on_device(engine_.device, [&] {
+      close_parser();
+      engine_.sessions.give_back(std::move(session_));
+    });
+  });
+}
+
+size_t NvdecVideo::frame_bytes() const {
+  return checked_bytes(int64_t{file_->width()} * file_->height() * 3, size_of(type_.dtype));
+}
+
+// Nothing may leave a call back but its result.
+template <class Step> int NvdecVideo::guarded(Step&& step) {
+  int result = 1;
+  if (fault_) return 0;
+  fault_ = error_of([&] { result = step(); });
+  return fault_ ? 0 : result;
+}
+
+int NvdecVideo::begin_sequence(const CUVIDEOFORMAT& f) {
+  const int width = f.display_area.right - f.display_area.left, height = f.display_area.bottom - f.display_area.top;
+  if (width != file_->width() || height != file_->height())
+    bad_data("frames of {} x {} pixels where the video has {} x {}", width, height, file_->width(), file_->height());
+  if (f.chroma_format != cudaVideoChromaFormat_420 || f.bit_depth_luma_minus8 != kind_.bits - 8 ||
+      f.bit_depth_chroma_minus8 != kind_.bits - 8 || f.codec != kind_.codec)
+    bad_data("the stream changes its kind of frames");
+  if (f.display_area.left != 0 || f.display_area.top < 0 || f.display_area.top % 2 ||
+      static_cast<unsigned>(f.display_area.right) > f.coded_width || static_cast<unsigned>(f.display_area.bottom) > f.coded_height)
+    bad_data("the part of the picture that is shown begins at {}, {}", f.display_area.left, f.display_area.top);
+  if (int64_t{f.coded_width} * f.coded_height > 4 * file_->max_pixels()) bad_data("{} x {} coded pixels", f.coded_width, f.coded_height);
+  top_ = f.display_area.top;
+  const auto even = [](unsigned n) { return n + n % 2; };  // of some VP9
+  const SessionShape shape{kind_.codec, even(f.coded_width), even(f.coded_height), kind_.bits,
+                           std::clamp(f.min_num_decode_surfaces + kDisplayDelay, 8, kMostSurfaces)};
+  const bool same = session_ && session_->shape().width == shape.width && session_->shape().height == shape.height && session_->fits(shape);
+  if (!same) {
+    if (session_ && !(session_->fits(shape) && session_->reconfigure(shape))) engine_.sessions.give_back(std::move(session_));
+    if (!session_) session_ = engine_.sessions.take(shape);
+  }
+  return session_->shape().surfaces;
+}
+
+void NvdecVideo::write(const CUVIDPARSERDISPINFO& shown, void* to, StreamHandle stream) {
+  const Session::Surface surface = session_->map(shown, stream);
+  FrameTable t{};
+  t.pitch = surface.pitch;
+  t.luma = surface.data + top_ * t.pitch;
+  t.chroma = surface.data + (static_cast<int64_t>(session_->shape().height) + top_ / 2) * t.pitch;
+  t.out = to;
+  t.width = file_->width(), t.height = file_->height(), t.bits = kind_.bits;
+  t.floats = type_.dtype == DType::float32, t.scale = type_.scale;
+  t.matrix = matrix_;
+  engine_.writer.write(t, stream);
+  session_->release(stream);
+}
+
+void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
+  const int64_t packet = shown.timestamp;
+  if (packet < start_ || packet >= static_cast<int64_t>(file_->packets().size())) return;
+  const int64_t frame = file_->packets()[packet].frame;
+  if (frame < 0 || !request_ || frame < first_exact_) return;
+  // A picture that is damaged spoils those that refer to it, which come out all the same.
+  for (int64_t before = std::max(last_ + 1, first_exact_); before < frame; ++before)
+    if (file_->packet_of(before) >= start_) bad_data("frame {} does not come out of NVDEC", before);
+  session_->check_picture(shown.picture_index);
+  last_ = std::max(last_, frame);
+  Request& r = *request_;
+  if (r.done < r.frames.size()) {
+    if (frame < r.frames[r.done]) return;
+    if (frame > r.frames[r.done]) {
+      r.passed_by = true;
+      return;
+    }
+    if (void* to = r.target(r.done)) write(shown, to, r.stream);
+    ++r.done;
+    return;
+  }
+  if (kept_.size() >= kMostKept) return;
+  Kept kept{allocate_shared(engine_.driver.memory(engine_.device), frame_bytes(), r.stream), r.stream, nullptr};
+  write(shown, kept.pixels.get(), r.stream);
+  kept.written = engine_.driver.record(engine_.device, r.stream);
+  kept_[frame] = std::move(kept);
+}
+
+void NvdecVideo::close_parser() {
+  if (parser_) engine_.lib.destroy_parser(parser_);
+  parser_ = nullptr;
+}
+
+// The next read begins anew.
+void NvdecVideo::forget() {
+  close_parser();
+  kept_.clear();
+  fault_.reset();
+  start_ = last_ = -1;
+  first_exact_ = 0;
+  ended_ = false;
+}
+
+void NvdecVideo::jump_to(int64_t packet) {
+  forget();
+  packets_.go_to(packet);
+  filter_.restart();
+  CUVIDPARSERPARAMS params{};
+  params.CodecType = kind_.codec;
+  params.ulMaxNumDecodeSurfaces = 1;  // begin_sequence() says how many
+  params.ulMaxDisplayDelay = kDisplayDelay;
+  params.pUserData = this;
+  params.pfnSequenceCallback = [](void* self, CUVIDEOFORMAT* format) {
+    auto& v = *static_cast<NvdecVideo*>(self);
+    return v.guarded([&] { return v.begin_sequence(*format); });
+  };
+  params.pfnDecodePicture = [](void* self, CUVIDPICPARAMS* picture) {
+    auto& v = *static_cast<NvdecVideo*>(self);
+    return v.guarded([&] {
+      if (!v.session_) bad_data("a picture comes before the sequence's header");
+      return v.session_->decode(picture), 1;
+    });
+  };
+  params.pfnDisplayPicture = [](void* self, CUVIDPARSERDISPINFO* shown) {
+    auto& v = *static_cast<NvdecVideo*>(self);
+    return v.guarded([&] {
+      if (shown && v.session_) v.show(*shown);
+      return 1;
+    });
+  };
+  if (headers_.format.seqhdr_data_length) params.pExtVideoInfo = &headers_;
+  check_nvcuvid(engine_.lib.create_parser(&parser_, &params), "making a parser");
+  start_ = fed_ = packet;
+  first_exact_ = packet > 0 ? std::max<int64_t>(0, file_->packets()[packet].frame) : 0;
+}
+
+// One packet, or the end of the file.
+void NvdecVideo::feed() {
+  CUVIDSOURCEDATAPACKET data{};
+  if (fed_ < static_cast<int64_t>(file_->packets().size())) {
+    const ffmpeg::Packet* p = packets_.read();
+    std::span<const uint8_t> bytes = filter_(p);
+    const bool in_stream = kind_.codec == cudaVideoCodec_H264 || kind_.codec == cudaVideoCodec_HEVC;
+    if (fed_ == start_ && kind_.codec == cudaVideoCodec_H264 && !begins_exactly(bytes))
+      bad_data("decoding cannot begin at packet {} with exact frames", fed_);
+    if (fed_ == start_ && in_stream) {
+      first_.assign(filter_.headers().begin(), filter_.headers().end());
+      first_.insert(first_.end(), bytes.begin(), bytes.end());
+      bytes = first_;
+    }
+    data.payload = bytes.data(), data.payload_size = bytes.size();
+    data.flags = CUVID_PKT_TIMESTAMP;
+    data.timestamp = fed_++;  // comes out with the frame
+  } else {
+    data.flags = CUVID_PKT_ENDOFSTREAM;
+    ended_ = true;
+  }
+  const CUresult code = engine_.lib.parse(parser_, &data);
+  if (fault_) throw Error(*fault_);
+  check_nvcuvid(code, "parsing a packet");
+}
+
+bool NvdecVideo::continues_to(int64_t frame) const {
+  if (start_ < 0 || fault_) return false;
+  if (kept_.count(frame)) return true;
+  if (last_ >= frame || ended_) return false;
+  const int64_t start = file_->start_of(frame);
+  return start >= start_ && start <= fed_ + PacketReader::kReadThrough / 4;
+}
+
+// On to the request's end; false where a frame does not come. `stay`: the next one without a jump.
+bool NvdecVideo::decode_on(bool stay) {
+  Request& r = *request_;
+  for (; r.done < r.frames.size(); stay = false) {
+    const int64_t frame = r.frames[r.done];
+    if (const auto kept = kept_.find(frame); kept != kept_.end()) {
+      if (void* to = r.target(r.done)) {
+        engine_.driver.wait(engine_.device, r.stream, *kept->second.written);
+        engine_.driver.copy(engine_.device, to, kept->second.pixels.get(), frame_bytes(), r.stream);
+        kept->second.pixels = owner_used_on(std::move(kept->second.pixels), engine_.device, kept->second.stream, r.stream);
+      }
+      ++r.done;
+      continue;
+    }
+    if (!stay && !continues_to(frame)) jump_to(file_->start_of(frame));
+    const size_t before = r.done;
+    r.passed_by = false;
+    while (r.done == before) {
+      if (ended_ || r.passed_by) return false;
+      feed();
+    }
+  }
+  return true;
+}
+
+void NvdecVideo::read(std::span<const int64_t> frames, const std::function<void*(size_t)>& target, StreamHandle stream) {
+  Request request{frames, target, stream};
+  request_ = &request;
+  const auto error = error_of([&] {
+    engine_.driver.on_device(engine_.device, [&] {
+      for (int tries = 0; !decode_on(tries > 0); ++tries) {
+        if (start_ <= 0) bad_data("frame {} does not come out of NVDEC", frames[request.done]);
+        jump_to(tries < kFromStart ? file_->key_before(std::min(start_, file_->start_of(frames[request.done]))) : 0);
+      }
+      std::erase_if(kept_, [&](const auto& k) { return !frames.empty() && k.first <= frames.back(); });
+    });
+  });
+  request_ = nullptr;
+  if (!error) return;
+  error_of([&] { engine_.driver.on_device(engine_.device, [&] { forget(); }); });
+  throw Error(*error);
+}
+
+}  // namespace penstock::video_gpu

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A video through NVDEC: packets go into its parser, whose calls back start decoding and say which frame comes next; each
+// wanted one becomes RGB at its place.
+#pragma once
+#include <map>
+#include <optional>
+
+#include "base/gpu_video.h"
+#include "codecs/video/bitstream_filter.h"
+#include "codecs/video/frame_colors.h"
+#include "codecs/video/packet_reader.h"
+#include "cuda/video/frame_writer.h"
+#include "cuda/video/nvdec/session.h"
+
+namespace penstock::video_gpu {
+
+// What all videos of a GPU share.
+struct Engine {
+  Driver& driver;
+  int device;
+  const Nvcuvid& lib;
+  FrameWriter writer;
+  SessionPool sessions;
+};
+
+// What the headers of a file say, as the engine wants it.
+struct StreamKind {
+  cudaVideoCodec codec = cudaVideoCodec_H264;
+  int bits = 8;
+};
+// Why the engine does not take the file; empty: it does, as `kind`. The device is the calling thread's.
+std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind);
+
+class NvdecVideo final : public DeviceVideoDecoder {
+ public:
+  NvdecVideo(Engine& engine, std::shared_ptr<const VideoFile> file, StreamKind kind, FrameType type);
+  ~NvdecVideo() override;
+  void read(std::span<const int64_t> frames, const std::function<void*(size_t)>& target, StreamHandle stream) override;
+  bool continues_to(int64_t frame) const override;
+  int64_t last() const override { return last_; }
+
+ private:
+  // A frame that came out behind the last one that was wanted: its surface would be used again.
+  struct Kept {
+    std::shared_ptr<void> pixels;
+    StreamHandle stream = nullptr;  // on which they were written
+    std::shared_ptr<DeviceEvent> written;
+  };
+  // The read() that is under way.
+  struct Request {
+    std::span<const int64_t> frames;
+    const std::function<void*(size_t)>& target;
+    StreamHandle stream;
+    size_t done = 0;
+    bool passed_by = false;  // a frame behind the next wanted one has come
+  };
+
+  template <class Step> int guarded(Step&& step);
+  int begin_sequence(const CUVIDEOFORMAT& format);
+  void show(const CUVIDPARSERDISPINFO& shown);
+  void write(const CUVIDPARSERDISPINFO& shown, void* to, StreamHandle stream);
+  void feed();
+  void jump_to(int64_t packet);
+  bool decode_on(bool stay);
+  void close_parser();
+  void forget();
+  size_t frame_bytes() const;
+
+  Engine& engine_;
+  std::shared_ptr<const VideoFile> file_;
+  StreamKind kind_;
+  FrameType type_;
+  YuvRgb matrix_;
+  PacketReader packets_;
+  BitstreamFilter filter_;
+  std::unique_ptr<Session> session_;
+  CUvideoparser parser_ = nullptr;
+  CUVIDEOFORMATEX headers_{};
+  int64_t top_ = 0;              // of the picture in a surface
+  std::vector<uint8_t> first_;   // headers and the packet behind them
+
+  int64_t start_ = -1;           // the packet that decoding began at; -1: nowhere
+  int64_t fed_ = 0;              // the packet that the parser gets next
+  int64_t last_ = -1;            // the frame that came out last
+  int64_t first_exact_ = 0;      // the frame from which on all are exact
+  bool ended_ = false;           // the parser knows that nothing follows
+  std::map<int64_t, Kept> kept_;
+  Request* request_ = nullptr;
+  std::optional<Error> fault_;   // of a call back
+};
+
+}  // namespace penstock::video_gpu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/readers_video_device.h"
+
+#include <algorithm>
+
+#include "base/error_of.h"
+
+namespace penstock {
+namespace {
+
+constexpr size_t kAtOnce = 16;                  // videos; GPUs have up to 8 engines, which want two each
+constexpr size_t kSurfaceBytes = size_t{4} << 30;  // of open decoders, roughly
+constexpr size_t kSurfaces = 20;                // of a decoder
+
+}  // namespace
+
+VideosOnGpu::VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, OpenDecoders<VideoDecoder>& host)
+    : gpu_(gpu), file_(std::move(file)), type_(type), host_(host), decoders_([this, ycbcr](int32_t f, int) {
+        std::string why;
+        std::unique_ptr<DeviceVideoDecoder> made;
+        if (ycbcr) why = "YCbCr is asked for";
+        else if (const auto error = error_of([&] { made = gpu_video().make_video_decoder(gpu_.device(), file_(f), type_, why); }))
+          why = error->what();
+        if (!made) tell_declined(why);
+        return made;
+      }) {}
+
+VideosOnGpu::~VideosOnGpu() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (auto& t : threads_) t.join();
+}
+
+void VideosOnGpu::enqueue(std::function<void()> task) {
+  const std::lock_guard lock(mutex_);
+  tasks_.push_back(std::move(task));
+  if (threads_.size() < kAtOnce && idle_ < tasks_.size()) {
+    try {
+      threads_.emplace_back([this] { serve(); });
+    } catch (...) {  // a system without room for another thread
+      if (threads_.empty()) throw;
+    }
+  }
+  wake_.notify_one();
+}
+
+void VideosOnGpu::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    wake_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
+    --idle_;
+    if (stop_) return;
+    const auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    lock.lock();
+  }
+}
+
+void VideosOnGpu::decode(const DecodeRun& run, StreamHandle stream) {
+  const auto file = file_(run.file);
+  const size_t frame = static_cast<size_t>(file->width()) * static_cast<size_t>(file->height()) * 3 / 2;
+  const size_t most = std::clamp<size_t>(kSurfaceBytes / (frame * kSurfaces), kAtOnce, 64);
+  std::vector<DeviceFrames::Wanted> wanted;
+  for (const WantedFrame& w : run.wanted) wanted.push_back({w.frame, w.to});
+  DeviceFrames there = frames(stream);
+  const auto on_host = [&](std::span<const int64_t> all, const FrameTarget& target) {
+    host_.with_decoder(run, 1, kAtOnce, [&](VideoDecoder* decoder) { decoder->read(all, target); });
+  };
+  decoders_.with_decoder(run, 1, most, [&](DeviceVideoDecoder* decoder) { there.decode(*file, wanted, decoder, on_host); });
+}
+
+}  // namespace penstock

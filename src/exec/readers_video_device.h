@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reader's videos on a GPU: several are decoded at once, by threads that wait for the engine in the place of the pipeline's.
+#pragma once
+#include <thread>
+
+#include "codecs/video/device_frames.h"
+#include "exec/gpu_work.h"
+#include "exec/readers_video_decoders.h"
+
+namespace penstock {
+
+class VideosOnGpu {
+ public:
+  using FileOf = std::function<std::shared_ptr<const VideoFile>(int32_t)>;
+  // `host`: the decoders of what the engine does not take; ycbcr: it gives RGB alone, and takes nothing.
+  VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, OpenDecoders<VideoDecoder>& host);
+  ~VideosOnGpu();  // behind all tasks; those that have not begun are dropped
+
+  GpuWork& gpu() const { return gpu_; }
+  DeviceFrames frames(StreamHandle stream) const { return {gpu_.runtime(), gpu_.device(), stream, type_}; }
+  // The run's frames to their places on the device.
+  void decode(const DecodeRun& run, StreamHandle stream);
+  void enqueue(std::function<void()> task);  // which throws nothing
+
+ private:
+  void serve();
+  GpuWork& gpu_;
+  FileOf file_;
+  FrameType type_;
+  OpenDecoders<VideoDecoder>& host_;
+  OpenDecoders<DeviceVideoDecoder> decoders_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_;
+  size_t idle_ = 0;  // threads
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "codecs/video/ffmpeg_library.h"
+#include "emulated_gpu/nvcuvid/stand_in.h"
+
+namespace stand_in {
+namespace {
+
+using namespace penstock::ffmpeg;
+
+constexpr int kYuv420 = 0, kYuvJ420 = 12;
+
+const Codec* find_codec(cudaVideoCodec kind) {
+  const char* name = kind == cudaVideoCodec_H264   ? "h264"
+                     : kind == cudaVideoCodec_HEVC ? "hevc"
+                     : kind == cudaVideoCodec_VP8  ? "vp8"
+                     : kind == cudaVideoCodec_VP9  ? "vp9"
+                     : kind == cudaVideoCodec_AV1  ? "av1"
+                                                   : "";
+  for (int id = 1; id < 400; ++id)
+    if (!std::strcmp(library().avcodec_get_name(id), name)) return library().avcodec_find_decoder(id);
+  return nullptr;
+}
+
+class Parser {
+ public:
+  explicit Parser(const CUVIDPARSERPARAMS& params) : params_(params), lib_(library()) {
+    const Codec* codec = find_codec(params.CodecType);
+    codec_ = codec ? lib_.avcodec_alloc_context3(codec) : nullptr;
+    frame_ = lib_.av_frame_alloc();
+    packet_ = lib_.av_packet_alloc();
+    if (!codec_) return;
+    lib_.av_opt_set_int(codec_, "threads", 1, 0);
+    lib_.av_opt_set_int(codec_, "err_detect", 1 << 3, 0);
+    lib_.av_opt_set_int(codec_, "log_level_offset", 64, 0);
+    opened_ = lib_.avcodec_open2(codec_, codec, nullptr) >= 0;
+  }
+  ~Parser() {
+    for (const Shown& s : queue_) forget(s.number);
+    if (codec_) lib_.avcodec_free_context(&codec_);
+    lib_.av_frame_free(&frame_);
+    lib_.av_packet_free(&packet_);
+  }
+  bool opened() const { return opened_; }
+
+  CUresult parse(const CUVIDSOURCEDATAPACKET& data) {
+    const Listener heard;
+    const bool ends = data.flags & CUVID_PKT_ENDOFSTREAM;
+    if (!ends && (!data.payload || data.payload_size == 0)) return breach("a packet without bytes");
+    if (ended_ && !ends) return breach("a packet behind the end of the stream");
+    if (data.payload_size) {
+      if (!(data.flags & CUVID_PKT_TIMESTAMP)) return breach("a packet without a time");
+      packet_->data = const_cast<uint8_t*>(data.payload);
+      packet_->size = static_cast<int>(data.payload_size);
+      packet_->pts = data.timestamp;
+      padded_.assign(data.payload, data.payload + data.payload_size);
+      padded_.resize(padded_.size() + 64);
+      packet_->data = padded_.data();
+      lib_.avcodec_send_packet(codec_, packet_);  // what is damaged does not come out
+      packet_->data = nullptr, packet_->size = 0;
+    }
+    if (ends) {
+      ended_ = true;
+      lib_.avcodec_send_packet(codec_, nullptr);
+    }
+    while (lib_.avcodec_receive_frame(codec_, frame_) == 0)
+      if (!take_frame()) return kInvalid;
+    while (ends && !queue_.empty())
+      if (!show_first()) return kInvalid;
+    return kSuccess;
+  }
+
+ private:
+  struct Shown {
+    int index;
+    int64_t time;
+    uint64_t number;
+  };
+
+  std::shared_ptr<const Picture> copy_frame() {
+    auto p = std::make_shared<Picture>();
+    p->width = frame_->width, p->height = frame_->height;
+    p->top = number_from("PENSTOCK_STANDIN_TOP", 0);
+    const char* name = lib_.av_get_pix_fmt_name(frame_->format);
+    const std::string format = name ? name : "";
+    p->bits = frame_->format == kYuv420 || frame_->format == kYuvJ420 ? 8 : format == "yuv420p10le" ? 10 : format == "yuv420p12le" ? 12 : 0;
+    if (!p->bits) return nullptr;
+    for (int k = 0; k < 3; ++k) {
+      const int w = k ? (p->width + 1) / 2 : p->width, h = k ? (p->height + 1) / 2 : p->height, bytes = p->bits > 8 ? 2 : 1;
+      p->plane[k].resize(static_cast<size_t>(w * h * bytes));
+      for (int y = 0; y < h; ++y)
+        std::memcpy(p->plane[k].data() + static_cast<ptrdiff_t>(y) * w * bytes, frame_->data[k] + static_cast<ptrdiff_t>(y) * frame_->linesize[k],
+                    static_cast<size_t>(w * bytes));
+    }
+    return p;
+  }
+
+  bool begin_sequence(const Picture& p) {
+    while (!queue_.empty())
+      if (!show_first()) return false;
+    CUVIDEOFORMAT f{};
+    f.codec = params_.CodecType;
+    f.chroma_format = cudaVideoChromaFormat_420;
+    f.bit_depth_luma_minus8 = f.bit_depth_chroma_minus8 = static_cast<unsigned char>(p.bits - 8);
+    f.min_num_decode_surfaces = 6;
+    f.coded_width = p.coded_width(), f.coded_height = p.coded_height();
+    f.display_area = {0, p.top, p.width, p.top + p.height};
+    f.progressive_sequence = 1;
+    f.video_signal_description.matrix_coefficients = 2;
+    in_sequence_callback() = true;
+    const int answer = params_.pfnSequenceCallback(params_.pUserData, &f);
+    in_sequence_callback() = false;
+    if (answer == 0) return false;
+    surfaces_ = answer > 1 ? answer : static_cast<int>(params_.ulMaxNumDecodeSurfaces);
+    if (surfaces_ < f.min_num_decode_surfaces) breach("fewer surfaces than the stream needs");
+    width_ = p.width, height_ = p.height, bits_ = p.bits;
+    return true;
+  }
+
+  bool take_frame() {
+    const auto picture = copy_frame();
+    if (!picture) return false;
+    if (picture->width != width_ || picture->height != height_ || picture->bits != bits_)
+      if (!begin_sequence(*picture)) return false;
+    while (queue_.size() + 1 >= static_cast<size_t>(surfaces_))
+      if (!show_first()) return false;
+    index_ = (index_ + 1) % surfaces_;
+    const uint64_t number = hand_over(picture);
+    CUVIDPICPARAMS p{};
+    p.PicWidthInMbs = static_cast<int>(picture->coded_width() / 16), p.FrameHeightInMbs = static_cast<int>(picture->coded_height() / 16);
+    p.CurrPicIdx = index_;
+    p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number), p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
+    queue_.push_back({index_, frame_->pts, number});
+    if (params_.pfnDecodePicture(params_.pUserData, &p) == 0) return false;
+    while (queue_.size() > params_.ulMaxDisplayDelay)
+      if (!show_first()) return false;
+    return true;
+  }
+
+  bool show_first() {
+    const Shown s = queue_.front();
+    queue_.pop_front();
+    CUVIDPARSERDISPINFO shown{};
+    shown.picture_index = s.index;
+    shown.progressive_frame = 1;
+    shown.timestamp = s.time;
+    const int answer = params_.pfnDisplayPicture(params_.pUserData, &shown);
+    // Its surface may be used again: whoever reads it now is too late.
+    forget(s.number);
+    return answer != 0;
+  }
+
+  CUVIDPARSERPARAMS params_;
+  const Library& lib_;
+  CodecContext* codec_ = nullptr;
+  Frame* frame_ = nullptr;
+  Packet* packet_ = nullptr;
+  std::vector<uint8_t> padded_;
+  std::deque<Shown> queue_;
+  int width_ = 0, height_ = 0, bits_ = 0, surfaces_ = 0, index_ = -1;
+  bool opened_ = false, ended_ = false;
+};
+
+}  // namespace
+}  // namespace stand_in
+
+using stand_in::breach;
+using stand_in::device_is_current;
+
+#define STAND_IN extern "C" __attribute__((visibility("default"))) CUresult
+
+STAND_IN cuvidCreateVideoParser(CUvideoparser* out, CUVIDPARSERPARAMS* params) {
+  if (!params->pfnSequenceCallback || !params->pfnDecodePicture || !params->pfnDisplayPicture) return breach("a parser without its callbacks");
+  auto parser = std::make_unique<stand_in::Parser>(*params);
+  if (!parser->opened()) return stand_in::kUnsupported;
+  *out = parser.release();
+  return stand_in::kSuccess;
+}
+STAND_IN cuvidParseVideoData(CUvideoparser parser, CUVIDSOURCEDATAPACKET* packet) {
+  if (!device_is_current()) return breach("parsing without a device");
+  return static_cast<stand_in::Parser*>(parser)->parse(*packet);
+}
+STAND_IN cuvidDestroyVideoParser(CUvideoparser parser) {
+  delete static_cast<stand_in::Parser*>(parser);
+  return stand_in::kSuccess;
+}
