@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames per second of several 1080p videos at once through NVDEC, as batches of RGB on the GPU.
+r"""Frames per second of several 1080p videos at once through NVDEC, as batches of RGB on the GPU.
 
 On a machine with the ffmpeg command and PyPI, once:
 
-    python benchmarks/gpu/nvdec.py make FOLDER [--frames 900]
+    python benchmarks/gpu/nvdec.py make FOLDER [--frames 300]
 
-writes two videos (H.264 and HEVC, 8 Mbit/s) and FFmpeg's libraries, taken out of PyAV's wheel, which holds all that they
-need, into FOLDER/ffmpeg; about 60 MB. Carry the folder to the machine with the GPU, which needs neither ffmpeg nor a network:
+writes two videos (H.264 and HEVC, 8 Mbit/s, 10 MB each), what tests/gpu/test_video_engine.py wants (FOLDER/tests), and PyAV's wheel
+(40 MB), which holds FFmpeg's libraries and all that they need. Carry the folder to the machine with the GPU, which needs neither
+ffmpeg nor a network (its driver must have libnvcuvid.so.1):
 
     python benchmarks/gpu/nvdec.py run FOLDER [--streams 14] [--length 16] [--rounds 5] [--codecs h264 hevc] [--json FILE]
 
 One pipeline reads a sequence of each stream for each batch (interleaved lines of a file_list; the streams are links to one
 video), and its frames stay on the GPU; the time is that of whole epochs behind one that is not counted, and ends when the last
 batch is complete. It stops where a file was decoded on the CPU. With --check the first batch is compared with the CPU's frames.
+The test, with the libraries that `run` has unpacked:
+
+    PENSTOCK_TEST_GPU=real PENSTOCK_TEST_VIDEOS=FOLDER/tests PENSTOCK_FFMPEG=FOLDER/ffmpeg LD_LIBRARY_PATH=FOLDER/ffmpeg \
+        python -m pytest tests/gpu/test_video_engine.py -p no:cacheprovider
 """
 import argparse
 import json
@@ -26,7 +31,8 @@ import warnings
 import zipfile
 from pathlib import Path
 
-PYAV = "av==14.4.0"
+PYAV = "av==14.2.0"
+ROOT = Path(__file__).resolve().parents[2]
 ENCODERS = {"h264": ["libx264", "-preset", "fast"], "hevc": ["libx265", "-preset", "fast", "-x265-params", "log-level=none"]}
 
 
@@ -36,15 +42,20 @@ def make(folder, frames):
         subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-vf",
                         "noise=alls=8:allf=t", "-frames:v", str(frames), "-c:v", *encoder, "-b:v", "8M", "-g", "150", "-pix_fmt", "yuv420p",
                         "-y", str(folder / f"{codec}.mp4")], check=True)
-    with tempfile.TemporaryDirectory() as place:
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", place, PYAV],
-                       check=True)
-        with zipfile.ZipFile(next(Path(place).glob("*.whl"))) as wheel:
-            for name in wheel.namelist():
-                if ".libs/" in name and ".so" in name:
-                    target = folder / "ffmpeg" / Path(name).name
-                    target.parent.mkdir(exist_ok=True)
-                    target.write_bytes(wheel.read(name))
+    (folder / "tests").mkdir(exist_ok=True)
+    subprocess.run([sys.executable, str(ROOT / "tests" / "gpu" / "test_video_engine.py"), str(folder / "tests")], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), PYAV],
+                   check=True)
+
+
+def unpack_libraries(folder, to):
+    """FFmpeg's, out of the wheel; `to` is what PENSTOCK_FFMPEG and LD_LIBRARY_PATH shall name."""
+    for wheel in folder.glob("av-*.whl"):
+        with zipfile.ZipFile(wheel) as files:
+            for name in files.namelist():
+                if ".libs/" in name and ".so" in name and not (to / Path(name).name).exists():
+                    to.mkdir(parents=True, exist_ok=True)
+                    (to / Path(name).name).write_bytes(files.read(name))
 
 
 def reader(listed, streams, length, device):
@@ -94,6 +105,7 @@ def measure(folder, codec, streams, length, rounds, check):
 
 def run(options):
     libraries = (options.folder / "ffmpeg").resolve()
+    unpack_libraries(options.folder, libraries)
     if libraries.is_dir() and os.environ.get("PENSTOCK_FFMPEG") != str(libraries):
         # The libraries find each other beside them; FFmpeg's own names for that come before the process begins.
         paths = [str(libraries), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
@@ -114,7 +126,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["make", "run"])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--frames", type=int, default=900)
+    parser.add_argument("--frames", type=int, default=300)
     parser.add_argument("--streams", type=int, default=14)
     parser.add_argument("--length", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)

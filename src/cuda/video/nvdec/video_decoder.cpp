@@ -19,22 +19,25 @@ constexpr size_t kMostKept = 64;
 // Whether pictures of H.264 that are shown behind this one are exact when decoding begins here: an IDR picture, or a recovery
 // point (ITU-T H.264, D.2.8) that needs no further pictures. Others refresh little by little, and a decoder might not say so.
 bool begins_exactly(std::span<const uint8_t> b) {
-  for (size_t i = 0; i + 4 < b.size(); ++i) {
-    if (b[i] != 0 || b[i + 1] != 0 || b[i + 2] != 1) continue;
-    const int type = b[i + 3] & 31;
+  const auto next_unit = [&](size_t from) {  // behind its start code
+    for (size_t i = from; i + 3 < b.size(); ++i)
+      if (b[i] == 0 && b[i + 1] == 0 && b[i + 2] == 1) return i + 3;
+    return b.size();
+  };
+  for (size_t unit = next_unit(0); unit < b.size();) {
+    const size_t next = next_unit(unit), end = next < b.size() ? next - 3 : next;
+    const int type = b[unit] & 31;
     if (type == 5) return true;
-    size_t at = i + 4;
-    while (type == 6 && at + 2 < b.size()) {
-      int kind = 0, size = 0;
-      for (int* n : {&kind, &size}) {
-        for (; at < b.size() && b[at] == 255; ++at) *n += 255;
-        if (at < b.size()) *n += b[at++];
+    for (size_t at = unit + 1; type == 6 && at + 2 < end;) {
+      size_t kind = 0, size = 0;
+      for (size_t* n : {&kind, &size}) {
+        while (at < end && b[at] == 255) *n += b[at++];
+        if (at < end) *n += b[at++];
       }
-      if (kind == 6) return at < b.size() && b[at] & 0x80;  // recovery_frame_cnt is 0
-      at += static_cast<size_t>(size);
-      if (at < b.size() && b[at] == 0x80) break;  // the end of the unit
+      if (kind == 6) return at < end && (b[at] & 0x80);  // recovery_frame_cnt is 0
+      at += size;
     }
-    i += 3;
+    unit = next;
   }
   return false;
 }
