@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on signals against DALI, and what they refuse."""
+import os
+import subprocess
+import sys
+
+import audio_files
 import numpy as np
 import pytest
 
@@ -127,3 +132,17 @@ def test_normalized_features_are_dalis(oracle, axes, batch, ddof):
 def test_wrong_arguments_are_named(name, x, options, error, message):
     with pytest.raises(error, match=message):
         getattr(fn, name)(x, **options)
+
+
+def test_bytes_do_not_depend_on_the_processor():
+    """Vectors of 16, 8 and 4 lanes: one process for each."""
+    program = ("import sys, numpy as np; from penstock import fn; x = np.random.default_rng(4).normal(size=20011).astype(np.float32)\n"
+               "out = [fn.spectrogram(x, nfft=n, window_length=n - 3, window_step=37, layout=l) for n in (64, 200, 255, 512, 1024) for l in ('ft', 'tf')]\n"
+               "out += [fn.power_spectrum(x[:20000].reshape(400, 50), axis=a) for a in (0, 1)] + [fn.mel_filter_bank(out[6])]\n"
+               "wav = np.frombuffer(sys.stdin.buffer.read(), np.uint8)\n"
+               "out += [fn.decoders.audio(wav, dtype=d, downmix=m)[0] for d in ('int16', 'int32', 'float32') for m in (False, True)]\n"
+               "sys.stdout.buffer.write(b''.join(np.asarray(o).tobytes() for o in out))\n")
+    file = audio_files.recorded(audio_files.STEREO, "WAV", "PCM_16")
+    got = [subprocess.run([sys.executable, "-c", program], input=file, capture_output=True, check=True,
+                          env={**os.environ, "PENSTOCK_TARGET": target}).stdout for target in ("scalar", "avx2", "avx512")]
+    assert len(got[0]) > 1 << 20 and got[0] == got[1] == got[2]

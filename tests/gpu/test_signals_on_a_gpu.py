@@ -48,7 +48,8 @@ SIGNALS = [RANDOM.uniform(-1, 1, n).astype(np.float32) for n in (0, 1, 2, 300, 5
 @pytest.mark.parametrize("options", [
     {}, {"nfft": 512, "window_length": 320, "window_step": 160}, {"layout": "tf", "power": 1}, {"window_length": 15, "nfft": 15},
     {"window_length": 77, "nfft": 121, "reflect_padding": False}, {"center_windows": False, "window_length": 60, "nfft": 60},
-    {"window_length": 20000, "window_step": 5000}, {"window_length": 34, "window_step": 7, "window_fn": [i / 8 for i in range(34)]}])
+    {"window_length": 20000, "window_step": 5000}, {"window_length": 8192, "window_step": 90}, {"nfft": 1024, "window_length": 700},
+    {"window_length": 34, "window_step": 7, "window_fn": [i / 8 for i in range(34)]}])
 def test_spectrogram(options):
     check(lambda x: fn.spectrogram(x, **options), SIGNALS)
 

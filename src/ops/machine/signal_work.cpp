@@ -35,7 +35,7 @@ class HostSignals final : public SignalWork {
     const float* line_in[kFourierLanes];
     float* line_out[kFourierLanes];
     // Where lines become columns, as many at a time as rows of the output take without each on a page of its own.
-    const bool columns = lines.inner == 1 && lines.out_outer == 1;
+    const bool columns = lines.inner == 1 && lines.out_outer == 1 && transform->bins() <= kMostTiled;
     thread_local std::vector<float> tile;
     if (columns) tile.resize(static_cast<size_t>(transform->bins()) * kColumns);
     for (int64_t l = 0; l < lines.count; l += kFourierLanes) {
@@ -86,6 +86,7 @@ class HostSignals final : public SignalWork {
 
  private:
   static constexpr int64_t kColumns = 8 * kFourierLanes;
+  static constexpr int kMostTiled = 2048;  // whose tile stays in a processor's second cache
 
   // The elements of a line that begins at `begin`.
   static void gather(const float* from, int64_t n, const FourierLines& lines, int64_t begin, float* to) {
