@@ -3,6 +3,8 @@
 that shrink, vanish or become something else while they are read."""
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import penstock as ps
@@ -152,3 +154,34 @@ def test_a_file_that_changes_while_it_is_used(copies, monkeypatch, tmp_path, nam
         assert name in ("file", "coco_pictures", "video")
     else:                   # it was open
         assert name not in ("file", "numpy", "fits", "coco_pictures", "nemo_asr_recordings")
+
+
+FULL = """
+import resource, signal, sys
+import penstock as ps
+from penstock import fn, tfrecord
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path, index = sys.argv[1:3]
+
+@ps.pipeline_def(batch_size=4, num_threads=1)
+def records():
+    return fn.readers.tfrecord(path=path, index_path=index or [], features={"n": tfrecord.FixedLenFeature([1], tfrecord.int64, 0)})["n"]
+pipe = records()
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # writing fails, as on a full disk
+try:
+    print(pipe.run()[0].as_array().ravel().tolist())
+except (ps.DataError, FileNotFoundError, ValueError) as error:
+    print(str(error).splitlines()[0])
+"""
+
+
+@pytest.mark.parametrize("index", ["", "made.idx"])
+def test_a_full_disk_keeps_no_index_and_stops_nobody(data, tmp_path, index):  # noqa: F811
+    """The index that is made on first use: of the user's cache folder, or at the place that was named."""
+    (tmp_path / "cache").mkdir()
+    index = str(tmp_path / index) if index else ""
+    done = subprocess.run([sys.executable, "-c", FULL, str(data / "set" / "0.tfrecord"), index], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PENSTOCK_CACHE": str(tmp_path / "cache")})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[0, 1, 2, 3]\n" or (index and "made.idx" in done.stdout and "[readers.tfrecord]" in done.stdout), done.stdout
+    assert [f for _, _, files in os.walk(tmp_path) for f in files] == []
