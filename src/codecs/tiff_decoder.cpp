@@ -222,6 +222,29 @@ class Libtiff final : public ImageDecoder {
 
 }  // namespace
 
+std::string tiff_is_unusual(Bytes bytes) {
+  const TiffFile file(bytes, int64_t{64} << 20);
+  const Header h = read_header(file);
+  std::string reasons;
+  auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
+  const int compression = file.tag<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  constexpr int kLossless[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE, COMPRESSION_PACKBITS};
+  if (std::ranges::find(kLossless, compression) == std::end(kLossless)) add(fmt::format("the compression is {}", compression));
+  if (h.bits != 8 || h.format != SAMPLEFORMAT_UINT) add(fmt::format("samples have {} bits of format {}", h.bits, h.format));
+  if (h.photometric != PHOTOMETRIC_RGB && h.photometric != PHOTOMETRIC_MINISBLACK)
+    add(fmt::format("the photometric interpretation is {}", h.photometric));
+  if (h.planar && h.samples > 1) add("channels stand in planes");
+  if (h.samples > 16) add(fmt::format("there are {} channels", h.samples));
+  const uint32_t blocks = h.tiled ? TIFFNumberOfTiles(file.get()) : TIFFNumberOfStrips(file.get());
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const uint64_t at = TIFFGetStrileOffset(file.get(), i), length = TIFFGetStrileByteCount(file.get(), i);
+    if (length > 0 && at <= bytes.size() && length <= bytes.size() - at) continue;
+    add("a strip or tile is not in the file");
+    break;
+  }
+  return reasons;
+}
+
 const ImageDecoder& libtiff_decoder() {
   static const Libtiff decoder;
   return decoder;

@@ -10,4 +10,7 @@ namespace penstock {
 // Orientation counts as EXIF's. A region reads the strips or tiles that it touches.
 const ImageDecoder& libtiff_decoder();
 
+// What of a file is not just rows of 8-bit samples behind a general lossless compression, all of them in the file; empty: nothing.
+std::string tiff_is_unusual(Bytes file);
+
 }  // namespace penstock

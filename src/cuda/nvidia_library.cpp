@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The folder names that NVIDIA's wheels use: one for all of CUDA 13, one a component before.
-constexpr const char* kWheelFolders[] = {"cu13", "cu12", "nvjpeg", "nvjpeg2k", "cuda_nvrtc"};
+constexpr const char* kWheelFolders[] = {"cu13", "cu12", "nvjpeg", "nvjpeg2k", "nvtiff", "cuda_nvrtc"};
 
 fs::path own_folder() {
   Dl_info here;

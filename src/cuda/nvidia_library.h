@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000.
+// NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF.
 #pragma once
 #include <initializer_list>
 #include <string>

@@ -8,6 +8,7 @@
 //   PENSTOCK_EMULATED_DECODER_REGIONS  0: cuda takes none
 //   PENSTOCK_EMULATED_NVJPEG2000       decodes, inverts or fails: JPEG 2000 goes to nvJPEG2000's decoder with a library that is made
 //                                      up, which gives the CPU's pixels, those of the negative, or no file's
+//   PENSTOCK_EMULATED_NVTIFF           the same for TIFF
 //   PENSTOCK_EMULATED_GROUP, PENSTOCK_EMULATED_LANES: the best group, the groups at once
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +19,9 @@
 #include "cuda/decode/decoder_by_format.h"
 #include "cuda/decode/nvjpeg2000_decoder.h"
 #include "cuda/jpeg/jpeg_decoder.h"
+#include "cuda/decode/nvtiff_decoder.h"
 #include "emulated_gpu/nvjpeg2000_stand_in.h"
+#include "emulated_gpu/nvtiff_stand_in.h"
 
 namespace penstock {
 namespace {
@@ -101,9 +104,12 @@ std::unique_ptr<BatchDecoder> make_first_decoder(Driver& driver, int device, Dec
 
 std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, DecodeEngine engine, std::string& why) {
   auto first = make_first_decoder(driver, device, engine, why);
-  const char* how = std::getenv("PENSTOCK_EMULATED_NVJPEG2000");
-  if (!first || !how) return first;
-  return decoder_by_format(std::move(first), make_nvjpeg2000_decoder(nvjpeg2000_stand_in(how), driver, device, why), "jpeg2000");
+  if (!first) return first;
+  if (const char* how = std::getenv("PENSTOCK_EMULATED_NVJPEG2000"))
+    first = decoder_by_format(std::move(first), make_nvjpeg2000_decoder(nvjpeg2000_stand_in(how), driver, device, why), "jpeg2000");
+  if (const char* how = std::getenv("PENSTOCK_EMULATED_NVTIFF"))
+    first = decoder_by_format(std::move(first), make_nvtiff_decoder(nvtiff_stand_in(how), driver, device), "tiff");
+  return first;
 }
 
 }  // namespace penstock

@@ -17,5 +17,6 @@ struct StandInCounts {
   int wrong = 0;    // calls out of order
 };
 StandInCounts& stand_in_counts();
+void count_in_stand_in(int StandInCounts::* which, int by = 1);
 
 }  // namespace penstock

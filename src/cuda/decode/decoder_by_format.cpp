@@ -7,6 +7,7 @@
 
 #include "codecs/image_decoder.h"
 #include "cuda/decode/nvjpeg2000_decoder.h"
+#include "cuda/decode/nvtiff_decoder.h"
 
 namespace penstock {
 namespace {
@@ -82,11 +83,13 @@ std::unique_ptr<BatchDecoder> decoder_by_format(std::unique_ptr<BatchDecoder> fi
   return std::make_unique<DecoderByFormat>(std::move(first), std::move(other), format);
 }
 
-std::unique_ptr<BatchDecoder> with_nvjpeg2000(std::unique_ptr<BatchDecoder> first, Driver& driver, int device) {
+std::unique_ptr<BatchDecoder> with_other_formats(std::unique_ptr<BatchDecoder> first, Driver& driver, int device) {
   std::string why;
   const nvjpeg2000::Library* library = first ? nvjpeg2000::library(why) : nullptr;
-  auto other = library ? make_nvjpeg2000_decoder(*library, driver, device, why) : nullptr;
-  return other ? decoder_by_format(std::move(first), std::move(other), "jpeg2000") : std::move(first);
+  if (auto other = library ? make_nvjpeg2000_decoder(*library, driver, device, why) : nullptr)
+    first = decoder_by_format(std::move(first), std::move(other), "jpeg2000");
+  const nvtiff::Library* tiff = first ? nvtiff::library(why) : nullptr;
+  return tiff ? decoder_by_format(std::move(first), make_nvtiff_decoder(*tiff, driver, device), "tiff") : std::move(first);
 }
 
 }  // namespace penstock

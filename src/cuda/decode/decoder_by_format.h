@@ -12,7 +12,7 @@ namespace penstock {
 std::unique_ptr<BatchDecoder> decoder_by_format(std::unique_ptr<BatchDecoder> first, std::unique_ptr<BatchDecoder> other,
                                                 const char* format);
 
-// `first` and, where nvJPEG2000 is installed and begins, JPEG 2000 by that. Null where `first` is.
-std::unique_ptr<BatchDecoder> with_nvjpeg2000(std::unique_ptr<BatchDecoder> first, Driver& driver, int device);
+// `first` and, where they are installed, JPEG 2000 by nvJPEG2000 and TIFF by nvTIFF. Null where `first` is.
+std::unique_ptr<BatchDecoder> with_other_formats(std::unique_ptr<BatchDecoder> first, Driver& driver, int device);
 
 }  // namespace penstock

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JPEG 2000 with device="mixed": by nvJPEG2000 what it takes, by the CPU what it declines or fails on, JPEG beside it in one batch.
+"""JPEG 2000 and TIFF with device="mixed": by nvJPEG2000 and nvTIFF what they take, by the CPU what they decline or fail on, JPEG
+beside them in one batch.
 
-On the emulated GPU a library that is made up stands in for it and decodes on the CPU; "inverts" shows which files went through it.
+On the emulated GPU libraries that are made up stand in for them and decode on the CPU; "inverts" shows which files went through them.
 """
 import io
 
@@ -13,7 +14,10 @@ from test_decoding import EMULATED, picture, saved
 from penstock import fn, pipeline_def
 
 KINDS = {"color": ({}, "RGB", True), "tiles": ({"tile_size": (48, 32)}, "RGB", True), "gray": ({}, "L", False), "alpha": ({}, "RGBA", False),
-         "codestream": ({"no_jp2": True}, "RGB", True), "16 bits": ({}, "I;16", False)}
+         "codestream": ({"no_jp2": True}, "RGB", True), "16 bits": ({}, "I;16", False),
+         "lzw": ({"format": "TIFF", "compression": "tiff_lzw"}, "RGB", True), "plain": ({"format": "TIFF"}, "RGB", True),
+         "deflate": ({"format": "TIFF", "compression": "tiff_adobe_deflate"}, "RGB", True), "cmyk": ({"format": "TIFF"}, "CMYK", False),
+         "in jpeg": ({"format": "TIFF", "compression": "jpeg"}, "RGB", False)}
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +27,8 @@ def files(tmp_path_factory):
         out = io.BytesIO()
         image = picture(i, 70 + 5 * i, 90 + 3 * i)
         image = image.convert("L").point(lambda v: v).convert("I;16") if mode == "I;16" else image.convert(mode)
-        image.save(out, "JPEG2000", **options)
-        for name, content in ((f"{i:02} {kind}.jp2", out.getvalue()), (f"{i:02}.jpg", saved(i, 60, 80))):
+        image.save(out, **{"format": "JPEG2000", **options})
+        for name, content in ((f"{i:02} {kind}.{'tiff' if 'format' in options else 'jp2'}", out.getvalue()), (f"{i:02}.jpg", saved(i, 60, 80))):
             path = folder / name
             path.write_bytes(content)
             paths.append(str(path))
@@ -44,19 +48,19 @@ def cropping(files, device="mixed", **arguments):
 
 
 def through(files):
-    """Whether each file is one that nvJPEG2000 takes."""
+    """Whether each file is one that nvJPEG2000 or nvTIFF takes."""
     return [any(f" {kind}." in path and taken for kind, (_, _, taken) in KINDS.items()) for path in files]
 
 
 def test_pixels_are_those_of_the_cpu(files):
     """Without loss, so also where a real nvJPEG2000 decodes; JPEG is compared where it is the CPU's."""
-    jp2 = [path for path in files if path.endswith("jp2")]
+    jp2 = [path for path in files if not path.endswith("jpg")]
     for pipeline in (decoding, cropping):
         equal(batches(pipeline(files if EMULATED else jp2)), batches(pipeline(files if EMULATED else jp2, "cpu")))
     if EMULATED:
         for how in ("decodes", "fails"):
             script = f"files = {files!r}\nfor p in (decoding, cropping): equal(batches(p(files)), batches(p(files, 'cpu')))"
-            run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000=how)
+            run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000=how, PENSTOCK_EMULATED_NVTIFF=how)
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real library does not invert")
@@ -75,16 +79,19 @@ for i, image in enumerate(at_once.as_cpu()):
     cpu = np.asarray(fn.decoders.image(encoded[i]))
     np.testing.assert_array_equal(np.asarray(image), 255 - cpu if taken[i] else cpu)
 """
-    run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000="inverts")
+    run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000="inverts", PENSTOCK_EMULATED_NVTIFF="inverts")
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: the emulation alone")
 def test_a_damaged_file_is_an_error_that_names_it(files, tmp_path):
     whole = open(next(path for path in files if "color" in path), "rb").read()
     (tmp_path / "cut.jp2").write_bytes(whole[:len(whole) // 2])
+    tiff = open(next(path for path in files if "lzw" in path), "rb").read()
+    (tmp_path / "cut.tiff").write_bytes(tiff[:len(tiff) // 2])
     script = f"""
 import penstock
-with pytest.raises(penstock.DataError, match="cut.jp2"):
-    decoding([{str(tmp_path / 'cut.jp2')!r}] * 12).run()
+for path in {[str(tmp_path / 'cut.jp2'), str(tmp_path / 'cut.tiff')]!r}:
+    with pytest.raises(penstock.DataError, match=path):
+        decoding([path] * 12).run()
 """
-    run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000="decodes")
+    run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000="decodes", PENSTOCK_EMULATED_NVTIFF="decodes")

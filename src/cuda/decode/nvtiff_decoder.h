@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// TIFF files through nvTIFF: 8 bits, gray or RGB with what stands beside them, interleaved, uncompressed or by LZW, Deflate or PackBits, all
+// samples as they are stored. These lose nothing, so the pixels are the CPU's.
+#pragma once
+#include "cuda/decode/nvtiff_library.h"
+#include "cuda/driver.h"
+
+namespace penstock {
+
+std::unique_ptr<BatchDecoder> make_nvtiff_decoder(const nvtiff::Library& library, Driver& driver, int device);
+
+// Why it does not take this file, all reasons at once; empty where it does.
+std::string nvtiff_declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params);
+
+}  // namespace penstock

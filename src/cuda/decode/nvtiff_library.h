@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of nvTIFF's interface that is used here (0.8, whose calls earlier versions do not have), declared anew so that no header of
+// NVIDIA's is needed.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/memory.h"
+
+namespace penstock::nvtiff {
+
+enum class Status : int {
+  success = 0, not_initialized, invalid_parameter, bad_file, not_supported, allocator_failure, execution_failed, arch_mismatch,
+  internal_error, no_nvcomp, no_nvjpeg, no_tag, out_of_bounds, no_nvjpeg2000, batch_incompatible
+};
+const char* words_of(Status status);
+
+struct ImageInfo {
+  uint32_t type, width, height;
+  int compression, photometric, planar;
+  uint16_t samples, bits_of_pixel;
+  uint16_t bits[16];
+  int formats[16];
+};
+struct Region {  // of the image whose directory stands at `directory`, 0: the first; width and height 0: all
+  size_t directory;
+  int32_t x, y;
+  uint32_t width, height;
+};
+struct Image {  // on the host, with places on the device
+  void** planes;
+  size_t* pitches;  // bytes of a row
+  uint32_t count;   // of planes: interleaved ones are one
+};
+
+struct Decoder;
+struct File;
+struct Params;
+
+// One function pointer each; tests put functions of their own here.
+struct Library {
+  Status (*decoder_create)(Decoder**, StreamHandle) = nullptr;
+  Status (*decoder_destroy)(Decoder*, StreamHandle) = nullptr;
+  Status (*open)(const uint8_t* file, size_t bytes, File**) = nullptr;  // the bytes stay until close()
+  Status (*close)(File*) = nullptr;
+  Status (*image_info)(File*, size_t directory, ImageInfo*) = nullptr;
+  Status (*params_create)(Params**) = nullptr;
+  Status (*params_destroy)(Params*) = nullptr;
+  Status (*set_regions)(Params*, const Region*, uint32_t count) = nullptr;
+  // A decoder has one decode under way.
+  Status (*decode)(File*, Decoder*, Params*, Image* to, StreamHandle) = nullptr;
+};
+
+// Loaded at the first call. Null where it is not found; then `why` says so.
+const Library* library(std::string& why);
+
+}  // namespace penstock::nvtiff
