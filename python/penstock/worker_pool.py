@@ -75,7 +75,10 @@ class _Process:
         if self.owned:
             os.close(self.watched)
         self.process.join()
-        self.process.close()
+        try:
+            self.process.close()
+        except ValueError:  # the program has waited for it, with os.wait()
+            pass
 
 
 def _ended(processes, seconds):
@@ -304,7 +307,7 @@ class WorkerPool:
         pid, code, name, ready = process.pid, process.exitcode, "", worker.ready
         if code is not None and code < 0:
             code, name = None, signal.Signals(-code)
-        how = f"was killed by {name.name}" if name else f"ended with exit code {code}"
+        how = f"was killed by {name.name}" if name else "ended" if code is None else f"ended with exit code {code}"
         if name == signal.SIGKILL:
             how += " (as the system does where memory runs out)"
         self.tasks.clear()
