@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // experimental.inputs.video: videos that the program brings, one after the other, as sequences of their frames.
+#include <atomic>
 #include <cstring>
 
 #include "base/error_of.h"
@@ -52,7 +53,7 @@ class VideoFeed final : public ExternalFeed {
     const View& v = given.view;
     if (given.device.kind != DeviceKind::cpu || v.dtype != DType::uint8 || v.shape.size() != 1 || !v.dense())
       bad_type("expected the bytes of a file: 1-d uint8 on the host, got {} of {} dimensions", name_of(v.dtype), v.shape.size());
-    Fed next{nullptr, "video " + std::to_string(fed_) + " of those that were fed"};
+    Fed next{nullptr, "video " + std::to_string(fed_++) + " of those that were fed"};
     std::shared_ptr<const void> owner = given.owner;
     std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
     if (!options_.no_copy && !bytes.empty()) {
@@ -66,7 +67,6 @@ class VideoFeed final : public ExternalFeed {
       if (e.source.empty()) e.source = next.name;
       throw;
     }
-    ++fed_;
     const int64_t sequences = (next.file->frames() - 1) / options_.sequence_length + 1;
     {
       const std::lock_guard lock(mutex_);
@@ -138,7 +138,7 @@ class VideoFeed final : public ExternalFeed {
   }
 
   const InputsVideo options_;
-  int64_t fed_ = 0;  // by one thread at a time
+  std::atomic<int64_t> fed_ = 0;
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Fed> queue_;
