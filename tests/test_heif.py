@@ -178,6 +178,20 @@ def test_grids(codec, chroma, bits, tile):
         np.testing.assert_array_equal(np.asarray(part), whole[y:y + h, x:x + w])
 
 
+def test_a_grid_has_the_colors_of_its_first_tile():
+    """Whichever tiles a window touches."""
+    planes = heif_files.planes_of(16, 16, "400", 8)
+    items = [(b"grid", [heif_files.ispe(16, 32)], struct.pack(">BBBBHH", 0, 0, 0, 1, 32, 16))]
+    for full_range in (True, False):
+        configuration, data = heif_files.coded(planes, "400", 8, "av1", full_range=full_range)
+        items.append((b"av01", [heif_files.ispe(16, 16), configuration], data))
+    file = heif_files.heif(items, [(b"dimg", 1, [2, 3])])
+    whole = decode(file, types.GRAY)
+    np.testing.assert_array_equal(whole, np.concatenate([planes[0]] * 2, 1)[..., None])
+    part = fn.decoders.image_slice(np.frombuffer(file, np.uint8), start=[1, 20], shape=[9, 8], axes=[0, 1], output_type=types.GRAY)
+    np.testing.assert_array_equal(np.asarray(part), whole[1:10, 20:28])
+
+
 @pytest.mark.parametrize("codec, chroma", [("av1", "420"), ("av1", "422"), ("hevc", "420"), ("hevc", "444")])
 def test_windows_are_those_of_the_whole_picture(codec, chroma):
     _, _, file = made(codec, chroma, 8, 38, 54, alpha=True)

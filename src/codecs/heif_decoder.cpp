@@ -65,6 +65,8 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
   const bool single = p.tiles.size() == 1;
   d.part = single ? Region{0, 0, p.height, p.width} : padded(region, p);
   const int64_t h = p.tiles[0].height, w = p.tiles[0].width;
+  // Of the first tile, whichever is decoded first.
+  d.colors = colors ? *colors : header_of(codec, p.tiles[0], coded_bytes(file, p.tiles[0])).colors;
   bool first = true;
   for (int64_t row = d.part.y / h; row * h < d.part.y + d.part.height; ++row)
     for (int64_t column = d.part.x / w; column * w < d.part.x + d.part.width; ++column) {
@@ -74,7 +76,6 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
       const DecodedItem item = decode_item(codec, tile, coded, header);
       if (first) {
         d.bits = item.bits, d.chroma = luma_alone ? Chroma::none : item.chroma;
-        d.colors = colors.value_or(header.colors);
         if (single) {
           std::copy(std::begin(item.planes), std::end(item.planes), d.planes);
           d.owner = item.owner;
