@@ -107,6 +107,8 @@ if(PENSTOCK_TESTS)
   endif()
   if(emulated_sources)
     penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
+    add_library(standin_cufile SHARED tests/standin_cufile/cufile.cpp)
+    add_dependencies(penstock_emulated_gpu standin_cufile)
   endif()
   if(PENSTOCK_NV_CODEC_HEADERS)  # a libnvcuvid for machines without a GPU
     file(GLOB nvcuvid_sources CONFIGURE_DEPENDS tests/emulated_gpu/nvcuvid/*.cpp)

@@ -2,6 +2,7 @@
 """readers.fits against what the standard says of each header, files that astropy wrote, and files that are wrong."""
 import gzip
 
+import fits_compressed
 import fits_files as files
 import numpy as np
 import pytest
@@ -43,10 +44,46 @@ def test_files_of_astropy(tmp_path):
     want = (np.arange(6).reshape(2, 3) * 1000 + 30000).astype(np.uint16)
     assert got.dtype == np.uint16
     np.testing.assert_array_equal(got, want)
-    with pytest.raises(penstock.DataError, match="HDU 2 is a compressed image.*(?s:.*)a.fits"):
-        read(tmp_path, files.ASTROPY_COMPRESSED)
+    np.testing.assert_array_equal(read(tmp_path, files.ASTROPY_COMPRESSED)[0], np.arange(64, dtype=np.int16).reshape(8, 8))
     with pytest.raises(penstock.DataError, match="HDU 2 is 'BINTABLE', no image"):
         read(tmp_path, files.ASTROPY_TABLE)
+
+
+@pytest.mark.parametrize("name", [n for n in fits_compressed.ALL if n != "HCOMPRESS_1"])
+def test_compressed_images_are_what_astropy_reads(tmp_path, name):
+    content, want = fits_compressed.ALL[name]
+    got, = read(tmp_path, content, dtypes=[want.dtype.name])
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("name, old, new, said", [
+    ("HCOMPRESS_1", "", "", "compressed by 'HCOMPRESS_1', which is not read"),
+    ("RICE_1 int16", "ZBITPIX =                   16", "ZBITPIX =                   15", "ZBITPIX is 15"),
+    ("RICE_1 int16", "ZNAXIS1 ", "ZNAXOS1 ", "without ZNAXIS1"),
+    ("RICE_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =           2147483648", "ZNAXIS1 is 2147483648"),
+    ("RICE_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =           2147483647", "elements|tile"),
+    ("RICE_1 int16", "ZNAXIS2 =                    9", "ZNAXIS2 =                   10", "10 tiles in 9 rows"),
+    ("RICE_1 int16", "ZTILE1  =                   14", "ZTILE1  =                   -1", "ZTILE1 is -1"),
+    ("RICE_1 int16", "'COMPRESSED_DATA'", "'COMPRESSED_DUST'", "without COMPRESSED_DATA"),
+    ("RICE_1 int16", "TFORM1  = '1PB", "TFORM1  = '2PB", "with columns of"),
+    ("GZIP_1 int64", "ZBITPIX =                   64", "ZBITPIX =                   32", "do not decompress to"),
+    ("PLIO_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =                   13", "too many elements")])
+def test_compressed_images_that_are_wrong(tmp_path, name, old, new, said):
+    content = fits_compressed.ALL[name][0]
+    assert old.encode() in content
+    with pytest.raises(penstock.DataError, match=f"(?s)readers.fits.*({said}).*a.fits"):
+        read(tmp_path, content.replace(old.encode(), new.encode()))
+
+
+@pytest.mark.parametrize("name", ["RICE_1 uint32 cube", "PLIO_1 int16", "GZIP_2 float32 dithered"])
+def test_damaged_compressed_images_end_in_typed_errors_or_in_images(tmp_path, name):
+    content = np.frombuffer(fits_compressed.ALL[name][0], np.uint8)
+    for bad in damaged(content[2880:], 60, 4000, 5):
+        try:
+            read(tmp_path, content[:2880].tobytes() + bad.tobytes())
+        except penstock.DataError as error:
+            assert "a.fits" in str(error)
 
 
 def test_several_hdus_are_several_outputs(tmp_path):

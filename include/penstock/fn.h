@@ -2641,9 +2641,9 @@ struct NumpyArguments {
   Optional<std::string> out_of_bounds_policy{};
   // What is outside of the array. Default: 0.
   Optional<double> fill_value{};
-  // Accepted without effect. Default: false.
+  // Read the header of a file once, as long as the file stays the same. Default: false.
   Optional<bool> cache_header_information{};
-  // Accepted without effect. Default: true.
+  // Make device memory that files are read into known to cuFile. Default: true.
   Optional<bool> register_buffers{};
   // Accepted without effect. Default: false.
   Optional<bool> use_o_direct{};

@@ -144,6 +144,8 @@ def info(args):
     for device in range(_core.gpu_count()):
         print(f"GPU {device}: {_core.gpu_name(device)}")
     print(f"compiler of kernels: {_core.gpu_kernel_compiler()}")
+    if not why:
+        print(f"files straight to the GPU: {_core.gpu_direct_storage()}")
     return 0
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the machine's GPUs are, for `penstock info` and for the choice of a device.
+#include "base/direct_storage.h"
 #include "base/gpu.h"
 
 #include "bindings.h"
@@ -13,6 +14,11 @@ void bind_gpu(nb::module_& m) {
   m.def("gpu_name", [](int device) { return gpu_backend().runtime().device_name(device); }, nb::arg("device"));
   m.def("gpu_kernel_compiler", [] { return gpu_backend().kernel_compiler(); },
         "What compiles kernels, or why nothing does.");
+  m.def("gpu_direct_storage", [] {
+    std::string why;
+    DirectStorage* storage = direct_storage(why);
+    return storage ? storage->name() : "none: " + why;
+  }, "What reads files straight into device memory, or why nothing does.");
 }
 
 }  // namespace penstock::python

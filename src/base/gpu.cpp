@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "base/direct_storage.h"
+
 namespace penstock {
 namespace {
 
@@ -61,6 +63,21 @@ GpuBackend& load() {
 GpuBackend& gpu_backend() {
   static GpuBackend& loaded = load();
   return loaded;
+}
+
+DirectStorage* direct_storage(std::string& why) {
+  why = gpu_backend().why_not();
+  if (!why.empty()) return nullptr;
+  void* library = dlopen(library_path().c_str(), RTLD_NOW | RTLD_LOCAL);  // once more
+  using Entry = DirectStorage* (*)(std::string*);
+  const auto entry = library ? reinterpret_cast<Entry>(dlsym(library, kDirectStorageEntry)) : nullptr;
+  if (!entry) {
+    why = "the CUDA part of Penstock has none";
+    return nullptr;
+  }
+  DirectStorage* made = nullptr;
+  if (const auto error = error_of([&] { made = entry(&why); })) why = error->what();
+  return made;
 }
 
 }  // namespace penstock

@@ -2,9 +2,8 @@
 #include "data/checkpoint.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "base/json_text.h"
 
 namespace penstock {
 
@@ -25,15 +24,12 @@ std::string ReaderState::to_json() const {
   return json.dump();
 }
 
-// A whole number in [0, most]; nlohmann::json by itself would convert 1.5, true and -1 silently.
 static uint64_t whole(const nlohmann::json& value, const char* what, uint64_t most) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most)
-    bad_argument("the reader's checkpoint is damaged: {} must be a whole number up to {}", what, most);
-  return value.get<uint64_t>();
+  return whole_number(value, uint64_t{0}, most, ("the reader's checkpoint is damaged: " + std::string(what)).c_str());
 }
 
 ReaderState ReaderState::from_json(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json json = parse_json(text);
   if (!json.is_object()) bad_argument("the reader's checkpoint is damaged: not a JSON object");
   auto field = [&](const char* name) -> const nlohmann::json& {
     const auto it = json.find(name);

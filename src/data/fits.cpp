@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
+
+#include "base/memory.h"
 
 namespace penstock {
 
@@ -32,11 +35,18 @@ struct Header {
   std::array<int64_t, kMostAxes> extent;
   std::optional<int64_t> blank;
   double scale = 1, zero = 0;
+  std::map<std::string, std::string, std::less<>> table;  // of a table: what may say that it is a compressed image
 
   Header() { extent.fill(-1); }
   void take(std::string_view card, int64_t number);
   int64_t elements() const;
   int64_t data_bytes() const;
+  bool has(std::string_view name) const { return table.find(name) != table.end(); }
+  std::string text(std::string_view name, const char* otherwise = "") const {
+    const auto found = table.find(name);
+    return found == table.end() ? otherwise : found->second;
+  }
+  int64_t number(const std::string& name, int64_t otherwise, int64_t least, int64_t most) const;
 };
 
 std::string_view value_of(std::string_view card) {
@@ -77,6 +87,9 @@ void Header::take(std::string_view card, int64_t number) {
     if (begins_file ? name != "SIMPLE" : name != "XTENSION") bad_data("FITS: a header begins with '{}'", name);
     if (begins_file) simple = value == "T";
     else extension = value;
+  } else if (extension == "BINTABLE" && (name.starts_with('Z') || name.starts_with('T'))) {
+    if (name == "ZIMAGE") compressed = value == "T";
+    table.insert_or_assign(std::string(name), std::string(value));
   } else if (name == "BITPIX") {
     bits = number_of<int64_t>(name, value);
     if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64) bad_data("FITS: BITPIX is {}", bits);
@@ -93,8 +106,6 @@ void Header::take(std::string_view card, int64_t number) {
     group_count = whole(0);
   } else if (name == "GROUPS") {
     groups = value == "T";
-  } else if (name == "ZIMAGE") {
-    compressed = value == "T";
   } else if (name == "BLANK") {
     blank = number_of<int64_t>(name, value);
   } else if (name == "BSCALE") {
@@ -121,6 +132,112 @@ int64_t Header::data_bytes() const {
       __builtin_mul_overflow(n, std::abs(bits) / 8, &n))
     bad_data("FITS: more elements than there can be");
   return n;
+}
+
+int64_t Header::number(const std::string& name, int64_t otherwise, int64_t least, int64_t most) const {
+  const auto found = table.find(name);
+  if (found == table.end() && otherwise >= least) return otherwise;
+  if (found == table.end()) bad_data("FITS: a compressed image without {}", name);
+  const auto v = number_of<int64_t>(name, found->second);
+  if (v < least || v > most) bad_data("FITS: {} is {}", name, v);
+  return v;
+}
+
+DType stored_type(int64_t bits);
+
+// "1PB(1234)", "D", "1J": what a column of a table holds, and how many bytes of a row.
+int64_t column_bytes(std::string_view form, FitsColumn& c) {
+  size_t k = 0;
+  int64_t count = 0;
+  while (k < form.size() && form[k] >= '0' && form[k] <= '9' && count < (1 << 28)) count = 10 * count + (form[k++] - '0');
+  if (k == 0) count = 1;
+  if (k == form.size()) bad_data("FITS: a column of '{}'", form);
+  c.type = form[k];
+  if (c.type == 'P' || c.type == 'Q') {
+    c.heap = true, c.wide = c.type == 'Q';
+    c.type = k + 1 < form.size() ? form[k + 1] : 0;
+    return count * (c.wide ? 16 : 8);
+  }
+  switch (c.type) {
+    case 'L': case 'B': case 'A': return count;
+    case 'X': return (count + 7) / 8;
+    case 'I': return 2 * count;
+    case 'J': case 'E': return 4 * count;
+    case 'K': case 'D': case 'C': return 8 * count;
+    case 'M': return 16 * count;
+    default: bad_data("FITS: a column of '{}'", form);
+  }
+}
+
+// The columns that a compressed image is made of.
+void find_columns(const Header& h, FitsTiles& t) {
+  int64_t at = 0;
+  for (int64_t k = 1, columns = h.number("TFIELDS", -1, 0, 999); k <= columns; ++k) {
+    const std::string name = h.text("TTYPE" + std::to_string(k)), form = h.text("TFORM" + std::to_string(k));
+    FitsColumn c;
+    const int64_t bytes = column_bytes(form, c);
+    c.at = at;
+    at += bytes;
+    if (bytes == 0) continue;
+    const bool whole = c.type == 'B' || c.type == 'I' || c.type == 'J' || c.type == 'K';
+    const auto take = [&](const char* called, FitsColumn& to, bool in_heap, bool fits) {
+      if (name != called) return;
+      if (c.heap != in_heap || !fits) bad_data("FITS: {} of the form '{}'", name, form);
+      to = c;
+    };
+    const bool known = whole || c.type == 'E' || c.type == 'D';
+    take("COMPRESSED_DATA", t.data, true, c.type == 'B' || c.type == 'I');
+    take("GZIP_COMPRESSED_DATA", t.gzip_data, true, c.type == 'B');
+    take("UNCOMPRESSED_DATA", t.plain_data, true, known);
+    take("ZSCALE", t.scale, false, known);
+    take("ZZERO", t.zero, false, known);
+    take("ZBLANK", t.blanks, false, whole);
+  }
+  if (at != t.row_bytes) bad_data("FITS: rows of {} bytes with columns of {}", t.row_bytes, at);
+  if (t.data.at < 0) bad_data("FITS: a compressed image without COMPRESSED_DATA");
+}
+
+// What the header at the table `at` says of a compressed image.
+std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes) {
+  auto t = std::make_shared<FitsTiles>();
+  t->compression = h.text("ZCMPTYPE");
+  if (t->compression == "RICE_ONE") t->compression = "RICE_1";
+  if (t->compression != "RICE_1" && t->compression != "GZIP_1" && t->compression != "GZIP_2" && t->compression != "PLIO_1" &&
+      t->compression != "NOCOMPRESS")
+    bad_data("FITS: an image compressed by '{}', which is not read; funpack (CFITSIO) unpacks it", t->compression);
+  const int64_t bits = h.number("ZBITPIX", -100, -64, 64), axes = h.number("ZNAXIS", -1, 0, kMostAxes);
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64) bad_data("FITS: ZBITPIX is {}", bits);
+  t->stored = stored_type(bits);
+  if (axes == 0) bad_data("FITS: a compressed image has no elements");
+  if (axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are read", axes, Shape::kMaxDims);
+  int64_t count = 1, elements = 1;
+  for (int64_t k = axes; k > 0; --k) {
+    const int64_t extent = h.number("ZNAXIS" + std::to_string(k), -1, 1, INT32_MAX);
+    const int64_t tile = h.number("ZTILE" + std::to_string(k), k == 1 ? extent : 1, 1, INT32_MAX);
+    t->shape.push_back(extent), t->tile.push_back(std::min(tile, extent));
+    if (__builtin_mul_overflow(count, (extent - 1) / tile + 1, &count) || __builtin_mul_overflow(elements, extent, &elements))
+      bad_data("FITS: more elements than there can be");
+  }
+  if (h.bits != 8 || h.axes != 2 || h.group_count != 1) bad_data("FITS: a compressed image in no table");
+  t->table = at, t->row_bytes = h.extent[0], t->rows = h.extent[1];
+  if (t->rows != count) bad_data("FITS: a compressed image of {} tiles in {} rows", count, t->rows);
+  const int64_t heap = h.number("THEAP", t->row_bytes * t->rows, t->row_bytes * t->rows, bytes);
+  t->heap = at + heap, t->heap_bytes = bytes - heap;
+  constexpr int64_t kMostToAByte = 4096;  // no way to compress gives more
+  if (elements / kMostToAByte > bytes) bad_data("FITS: {} elements of {} bytes", elements, bytes);
+  find_columns(h, *t);
+  for (int64_t k = 1; h.has("ZNAME" + std::to_string(k)); ++k) {
+    const std::string name = h.text("ZNAME" + std::to_string(k)), value = "ZVAL" + std::to_string(k);
+    if (name == "BLOCKSIZE") t->block = h.number(value, -1, 1, 1 << 16);
+    if (name == "BYTEPIX") t->pixel_bytes = h.number(value, -1, 1, 8);
+  }
+  if (t->compression == "RICE_1" && t->pixel_bytes != 1 && t->pixel_bytes != 2 && t->pixel_bytes != 4)
+    bad_data("FITS: RICE_1 of {} bytes", t->pixel_bytes);
+  t->dither = h.text("ZQUANTIZ", "NO_DITHER");
+  t->seed = h.number("ZDITHER0", 1, 1, 10000);
+  t->has_blank = h.has("ZBLANK");
+  if (t->has_blank) t->blank = h.number("ZBLANK", 0, INT64_MIN, INT64_MAX);
+  return t;
 }
 
 // Reads the header at `at` and goes behind it.
@@ -212,7 +329,16 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
       at = std::min(file_bytes, at + padded);
       continue;
     }
-    if (h.compressed) bad_data("FITS: HDU {} is a compressed image, which is not read; funpack (CFITSIO) unpacks it", k);
+    if (h.compressed) {
+      FitsImage image;
+      const auto tiles = find_tiles(h, at, bytes);
+      image.stored = tiles->stored, image.shape = tiles->shape, image.data = at;
+      image.scale = h.scale, image.zero = h.zero;
+      image.has_blank = tiles->has_blank || h.blank.has_value(), image.blank = tiles->has_blank ? tiles->blank : h.blank.value_or(0);
+      image.dtype = value_type(image);
+      image.tiles = tiles;
+      return image;
+    }
     if (!h.begins_file && h.extension != "IMAGE") bad_data("FITS: HDU {} is '{}', no image", k, h.extension);
     if (h.begins_file && !h.simple) bad_data("FITS: the file does not follow the standard (SIMPLE is not T)");
     if (h.groups && h.axes > 0 && h.extent[0] == 0) bad_data("FITS: HDU {} has random groups, which are not read", k);
@@ -228,6 +354,12 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
     image.data = at;
     return image;
   }
+}
+
+void read_fits_elements(const ReadBytes& read, const FitsImage& image, uint8_t* out) {
+  const size_t bytes = checked_bytes(image.shape.volume(), size_of(image.stored));
+  if (image.tiles) read_fits_tiles(read, *image.tiles, out);
+  else read(image.data, static_cast<int64_t>(bytes), out);
 }
 
 void convert_fits(const FitsImage& image, const uint8_t* from, void* to) {

@@ -10,7 +10,9 @@
 #include "codecs/video/device_frames.h"
 #include "data/remote.h"
 #include "exec/decode_engine.h"
+#include "exec/direct_memory.h"
 #include "exec/gpu_writer.h"
+#include "graph/arrangement.h"
 #include "graph/stage_growth.h"
 #include "ops/machine/device_decoder.h"
 
@@ -64,6 +66,17 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::map<int,
   return p;
 }
 
+// Whether the program asked for a source on the GPU, and nothing reads it but the copy to there.
+bool only_uploaded(const Plan& plan, int node) {
+  bool only = plan.graph.node(node).on_gpu;
+  for (size_t i = 0; i < plan.steps.size(); ++i)
+    for_each_read(plan, i, [&](ValueRef v) {
+      if (v.node == node && v.place == Place::made) only &= plan.steps[i].kind == Step::Kind::transfer && plan.steps[i].gpu;
+    });
+  for (ValueRef v : plan.graph.outputs()) only &= v.node != node || v.place == Place::gpu;
+  return only;
+}
+
 // A batch that the user still holds delays the next one's memory at most this long.
 constexpr auto kHoldTime = std::chrono::milliseconds(20);
 }  // namespace
@@ -104,6 +117,13 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op)) dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
+  for (auto& [id, s] : sources_) {
+    auto* reader = dynamic_cast<ReadsDirectly*>(s.get());
+    std::string why;
+    if (DirectStorage* storage = reader && gpu_ && only_uploaded(plan, id) ? direct_storage(why) : nullptr)
+      reader->read_into(std::make_shared<DirectMemory>(gpu_->runtime(), gpu_->device(), gpu_->memory(), gpu_->pinned(), *storage,
+                                                       reader->registers_memory()));
+  }
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();

@@ -2,8 +2,8 @@
 // What the user receives: finished iterations as they are, or cut anew into batches of one size; and what a checkpoint says
 // of it.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "exec/executor.h"
 
 namespace penstock {
@@ -190,11 +190,11 @@ void Executor::restore(const std::string& text) {
   std::lock_guard lock(mutex_);
   if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
   try {
-    const auto j = nlohmann::json::parse(text, nullptr, false);
-    if (!j.is_object() || j.value("penstock_checkpoint", 0) != 1 || !j.contains("sources") || !j["sources"].is_object())
+    const auto j = parse_json(text);
+    if (!j.is_object() || j.value("penstock_checkpoint", nlohmann::json()) != 1 || !j.contains("sources") || !j["sources"].is_object())
       bad_argument("this is not a checkpoint of a pipeline");
-    graph.set_seed(j.value("seed", uint64_t{0}));
-    skip_ = resumed_ = std::max(0, j.value("skip", 0));
+    graph.set_seed(whole_number(j.value("seed", nlohmann::json(0)), uint64_t{0}, UINT64_MAX, "the checkpoint's seed"));
+    skip_ = resumed_ = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
     for (const auto& [name, state] : j["sources"].items()) {
       const int node = graph.find(name);
       if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/external_source.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_text.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -20,7 +19,10 @@ struct ExternalSourceNode {
     };
     each(layout, [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = t.layout.empty() ? -1 : t.layout.size(); });
     each(dtype, [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
-    each(ndim, [](ValueType& t, int64_t d) { t.ndim = static_cast<int>(d); });
+    each(ndim, [](ValueType& t, int64_t d) {
+      if (d < -1 || d > Shape::kMaxDims) bad_argument("ndim must be between 0 and {}, got {}", Shape::kMaxDims, d);
+      t.ndim = static_cast<int>(d);
+    });
   }
   static Schema<ExternalSourceNode> schema() {
     using Op = ExternalSourceNode;
@@ -111,10 +113,12 @@ std::string ExternalSource::state() const {
 void ExternalSource::restore(const std::string& text) {
   if (!feed_->resumable())
     bad_argument("an external source goes on from a checkpoint only if it is a callable that takes an index or has state_dict()");
-  const auto j = nlohmann::json::parse(text, nullptr, false);
+  const auto j = parse_json(text);
   if (!j.is_object()) bad_argument("a damaged checkpoint of an external source");
-  iteration_ = j.value("iteration", uint64_t{0}), in_epoch_ = j.value("in_epoch", uint64_t{0});
-  epoch_ = j.value("epoch", uint64_t{0}), samples_ = j.value("samples", uint64_t{0});
+  const auto number = [&](const char* name) {
+    return whole_number(j.value(name, nlohmann::json(0)), uint64_t{0}, uint64_t{INT64_MAX}, name);
+  };
+  iteration_ = number("iteration"), in_epoch_ = number("in_epoch"), epoch_ = number("epoch"), samples_ = number("samples");
   feed_->restore(j.value("feed", ""));
 }
 

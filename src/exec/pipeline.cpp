@@ -2,8 +2,8 @@
 #include "exec/pipeline.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "exec/executor.h"
 
 namespace penstock {
@@ -127,26 +127,25 @@ std::string Pipeline::to_json() const {
 
 std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
                                               const std::function<void(PipelineOptions&)>& change) {
-  constexpr int kDeepest = 64;  // a saved pipeline nests less; a hostile one could use up the stack
   PipelineOptions o;
   std::string graph;
   try {
-    const auto j = nlohmann::json::parse(text, [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-      if (depth > kDeepest) bad_argument("this is not a saved pipeline: it nests too deep");
-      return true;
-    });
-    if (!j.is_object() || j.value("penstock_pipeline", 0) != 1 || !j.contains("graph"))
+    const auto j = parse_json(text);
+    const auto number = [&](const char* name, auto otherwise, auto least, auto most) {
+      return j.contains(name) ? whole_number(j[name], decltype(otherwise){least}, decltype(otherwise){most}, name) : otherwise;
+    };
+    if (!j.is_object() || j.value("penstock_pipeline", nlohmann::json()) != 1 || !j.contains("graph"))
       bad_argument("this is not a saved pipeline");
-    o.batch_size = j.value("batch_size", 1);
-    o.threads = j.value("threads", 0);
-    o.prefetch = j.value("prefetch", 2);
-    o.memory_limit = j.value("memory_limit", size_t{0});
-    o.epoch_mode = static_cast<EpochMode>(std::clamp(j.value("epoch_mode", 0), 0, 2));
-    o.on_error = static_cast<OnError>(std::clamp(j.value("on_error", 0), 0, 2));
-    o.error_budget = j.value("error_budget", int64_t{-1});
+    o.batch_size = number("batch_size", 1, 1, INT32_MAX);
+    o.threads = number("threads", 0, 0, INT32_MAX);
+    o.prefetch = number("prefetch", 2, 0, INT32_MAX);
+    o.memory_limit = number("memory_limit", size_t{0}, size_t{0}, SIZE_MAX);
+    o.epoch_mode = static_cast<EpochMode>(number("epoch_mode", 0, 0, 2));
+    o.on_error = static_cast<OnError>(number("on_error", 0, 0, 2));
+    o.error_budget = number("error_budget", int64_t{-1}, int64_t{-1}, INT64_MAX);
     o.uneven = j.value("uneven", false);
     o.entropy_index = j.value("entropy_index", std::string());
-    o.device = j.value("device", kDefaultGpu);
+    o.device = number("device", kDefaultGpu, kNoGpu, INT32_MAX);
     o.one_stream = j.value("one_stream", false);
     graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {

@@ -31,8 +31,9 @@ struct ReadersFits : ReaderOptions {
                       "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; "
                       "its last axis is NAXIS1. Values are those that the header means: integers as they are stored, unsigned ones "
                       "(and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) "
-                      "or float64, with NaN for BLANK. Tables, compressed images and random groups are a DataError. All images of "
-                      "a batch have one type and number of dimensions.")
+                      "or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1; quantized numbers with their "
+                      "dither) are read as what they stand for; HCOMPRESS_1, tables and random groups are a DataError. All images "
+                      "of a batch have one type and number of dimensions.")
         .inputs(0).outputs(1).loads_samples()
         .arg("file_root", &Op::file_root, "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
@@ -90,7 +91,7 @@ class FitsSource final : public ReaderSource {
     const size_t bytes = checked_bytes(image.shape.volume(), size_of(image.stored));
     const auto stored = allocate_shared(memory_, bytes);
     auto* from = static_cast<uint8_t*>(stored.get());
-    file.read(image.data, static_cast<int64_t>(bytes), from);
+    read_fits_elements(part, image, from);
     const bool same = size_of(image.dtype) == size_of(image.stored);  // each element is read before it is written
     const auto result = same ? stored : allocate_shared(memory_, checked_bytes(image.shape.volume(), size_of(image.dtype)));
     convert_fits(image, from, result.get());

@@ -2,9 +2,12 @@
 // readers.numpy: arrays of .npy files, or regions of them.
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <unordered_map>
 
 #include "data/named_files.h"
 #include "data/npy.h"
+#include "exec/direct_memory.h"
 #include "exec/reader_source.h"
 #include "ops/machine/slice_window.h"
 
@@ -25,7 +28,9 @@ struct ReadersNumpy : ReaderOptions {
     return Schema<Op>("readers.numpy",
                       "Reads arrays from .npy files, whole or a region of each.\n\n"
                       "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
-                      "rows that hold it are read. All arrays of a batch have one type and number of dimensions.")
+                      "rows that hold it are read. All arrays of a batch have one type and number of dimensions.\n\n"
+                      "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight into device "
+                      "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and uploaded.")
         .inputs(0).outputs(1).loads_samples()
         .arg("file_root", &Op::file_root, "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
@@ -40,15 +45,15 @@ struct ReadersNumpy : ReaderOptions {
         .arg("roi_axes", &Op::roi_axes, "The axes that the values belong to; default: all.")
         .arg("out_of_bounds_policy", &Op::out_of_bounds_policy, "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
         .arg("fill_value", &Op::fill_value, "What is outside of the array.")
-        .arg("cache_header_information", &Op::cache_header_information, "Accepted without effect.")
-        .arg("register_buffers", &Op::register_buffers, "Accepted without effect.")
+        .arg("cache_header_information", &Op::cache_header_information, "Read the header of a file once, as long as the file stays the same.")
+        .arg("register_buffers", &Op::register_buffers, "Make device memory that files are read into known to cuFile.")
         .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
         .with(reader_arguments<Op>);
   }
 };
 PENSTOCK_OPERATOR(ReadersNumpy);
 
-class NumpySource final : public ReaderSource {
+class NumpySource final : public ReaderSource, public ReadsDirectly {
  public:
   NumpySource(const Graph& g, const ReadersNumpy& a)
       : ReaderSource(a), a_(a), files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files})), types_(files_.size()) {
@@ -77,7 +82,10 @@ class NumpySource final : public ReaderSource {
 
   void loaded(Iteration& it, int node) const override {
     settle_type(it, {node, 0}, [&](int64_t index) { return types_[index].load(); });
+    if (Batch& b = it.values.at({node, 0}); direct_) b.set_device(direct_->device()), b.stream = it.stream;
   }
+  bool registers_memory() const override { return a_.register_buffers; }
+  void read_into(std::shared_ptr<DirectMemory> memory) override { direct_ = std::move(memory); }
   std::string data_set() const override { return common_folder(files_); }
 
  protected:
@@ -89,14 +97,7 @@ class NumpySource final : public ReaderSource {
  private:
   void read(Iteration& it, ValueRef output, int i, int64_t index) const {
     const OpenFile file(files_[index]);
-    const int64_t bytes = file.stamp().bytes;
-    std::vector<uint8_t> start(static_cast<size_t>(std::min<int64_t>(bytes, 256)));
-    file.read(0, static_cast<int64_t>(start.size()), start.data());
-    if (start.size() > 10 && (start[6] > 1 || start[8] + 256 * start[9] > 240) && bytes > 256) {  // a long header
-      start.resize(static_cast<size_t>(std::min(bytes, kLongestNpyHeader)));
-      file.read(0, static_cast<int64_t>(start.size()), start.data());
-    }
-    const NpyHeader h = read_npy_header(start, bytes);
+    const NpyHeader h = header_of(file, index);
     const DType known = it.values.at(output).dtype();
     if (known != DType::none && known != h.dtype) bad_data("an array of {} where the batch has {}", name_of(h.dtype), name_of(known));
     types_[index] = h.dtype;
@@ -104,6 +105,8 @@ class NumpySource final : public ReaderSource {
     const int ndim = h.shape.size();
     Shape first = Shape::filled(ndim, 0), extent = h.shape;  // of the region
     if (region_) find_region(h.shape, first, extent);
+    if (direct_ && !file.remote() && read_directly(it, output, i, index, h, first, extent)) return;
+    const auto& host = direct_ ? direct_->pinned() : memory_;
     // In memory order the outermost dimension decides which part of the file is read.
     const int outer = h.fortran_order ? ndim - 1 : 0;
     const int64_t lo = ndim ? std::clamp<int64_t>(first[outer], 0, h.shape[outer]) : 0;
@@ -112,17 +115,18 @@ class NumpySource final : public ReaderSource {
     if (ndim) slab[outer] = hi - lo;
     const auto size = static_cast<int64_t>(size_of(h.dtype));
     const size_t slab_bytes = checked_bytes(slab.volume(), size_of(h.dtype));
-    auto memory = allocate_shared(memory_, std::max<size_t>(1, slab_bytes));
+    const StreamHandle stream = direct_ ? it.stream : nullptr;
+    auto memory = allocate_shared(host, std::max<size_t>(1, slab_bytes), stream);
     const int64_t row = slab[outer] && slab.volume() ? slab.volume() / std::max<int64_t>(1, slab[outer]) * size : 0;
     if (slab_bytes) file.read(h.data + lo * row, static_cast<int64_t>(slab_bytes), static_cast<uint8_t*>(memory.get()));
-    if (extent == slab && !h.fortran_order) return give(it, output, i, extent, memory.get(), memory);
+    if (extent == slab && !h.fortran_order) return hand_over(it, output, i, extent, h.dtype, memory);
 
     View from{memory.get(), h.dtype, {}, slab, dense_strides(slab)};
     if (h.fortran_order) {
       int64_t stride = 1;
       for (int d = 0; d < ndim; ++d) from.strides[d] = stride, stride *= slab[d];
     }
-    auto result = allocate_shared(memory_, std::max<size_t>(1, checked_bytes(extent.volume(), size_of(h.dtype))));
+    auto result = allocate_shared(host, std::max<size_t>(1, checked_bytes(extent.volume(), size_of(h.dtype))), stream);
     View to{result.get(), h.dtype, {}, extent, dense_strides(extent)};
     if (extent.volume()) {
       const View whole = to;
@@ -141,7 +145,75 @@ class NumpySource final : public ReaderSource {
       from.data = read_from, to.data = write_to;
       if (to.shape.volume()) copy_strided(from, to);
     }
-    give(it, output, i, extent, result.get(), result);
+    hand_over(it, output, i, extent, h.dtype, result);
+  }
+
+  NpyHeader header_of(const OpenFile& file, int64_t index) const {
+    const FileStamp stamp = file.stamp();
+    if (a_.cache_header_information) {
+      std::lock_guard lock(mutex_);
+      const auto kept = headers_.find(index);
+      if (kept != headers_.end() && kept->second.first.bytes == stamp.bytes && kept->second.first.modified_ns == stamp.modified_ns)
+        return kept->second.second;
+    }
+    const int64_t bytes = stamp.bytes;
+    std::vector<uint8_t> start(static_cast<size_t>(std::min<int64_t>(bytes, 256)));
+    file.read(0, static_cast<int64_t>(start.size()), start.data());
+    if (start.size() > 10 && (start[6] > 1 || start[8] + 256 * start[9] > 240) && bytes > 256) {  // a long header
+      start.resize(static_cast<size_t>(std::min(bytes, kLongestNpyHeader)));
+      file.read(0, static_cast<int64_t>(start.size()), start.data());
+    }
+    NpyHeader h = read_npy_header(start, bytes);
+    if (a_.cache_header_information) {
+      std::lock_guard lock(mutex_);
+      headers_.insert_or_assign(index, std::pair{stamp, h});
+    }
+    return h;
+  }
+
+  // An array that lies on the host becomes sample i; on the device where this reader's outputs lie there.
+  void hand_over(Iteration& it, ValueRef output, int i, const Shape& shape, DType dtype, std::shared_ptr<void> owner) const {
+    if (direct_) {
+      const size_t bytes = checked_bytes(shape.volume(), size_of(dtype));
+      auto there = allocate_shared(direct_, std::max<size_t>(1, bytes), it.stream);
+      if (bytes) direct_->upload(there.get(), owner.get(), bytes, it.stream);
+      owner = std::move(there);
+    }
+    give(it, output, i, shape, owner.get(), owner);
+  }
+
+  // Pieces of the file that follow each other in the result, each with one call. False where they would be small, in another
+  // order, or cuFile refuses the file: then it is read on the host.
+  bool read_directly(Iteration& it, ValueRef output, int i, int64_t index, const NpyHeader& h, const Shape& first, const Shape& extent) const {
+    constexpr int64_t kLeast = 64 << 10;
+    const int ndim = h.shape.size();
+    int64_t piece = static_cast<int64_t>(size_of(h.dtype));  // bytes
+    int whole = ndim;                                        // dimensions from here on are whole
+    for (int d = 0; d < ndim; ++d)
+      if (first[d] < 0 || extent[d] > h.shape[d] - first[d]) return false;
+    while (whole > 0 && extent[whole - 1] == h.shape[whole - 1]) piece *= h.shape[--whole];
+    const int64_t row = piece;  // of one step along dimension whole - 1
+    if (whole > 0) piece *= extent[whole - 1];
+    const auto bytes = static_cast<int64_t>(checked_bytes(extent.volume(), size_of(h.dtype)));
+    if (bytes == 0 || (h.fortran_order && ndim > 1) || (piece < kLeast && piece < bytes)) return false;
+    std::string why;
+    const auto file = direct_->open(files_[index]);
+    if (!file) return false;
+    auto memory = allocate_shared(direct_, static_cast<size_t>(bytes), it.stream);
+    Shape at = first;  // in the array
+    for (int64_t done = 0; done < bytes; done += piece) {
+      int64_t offset = 0;
+      for (int d = 0; d < whole; ++d) offset = offset * h.shape[d] + at[d];
+      const int64_t got = file->read(memory.get(), done, piece, h.data + offset * row, why);
+      if (got < 0) bad_data("{}", why);
+      if (got < piece) bad_data("the file ends {} bytes too early", piece - got);
+      for (int d = whole - 2; d >= 0; --d) {
+        if (++at[d] < first[d] + extent[d]) break;
+        at[d] = first[d];
+      }
+    }
+    give(it, output, i, extent, memory.get(), memory);
+    return true;
   }
 
   void find_region(const Shape& shape, Shape& first, Shape& extent) const {
@@ -167,6 +239,9 @@ class NumpySource final : public ReaderSource {
   bool region_ = false;
   SliceWindow window_;
   mutable std::vector<std::atomic<DType>> types_;  // of the arrays that were read
+  std::shared_ptr<DirectMemory> direct_;           // where arrays are wanted on a GPU
+  mutable std::mutex mutex_;                       // guards headers_
+  mutable std::unordered_map<int64_t, std::pair<FileStamp, NpyHeader>> headers_;
 };
 
 [[maybe_unused]] const bool registered = register_reader<ReadersNumpy, NumpySource>("readers.numpy");

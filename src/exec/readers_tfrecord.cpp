@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.tfrecord: features of the tf.train.Example records of TFRecord files.
-#include <nlohmann/json.hpp>
-
+#include "base/json_text.h"
 #include "data/tf_example.h"
 #include "data/tfrecord.h"
 #include "exec/container_source.h"
@@ -21,7 +20,7 @@ struct Feature {
 };
 
 Feature feature_of(const std::string& text) {
-  const auto j = nlohmann::json::parse(text, nullptr, false);
+  const auto j = parse_json(text);
   if (!j.is_object() || !j.contains("name") || !j["name"].is_string()) bad_argument("features: '{}' is no feature", text);
   Feature f;
   f.name = j["name"];

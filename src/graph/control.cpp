@@ -145,6 +145,8 @@ int Graph::add_control(Node n) {
             node(n.arguments[k]).region != n.bodies[0])
           bad_argument("a loop whose values are not its own");
         const ValueType before = type(n.inputs[k + n.counted]), after = type(n.results[k]);
+        if (!agree(before, type({n.arguments[k], 0})))  // of a saved pipeline
+          bad_type("{} is {} before the loop and {} in it", variable(k), shown(before), shown(type({n.arguments[k], 0})));
         if (!agree(before, after))
           bad_type("{} is {} before the loop and {} after a trip; it must keep its type, number of dimensions "
                    "and layout", variable(k), shown(before), shown(after));
@@ -158,6 +160,8 @@ int Graph::add_control(Node n) {
       n.outputs = 1;
       types = n.types;
       if (types.size() != 1) bad_argument("a loop's value without a type");
+      if (n.control == Control::trip && types[0].dtype != DType::int32 && types[0].dtype != DType::int64)
+        bad_type("a trip's number is int32 or int64, not {}", name_of(types[0].dtype));
     }
     n.types = std::move(types);
     if (!change) join_domains(n);
@@ -201,7 +205,6 @@ int Graph::add_argument(ValueRef first, const std::string& user_line) {
 }
 
 int Graph::add_trip(DType dtype, const std::string& user_line) {
-  if (dtype != DType::int32 && dtype != DType::int64) bad_type("a trip's number is int32 or int64, not {}", name_of(dtype));
   Node n;
   n.control = Control::trip;
   n.region = current_;

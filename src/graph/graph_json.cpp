@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The saved form of a graph. Loading it needs no Python; it holds no code.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "graph/graph.h"
 
 namespace penstock {
@@ -10,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 constexpr int kVersion = 1;
+constexpr int kMostNodes = 1 << 20, kMostOutputs = 1024;
 constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset",
                                     "filter", "expand", "flatten", "rebatch"};
 
@@ -23,7 +24,7 @@ json to_json(const Value& v) {
 Value value_from(const json& j) {
   if (j.is_null()) return {};
   if (j.is_boolean()) return j.get<bool>();
-  if (j.is_number_integer()) return j.get<int64_t>();
+  if (j.is_number_integer()) return whole_number(j, INT64_MIN, INT64_MAX, "a saved pipeline's number");
   if (j.is_number()) return j.get<double>();
   if (j.is_string()) return j.get<std::string>();
   if (j.is_array()) {
@@ -42,7 +43,7 @@ json to_json(ValueRef v) {
   return j;
 }
 ValueRef ref_from(const json& j) {
-  ValueRef v{j.at(0).get<int>(), j.at(1).get<int>()};
+  ValueRef v{whole_number(j.at(0), -1, kMostNodes, "a saved pipeline's node"), whole_number(j.at(1), 0, kMostOutputs, "an output")};
   if (j.size() > 2) {
     const auto place = j.at(2).get<std::string>();
     if (place != "gpu" && place != "cpu") bad_argument("a saved pipeline with a value on the device '{}'", place);
@@ -51,14 +52,26 @@ ValueRef ref_from(const json& j) {
   return v;
 }
 
+ValueType type_from(const json& j) {
+  ValueType t;
+  t.dtype = static_cast<DType>(whole_number(j.at(0), -1, static_cast<int>(DType::bool_), "an element type"));
+  t.ndim = whole_number(j.at(1), -1, Shape::kMaxDims, "a number of dimensions");
+  t.layout = j.at(2).get<std::string>();
+  if (!t.layout.empty() && t.layout.size() != t.ndim)
+    bad_argument("a saved pipeline with {} dimensions of the layout {}", t.ndim, t.layout.str());
+  return t;
+}
+
 void control_from(const json& e, Node& n) {
   const auto kind = e.at("control").get<std::string>();
   const auto found = std::find(std::begin(kControls), std::end(kControls), kind);
   if (found == std::end(kControls)) bad_argument("a saved pipeline with control flow of the kind '{}'", kind);
   n.control = static_cast<Control>(found - std::begin(kControls));
-  n.bodies = e.at("bodies").get<std::vector<int>>(), n.arguments = e.at("arguments").get<std::vector<int>>();
+  for (const auto& b : e.at("bodies")) n.bodies.push_back(whole_number(b, 0, kMostNodes, "a body"));
+  for (const auto& a : e.at("arguments")) n.arguments.push_back(whole_number(a, 0, kMostNodes, "a loop's value"));
   n.variables = e.at("variables").get<std::vector<std::string>>();
-  n.counted = e.at("counted").get<bool>(), n.trips = e.at("trips").get<int>(), n.most_trips = e.at("most_trips").get<int64_t>();
+  n.counted = e.at("counted").get<bool>(), n.trips = whole_number(e.at("trips"), -1, kMostNodes, "trips");
+  n.most_trips = whole_number(e.at("most_trips"), int64_t{1}, INT64_MAX, "most_trips");
   n.on_gpu = e.value("on_gpu", false);
   n.test = ref_from(e.at("test"));
   for (const auto& v : e.at("results")) n.results.push_back(ref_from(v));
@@ -99,41 +112,34 @@ std::string Graph::to_json() const {
 Graph Graph::from_json(const std::string& text) {
   Graph g;
   try {
-    const json j = json::parse(text);
-    if (!j.is_object() || j.value("penstock_graph", 0) != kVersion)
+    const json j = parse_json(text);
+    if (!j.is_object() || j.value("penstock_graph", json()) != kVersion)
       bad_argument("this is not a pipeline saved by this version of Penstock");
-    g.seed_ = j.at("seed").get<uint64_t>();
+    g.seed_ = whole_number(j.at("seed"), uint64_t{0}, UINT64_MAX, "a saved pipeline's seed");
     if (j.contains("regions"))
       for (const auto& e : j["regions"]) {
         Body b;
-        b.parent = e.at(0).get<int>(), b.kind = e.at(1).get<std::string>();
-        if (b.parent < 0 || b.parent >= static_cast<int>(g.regions_.size())) bad_argument("a saved pipeline with a body of nothing");
+        b.parent = whole_number(e.at(0), 0, static_cast<int>(g.regions_.size()) - 1, "a saved pipeline's body");
+        b.kind = e.at(1).get<std::string>();
         g.regions_.push_back(std::move(b));
       }
     for (const auto& e : j.at("nodes")) {
       Node n;
-      n.region = e.value("region", 0);
-      if (n.region < 0 || n.region >= static_cast<int>(g.regions_.size())) bad_argument("a saved pipeline without the body {}", n.region);
+      n.region = whole_number(e.value("region", json(0)), 0, static_cast<int>(g.regions_.size()) - 1, "a saved pipeline's body");
       if (e.contains("control")) control_from(e, n);
       n.op = e.at("op").get<std::string>();
       n.name = e.at("name").get<std::string>();
-      n.outputs = e.at("outputs").get<int>();
+      n.outputs = whole_number(e.at("outputs"), 0, kMostOutputs, "the number of a node's outputs");
       n.device = e.value("device", "");
-      n.seed = e.value("seed", int64_t{-1});
+      n.seed = whole_number(e.value("seed", json(-1)), int64_t{-1}, INT64_MAX, "a node's seed");
       n.user_line = e.value("line", "");
-      if (n.outputs < 0 || n.outputs > 1024) bad_argument("a saved pipeline with a node of {} outputs", n.outputs);
       if (e.contains("inputs")) for (const auto& i : e["inputs"]) n.inputs.push_back(ref_from(i));
       if (e.contains("constants"))
         for (const auto& [k, v] : e["constants"].items()) n.constants.emplace_back(k, value_from(v));
       if (e.contains("per_sample"))
         for (const auto& [k, v] : e["per_sample"].items()) n.per_sample.emplace_back(k, ref_from(v));
-      if (e.contains("types"))
-        for (const auto& t : e["types"]) {
-          const int dtype = t.at(0).get<int>();
-          if (dtype < -1 || dtype > 11) bad_argument("a saved pipeline with the element type {}", dtype);
-          n.types.push_back({static_cast<DType>(dtype), t.at(1).get<int>(), Layout(t.at(2).get<std::string>())});
-        }
-      if (static_cast<int>(n.types.size()) != n.outputs) n.types.clear();
+      if (e.contains("types") && n.control != Control::none)  // operators say by themselves what they give
+        for (const auto& t : e["types"]) n.types.push_back(type_from(t));
       g.add(std::move(n));
     }
     std::vector<ValueRef> outputs;

@@ -11,6 +11,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
+import fits_compressed  # noqa: E402
 import fits_files  # noqa: E402
 import heif_files  # noqa: E402
 import image_files  # noqa: E402
@@ -81,7 +82,8 @@ def main(folder):
     for name, (stored, cards, _) in fits_files.every_type().items():
         content = fits_files.file(fits_files.hdu(first=True), fits_files.hdu(stored, **cards))
         write("fits", name.replace(" ", "_"), b"\1" + content)
-    write("fits", "compressed", b"\1" + fits_files.ASTROPY_COMPRESSED)
+    for name, (content, _) in fits_compressed.ALL.items():
+        write("fits", "compressed_" + name.replace(" ", "_"), b"\1" + content)
     write("text", "manifest", b'{"audio_filepath": "a.wav", "text": "x", "duration": 1.5, "offset": 0.5}\n\n{"audio_filepath": "b"}')
     for name, shuffle, legs in (("dealt", "every_epoch", []), ("shards", "none", [[2, 4]])):
         write("text", name, json.dumps({"epoch": 3, "consumed": 8, "size": 23, "seed": 5, "list_hash": 9, "shuffle": shuffle,

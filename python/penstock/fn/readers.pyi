@@ -299,7 +299,7 @@ def fits(
 ) -> Any:
     """Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.
 
-    One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; its last axis is NAXIS1. Values are those that the header means: integers as they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Tables, compressed images and random groups are a DataError. All images of a batch have one type and number of dimensions.
+    One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; its last axis is NAXIS1. Values are those that the header means: integers as they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1; quantized numbers with their dither) are read as what they stand for; HCOMPRESS_1, tables and random groups are a DataError. All images of a batch have one type and number of dimensions.
 
     Arguments:
         file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
@@ -622,6 +622,8 @@ def numpy(
 
     Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the rows that hold it are read. All arrays of a batch have one type and number of dimensions.
 
+    With device="gpu" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight into device memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and uploaded.
+
     Arguments:
         file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
         file_filter: Glob pattern; names that match are read.
@@ -636,8 +638,8 @@ def numpy(
         roi_axes: The axes that the values belong to; default: all.
         out_of_bounds_policy: error; pad: fill_value; trim_to_shape: the region is cut at the array.
         fill_value: What is outside of the array.
-        cache_header_information: Accepted without effect.
-        register_buffers: Accepted without effect.
+        cache_header_information: Read the header of a file once, as long as the file stays the same.
+        register_buffers: Make device memory that files are read into known to cuFile.
         use_o_direct: Accepted without effect.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.

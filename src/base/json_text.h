@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that others wrote: saved pipelines, checkpoints, features.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace penstock {
+
+// `discarded` where the text is no JSON, or nests so deep that copying or showing it would use up the stack.
+inline nlohmann::json parse_json(const std::string& text) {
+  constexpr int kDeepest = 64;
+  struct TooDeep {};
+  try {
+    return nlohmann::json::parse(text, [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      if (depth > kDeepest) throw TooDeep{};
+      return true;
+    }, false);
+  } catch (const TooDeep&) {
+    return nlohmann::json(nlohmann::json::value_t::discarded);
+  }
+}
+
+// A whole number in [least, most]; nlohmann::json by itself would convert 1.5, true and 2^40 to an int silently.
+template <class T> T whole_number(const nlohmann::json& j, T least, T most, const char* what) {
+  const bool fits = j.is_number_unsigned() ? std::cmp_less_equal(j.get<uint64_t>(), most) && std::cmp_greater_equal(j.get<uint64_t>(), least)
+                                           : j.is_number_integer() && std::cmp_less_equal(j.get<int64_t>(), most) &&
+                                                 std::cmp_greater_equal(j.get<int64_t>(), least);
+  if (!fits) bad_argument("{} must be a whole number from {} to {}", what, least, most);
+  return j.get<T>();
+}
+
+}  // namespace penstock

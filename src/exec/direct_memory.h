@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory that a reader's threads read files into (base/direct_storage.h).
+#pragma once
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/direct_storage.h"
+#include "base/gpu.h"
+
+namespace penstock {
+
+// Blocks that are kept and used again: what reads files does not follow the order of streams, so a block is handed out when all
+// that was enqueued with it is done, and the host waits for nothing but a new block. Thread-safe.
+class DirectMemory final : public MemoryResource {
+ public:
+  // `registers`: blocks are made known to cuFile.
+  DirectMemory(DeviceRuntime& runtime, int device, std::shared_ptr<MemoryResource> from, std::shared_ptr<MemoryResource> pinned,
+               DirectStorage& storage, bool registers);
+  ~DirectMemory() override;
+  void* allocate(size_t bytes, StreamHandle stream = nullptr) override;
+  void deallocate(void* p, size_t bytes, StreamHandle stream = nullptr) noexcept override;
+  Device device() const override { return {DeviceKind::gpu, static_cast<int16_t>(device_)}; }
+
+  const std::shared_ptr<MemoryResource>& pinned() const { return pinned_; }
+  // Null where files here are not read so; then the caller reads and uploads.
+  std::unique_ptr<DirectFile> open(const std::string& path) const;
+  void upload(void* to, const void* from, size_t bytes, StreamHandle stream) const { runtime_.copy(device_, to, from, bytes, stream); }
+
+ private:
+  struct Idle {
+    void* block;
+    std::shared_ptr<DeviceEvent> used;  // null: nothing was enqueued with it
+  };
+  static size_t block_bytes(size_t bytes);
+
+  DeviceRuntime& runtime_;
+  int device_;
+  std::shared_ptr<MemoryResource> from_, pinned_;
+  DirectStorage& storage_;
+  bool registers_;
+  StreamHandle stream_;  // of taking and giving back
+  std::mutex mutex_;
+  std::map<size_t, std::deque<Idle>> idle_;     // by size, the longest idle first
+  std::map<void*, bool> blocks_;                // all, and whether cuFile knows them
+};
+
+// A source that can do that. Its outputs then lie on the device.
+class ReadsDirectly {
+ public:
+  virtual ~ReadsDirectly() = default;
+  virtual bool registers_memory() const = 0;
+  virtual void read_into(std::shared_ptr<DirectMemory> memory) = 0;
+};
+
+}  // namespace penstock

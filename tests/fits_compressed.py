@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compressed images that astropy 8.0.2 wrote, and what it reads of them: {name: (file, array)}."""
+import base64
+import gzip
+import io
+
+import numpy as np
+
+FILES = {
+    "RICE_1 int16": (
+        "H4sIAAAAAAACA+2YT2jTUBzH61WGbpRdHOLPP9CN1c10ZXaTgf2TbZnpH5YoaRFHur6uD9OkJBlr50UvoiiCeBC8exMvggeFMQUvssn0orCTF4+C4FGI"
+        "+Te2zqRd55+L7wOPtpR8+kvf7/teEo5J51gaYAI84GEY5hW5rKhVDXQFJhmeA00X5ZKolsCTBMPnGMHHFzN9oqqKDSiJugh6o4agDZm4wHDg4ztj+uTF"
+        "ahGpoJS3zLiKZA0rsubpowWezqR8z7djbBmBQCAQCAQC4b/BupzkmGxmAkIJJsPHEywd2vH1MBSxLKoN0MWihADVdefi1Nf3T6+fI51fP9s+qkV9S7ik"
+        "Vyydc8ZYhmJDR1rL+iI+vrGm+lRlSbN8jtiHXDJ7McN7+qiRaJNvQVUWa1ATVbGKdKR6lzjl7zONv/q0NvPBTzI0m+L24itjJJXsM0bifMU6fS8fn8/R"
+        "9nyEktl0bpbmODo1l4rz8dC++pmfzM6mHR+VS/RTZwcg9Dv5KDDp+FSr+8vtSJh3mrqIzb6bV6o1FWkaKgGuigtNc13Yzptrhua8MfYR7YO25XMD51Uf"
+        "Ndp53gpu4P5U3gpu4Dzri+5jPtzA+eStc58buD3cn7dJmuubauHbR94KPMPSPusVZa0HGl5G9nKFJWQ/5CiinQ3o6Yu0WA869SXTOSvCZj/PMkl6jtrd"
+        "z1vHWr0sSguKivVKteX8pt31IMFmkxc4prBzQ2r2FSVl/qpTsa/vUpylfPaPEaufa7iOJA1q5pw4urb9l3b+v1Aiz9NW9Hbtl/ZuYelsM/RTYYiEIRoG"
+        "RYXYgFd9kVb7W4c+WuCtCnetp/ZSE7Lrk80etue3grU9bO7k+RCB4E8gEOgKOBx233ebo899HTRHjznOuZ9Z9/WyOQ6ZQ3KPWTY2pm9C1/gTYYbZND4I"
+        "+dc3DpzounP39tfwdWO9EqmxQ92nMie7Hz1+et54X+9dGQsezEfurw3+kF8Zm/XgynjfweljM+WPuqCtGp/qwZex4K0rzx68Pb3yZd3YqESnS0Oj0tr3"
+        "Qubh2KrxTsDH45/fPO89qq+9MH/5271Yz/qRxjUcIBAIBAKBQCAQ/io/ATEuDEDAIQAA",
+        "H4sIAAAAAAACA52PTy8DURTFj9hZShrb2Q3JRNLWQhuxFBLExsJKJjpCIioz4l/1K4jwbeywE2qmLTMdRbCwKRGhof4ch4/gJS/v3nty7vm93fHJsYmp"
+        "NqygYOYcb8Y1s4Y5MJ8yLcOczbvLrr04nXdzzu98yF7wHM29OXvJUd+dsYxkX49lFI3/ng6fPs8Z84Uk8M0nXqsLWOIxyzzjHV+ZQC8GkUQCb7xixJBH"
+        "PJHrWcooNrGFDQyjCw3WWJEnYJ0tprGOA1SxjyIsfGpTVeoFb5WTxTZqeEesN4MvJUbiiJTdYkq+PYQ4RAEpfPBSSadSYzb+8laxgzWMoBOP2haIpKS9"
+        "dTalpsXZL84m70Vf0R983Zg38gLtonhQHYqkLN8Pb1e42nwBAAA="),
+    "RICE_1 uint8": (
+        "H4sIAAAAAAACA+2YvW/TQBiHwwAq30vVieFN1SqtiNQ6rVArVIl8XCpDnJj4QGmoFF2Sa2KI7ch21QYxIFF1YunAAN06M0RlY6g6IFCXMjCy9a9gQvir"
+        "alPspCkVDNwjWbFi+dGd7/3dnS3xgphBAHPgA4YJqGjqkqYrBpgapHksgWEStUr0KviS4LHIFwJ8M5aP6DppQZWYBMxWk0IPsvECL0GAb9LyqctKmeqg"
+        "LR2aZYWqhqyphq8PFTDKpgL72zeOjMFgMBgMBoPx32BvJyU+l52DSILP4ngigyLHLk9AWVaJ3gKTlBsU6Krpbk4DfX91/xzrf//s+Lgu7VuRq2bd1rk9"
+        "llUot0xqdG1fLMA329E+XVsxbJ8rDkBM5h5lsa+Pm+Q6fDVdW25Ck+hEoSbV/Zs4H+yzjL/7jB7jgdM8yqSk0/iWZNqoOj2mpFK3u+/nwwsicsYjkswJ"
+        "Yh5JEkqVUnEcj5ypnnE6lxdcHycmxripcYj8ST6KvBCf7/Z+eRQJ603TJLJVdxVNaerUMGgVZIXUOsa6eJQ3zwydeeOdO3oH7dDnBe688lb0AndeeSt6"
+        "gfPzcdNnGA8vcAF569/nBe4U7+c9kub55rv4zpC3IuYzKGC+sp7fBBjyc+pMV3KDOh85yvR4Afr6Yl3mg359SUG0I2zVc55PohJ3sp4P77VrmTRqmi6b"
+        "daXr+ArefJDI5JIPJL54fEHq9JUbWuWZ2+JA3+N4hgtYP6bsem7Kq7RhQNMaE1fXs/4E9/lFEgsY2dE7sV46q4Wtc8wwxkUhFoXpKGg6zIz7tS8GXcaj"
+        "Tx8qYLuFJ+ZTZ6qJOO1TrRp2xrcuG6dY3Nn3IQYjmFAodDnkctU7v2Ydg96vff26dUS931nv/7R1XLGOvHfPYhinLlyMv/q6O7xxn3y6vRfdXHsJ7e3X"
+        "g+H9HbSzf2+4vb1+c8CoodLP8mh7a/3S2hD+sfemIo60t9DajdEPByPf3u+G219ujR2UXmzetc43Fh9+Xn739MlQWH87cCf/8ftuiMFgMBgMBoPB+Lf8"
+        "AtLKUuXAIQAA",
+        "H4sIAAAAAAACA53IPRLBQBiA4Whdwrd/2ZiNJIvCqkhIIcNoFJLCJMQoDGaDISidwIXFFbzd835mi+l8WTOuxoNv8mKteR/48yK5DXx71GedHlZHvcl/"
+        "P0z3RV79Ypee8sqWskF2mza84N/qCBHWklLaJsMIMLEcNQx95ZqUNoC0VJSk8UQJiglmbhDrm04GnlWBy3FWvsts7DGKqOn68eleJL5nEoSYUNEyiyc9"
+        "wTAgzBwVhCPlNHElYFy0O57glGD4Ap9Zefz+AAAA"),
+    "RICE_1 uint32 cube": (
+        "H4sIAAAAAAACA+2YT2zTVhzH36EaMLEBg1WaxJ9fKqFQiNQ6SWkP/IsTt1iNkyw2W4i2MSd5bQ2OHWxDWy5EUMSBP4dxQdq09YQ02A6btE5DHOg0cWAI"
+        "bdIQaOftwnZhmlDFOmnPjqs2xU6aIO3C+0o/KVLiT34//d73996zyAuZJAewFzwkQQ8UdW1EN8omWDoM8pIIpiVrJdkogadYXsrwOR/eAOHJhiFPQkm2"
+        "ZLAmKxiaKBXL8SL48HoJTztRLmAD9JEFslLGmqnomunJ43ISl0r41tuyHBgVFRUVFRUVFdVLI/s4KfLp1F4IsnxKirFJLrjk6x4oKJpsTIIlF1QMeMKq"
+        "HU59ef/r+Tnc+vnZ4TEN8htXStaYjatVrGhQmLSw2TC/cAPeYn6GPm7avBrYR5l4+lBK8uSFw311vFFDP1GBimzIZWxhwzvFIX8eAPM8z2zSD2mQ55IJ"
+        "cSW8EQWrJadiLBfH7PK9eNLhDOf0IxhPC5ksJ4pc4kgiJsWCba1naTCdFWo8JsPu6O/rhuCL+CPPC7GhRvfLRUuQm6YlK2TdFfVyxcCmiUuglOXRul7n"
+        "F/3mkqHeb7zzRHOjLfBcw3nlFwm37re8azjPeiOt+y3vGs6T199GP1zDefL62uVF/OptnecaeAX3/SbOdXlDDXht+Dcv8UnOb/7Z88VUTmFn/Ckqdl6a"
+        "FPDSBe3J85t/0TZ5kQbzvlVeXMjYI4b4LcvHuSPMcr8tPGt7TVZHdUOxxsoN14vgzis2mY4Pi3x+6YZZzyuoevFYLWNf3juxJOOzvzn+rSgTWDWhQnpc"
+        "wzVdz0KtH0H2sMTZo2HZfu7sZjbOIcMOJgThEERDoBsw0O2VXxga9LdFHpeT7AyXzXtnFAad/DTiCae/Y4q5gsMHm+ey6WX5hZlof3Qgsjs60Lp/WTEe"
+        "832fyND3a1T1QggNo5oC7udOEiqJtSTOkOgmcZnERhLfknidxF0Sa0g8qqJNj1S0Z/03X255f+bfz0+uP//Kj9zx5C3p9yfmvs63bvy566M//rly4ebM"
+        "taNl6UC2N/GbNjfy94exfG7XsDBl/cTMbLyYWn3t+3N6soq6WBWtfXw79HFlaufZdyeYO4e+ejA/bhVnuUt357q6quR/VbTqwo3Pvvjg5/nvZq6EtmwI"
+        "DFbRqj4V7Z+en756sIrgPRW9On1n3ey56cTW17RPfsHS/erXwprOW7+GpvZ0lDomrm4/fR1VUeAHFfU8fPuNk0/+6p0LPJ3traLNz1QU/XT0zXuPMfkB"
+        "bFNRR+A2oqKioqKioqKiolrUf1SNcETAIQAA",
+        "H4sIAAAAAAACA52QyyuEURjGH5cZQ2aMOzHmM6XPZUphUrJSqCliYSQTzfCJEpoxNholyULZiLJjI5eNjZWyGhaKhZWwcSlLKwuz4edfcOp0zvue9zzP"
+        "7323+4f6BkYytKRlc9KKT8TMDsPsTLSZfsOcmo8txiJz4/OxSesv3xOZjVvk49ORBYu4vtVvBPxGe4PfSBr/W3kPJdJzlbTqlnpcUq1H6vJJw07iUmkn"
+        "Q7IRz1VLm9wHyTu8Um+ZdFIs1WRLZZVSLvGVXbpHJ0j+gN2UJ70XSudZ0hY+SOiG/cL/b4LdcilFfSBH8hRI7lzpGI0xcitFvFFzz+nDw2Tb4TBtUnOt"
+        "FMZvzyHV8W+DuwfWo3zpFL61CqmRnAvfKdjW0bugrzMYrtGz85akbpS6QxhD8NxyX0bvo0aK4hE2+EPNN5o/9HIJdwrfO3TS1G6i/YV2kJoWuLqZ4Qz8"
+        "TnrxcibxemSer/BF8dhH9w3faKaUQAdcWfj46DcAU/qvV+bxyXuImV3g6YXhCb1fitgOACQCAAA="),
+    "GZIP_1 int64": (
+        "H4sIAAAAAAACA+2Ye1ATRxzHL0TxhcBYjW/ddkTsWMQgUqiACRhzEUKiiQinLR7JASfk0SSIAQERFSxVTyuig8iokY4KOkjGGUcBa6vWqtVGiS3Woogg"
+        "dKwPRAGBNCRxFJOA2Mc/3mcmc3nMfX67t/vd7J2Aw+WHsgAIADYQAk8gkkljZAqJEqhkYD5HKABKFSoVowoxsEkQR8jnRNjx+Rp9qEKBqoEYVaFApZZj"
+        "oA/CmBEcAbDjm2n0SRMl0ZgCyGJemnEJJlXiMqnSpo8VIWSFzbPb335jkpGQkJCQkJCQkLw3dG8nBRxeWABwD+KECZlBoSz31372BNG4FFWogQqNTsAA"
+        "tkpl3pza9f2v+2ev/u+fTT56L+1LwsWquG6duce4FESrVZiy1/Z52fH59WifQpak7PaZxXbgB/MWhwlt+egzZ83q4YtVyBLlQI4qUAmmwhS2m8i26+tW"
+        "WvuUfYyHcD6HFTpP8Da+GBxLEJt6jKGiuO7u2/IJI/ks03i4B/O4/EUsgYA1L2oeU8h0f6f5LJzPW8Q1++j8oGl0us/H7v8kHwiHy2T3dn/5KhLGO00V"
+        "ihvnnUgmkSswpRITA1yCxvYYa+RV3ixm0DNvHNMZfQftpc8SOFvt8/Huf94QS+D+rbwhlsDZ8tG932E8LIGzk7f++yyBe4v78z6SZvGxe/G9Q94QISeU"
+        "ZWe9onePrxJPxkzLFZ6AmR5yRGOvT0CbPq9e1oP++oK5/O4IG+czG+Hwo+hvzueX53bPZTQhVqbAVXGSXp5HRAjDmFzWG+uBKSruJp/UOAam9sXhyrf4"
+        "cyKfb5CQkPxXQBD0JWRGaXmvMr7qzJ8pEcajwni8aP7eIcByLDX/TnUzn0PdOTlnMCQ65BDvYBAtX+4a5VvJ+4YCe6bEFLlo3LqKllUO1bhFydqXD9CM"
+        "Eq86plmj1ek65CLX1G87tvtnh/l8PsFJc0+NVD2j4vjS/H0FILWmddJuyq6k+vbrV0B1bq56DkGbk2ZQuUBXD1cflRur9ihIuD7J/UsM6Rqea7QUfOy5"
+        "/e6ha7RrDZ15zRna9k2etAMMJEndShkFJL4L9z4fTOgvxnF8nbYZ8lWpFCJcXH42dSQcUi6NOjUYDqk/ft0w8BfHm7N5FJz+YjQzj9JEgxGrkq4pK1a2"
+        "z6FSM6fk3MrKZSAVy8te+IOStGvxpcMJH7+rosdD4Zs1i9OPDYdP7hzkdSGjNTXrYRqkO+dyN+ayg25c6QchKx1wP8r0QB6hZhfqj1B0I47wjq5acz/g"
+        "2NIzkMfQuCXWNdMVLcEexprC8KaHC0BJxEej/3DWtFTs5PoM0D3bUFhzGGqE7l3IuQE1Eocimw8wV2/o2uzHqGZu3xTrQehbvD3vQI2G2vPTBmmwiGdY"
+        "GYRvRLK2NDO1wcJtQ6DsufBW6yt7LOIp/euMDGb7vszbU0HJU03iT2lAwpd7oYHESvxBxfHRcNYMJdJKg897BSZ2OdfK8lMCaZ+kH109ES5vmZwpAJ3F"
+        "I6RJGdq6pRWXpK4FtNOdjnCOZ/IubwqUuC7hjnXF4j1A9N3p06DkRGXCDCLcaeGCJQN1ycp9+hYKnjL3+SaMUe1ZnLZlCuFcpR8V4qijsMYXrcisi82a"
+        "nT7oYOGYyHvDdZX+6xuoxI7q017BDnDIk46R6S6as4cn+VU6Qnu/8h1pfWELtZ38qcYLW3clu7yIgfx8pqGGBkq6fuCcGw/n715WXTkMvjnx8K+PBsMn"
+        "hy5gT4IeF176EXHelqeXl0EHb/yWtm6iJl1QXiUBHm5q6XoqQZtbFs8dQdBe3K3ZD0HfIw2l1jWTagIaPjPWXFdTu6uAgRwqbyv1IcLvXz5hGAHHy+lD"
+        "iiC8PO/DppAMLfrFaq0boTc0KG9PJ8IND7wLqJrAP2Oc4GX1t9hbEUK9on7xdIZqz1q9A/A4HvJ76Fio7cW4YuuSNUcnqNYbBzOB05Q8A3i0rX3YNRd4"
+        "3OrY/8iR2HFtdpjBWZMbWfFpVeb9tsvNwzO0tcGb22WgjXCZPo7RFOud94DSeKNjjIMXe19LrP+w7Pr4nI2DdqXznpXPgk5VsyfJIRISEhISkveCvwFq"
+        "Jj0EwCEAAA==",
+        "H4sIAAAAAAACA52S+zOUYRTHl1YZdnbSVC7r8pZqbQi5LYkdQpKlWqTIbbdQoSWK2dmmTWqSSCaJFptLM5JkMomY0EUm03TRDaXVJMkaIuMyPd/9E3p/"
+        "+cx5n/Oc7/me5xTwgwOCwjRoabRMtlCUEitmu1Jst3gu24piH0wSp4qjEyOTxEIR/vtEH0kRkf8pcdHJIhJbuFhRdg4cK0pC/e+nw8mVl+vTaDQbp+9V"
+        "4Ns+4YIB4WZVw6ghoVECw5gitA9NqlxLaNad/hnco3CMBds2ZDHMCB+I3bayCHu+MKdxb7Kwrwf1mpZoeYM5LwafriY8zwpYgfpnhS29oMOzLg1jQvnI"
+        "YCB0jnOn3rMJ17WHVlsTdl6k8u0IO6LOxG0iLOuLWcB5l+5HrTWEFYrsUSPCBemZo9Dt5jTZgq93//CA3swLp2Hwlsqdjv83fO8lo183xY4PqPOTm9Pu"
+        "QHhfye73IDTV3OW8jVDV35GLuLj4wFd7+EvNj7Ag9GO6LjclrJUMd6He9jfD3vAR0mjSAkpUb5Xwe3JOlIC+skNNU9GnXYHTFPpfNz5ph7q1igLzIEKW"
+        "vDhDQFhy7hIN8W3G0lU8Qu1UZz/4N9XgT+E+/fAjunpOEzyJem4x+3hq3YkKLnQa9HivMP+2K1lKvIs86nmyLWHruwtZ8DNW7lkVjHl4DWtEEEb0lt5H"
+        "XJc+oD7vtp3fgvx+HwMt3L8QzxyDv1+6QQfBvJiRCvjiGudlIi5Na+NAb/2htQL0l1u3rwT+0u768uHPsEUawieMXW1tCR3Lwnox/M3IQq7j3D8jLB/5"
+        "KoawGvcNiuj18DGuP8tA/VGvoQzoxT9uugw6tu6dxf/GxZ1czN/f2FOJ92u+VPkc7zdUf+KJO2F7GEvPm7A6oUiJmOtjwcL5ss4mK+R/cpU24D6v5qUh"
+        "9GJqm9V7SuUEzmNP+koe+iI+f03Bx3wtv8mykTcyeOQi9lOop6mDPahkC0bQv8v+yETs55/2nYs2eLernnPQcQn/kIB8ycqJ33i3mgznDahXtpFKBM2d"
+        "9Juh92a3eRv0dO6IbiJeHGT+gM/3x/7KMN+ZQ/bW6Fd6eoZujj2Sy+TgtFT7K+Z2qkYlwHlLmqwI+TqCCQ7u0yNns6ATGX6WCXqNmwyg/j8ZYXFjcAQA"
+        "AA=="),
+    "GZIP_2 int32": (
+        "H4sIAAAAAAACA+2YS2wTRxyHF4poSMilLUiNiBhxcakwbuw1ClIicJJNtKrXXuGxcLdC6doex6vY3rC7JjivSuQG+FCKqNTYolLLoSjigGMOEEGUCPVQ"
+        "qADZILjkRg6VCoJEOQQJ7PVG5LHrxOFx6XySNQfr/3lmZ37jmfXQDOukAGgGOkBgAQExFhKlqAwUEbTT0ANkhY8FeSkIdGmhIUv7DHyNBR8vSXwCBHmF"
+        "B0qiB4E1cDl8tAcY+L4p+GLxqB9JQAwtmoUoismCGJN1fZQPUq42w/FWjCrDYDAYDAaDwfxvKB4nPbTb1QxMLbQLOlqclGnJ1xbgF2K8lAAK748ggE4q"
+        "pcOpoe+jnp+tlZ+fVV9Dmf71CkElXNSVRizEgD+hILls/6wGvoPL+ieJvXLRVxIbwLa6vS6o6yMPNC7zdUlivAf08BIfRQqS9LvYYewDoGG1T15jPmA7"
+        "TTnbPOvxhQQUCaojRnwgXBy+ng9+x1LqfJha3Qx7hPJ4qLbONgd0mDa0nmG7+whT8jWwLV/ZrXuB6V3ywdGMo6Pc/fJtJAo3TYUXCusuIEZ7JCTLKAiE"
+        "KN+1bK65t3nTzGB53mi1Yu2gLfq0wOn1z2atPG+cFrj3lTdOC5yer4HcwHxogTPIW+U+LXDruJ+vkTTN11HGt4G8cZB2Ugb7VeH5WYAs9CF1uxIiSH3J"
+        "4UdLF6Cuz1pmP6jU18qwxQgX1nMHR7Od1pXrebG2uJb5SJcoCUo4WuZ9hA+6HAy1Yj9Qo2JSfbHCHKj9CwvyOv6c8PsNDAbzoSAIgiRKkEs+Ya1Nae29"
+        "Urtpi9Y2am1Ea3/bfaaKCFze3L35deCHidpc3p5lzGZzMp7N52F9U12i9cbFv11Xf+7uPFFLTFy6f7AoWFFjn3Omx4cH0neUMdI7NHJt9OGtz/adG5RH"
+        "5rIW4uuJHNSpIZnUZKbaNpWqzZLk437z7My2Bde9p0M/7j/8BTGWOZ7SqcneHbRx/dzVcfMsST6cvvh8ZkSZmBp4mfvH/h+xNfPpzOqasbl9n1QvhOZ2"
+        "bPWFu/+c/3Vgb/MzuKPfce2nzultxMKe9HmdGqXwOyN939sG78bJ/Cn0ewaib2fMyZN1TQuHCN8fvaN6fUumJm2nrZO7kmP5fM67vf7R9Yjl352vPs9f"
+        "qSG44PBfes9AuZMaGH6VdtaSJDx6u6bqwPi5JxeOp92hF0PEJfb8rE6NNxtPjo6azyp2e85b05URLzx6cIIZ7+ub/2Wa4L48drORwGAwGAwGg8Ho8QY3"
+        "42unwCEAAA==",
+        "H4sIAAAAAAACA52Ry0tUcRTHP62EolKqTTV5F9r1MaZjY74icnpCTA4NVhYhQ94YLZq8Uy6KIMOIsAnJXUK7WvSghWCLFv0BQbXoQatoEUGbNkMbg/xE"
+        "/QVdOJzfeXzP+X7PnTs8lM0Nr2CSK+FoVD4dh31BuHMsHSaD8EwpvhgXzo+U4tHoT35/4Vw5Ml8uFi5Exk29ySCVbk4GV4P//VbuDuGgNtUMq1thqAtm"
+        "euGbltDuboddbbDF2k37Hm6FD42w5LtLzPQ2eCymPQPvDkH+CKzPwlnjTztgMQn9LWLsrTZAjfiK7570X8z9Y7BuHLITMDsGrUdh1R74kYLX4nJNsMH+"
+        "Z+77LIfZbvjl/J9F2HTD+m34Mg0lZ3S7P+qBW3J6Iu6AVhGTNq6q5VIO3rgncwcu34NT+rfGCfNT4tba2+7OjLvy+oS6T7pv3H2Ncktcd0ZFzu59YHzc"
+        "/FfreTXOy/G32kKxDc5JdcKA+p6qb69cn8cwqZ9RX92AGqyf+HfTNnGPtBH51jqrzrtdE/vd+Ru95+IgFI0/euc1HbDZvjntpf9hQvy8vsZZC/Ktd25L"
+        "n3fsh31qKhi/N/9Kfi/EVO1fsn8ZdwAhJXgCAAA="),
+    "PLIO_1 int16": (
+        "H4sIAAAAAAACA+2Yy27TQBSGs2gBCVFFwAbK5UgsAgIpdVS1ZdGFkzhhUC6mNhCyqSfJJLEU2yPbVQnPwCPwBIj3gAUSr8FbwNiepLnYuXHZdD7JsqwT"
+        "fzmTmd+xraGqWlEAjiEGHbLQduyu41oe+A6UkK6B52O7g90OxJJHuooaCb4j5sOui4fQwT4Gf0gJLKEmN5AGCb495rPPrBZxwemOzKZFbM90bC/WpzR0"
+        "pVZMHO/ahDKBQCAQCAQCwaUhuJ3UUL12DJk8qulyvqJkJspZaJk2dofg49aAAHnvRzenib7/ev+cW//+OfRJC/o7Nzt+P9BFIzZtaA194i3sL5fgez7V"
+        "n+uce4EvEiegFuqva3qsL7d/NOXruc4ZBYpdbBGfuPEtlpN9ANK8z1syH3oJKZWitoqva5JBJxwxwe1+MPw4n/5OVcL5yBTqVfVE0TSleFqUdTmz0XrW"
+        "S/WTauSTVPRYOngCmT/JRxNV5fKi58uLSLAnTR+bbN21HYu6xPNIB0wL96bmunmRN26G6byh8IzlQRv5eODi+pMO1s9bkwfub+WtyQMX29/+BvPBA5eQ"
+        "t/V9PHArPJ8vSRr3lRf4NshbU0cVJeF6xX6/LHjmBxJerswBCV9ytMjkAoz15RZcD9b1FapqEGG2ntUKqp9Ks+t5dG6wlvGg57im37cWvI9o6DW5qsxc"
+        "D8KoZEKfzeYg7K9veiv8OYn3GwKB4F+RSqWupSJ22Jbm2zO+r/D9gO8/8v0X/vnv/PyfbLv669OUKzjeiQ7hs7pt3DHS9Aa9l9rmtfS4tmUcGnvGTXqb"
+        "5qiU2pqpf2P1koFY/RYt0ldz9R+s/obVgT6kL+nbufpXVi8bsnGf+V9QNFePvv+psUvv0iw9HNcne39gXKdX6KNx75PjFAgEAoFAIBBcIn4D5xT+5MAh"
+        "AAA=",
+        "H4sIAAAAAAACA5vsF+obEMnIUMZQrZ6SWpxcpG6loG6TaaSuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GpY6CoYmmjoKtQrkAi4GIsBqhiMM"
+        "VxiOA2lMmUcMQowqjAKM9xjWosmdZOBnjGDMYgxnFGY8hCZ3gUGNMZ+xn7GAUY3xPJrcCaC+AMZcxkhGQcYTWOzjZdRg5GO8z7ACi2tOAt15Dos7sQMA"
+        "0++eKHwBAAA="),
+    "NOCOMPRESS int16": (
+        "H4sIAAAAAAACA+2Yy27TQBSGzzwA920Xs0B1WZVEgMqii6RxK0uJYzVGpNlUk3iSuMSX2i5tEBtACEFB5S7xBkiIl0BItBtgwRoQT8Kx46gJ2ElTLpvO"
+        "H0UnyWS+OScz/2TsilLSijKl8zRBOp2lDcduOp7l08Chi4peoX7AbIN5Bk1UXtE1pZrCm0Me8zzWpQYLGA26LqdjpOaqSoWm8M4jz96w6tyjTrNPNi1u"
+        "+6Zj+4k8uarLaiG13okVwYSEhISEhISEhI6MwuNkRSmr81TKK6qeyxdlaaB5ltZNm3ldGrB6h1O+FfQOp6m8/3p+zk5+fo54mRH5bZpG0A5xvYpNm9a7"
+        "AfdH5pdN4V0eys9zNv2Q1wOnSFsoX1H1RF724nC9Lc/ZcKnLPGbxgHvJKS6l8yjN/M7zx8yHvqjIxULlILymyTtGVDFnjXZYfhJPX9HkaD6khXJJW5Yr"
+        "FbmwWsjpOelQ61lfLC+XeryMlp/Jzp2j0p/4o6aUckujri/3LYFXmgEzcd01HMv1uO9zg5oWaw3NdW3fbzGZDvtNiXqMN1qfFxsuKb/Mpcn9VosN97f8"
+        "VosNl5jfhUPMR2y4FL9NzosNd4Dr8zFOi3lLI3iH8FtNV4pyyn6Fv98s9c0bPNquzA6PbnLU+eACTORlR+wHk/IWSlpoYVzParnvYGlgPff7hmuZdVqO"
+        "ZwZta8T9iKqu5kryL/tBZBUp4tk4B1F+bdM/wJ+TuL8hJCT0rwQAU9DT1MBzLo56HN04Pozj6zi+j+N34Pi4Bg7ch+fwAp7BXQjwXRMawKAFa7AFD+AN"
+        "fv8LfMD4CHywoAOrUMde9/CTH+Q0OUtOwld4C7fAhjb2acI67MAeOUGqZI1cJWfgHTxBkomtLmziOJ/JNHHIDnHJNHyCpziihXlYOPYO7GI/jVhkhZyC"
+        "XXgMHo5kYKuD/HC8Y2SGHIdvWMsdpDUxkwZy12EbW/cwz48Yt+EmZt/GGjg+HbiOfV/CK8ziNr7uYCYt7CckJCQkJCQkJHRk9BN4Vs23wCEAAA==",
+        "H4sIAAAAAAACA52Qu0oDURCGv2kF7y+whWQjpFFsFGs7JY1oqrAmu7mYzSa7QQW1iCISg0SNCr6BIL6ECCaNWlgr+CT+eQUPHGbmH/7LOf2NzfVsztjj"
+        "0C36SSF2Vxx3tbLoZhw3iOJW7NXzUVz0R/iaV0t84UnZa/ia08sZZ2FpPuMcO/89Yz4+u0R0uOWOPme0NAUU8ChR5YALnnjlizfVSxJCauTZEetcyC8z"
+        "NmdT9s0zbeqUxQlo0mPIpG1b1bZs1l64llJF2wb78vkkZZH1rGEp++BGjqFyhPLuMRAva6HlbNoGXBHLqahtJP2R37ilbcJ+eORUaoGSFKTbpKvtUDnf"
+        "VbscKX1Zb/B1I/1um3selOJEfU1JSuL9ARSM8mV8AQAA"),
+    "RICE_1 float32": (
+        "H4sIAAAAAAACA+2YT2zbVBzHA7vQTkxiqsQQQfoxtUqLilqnZgtCA+ePG6zmjxd7m5NKDS+JmxoSO7Vd+kfAkABtIMQBOICAA0gTFwTS2BWo0NCQOu0w"
+        "kLggTlxAaEMDJARSwX52vaazk6Wt0CTeV4oS++f3yfflvff1iwUuy2dYgCPgIxHGoKqps5reNMDUYJITBTBMpNaQXgNfJTiR56QAXsziIV1Hy1BDJgJz"
+        "uSVDF+XiEidAAG/c4qkLzYqsgza7QVaasmoommr48lhJZHOpwP72LAwjIiIiIiIiIiL638jeTgpcPncEIgkuJ8YTGTayqTwGFUVF+jKYqNKQQV4ync1p"
+        "IO8/3T9He98/Yx7lz5uweYtKzZyzcU6PFRUqy6ZsdPQXDfD3cJs/XVs0bJ4DDhCfzB/Lib48Ktre37quLbSghXTUlE1Z97eYDuZZxBt5RpfxECc5NpMS"
+        "/Hl0G29WkRs13GMZVefs7vvxxCLP4vGIJPNZvsAKApsqp+JiPLKt+SxO5gtZh0fxiWGKHoHITtYH9ofHN5IucXx5pyaxv6jnb3wEdsHfBOaVhGTc/iu8"
+        "M57tz+FR7j/DnfujHX8ltpCH3fBH756/EpeNpzs9P7geeVVNNZFi5UpVa7Z02TDkGihNVG9by6XreeqSoT1POdyie5Bu8NxA9fH3IM6rHvO05AbqbuVp"
+        "yQ1UPx5Fb2M83EANyNPeeW6g3sTzly5J6vLSHXjbyNOSyGXYgPsRZeepoazI+HakNGT8EKsib56Avrxoh7zvlZfM8vYStuZzgUuyZWrrfN5oa89l1Khr"
+        "umLONTuOb9bN+0Qmn5wSuNLmDUc7r9LQqk85jgN5x+MZCjrcz1vKktwwoGWNiYPrOv+ybt4niiJrL70t+yG8G7BxmAzD1ChER4EeBU2H2Iifv2jQ/oXe"
+        "Bs/25+RzLs8JrBUP7f5mGxoyFbUOLU1RTZhfQKqprFinrN+zIT9tfcMN/iY6+euRx0qi7XDL/RxHYQT7U601huffnGLcxObyVn8+GQqF9oU26bE/I3up"
+        "d678wEinPpypzLzt1r1rmL5Pfvn5c/oFRhq4Et5/9BG3FvbqA9TUqvbRE8yJv17+/cV3z1qn7rReD3j1+/ecG+x781um+NJrh/aVH3Xrh736wcP9r4iX"
+        "V5ni3o+fo9//2uWnvPq9fen6or7OFKWzv/7z9yW3fcGr3318KHXPkzQjrZ16azr0ndu+7NXvmPlMT6/8xEjOu9u+6fV//cdvFs/cN81IB796aGn9qnXq"
+        "9sFEbPj062t/fP88PiocQP3XuGcv2EehwWp4/vFraycv4tbh8wdg8uiX7z1jfb5t8ETsg7uuDn2xHx8U+sfPK2fe+A1wq3rswsjY0Mmoc90AOv3p2lRl"
+        "1TraE+ZfhUPzl6bFEBERERERERER0S2ofwFvy/pzwCEAAA==",
+        "H4sIAAAAAAACA5vsF+obEMnIUMZQrZ6SWpxcpG6loG6TZqKuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GpY6CoYmmjoKtQrkAq5/bqecQLg5"
+        "6pqTRuZ9J4E4TuephaJgrPpe2HnfNRbntTWvwXL3vc86yTgdd7K2PeKUXn/WKfn1ZSf/2W+dZgpyOTfpajnn3XV2Tn4d7Jwj7A7mT3fndQ7Rf+4UF34L"
+        "jAuXH3AKuLLfaTbrFaf9PhzOLIu1nadoJTvv9+lwTk2dBKYd5eLA4jkOzED2PbBaEC7SOeOkZnDXqXq+gHORjo/zQtkOZ07VVc4Xn28D0yD+jFXOziD5"
+        "W8bvwOpBuG7KLafO02+cQnYIOv+sCHQO2THROVNtm3NJ7AkwDeJDxAWdQWpBGCjnZO11w+n+uadO2z/wOs846uWcqtfu/O/nCudFdduc1aPXgPkgcZA8"
+        "SB1I/Yyjp5xsY445JW2663Q2ksG5z0DT+XV7snOYfpuz3tEpYDppUyxYPEyfzRmkzp/9EljPbN6TTl6q550ich46HVTgcdabruU8m9fT+ZdNqLOXqj+Y"
+        "DxIXO/0TrA6E33w95PRz9RknLbGDTn9/3Xc6M+G1k1kco3P7bDHnK50SzvMvCDiD+CDxE443nPRSrzhN7rjgdOTTEScAEQcblXgCAAA="),
+    "GZIP_2 float32 dithered": (
+        "H4sIAAAAAAACA+2Yb2gbZRzHbxV0XcEXMhSn4uNwpukYy91F1yHTuyTX9Nb8a+5a0xs0uySX5DS5S++upq3gG5V1GfjGIYqCDB3iKrosvlTZG6HNYC90"
+        "6BvZC1FEkdk/Iv6B1rvLJUu6u3RpiiDeF0Lgfs/zue+T57nvPXkoMhgJEAAcAyaiwWGQFIW0KOVloIhgiKQpICuskGKlFDCVh6QjZMyCN6jyWEliZ0GK"
+        "VVigzBY4sIVCeIykgAXPpfKE6XyCk4CYrpP5PCfIvCjIpjwiRhMhn+V4O5YOs2XLli1btmzZsvW/kbadpMhw6BhweMgQjXsChKOpfBgkeIGVZoHCJnIc"
+        "4GaU2ubUkvev7p+RzvfPOg8256Ear8inlKyGq42YF0BiVuHktv4QC39HW/xJYlHWeDWwhSLe8FiINuWhaCsvI4nTBVBgJTbPKZxkbtFvzQMAvpUnbzEf"
+        "9BBJBHyUOc/dwkvzXC6lj5hjk1lt+GY8eiJC6PPh8IaDkShBUYQv7sNp3LGt9UwPhaPBGg+OePrRQSdwdPN86P70+XX4GTIS79ak7g9p+HM5wQ74Q3Ue"
+        "Q3lx7a9wdzzNX40HG/8Mu/fnrvljiGgY7IQ/9875Y8gg7m93fnAz8pKioLC8mitJMV+QOFnmUoDPs5mWZ5m5macGGbTmKan32DpI6zwjUE38HdLzqsM8"
+        "ZYxA3ak8ZYxANePB7m3MhxGoFnnaOc8I1Ns4f9kiSQ2evw1vG3nK0GSAsHgfwVqeyvwcp7+O+BynH2IluOYFaMpD2uR9pzxvMKI9wvX8Qzav53pfbS2z"
+        "uYwo8Uo233Z+g0beh8IkRajLu5WXzomswgsZUBB5QQFT06yg8HPqJZWf457ncpt443gAttofuLfBGx3DQzTJqP6oMQ8dxb00OU7EfSQ9TETjsEMlRvgZ"
+        "tddoMwi3HDhT6+ky3W8cUWkptRsnaQbFdFrmFFDMckLdpnZZH4DcdP6n/YKb3pd61Dj0309Q17A+v1levo3Nm33+150gCHoMatLTfzj64LduXMdip96f"
+        "TEy+adQbbbDej3/5+XP3S1hs740H7xl9Ur10QP0EGvW98Mhl8cOT2DN/nf7t5bcvGfWpRv2ROz55tPfsNWzilVefuDv+lMF+vVHff2RPif7yMjbR99GL"
+        "7nOLRv3TRv2BXn+mKK1jE7FLyxt/XzX43zXq940f8N3/rBuLXTn1xgnom1r/XXc16rsnP5P8cz9hsdq3UT/UGP/6918Vzz90Aovt/+LxmfVfHz6zG0pe"
+        "6HmuZyN5EtzrgstTxw86naU1CUERCFpbD/w4qPba3EpeLl1Z6J9fK5cvuiDobPW1c7e02ucqr404Fw6OrFZgFNkF9b9DvWfWSDqzWF0qFSoIrN5PuY58"
+        "bXI/pLwyXx2onpYqCKK22jhPTJq3GhlYWBheqcAaq/cq/IPZDVfnlwaWSisXYVS1/sK1fd+aolbJgQ8uDC9LCAxD0J/sUY9JK7RQ6KsuHt8jVcoutAe6"
+        "893fdZYtW7Zs2bJly9Z/Wv8A6XLBisAhAAA=",
+        "H4sIAAAAAAACA53IW0sTAACGYWeZTUVbaXpjDpO2dASKhIlQfF+IkkqKQppoU7cSxMNWyzDDUuaQINJIyERD0CkTgoYKYmpMpzm1ieliLkficYMOEOEB"
+        "zf5C7937NKVlpV7PFnhoPKokRQp1oUoSL5YkKGMlMrFEWaa6q5KX5pepihT/PFFeolYcuvqOvFxx+NJLMnF07HmZuFr8v/k4c6ZwP2UKdsUC3md8RcVt"
+        "H7bdDGJ8UBAvXwxkT6EXW5UulO4uw+Q9jfBYM3pVJmz8seBF6hziln9gtFzI4W+R/OBHGrYz6e5Jol90JFfb/RmXvYnskUWEa23YEA2j44kJe0MLCNMf"
+        "ZWhGFG8oCqgU6KgeaGTjvo7FmnwmOiLZbT5AVpcdebnTmH5pw/jWOFrsa4jLCuDQ6USKcurZqzdwr+8djzgMdCfo2NZKLpoC2GnZwNhnG1Y/WXAuYgmD"
+        "xb/RtRVCz4ep1K03svhVP6UxkxT+HKDI+zmNT6+xTnSCv/RLELYvoTtvAt2ueexUreBWnx9ThMmsHdYxeKWbZWX93I8wsNa3gXO7yQyb9WdC/SbmV+w4"
+        "ZZzAGS8LFjKdqD1+gE6XlF+C5WxzaBmubGKlW8sLWjnH/aUsqTjGKz2rmP0+hZb0j9BMmhGqm8WUywlNri+NZ2X0vJfEQEcG0/PT+Lo5inXNPpyxbqPa"
+        "aIU5xoq1mhGMPLPgqnUUzo5luB+5UFQj4ODJYO5MhvCxl4gPKgV8o3fB8NYGU4EV6ykzaFCP4S9fWyjjeAIAAA=="),
+    "RICE_1 float32 dithered with zeros": (
+        "H4sIAAAAAAACA+2YT2zbVBzHM6QJDq0mcUJok35CnZKIjNaJNbrDROzELU/NHzd2R+sJRU7y0lgkdma76zr10AGHCXGBC0LapAmEYJcdduK2nRA7Fw5w"
+        "YtI4cIETIKGJ8vzssKS1kyWtdtn7SL049qdf+z1//WwFFeWCBHAeQlBhFuqW2bTsjgOuBQtIVcBxdbOh2w0IRUSqjFYjfPPEp9u2vgUN3dXB3epiGEFJ"
+        "WEUKRPjmiM/c6NSwDVazZzY62HQMy3RCfdKqKpXykec7NlTGYDAYDAaDwXhu8JaTCiqXzkNcRCVVEAtSvO/nWagZpm5vgavX2hjwFddfnEb6nun6OT3+"
+        "+pn6uHBfxvNtGg235en8MzZMqG252BmaLx2RLzOQz7Y2Hc/niyOQc+WVkhrq4+YG3xfWbWujC13d1jvYxXZ4xMVoHzEe9DkjxkNdQFIhr4T7+AFf08Dt"
+        "Bj1jrNdb3umH+dQ1WaLjEc+Vi3JFUhQpX80LqhCfaD6rC+VK0fdxspjgzyYhfpj7g+aj4xtf1JBcPWxImi/9f765JBxBvgz1aUpO8F6FD+fz8vk+Lngz"
+        "PHw+3s+nSZUyHEU+/ujyaagoLA77fvCk8uqW6eoG6ZW61ena2HFwA4yOvj5wL2tP+jQww2CfInrE6CLt+YJCDcl3hvbVmH2qBYV6VH2qBYUa5uP4CcYj"
+        "KNTQfOcm8AWF+hTfX0Y0aeBbHOKboE81FRWkiOcR5/WpY1zF9HFktDH9iFXD/RMw1Bf1PJrElyvK3i1M5nMF5aQqt38+94715rLeXrdsw211ho5vMeh7"
+        "sVDOLSlI619wDPpqbav+np840ndBKHAw5HneNa7gtgNdMia+buT8KwZ9L66pknfr7VsP0dWAp6NmSHApSKeAT4Flw3wyLF8ahozHuD4vn9/PpTJSJFIP"
+        "g/mabUt3DXMdupZhunBpQzdd4yrZRK5nG18m/+FAvsywfOP6lleEkoo0kk9ZEdWKkFPRBamaR+rbUqWajhOjTM9zuV8kRE4czT9y7mC+cwRia5DDsO0F"
+        "tJpNB7uw2cJmL6a3mZ6A0/f91LuC+9YbtKrj9PqZpAPo/dEynKdY/GpiQSgtDVy/M2mOf5Ofz5zl59n3WAaDwWAwGAwGo59YLJaM9ZGdunnv4nezM8Lj"
+        "m/fW5Ft3yaY3+vfJTu1tn37x+B3h8d524oufXiebpsnfO73f3/r30e7mV6cuCr8/2r12+t0/dmKxxMnb7/N39n7+/MMp7qOE8s+t2ImZmTwh+8K393d+"
+        "ET99dfrlH+6THU+kEteOvfZg+8Hfux//Vj51rHa9ffuz5Rt6J5X94Hrrk1+/rjkvJb+/u/Tnjztk7+mTD1/JFr688dc3MQaDwWAwGAwG4xnxHya0w7wA"
+        "LQAA",
+        "H4sIAAAAAAACA52O20vTAQCF5yyDqcFSo6f4MbI1nUxzZZaQnbNNXdkMkpKSZrtoWDo2qbRCX1TE6mGGii+CIEaGLyYWheiWl3BuycRuK4fJaGmYdLMo"
+        "av0Lfm/fBwdO2/HiwqKSKNFl0TW52eIw2eUHBXmOVS1XCnJrtb3GXlZ1rtputvzvurKLDkukOyrKbJaI78lWChlqhVK4IWwUiazAg/2dU/h11Y/T8QvI"
+        "7Y1lrXI7K+8msUScwFfr0azs+gC/LojkXC+0Vc9QERhFqNAHQTOHsVurmDLE8bYqlRqnhnVCMQ85tdy8KYVrFXF0dIehNgWQ/HkesUsjEG2Q9hPT6FBF"
+        "PmRJ6QvqeeZ6Mzt9/fQ1DvFeaz8HB1poGwKTG7bRG/MVOxtmEcx/DndNZFO/gicvE6m1Ghi+08aOm8OU/J1goPEhsyP+WFHEb6UJ7HK+Q1b+a7RLp/Gl"
+        "9wXyFCHkpG2lSDRaP1nZzG5/H//0DVPw3me6rIW1PTpmjkspHFsEXHM4kDeNkYxJLP8MYFePmMa1FC6Um7hmbOKW322MKmjmPpeRVVo5w6eiaXO/h/+B"
+        "B9L1CcQkjsNc7sPeN4s4UhfPS6VpbNXl03XhJFWdBp7/nkpZqYRNoR/IPDuDhjE/RIddUO72YPWjG15rEOmyT9CIxbSuJHFAtYNXlFLOP4qi8+gyArnz"
+        "WHo7C/2MBx79U/wDzYohmngCAAA="),
+    "GZIP_1 float64 as it is": (
+        "H4sIAAAAAAACA+2YDVAUZRjHTyDRLNGERrB0ExLSUg/UMHF6Tjjo6r7iVt3bOz52ueVu5bg79vZOQNKUFIiQxEg0soRMUzDRMpHMorT8wMYPypQSNJOx"
+        "IKMSLZX2jnMMu0Oxppmm/c/cvDO3s7/7v+/z/N97d1USmVIqRpDpiBuhyAQkxWxKNTPpVoQ1I7ESVIVYWcKkIxgd4lYzJKhSgnngRXI8gmGILERHsATC"
+        "Zlko5CaSizCJCvHAm8jxTLZ0kmIQc+o1Mp1Omay02WR1yxNjqFge43G+fZYTxosXL168ePHixet/I8dxUiVRyKcjoTMkclQ0QyoO/dPlCQhJmwgmC2EJ"
+        "0kghVCbbfTj1yPtXz8/hfT8/O3nCXvzNpXWswYHrnjFtQsgslrL26i/cA29qD3+Mea7VwesGe5AyWjFTjrrjCcOFk3vw9IzZZkEsBEOkUyzFuLcY55Hn"
+        "QP6VZ71JPdBYiVgao7oVXipNGXXOGVNEisExfXc8VK0UO+sRGq2QKePFKpU4JilGhIpCb6uf0VhFvKybJ1TOCBNGTH4o9O/kA5fIRHG9PV9ejwT3pMkS"
+        "NNd3KeZ0C0NZrZQOodMJfY9a49fz5iIjPfMmcd5x86Bd47kC58bfI1Mm9T1vuCtw/1TecFfg3PGEk26jHq7Aechb33muwN3C8/lNkubixfXCu4284ahE"
+        "KvawXwkd9bXS2ZRzu6KNlPMlB0n9uQHd8sJ72Q/6youWKR0R5vo5Dpcok4Q39vO1ex29TBj1ZoZmDem91lfm2g/kColKzLV3T16q0UywtEmPWMy0iUUy"
+        "bISJpbO5rzi+kbJTxht4s0RSYW/vX/rIE2Oow+EN+5UzyqFOfyauR5zrZ6Ctt/Dnyb9/4cXrvyuBQJAn6Fbe9U+/wa6xtHv0us81VnaP3mNdY0336BM5"
+        "qnCAIGWDV5pXVz+LoLgL1El1n9ZfqAM1lTpQvQYBvHEMDIryBk2j76ADvvlATA9qanjaC8iVO4+XKfyBfE+SL/Y+AqR9wllmvgqSN6KSwtZsSHicLfIi"
+        "3gFN85jCzLZKUC8NrnlyPAB2WTaMMVQAZmtLqph52Lts+A8WzstfbBzbzu7zSQD8jVEnRfnPQeI9Of5tQ4RAYG37T+xpBkpXZtm+TAqGRWVhHePDYE65"
+        "UbOitgkM52RfyM0fAJUZuuZ4aS0QO14viMs1gPZsrRQrWAga2fPLxtrfA81dIvrKHfth9ukfR2+9G3IfHRzszgZWaoI7CX/AmxZuKSqtg+SW+zrKIIj7"
+        "+T2N+387C8b48NYtS7SQEVJjHn7PG8Aodnfu1J6ADL837Yck5yHtOJF3qasQqI37Dox4tR6Sg1vw2iW7QFNl7ox/Tgr4kFFTit6uBrx4cMNj5WGLWtc3"
+        "uV2Ndd9dLSc7QJswtPXQMhqIX4/k7Nh9DOjJssVRM8vBcuF9dkNHM9hyR2xJfTYf7NVY69mfxoIt611617CVkBGxufLTyX5gUPoVDzFcBPKxtdEDxx+B"
+        "xICqg79ULAf8qWK0+ccawO8cN1zpiwUeRVvd2dCGVmbG1oVBwjdkYnbIw0DWlTPvn9wGc/q9FtxvlR4Y3e6WwWYp2K/sHf3Q4p8gszPtxYLZ22Gu1yMj"
+        "D55q4a43+YnytUCfiR1zddhIIKPXtwTFyUHzRU5I7bzloBEfDNw0XApq4v72t+wr8t/ZKXdnQ6N9Lf7K29shYWzeRnk915Lfrlt9ISsS6P6jYy8HbAPL"
+        "1dkBHy2qBpvvrKoD328Fe9MHx7etyAVbGSYfuvklyBjW3/5WQCDQgqkNuo4LQA7FpSk+n4F23eH9g3yDAT/TvLJz10egnhI87ljEkqpVFQvcFkWxY+Ue"
+        "oh40pzflWM9XQvJUyr9UNg2oORsC2vceBePsAPvr+Zlg+epUSlH1WmCejzJcjCkBS8vFZ+RBsyDtkv7wC18mAjUAmdd8IgSSs7tWRSo5G/0LhFqBiUuM"
+        "z9rvBy4FbNM0n6Wpv5WMQMe5bdGuKWceqG8CPHCRYBpZDNqcmdmV9W8CkXUJouI/BGp+O4nEJQI9wVZS8sw5mFPw8bZ7jW1AfxI20XL3aqDmelvIcxgQ"
+        "evoBzcYSSBoaUvGrPw3q9qB986tMgE9Tdv4cKAJMj5T+HJ6wN2IF4XY1FhhrF2uTAFM05p20XwHNoZEw8cE1kFCo/3rSV6shOcKc+3IL13oNvutPnTJA"
+        "CiKYN+g0t/gTpa/MMi6F5Cd2R727KRIS1thrEgMaQOPze63feSHg6A/EkdjToD66IS0zoB2wos8Nn1UTGfrGPRYBL168ePHi1Uf9AUsTOojAIQAA",
+        "H4sIAAAAAAACA52S/T/UBwDHiWWxQtxe0VYX1kkmUl6KvfbxajHbeZh5+H7vyX2/fLnjXu4cLk+1lXAyjGZoViGpPBQtOSrLpidpr0iTbO5Y46WRtDy0"
+        "1G7/wj6/fd6fH96/fA4HhgUEk4YGKoMMTjSTFKXk7GRzvGM8Oc5sToxcmaykEiLlymjmP+5LyZIYPU+SUApG3x13OLPdtm1yZu9l/9+Ydsx1Xe+IJMGu"
+        "IlfEMCSMvM2wcYAHtcltM5MBPpZ91jts+wEF66DyocsVNPqNdqv9L9L4fJ9yfIuKRvpEvn9ovRg/UMsKkj8UomYqNX+jlg+4fNJsX0iiWqK0CnhJoC+s"
+        "OnIqhYDQ+FZy2yCJg2qfkfUneHCzmLLOXC2C9trDnimCAre4TVEezcDRZdax/IAEw5oyvqwyDlfkgfcDJiXQlA5VcVIZSLL88o63U9ifR3A14wJcVDkV"
+        "Hwrgo+eNJanPW3r/yvN2T8YiYE2ZIqGUQEdpQcv+YR5sUT77jk6M8Rc9A9f0HkFOy8TWEBlOrF4jb3ZIxEPB5fnuICVm/O+qTponIv/1Yi41FI+u79fe"
+        "vlXPoDNHw9PZi8E9GDIvb+Cj8WyBx3oLHhwrd/auKuJhlq589WcdCWnx3QlLoQCD3e2Z/c8pVIZ5Zwdsl0I7eyb50pwC6i9jWtZmpcDp6fgE0ahChVWn"
+        "9EJaCsy3X685556IBYlFkXmwBP0uK3bV7qRxuPrvOw0sEZqfaEOLPuWBMAles9lU7+3wTa3hCODskC6ifxeideSSsrKDRuwRQ/tjhnHgylfpuqOVeJq9"
+        "ye7mkgptEXlfx8+nQjd6Z937y/ZAoPYxH9bv66xebfR9JEWgn63u1C69L0PjkHmfD+6aJps7u/koU52efpci0XZ2KeSYgA91V2B9rpMQnmlzR+v+oNDK"
+        "eulrt1yKxgNXWRGvFDj/+HZDuEkKsspah64Mq/DNOctAojwFNqzTquVWiZibje7dYSDFDeMoLs+Shr2JWU9fnQBXO+crtI94yHEf3GzvQaKLulbRHkSi"
+        "ZiYps2mMD6+AUmtmhxj3bk6zzsQxSFUfV7EiZKhtLIgafaBAyUcLEu9DSoTbBu5d0Ckg+vWrvtjFeDg81Gaw32RwI9jzyOt0MRIMBG55ywUoXPG41lj/"
+        "0xcxhcZeTQSGuzY88nhNoIj2Mjhgw8PJrpr0sEwBfgzxxmIaBZEfm57ex2Byb0lJyhYppmRvt/6UF4ejKxWujj9LQUzSCqM9DErq+RuksRSk1s+rHSwj"
+        "kdCw75btNAkfm2fzwV48CLc+K2XHEogUZGtkX5BYUo3kDgQRqHrPFevu8nH0wbbfYvOFWNB9myV3F0MyOnrKpJfG3JhZhgE7CoWy8O+4rjQ8my54d38s"
+        "Ri9L1KyqEsJtxlzzjzEfY7791F+hPEyzUuPP3CNBNd6Q/FJA4F/KHEbncAQAAA=="),
+    "RICE_1 float64, not quantized": (
+        "H4sIAAAAAAACA+2YPW/TQBjHrbIwsCCWLohnQAoVhcZJ1HbpkBc3ssiLFZsqsZDKJbkkpzq+YLu06czWhU/AwAisLIgvwMbEDHyCzggJ7LNLk9R2mhch"
+        "JO4/+pJf/pd77n+PT5XLSkkC2IEQabABLWp2qNW3waGwK2sq2A4y28hqQ6hysqbI9QjetstDloWG0EYOAmc4wDBFlWxdViGCl3R55mG/iS2gnXMy6WPT"
+        "JtS0Q3lSXZMqhcj5ziwG4+Li4uLi4uLi+m/ktZOqXK3sQCInV7RsriQlRoY3oElMZA3BQU0DAz52/OY0kvdX++fU7P0z44nhvLTHOyJtp+fh/BkTE5pD"
+        "B9ux/lIR/jJj/ix6ZHs8HxwhJV99XNFCeaK4NcbrWvRwAANkoT52sBVusRjNc4mXefaU9dB2ZalUUK8y3w7BRpvNGKNWz5t+GE9rKBJbj0S+WlZqkqpK"
+        "hf1CVssm5qpnbbdaK/s8UcndS64BJBbZH8wfW99EUZeV/UVNMn+pP/7S4toS/KUZT1fzWe9VeDGe58/nicGb4eL+Mr4/XapVYRn+Msvzp8vlbDHu/uAi"
+        "8lrUdBBxc6VF+wML2zZuA+mj7the1i/yNCDDeJ7K7BvTg/ScFwRqiL8Hm5nZ81QPAnVZeaoHgRqap8k51iMI1Ih8mZ0XBOoV7l+mJGnAK8bw5shTXZNL"
+        "UtR55PmzyQlmxxExMLvEauLRAgzlpWLyflZevqx4W9it55qcl/bFyXo+/65Xy8joUos4vX7s+paDvM+VqvlHqqyPNhzjvKZBWwe+40jeXrYkQsx5PiDH"
+        "2LBh4K6Jj5taf+Ug73MNTfK23kQ/xLoBD8fIcE9ch9Q6ZNaBWrC9FuYvBTH9waw8z5+fz5WqrEpuPIz76xgUOcTswoAS04Fnh8h0yIn7yP0/Dfzc/YVL"
+        "/tKh/sTNh8nZeVJd8xxOnOcsChPMn+nuMVZ/PWJfobn81+8nhQutCvG6M+Uz3vjWlPG9Sw9PrwutNysHK79aT1cbgnDrLvp4Nvbc/qr9vP399f1vyVxP"
+        "eNX88n5i+OXI8Nub5pOJYeVDQ6Xvjj+hF5+F0x83rp0JXFxcXFxcXFxcXHPrN1ahjQLAIQAA",
+        "H4sIAAAAAAACA5vsF+obEMnIUMZQrZ6SWpxcpG6loG6TZqGuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GiY6CsYGmjoKtQrkAi6GEQYkdF1C"
+        "fityOowsWnLE0JcUjetrbiqNGBoAGn6IM0AEAAA="),
+    "HCOMPRESS_1": (
+        "H4sIAAAAAAACA+2YT0gUURzHx9Uyy8Q6FETgg8TNKHTXjBLN/Te7Du2fyZ3Ctsje7ozuwO7OMjOmZtbqoSIQTDCsMEU6eJKwDiJ0sK4RCB2isLwk/aHs"
+        "kgdDbGZ2/dvMupp06X1g9rLMZ39v3u/79r3xEi7SiQNQAVSgQBEIcJE6jg8LQOSAnaC8QBBhhIY8DVSxEBRJ1Gj4jks+yPOwGdBQhEBsjjJgDdzmGsIL"
+        "NHzFki/SEPYzPODqFsxsmIkILBcRVH14DYW7bZrjXTeKDIFAIBAIBALx3yBvJ72Ex10B9BbCTZktTly/7Osi4GcjkG8GIvSHGMA0ifHNqabvn+6fjevf"
+        "Pys+Q5L6GllaDMq6+IjZCPA3i4yQtD6jhs+woj6eaxRkX1ysAWn1nHFTqj5j6crzQj3PNURBFPIwzIgMr16iQ9u3uj7FJ6wxH5SdwJ02byq+OpYJ0cqI"
+        "GRgIysNX81HnSFyZD73V4yKrca8Xt9XazJRZv6F+puyealfcZyAtB6VnVqj/m3z4CJfZkex8uRQJ6aQpQlbquwAXjvKMIDA0YMOwfsVc+5byljCDlXkj"
+        "lDvWDtqCLxE4tfpKjOvPmy8RuM3Kmy8RODWf4egG5iMRONX6TmzAlwhcCufzNZKW8DmS+DaQNx9FOHGN9Up6fkVAYK8wynLFhhjlJYefWd6Aqj7jJvqs"
+        "LlKOsNTPVQsBrjXol/p54V65l2GonuNZMRhOOr+uxHrgtZqdf+Zj8VeAEIDSOloHAyLHa/vOmp2GZO9f1uuT6zPG63N5PFRVkvrCHCf/lUTFJDmW6zOm"
+        "WF8qPryGkitctZ4qS41eqS8i9bAyv0FWSOHPHb0fQiC0wTBsVrqwiXvSR5Z05WCL9IKcHVkzfaP75t/Olb3Wfeskd5uwA8WV1KWM9Kk23Q27aVd5oKeA"
+        "vna+49j7ifbp7p3VOtOWET4j34YVOF7Y8x0fP1iJp3kDldOj74J9TyZyK39ebH0YTdePiaZ87HDMXUjb0vZnZHdZsNO57lya3jp8d7wdmFrKWwdpW8ar"
+        "vUOkJXPue+C62FHZ+qMzq/jC48xu3Rds/E1vbPv9Wy39U12lkzk3h17GxkaGJ+eflcxEY3TmQPogVmbq23bo5O1PupLPp7ACe/bltCNf9wRz6Qf22KOr"
+        "d5472vJmm9L6rXPwVw+GQCAQCAQCgUCkzG9Z60dzwCEAAA==",
+        "H4sIAAAAAAACA53RzyvDcRzH8fdiZj/IYWRFfUv6ol1kF6McSBTaRVGiZV8RZn3HEsnBjfJbxMnigNTiquQgDtxspaTUHIzEQRwoz+X7F1g9+n7f7/fr"
+        "/f1++2ylrb3V12mSiEyqAS3cq6teRa0d8KhuRe0b0Ud1f7BnRA9o6X6jfyis0Q/3+0MadVm1W6n0lLuVKeW/P9tShsgyzvGE20yRGrNIPSoRoy7CM7N1"
+        "zCCEKE7hZfaAzCyRJCYtIiZYuf+mn4cEuWt0YQwX6V1j55PsjlWkxSaywTVOXUh/lnmS3D5OsIUf5PBNBWRmybocImdw4pA6wZ7CvIbdI7J7+EAVdQN9"
+        "H3sdvOeVvD1X5N3xVzfRL2GeIhtH+kxu4WIvm76V+QLPv7GL3LFTik3qbPpO5hZyl+TnsIAXLNIz8z1fZCbIDvOeaa731Cl2oszfjDMdN871ACb6KdjZ"
+        "zScbQZ1xno/0u7FLLoYg1jBo/Hcqs3k083w/irFKXYEr5sfYRhi/U759zXgCAAA="),
+}
+
+
+def unpacked(text):
+    return gzip.decompress(base64.b64decode(text))
+
+
+ALL = {name: (unpacked(file), np.load(io.BytesIO(unpacked(array)))) for name, (file, array) in FILES.items()}
