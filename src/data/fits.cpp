@@ -203,7 +203,7 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
   t->compression = h.text("ZCMPTYPE");
   if (t->compression == "RICE_ONE") t->compression = "RICE_1";
   if (t->compression != "RICE_1" && t->compression != "GZIP_1" && t->compression != "GZIP_2" && t->compression != "PLIO_1" &&
-      t->compression != "NOCOMPRESS")
+      t->compression != "HCOMPRESS_1" && t->compression != "NOCOMPRESS")
     bad_data("FITS: an image compressed by '{}', which is not read; funpack (CFITSIO) unpacks it", t->compression);
   const int64_t bits = h.number("ZBITPIX", -100, -64, 64), axes = h.number("ZNAXIS", -1, 0, kMostAxes);
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64) bad_data("FITS: ZBITPIX is {}", bits);
@@ -230,6 +230,7 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
     const std::string name = h.text("ZNAME" + std::to_string(k)), value = "ZVAL" + std::to_string(k);
     if (name == "BLOCKSIZE") t->block = h.number(value, -1, 1, 1 << 16);
     if (name == "BYTEPIX") t->pixel_bytes = h.number(value, -1, 1, 8);
+    if (name == "SMOOTH" && h.number(value, -1, 0, INT32_MAX) != 0) bad_data("FITS: HCOMPRESS_1 with smoothing is not read");
   }
   if (t->compression == "RICE_1" && t->pixel_bytes != 1 && t->pixel_bytes != 2 && t->pixel_bytes != 4)
     bad_data("FITS: RICE_1 of {} bytes", t->pixel_bytes);

@@ -28,7 +28,7 @@ struct FitsImage {
 using ReadBytes = std::function<void(int64_t offset, int64_t length, uint8_t* out)>;
 
 // The image of HDU `number`, counted from 1, the primary one. Error (data) where the file ends before it, it is no image
-// (tables, random groups), is compressed by HCOMPRESS_1, has no elements, or is damaged.
+// (tables, random groups), is compressed in a way that is not known, has no elements, or is damaged.
 FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t number);
 
 // The elements of the image, big-endian: volume() of `stored`.

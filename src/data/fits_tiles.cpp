@@ -158,8 +158,8 @@ class TileReader {
   using Read = std::function<void(int64_t, int64_t, uint8_t*)>;
   TileReader(const Read& read, const FitsTiles& tiles) : read_(read), t_(tiles), row_(checked_bytes(tiles.row_bytes, 1)) {}
 
-  // Tile `number` as elements of the image, big-endian.
-  std::vector<uint8_t> tile(int64_t number, size_t count) {
+  // Tile `number`, lines of `columns` of them, as elements of the image, big-endian.
+  std::vector<uint8_t> tile(int64_t number, size_t count, int64_t columns) {
     read_(t_.table + number * t_.row_bytes, t_.row_bytes, row_.data());
     const size_t size = size_of(t_.stored);
     std::vector<uint8_t> cell = cell_of(t_.data);
@@ -186,6 +186,7 @@ class TileReader {
     Values values(count);
     if (t_.compression == "RICE_1") decode_rice(t_, cell, values);
     else if (t_.compression == "PLIO_1") decode_plio(cell, values);
+    else if (t_.compression == "HCOMPRESS_1") decode_hcompress(cell, columns, values);
     else
       for (size_t i = 0; i < count; ++i) values[i] = sign_extended(big_endian(&cell[i * each], each), each);
     std::vector<uint8_t> out(count * size);
@@ -262,7 +263,7 @@ void read_fits_tiles(const std::function<void(int64_t, int64_t, uint8_t*)>& read
     Shape extent = t.tile;  // tiles at the ends are smaller
     for (int d = 0; d < ndim; ++d) extent[d] = std::min(extent[d], t.shape[d] - begin[d]);
     const auto count = static_cast<size_t>(extent.volume());
-    const std::vector<uint8_t> elements = reader.tile(number, count);
+    const std::vector<uint8_t> elements = reader.tile(number, count, extent[ndim - 1]);
     const auto line = static_cast<size_t>(extent[ndim - 1]) * size;
     Shape at = begin;
     for (size_t from = 0; from < elements.size(); from += line) {

@@ -2,6 +2,7 @@
 // Compressed images of FITS files (FITS Standard 4.0, section 10): cut into tiles, a row of a table for each.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,8 @@ struct FitsTiles {
 // All elements, big-endian, as an image that is not compressed has them. Error (data) where the tiles are damaged.
 void read_fits_tiles(const std::function<void(int64_t offset, int64_t length, uint8_t* out)>& read, const FitsTiles& tiles,
                      uint8_t* out);
+
+// A tile of HCOMPRESS_1 of so many columns: as many values as `to` has.
+void decode_hcompress(std::span<const uint8_t> from, int64_t columns, std::vector<int64_t>& to);
 
 }  // namespace penstock
