@@ -3289,10 +3289,13 @@ inline Batch saturation(const Batch& input,
 struct ShapesArguments {
   // Type of the output; saturates. Default: DType::int64.
   Optional<DType> dtype{};
+  // Deprecated: the same as dtype.
+  Optional<DType> type{};
 
   Arguments list() const {
     Arguments a;
     dtype.add_to(a, "dtype");
+    type.add_to(a, "type");
     return a;
   }
 };

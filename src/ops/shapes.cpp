@@ -6,17 +6,19 @@
 namespace penstock {
 
 struct ShapeOf {
-  DType dtype = DType::int64;
+  DType dtype = DType::int64, type = DType::none;
 
   static Schema<ShapeOf> schema() {
     return Schema<ShapeOf>("shapes",
                            "The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.\n\nLayouts: any. Types: all.")
         .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
+        .arg("type", &ShapeOf::type, "Deprecated: the same as dtype.")
         .reads_shapes()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
-    out[0] = {dtype == DType::none ? DType::int64 : dtype, 1, {}};
+    const DType named = type == DType::none ? dtype : type;
+    out[0] = {named == DType::none ? DType::int64 : named, 1, {}};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = Shape{in[0].size()};

@@ -1367,6 +1367,7 @@ def shapes(
     /,
     *,
     dtype: DTypeLike = 7,
+    type: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1379,6 +1380,7 @@ def shapes(
 
     Arguments:
         dtype: Type of the output; saturates.
+        type: Deprecated: the same as dtype.
     """
     ...
 
