@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input ends in a typed error that says what is wrong; nothing crashes, hangs or takes the machine's memory."""
 import io
+import json
 import os
 import signal
 import struct
@@ -526,3 +527,15 @@ def test_a_batch_that_is_too_large_is_refused():
 def test_damaged_saved_pipelines_are_refused(text):
     with pytest.raises((ValueError, RuntimeError, TypeError, KeyError)):
         Pipeline.deserialize(text.encode()).run()
+
+
+def test_a_saved_pipeline_without_outputs_is_refused():
+    pipe = Pipeline(batch_size=2, num_threads=1)
+    with pipe:
+        pipe.set_outputs(fn.random.uniform())
+    pipe.build()
+    saved = json.loads(pipe.serialize())
+    pipe.close()
+    saved["graph"]["outputs"] = []
+    with pytest.raises(ValueError, match="without outputs"):
+        Pipeline.deserialize(json.dumps(saved).encode()).run()

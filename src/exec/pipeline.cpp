@@ -13,6 +13,11 @@ struct Pipeline::State {
   Executor executor;
 };
 
+static Graph checked(Graph g) {
+  if (g.outputs().empty()) bad_argument("a pipeline without outputs has nothing to hand out");
+  return g;
+}
+
 static PipelineOptions checked(PipelineOptions o) {
   constexpr int kMostThreads = 1024, kMostPrefetch = 1024;
   if (o.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", o.batch_size);
@@ -23,7 +28,7 @@ static PipelineOptions checked(PipelineOptions o) {
 }
 
 Pipeline::Pipeline(Graph graph, PipelineOptions options)
-    : state_(std::make_unique<State>(std::move(graph), checked(std::move(options)))) {}
+    : state_(std::make_unique<State>(checked(std::move(graph)), checked(std::move(options)))) {}
 Pipeline::~Pipeline() {
   // A forked child has neither the threads nor usable locks: what it inherited is left as it is.
   if (state_->executor.forked()) state_.release();
