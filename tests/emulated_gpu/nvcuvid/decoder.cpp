@@ -38,6 +38,10 @@ std::shared_ptr<const Picture> picture_of(uint64_t number) {
   const auto found = pictures.find(number);
   return found == pictures.end() ? nullptr : found->second;
 }
+void set_picture(uint64_t number, std::shared_ptr<const Picture> picture) {
+  const std::lock_guard lock(pictures_mutex);
+  pictures[number] = std::move(picture);
+}
 void forget(uint64_t number) {
   const std::lock_guard lock(pictures_mutex);
   pictures.erase(number);

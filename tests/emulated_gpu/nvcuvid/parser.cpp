@@ -39,7 +39,8 @@ class Parser {
     opened_ = lib_.avcodec_open2(codec_, codec, nullptr) >= 0;
   }
   ~Parser() {
-    for (const Shown& s : queue_) forget(s.number);
+    for (const auto* list : {&queue_, &begun_})
+      for (const Shown& s : *list) forget(s.number);
     if (codec_) lib_.avcodec_free_context(&codec_);
     lib_.av_frame_free(&frame_);
     lib_.av_packet_free(&packet_);
@@ -59,7 +60,7 @@ class Parser {
       padded_.assign(data.payload, data.payload + data.payload_size);
       padded_.resize(padded_.size() + 64);
       packet_->data = padded_.data();
-      lib_.avcodec_send_packet(codec_, packet_);  // what is damaged does not come out
+      if (lib_.avcodec_send_packet(codec_, packet_) >= 0) waiting_.push_back(data.timestamp);  // what is damaged does not come out
       packet_->data = nullptr, packet_->size = 0;
     }
     if (ends) {
@@ -101,11 +102,12 @@ class Parser {
   bool begin_sequence(const Picture& p) {
     while (!queue_.empty())
       if (!show_first()) return false;
+    begun_.clear();
     CUVIDEOFORMAT f{};
     f.codec = params_.CodecType;
     f.chroma_format = cudaVideoChromaFormat_420;
     f.bit_depth_luma_minus8 = f.bit_depth_chroma_minus8 = static_cast<unsigned char>(p.bits - 8);
-    f.min_num_decode_surfaces = 6;
+    f.min_num_decode_surfaces = 18;
     f.coded_width = p.coded_width(), f.coded_height = p.coded_height();
     f.display_area = {0, p.top, p.width, p.top + p.height};
     f.progressive_sequence = 1;
@@ -125,19 +127,43 @@ class Parser {
     if (!picture) return false;
     if (picture->width != width_ || picture->height != height_ || picture->bits != bits_)
       if (!begin_sequence(*picture)) return false;
-    while (queue_.size() + 1 >= static_cast<size_t>(surfaces_))
-      if (!show_first()) return false;
-    index_ = (index_ + 1) % surfaces_;
-    const uint64_t number = hand_over(picture);
-    CUVIDPICPARAMS p{};
-    p.PicWidthInMbs = static_cast<int>(picture->coded_width() / 16), p.FrameHeightInMbs = static_cast<int>(picture->coded_height() / 16);
-    p.CurrPicIdx = index_;
-    p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number), p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
-    queue_.push_back({index_, frame_->pts, number});
-    if (params_.pfnDecodePicture(params_.pUserData, &p) == 0) return false;
+    // All packets up to this frame's have been decoded, those of later frames among them.
+    while (!waiting_.empty() && waiting_.front() <= frame_->pts) {
+      if (!decode(waiting_.front(), *picture)) return false;
+      waiting_.pop_front();
+    }
+    const auto begun = std::find_if(begun_.begin(), begun_.end(), [&](const Shown& s) { return s.time == frame_->pts; });
+    if (begun == begun_.end()) return true;  // a second frame of one packet
+    set_picture(begun->number, picture);
+    queue_.push_back(*begun);
+    begun_.erase(begun);
     while (queue_.size() > params_.ulMaxDisplayDelay)
       if (!show_first()) return false;
     return true;
+  }
+
+  bool decode(int64_t time, const Picture& like) {
+    const auto is_used = [&](int index) {
+      const auto has_it = [&](const Shown& s) { return s.index == index; };
+      return std::any_of(queue_.begin(), queue_.end(), has_it) || std::any_of(begun_.begin(), begun_.end(), has_it);
+    };
+    for (int tries = 0; tries <= surfaces_; ++tries) {
+      index_ = (index_ + 1) % surfaces_;
+      if (!is_used(index_)) break;
+    }
+    if (is_used(index_)) {  // by a picture that is never shown
+      const auto oldest = begun_.empty() ? queue_.front() : begun_.front();
+      if (begun_.empty()) return show_first() && decode(time, like);
+      begun_.pop_front();
+      index_ = oldest.index;
+    }
+    const uint64_t number = hand_over(nullptr);
+    CUVIDPICPARAMS p{};
+    p.PicWidthInMbs = static_cast<int>(like.coded_width() / 16), p.FrameHeightInMbs = static_cast<int>(like.coded_height() / 16);
+    p.CurrPicIdx = index_;
+    p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number), p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
+    begun_.push_back({index_, time, number});
+    return params_.pfnDecodePicture(params_.pUserData, &p) != 0;
   }
 
   bool show_first() {
@@ -159,7 +185,9 @@ class Parser {
   Frame* frame_ = nullptr;
   Packet* packet_ = nullptr;
   std::vector<uint8_t> padded_;
-  std::deque<Shown> queue_;
+  std::deque<int64_t> waiting_;  // times of packets that FFmpeg has and the decoder has not
+  std::deque<Shown> begun_;      // pictures that have not come out
+  std::deque<Shown> queue_;      // to be shown
   int width_ = 0, height_ = 0, bits_ = 0, surfaces_ = 0, index_ = -1;
   bool opened_ = false, ended_ = false;
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libnvcuvid for tests, on machines without a GPU: FFmpeg decodes, and every call is checked against what NVIDIA's library asks
 // of its callers. A breach is logged ("nvdec: breach: ...") and refused. It shows that the calls are right and in order and what
-// becomes of the pixels; of the real library it shows nothing. Where a real one decodes in the order of the stream, this one does
-// so in the order of display.
+// becomes of the pixels; of the real library it shows nothing.
 //   PENSTOCK_EMULATED_LOG             a line for each call of the decoder
 //   PENSTOCK_STANDIN_TOP              rows of the surface above the picture (0)
 //   PENSTOCK_STANDIN_DAMAGED          n: each n-th picture that is read is said to be damaged
@@ -31,6 +30,7 @@ struct Picture {
 };
 // From the parser to the decoder, by the number in CUVIDPICPARAMS.
 uint64_t hand_over(std::shared_ptr<const Picture> picture);
+void set_picture(uint64_t number, std::shared_ptr<const Picture> picture);
 std::shared_ptr<const Picture> picture_of(uint64_t number);
 void forget(uint64_t number);
 

@@ -36,6 +36,7 @@ bool Session::fits(const SessionShape& s) const {
 
 bool Session::reconfigure(const SessionShape& s) {
   unmap_all();
+  unchecked_.clear();
   CUVIDRECONFIGUREDECODERINFO info{};
   info.ulWidth = info.ulTargetWidth = s.width;
   info.ulHeight = info.ulTargetHeight = s.height;
@@ -46,7 +47,11 @@ bool Session::reconfigure(const SessionShape& s) {
   return true;
 }
 
-void Session::decode(CUVIDPICPARAMS* picture) { check_nvcuvid(lib_.decode_picture(decoder_, picture), "decoding a picture"); }
+void Session::decode(CUVIDPICPARAMS* picture) {
+  std::erase(unchecked_, picture->CurrPicIdx);
+  check_nvcuvid(lib_.decode_picture(decoder_, picture), "decoding a picture");
+  unchecked_.push_back(picture->CurrPicIdx);
+}
 
 Session::Surface Session::map(const CUVIDPARSERDISPINFO& shown, StreamHandle stream) {
   while (!mapped_.empty() && (mapped_.size() == kMapped || (mapped_.front().read && mapped_.front().read->done()))) unmap_first();
@@ -61,16 +66,21 @@ Session::Surface Session::map(const CUVIDPARSERDISPINFO& shown, StreamHandle str
   check_nvcuvid(lib_.map_frame(decoder_, shown.picture_index, &surface, &out.pitch, &how), "reading a frame");
   mapped_.push_back({surface, nullptr});
   out.data = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(surface));
-  check_picture(shown.picture_index);
+  is_checked(shown.picture_index);
   return out;
 }
 
-// Known of H.264 and HEVC alone.
-void Session::check_picture(int index) {
+// False: it is not done. Known of H.264 and HEVC alone.
+bool Session::is_checked(int index) {
   CUVIDGETDECODESTATUS status{};
-  if (static_cast<int>(lib_.get_status(decoder_, index, &status)) == 0 &&
-      (status.decodeStatus == cuvidDecodeStatus_Error || status.decodeStatus == cuvidDecodeStatus_Error_Concealed))
+  if (static_cast<int>(lib_.get_status(decoder_, index, &status)) != 0) return true;
+  if (status.decodeStatus == cuvidDecodeStatus_Error || status.decodeStatus == cuvidDecodeStatus_Error_Concealed)
     bad_data("NVDEC finds the picture damaged");
+  return status.decodeStatus != cuvidDecodeStatus_InProgress;
+}
+
+void Session::check_pictures() {
+  std::erase_if(unchecked_, [&](int index) { return is_checked(index); });
 }
 
 void Session::release(StreamHandle stream) {

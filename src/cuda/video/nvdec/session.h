@@ -42,8 +42,9 @@ class Session {
   // Waits for the picture to be decoded; its data may be read on the stream. Waits for the surface that was mapped first
   // to be read, where all are mapped. Error (data) where the engine found damage.
   Surface map(const CUVIDPARSERDISPINFO& shown, StreamHandle stream);
-  // Error (data) where the engine says that the picture is damaged; it may not know yet, but it does of a mapped one.
-  void check_picture(int index);
+  // Error (data) where the engine says that one of the pictures since the last call is damaged, as far as it is done.
+  void check_pictures();
+  void forget_pictures() { unchecked_.clear(); }
   // What is on the stream by now reads the surface that was mapped last; then it is free.
   void release(StreamHandle stream);
 
@@ -52,6 +53,7 @@ class Session {
     unsigned long long surface;
     std::shared_ptr<DeviceEvent> read;  // null: not enqueued yet
   };
+  bool is_checked(int index);
   void unmap_first();
   void unmap_all();
 
@@ -62,6 +64,7 @@ class Session {
   unsigned most_width_, most_height_;
   CUvideodecoder decoder_ = nullptr;
   std::deque<Mapped> mapped_;
+  std::vector<int> unchecked_;  // surfaces
 };
 
 // Sessions that no video uses now, of one GPU.

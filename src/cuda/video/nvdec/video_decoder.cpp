@@ -156,7 +156,11 @@ void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
   // A picture that is damaged spoils those that refer to it, which come out all the same.
   for (int64_t before = std::max(last_ + 1, first_exact_); before < frame; ++before)
     if (file_->packet_of(before) >= start_) bad_data("frame {} does not come out of NVDEC", before);
-  session_->check_picture(shown.picture_index);
+  // So does one that is shown later; of VP9 and AV1 some packets only show a picture that is there.
+  for (; counted_ <= packet; ++counted_) needed_ += file_->packets()[counted_].frame < 0 || file_->packets()[counted_].frame >= first_exact_;
+  const bool one_each = kind_.codec != cudaVideoCodec_VP9 && kind_.codec != cudaVideoCodec_AV1;
+  if (one_each && pictures_ < needed_) bad_data("a packet before that of frame {} gives no picture", frame);
+  session_->check_pictures();
   last_ = std::max(last_, frame);
   Request& r = *request_;
   if (r.done < r.frames.size()) {
@@ -184,9 +188,11 @@ void NvdecVideo::close_parser() {
 // The next read begins anew.
 void NvdecVideo::forget() {
   close_parser();
+  if (session_) session_->forget_pictures();
   kept_.clear();
   fault_.reset();
   start_ = last_ = -1;
+  pictures_ = needed_ = 0;
   first_exact_ = 0;
   ended_ = false;
 }
@@ -208,7 +214,9 @@ void NvdecVideo::jump_to(int64_t packet) {
     auto& v = *static_cast<NvdecVideo*>(self);
     return v.guarded([&] {
       if (!v.session_) bad_data("a picture comes before the sequence's header");
-      return v.session_->decode(picture), 1;
+      v.session_->decode(picture);
+      ++v.pictures_;
+      return 1;
     });
   };
   params.pfnDisplayPicture = [](void* self, CUVIDPARSERDISPINFO* shown) {
@@ -220,7 +228,7 @@ void NvdecVideo::jump_to(int64_t packet) {
   };
   if (headers_.format.seqhdr_data_length) params.pExtVideoInfo = &headers_;
   check_nvcuvid(engine_.lib.create_parser(&parser_, &params), "making a parser");
-  start_ = fed_ = packet;
+  start_ = fed_ = counted_ = packet;
   first_exact_ = packet > 0 ? std::max<int64_t>(0, file_->packets()[packet].frame) : 0;
 }
 

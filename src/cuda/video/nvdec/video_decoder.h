@@ -82,6 +82,9 @@ class NvdecVideo final : public DeviceVideoDecoder {
   int64_t start_ = -1;           // the packet that decoding began at; -1: nowhere
   int64_t fed_ = 0;              // the packet that the parser gets next
   int64_t last_ = -1;            // the frame that came out last
+  int64_t pictures_ = 0;         // that decoding has begun of since
+  int64_t counted_ = 0;          // the packet up to which there must be needed_ pictures
+  int64_t needed_ = 0;
   int64_t first_exact_ = 0;      // the frame from which on all are exact
   bool ended_ = false;           // the parser knows that nothing follows
   std::map<int64_t, Kept> kept_;
