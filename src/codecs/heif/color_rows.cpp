@@ -9,9 +9,12 @@ namespace {
 
 enum Matrix { kIdentity = 0, kBt709 = 1, kUnspecified = 2, kFcc = 4, kBt601a = 5, kBt601b = 6, kSmpte240 = 7, kYCgCo = 8, kBt2020 = 9 };
 
-int64_t sample(const Plane& p, bool wide, int64_t y, int64_t x) {
-  const uint8_t* row = p.data + y * p.row_bytes;
-  return wide ? reinterpret_cast<const uint16_t*>(row)[x * p.step] : row[x * p.step];
+// Samples low to high of a row of chroma, or 3 times those with a second row's once.
+template <class T>
+void mix_rows(const Plane& p, int64_t near, int64_t far, bool both, int64_t low, int64_t high, int32_t* to) {
+  const T* a = reinterpret_cast<const T*>(p.data + near * p.row_bytes);
+  const T* b = reinterpret_cast<const T*>(p.data + far * p.row_bytes);
+  for (int64_t x = low; x <= high; ++x) to[x - low] = both ? 3 * a[x * p.step] + b[x * p.step] : a[x * p.step];
 }
 
 template <class T> T rounded(float v, float top) { return static_cast<T>(std::min(std::max(v, 0.0f), top) + 0.5f); }
@@ -50,17 +53,16 @@ const uint16_t* ColorRows::upsampled(int plane, int64_t y, std::vector<uint16_t>
   const bool wide = p.bits > 8, both = p.chroma == Chroma::half_both;
   const int64_t first = region_.x - p.part.x, last = first + region_.width - 1;  // columns of the part
   const int64_t low = std::max<int64_t>(first / 2 - 1, 0), high = std::min(last / 2 + 1, from.width - 1);
-  mixed_.resize(high - low + 1);
+  mixed_.resize(high - low + 3);
+  const auto mixed = [&](int64_t x) -> int32_t& { return mixed_[x - low + 1]; };  // by column, with one more at both ends
   const int64_t row = y - p.part.y, near = both ? row / 2 : row;
   const int64_t far = both ? std::clamp<int64_t>(row & 1 ? near + 1 : near - 1, 0, from.height - 1) : near;
-  for (int64_t x = low; x <= high; ++x)
-    mixed_[x - low] = static_cast<int32_t>(both ? 3 * sample(from, wide, near, x) + sample(from, wide, far, x) : sample(from, wide, near, x));
+  (wide ? mix_rows<uint16_t> : mix_rows<uint8_t>)(from, near, far, both, low, high, &mixed(low));
+  mixed(low - 1) = mixed(low), mixed(high + 1) = mixed(high);
   const int shift = both ? 4 : 2, half = both ? 8 : 2;
   to.resize(region_.width);
-  for (int64_t x = first; x <= last; ++x) {
-    const int64_t a = x / 2, b = std::clamp<int64_t>(x & 1 ? a + 1 : a - 1, low, high);
-    to[x - first] = static_cast<uint16_t>((3 * mixed_[a - low] + mixed_[b - low] + half) >> shift);
-  }
+  for (int64_t x = first; x <= last; ++x)
+    to[x - first] = static_cast<uint16_t>((3 * mixed(x / 2) + mixed(x / 2 + (x & 1 ? 1 : -1)) + half) >> shift);
   return to.data();
 }
 
