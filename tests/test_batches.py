@@ -398,9 +398,3 @@ def test_samples_leave_with_their_children(folder, tmp_path):
     assert sum(image for image, *_ in sizes) == 19 and sum(kept for *_, kept in sizes) == 8
     for image, label, twice, both, kept in sizes:
         assert image == label and twice == both == 2 * image and kept <= label
-
-
-def test_another_sample_cannot_take_a_place_that_was_decided(folder):
-    for body in (in_branch, lambda files, label: fn.decoders.image(fn.filter(files, keep=label > 0))):
-        with pytest.raises(ValueError, match=r"on_error=\"replace\" has no sample to put in the place of one"):
-            decoding_pipe(folder, body, on_error="replace").run()

@@ -34,7 +34,7 @@ def filter(*values, keep=None, min_batch=1, too_few="skip"):  # noqa: A001  the 
     decoders behind the filter read is not read for samples that it drops.
     min_batch: with fewer samples left, the iteration is left out and the next one takes its place (too_few="skip"), or an
     error says how many there were (too_few="error"). min_batch=0 hands out batches without samples too. 1000 iterations in a
-    row that are left out are an error.
+    row that are left out are an error. Inside of a condition or loop: 0 or 1, of what is left behind it, and too_few="skip".
     What is left keeps its random numbers. Values that the filter did not get cannot be used together with those that it gave.
     """
     if keep is None:

@@ -11,6 +11,7 @@ import time
 
 from . import _core, graph
 from .control_flow_run import call as converted
+from .debug_values import Empty, FullBatches, Value, entry
 from .types import DType
 
 _MASK = (1 << 64) - 1
@@ -23,65 +24,12 @@ def _mixed(x):  # as src/exec/executor_flow.cpp mixes the numbers of trips
     return x ^ (x >> 31)
 
 
-class Empty:
-    """A batch without samples: what values are in a branch that no sample takes, where nothing is evaluated."""
-
-    device_type = "cpu"
-
-    def __len__(self):
-        return 0
-
-    def __iter__(self):
-        return iter(())
-
-    def shape(self):
-        return []
-
-    def __repr__(self):
-        return "Batch(0 samples)"
-
-
 class TooFew(BaseException):
     """A filter leaves the batch out."""
 
 
 class LoopEnds(BaseException):
     """No sample makes another trip."""
-
-
-class _Value:
-    """Samples of one value, by their places in the pipeline's batch."""
-
-    def __init__(self, samples, tensors=None, batch=None):
-        self.samples, self.batch, self._tensors = samples, batch, tensors
-
-    def tensors(self, samples):
-        if self._tensors is None:
-            self._tensors = [self.batch[i] for i in range(len(self.samples))]
-        if samples == self.samples:
-            return self._tensors
-        places = {s: i for i, s in enumerate(self.samples)}
-        if not places.keys() >= set(samples):
-            raise NotImplementedError("debug=True runs conditions and loops over the samples of the sources alone, not over those that "
-                                      f"fn.filter and its kind give\n  at {graph.user_line()}")
-        return [self._tensors[places[s]] for s in samples]
-
-    def of(self, samples):
-        """The batch of some of the samples."""
-        if samples == self.samples and self.batch is not None:
-            return self.batch
-        tensors = self.tensors(samples)
-        if not tensors or any(t is None for t in tensors):
-            return Empty()
-        batch = _core.batch(tensors)
-        if samples == self.samples:
-            self.batch = batch
-        return batch
-
-
-def _entry(tensor, k):
-    """An entry of the first axis."""
-    return _core.tensor(tensor.cpu().numpy()[k].copy(), layout=tensor.layout()[1:])
 
 
 class _Loop:
@@ -105,7 +53,8 @@ class DebugGraph:
             self.real = _core.Graph()
             self.real.set_seed(seed)
         self.values, self.records, self.waiting = {}, {}, []
-        self.open = set()  # nodes of random numbers alone
+        self.open = {}  # nodes of random numbers alone: the samples and the loops that they stand in
+        self.batch_size, self.leaves_out = 0, False  # of rebatch; whether a filter in a body may leave the batch out
         self.samples, self.origins = None, []  # of the batch, when they are known
         self.parents, self.children = {}, {}   # of samples that fn.expand and its kind made: of which, and what changes their numbers
         self.active, self.stack, self.sets, self.loops = None, [], {}, []
@@ -116,14 +65,16 @@ class DebugGraph:
         index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
         self.records[index] = (op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
         reads = [*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]
-        drawn = not self.stack and not self.run.calls_back(op) and all(v.node in self.open for v in reads) and \
-            (reads or self.run.is_random(op))
+        drawn = not self.run.calls_back(op) and all(v.node in self.open for v in reads) and (reads or self.run.is_random(op))
         if drawn:
-            self.open.add(index)
+            self.open[index] = self.active if self.stack else None, list(self.loops)
+            for key in [key for key in self.values if key[0] == index]:  # of an earlier trip
+                del self.values[key]
         if inputs and self.run.is_source(op):  # a mix reads its readers itself
             self.waiting = [i for i in self.waiting if i not in {v.node for v in inputs}]
         if self.run.is_source(op) or (op == "constant" and not inputs) or drawn:
-            self.waiting.append(index)  # it is of the samples that it is first used with
+            if index not in self.waiting:
+                self.waiting.append(index)  # it is of the samples that it is first used with
         elif not self.run.calls_back(op):  # the function is not known yet: graph.add_call() says evaluate()
             self.evaluate(index)
         return index
@@ -136,7 +87,7 @@ class DebugGraph:
         shape = [0] * batch.ndim()
         index = self.real.add("constant", [], {"idata": [] if shape else [0], "dtype": batch.dtype, "shape": shape}, "", -1,
                               graph.user_line())
-        self.values[index, 0] = _Value(self.active, batch=batch)
+        self.values[index, 0] = Value(self.active, batch=batch)
         return graph.DataNode(self.run.pipeline, index, 0)
 
     def _begin_batch(self):
@@ -151,7 +102,7 @@ class DebugGraph:
                 raise ValueError(f"the sources of the pipeline differ in their number of samples: {len(self.samples)} and {size}")
             self._begin_samples(size)
             for k, batch in enumerate(batches):
-                self.values[index, k] = _Value(self.samples, batch=batch)
+                self.values[index, k] = Value(self.samples, batch=batch)
         if self.samples is None:
             size, number = self.run.given["batch_size"], self.run.number
             self.origins = [(0, number * size + i) for i in range(size)]
@@ -169,12 +120,14 @@ class DebugGraph:
         made = any(s in self.parents for s in samples)
         if key not in self.values and ref.node in self.waiting:
             self.waiting.remove(ref.node)
-            loops, self.loops = self.loops, []  # it stands in front of them
-            self._compute(ref.node, samples if made and ref.node in self.open else self.samples)
+            active, around = self.open.get(ref.node, (None, []))
+            loops, self.loops = self.loops, around
+            own = self.samples if active is None else active
+            self._compute(ref.node, samples if made and ref.node in self.open else own)
             self.loops = loops
         value = self.values[key]
         if made and self.records.get(ref.node, ("",))[0] == "constant" and not set(samples) <= set(value.samples):
-            return _Value(samples, value.tensors([self._root(s) for s in samples]))
+            return Value(samples, value.tensors([self._root(s) for s in samples]))
         return value
 
     def _root(self, sample):
@@ -184,11 +137,12 @@ class DebugGraph:
 
     def _samples_of(self, refs):
         """Whose samples an operator on these values works on."""
-        if not self.stack:
-            for ref in refs:
-                value = self.values.get((ref.node, ref.output))
-                if value is not None and self.records.get(ref.node, ("",))[0] != "constant":
-                    return value.samples
+        for ref in refs:
+            value = self.values.get((ref.node, ref.output))
+            if value is None or self.records.get(ref.node, ("",))[0] == "constant":
+                continue
+            if not self.stack or not set(self.active) <= set(value.samples):  # made in the body
+                return value.samples
         return self.active
 
     def get(self, ref, samples=None):
@@ -213,7 +167,7 @@ class DebugGraph:
         count = self.real.outputs_of(index)
         if not samples:
             for k in range(count):
-                self.values[index, k] = _Value((), [])
+                self.values[index, k] = Value((), [])
             return
         ins = [self.get(i, samples) for i in inputs]
         named = {k: self.get(v, samples) if isinstance(v, graph.DataNode) else v for k, v in arguments.items()}
@@ -227,7 +181,7 @@ class DebugGraph:
             layout = self.real.type_of(graph.DataNode(self.run.pipeline, index, k))[2]
             if layout and layout != batch.layout() and len(layout) == batch.ndim():
                 batch = _core.batch(batch, layout=layout)
-            self.values[index, k] = _Value(samples, batch=batch)
+            self.values[index, k] = Value(samples, batch=batch)
 
     def _operator(self, index, op, ins, arguments, seed, line, samples):
         on_gpu = self.run.has_gpu and self.real.on_gpu(graph.DataNode(self.run.pipeline, index, 0))
@@ -289,10 +243,14 @@ class DebugGraph:
         loop = self.loops[-1] if self.loops else None
         stay = self.active
         if count is not None:
-            counts = self._scalars(count, "the number of a loop's trips")
+            if kind == "loop" and not loop.trip:
+                loop.samples = loop.inside = stay = self._samples_of([count])
+            counts = self._scalars(count, "the number of a loop's trips", stay)
             stay = tuple(s for s in stay if counts[s] > loop.trip)
         if condition is not None:
-            truth = self._scalars(condition, "a condition")
+            if kind in ("then", "else"):
+                stay = self._samples_of([condition])
+            truth = self._scalars(condition, "a condition", stay)
             stay = tuple(s for s in stay if bool(truth[s]) != (kind == "else"))
         if kind in ("loop", "body") and not stay and loop.trip:
             raise LoopEnds
@@ -306,29 +264,43 @@ class DebugGraph:
     def add_branch(self, condition, then_region, else_region, then, otherwise, names, line):
         index = self.real.add_branch(condition, then_region, else_region, then, otherwise, names, line)
         yes, no = self.sets[then_region], self.sets[else_region]
+        whole = self._samples_of([condition])
+        places = {s: i for i, s in enumerate(whole)}
+
+        def place(sample):
+            while sample not in places:
+                sample = self.parents[sample]
+            return places[sample]
         for k, (x, y) in enumerate(zip(then, otherwise)):
-            found = {}
+            found, given = {}, []
             for node, samples in ((x, yes), (y, no)):
                 if node is not None and samples:
-                    found.update(zip(samples, self._value(node).tensors(samples)))
-            self._store(index, k, [found.get(s) for s in self.active])
+                    value = self._value(node, samples)
+                    if not set(samples) <= set(value.samples):  # what the body has made of them
+                        samples = value.samples
+                    found.update(zip(samples, value.tensors(samples)))
+                given.extend(samples)
+            given = tuple(sorted(given, key=place))
+            if not given and whole and not self.stack and self.leaves_out:
+                raise TooFew
+            self._store(index, k, [found.get(s) for s in given], given)
         return index
 
-    def _store(self, index, k, tensors):
-        value = _Value(self.active, tensors)
+    def _store(self, index, k, tensors, samples):
+        value = Value(samples, tensors)
         layout = self.real.type_of(graph.DataNode(self.run.pipeline, index, k))[2]
         kinds = {(t.dtype, t.ndim(), t.layout()) for t in tensors if t is not None}
         if len({kind[:2] for kind in kinds}) > 1:
             raise TypeError("where ways meet, values have types that differ: "
                             + " and ".join(f"{DType(d).name} with {n} dimensions" for d, n, _ in sorted(kinds)) + f"\n  at {graph.user_line()}")
         if layout and any(kind[2] != layout and kind[1] == len(layout) for kind in kinds):
-            value = _Value(self.active, [t if t is None else _core.tensor(t, layout=layout) for t in tensors])
+            value = Value(samples, [t if t is None else _core.tensor(t, layout=layout) for t in tensors])
         self.values[index, k] = value
 
     def add_change(self, kind, values, constants, line):
-        if kind == "rebatch":
-            raise NotImplementedError(f"[rebatch] gathers samples of several batches, which debug=True cannot\n  at {line}")
         index = self.real.add_change(kind, values, constants, line)
+        if kind == "rebatch":
+            self.batch_size = constants["batch_size"]
         deciding = 1 if kind == "filter" or (kind == "expand" and "k" not in constants) else 0
         self._begin_batch()
         samples, refs = self._samples_of(values), values[deciding:]
@@ -336,11 +308,14 @@ class DebugGraph:
         if kind == "filter":
             keep = self._scalars(values[0], "keep", samples)
             made = [(s, i, None) for i, s in enumerate(samples) if keep[s]]
-            if len(made) < constants["min_batch"]:
+            self.leaves_out |= bool(self.stack and constants["min_batch"])
+            if len(made) < constants["min_batch"] and not self.stack:
                 if constants["too_few"] == "error":
                     raise ValueError(f"[filter] {len(made)} of {len(samples)} samples stay, fewer than min_batch="
                                      f"{constants['min_batch']}\n  at {line}")
                 raise TooFew
+        elif kind == "rebatch":  # DebugRun gathers them
+            made = [(s, i, None) for i, s in enumerate(samples)]
         else:
             flat = constants.get("flattened", 0)
             if flat:
@@ -352,8 +327,8 @@ class DebugGraph:
             made = [(self._child(s, k), i, k) for i, s in enumerate(samples) for k in range(counts[i])]
         for o, found in enumerate(tensors):
             parts = kind == "flatten_batch" and o < constants["flattened"]
-            self.values[index, o] = _Value(tuple(s for s, _, _ in made),
-                                           [_entry(found[i], k) if parts else found[i] for _, i, k in made])
+            self.values[index, o] = Value(tuple(s for s, _, _ in made),
+                                           [entry(found[i], k) if parts else found[i] for _, i, k in made])
         return index
 
     def _child(self, sample, k):
@@ -365,7 +340,7 @@ class DebugGraph:
 
     def add_unset(self, line):
         index = self.real.add_unset(line)
-        self.values[index, 0] = _Value(self.active, [None] * len(self.active))
+        self.values[index, 0] = Value(self.active, [None] * len(self.active))
         return index
 
     def loop(self, trace):
@@ -390,22 +365,22 @@ class DebugGraph:
             self.active = outside
             del self.stack[depth:]
         for k, found in enumerate(loop.results):
-            self._store(loop.index, k, [found[s] for s in outside])
+            self._store(loop.index, k, [found[s] for s in loop.samples], loop.samples)
         return result
 
     def add_argument(self, first, line):
         index, loop = self.real.add_argument(first, line), self.loops[-1]
         k, loop.arguments = loop.arguments, loop.arguments + 1
         if loop.trip == 0:
-            loop.results.append(dict(zip(loop.samples, self._value(first).tensors(loop.samples))))
-        self.values[index, 0] = _Value(self.active, [loop.results[k][s] for s in self.active])
+            loop.results.append(dict(zip(loop.samples, self._value(first, loop.samples).tensors(loop.samples))))
+        self.values[index, 0] = Value(self.active, [loop.results[k][s] for s in self.active])
         return index
 
     def add_trip(self, dtype, line):
         index = self.real.add_trip(dtype, line)
         import numpy
         number = numpy.asarray(self.loops[-1].trip, numpy.int32 if dtype == DType.INT32 else numpy.int64)
-        self.values[index, 0] = _Value(self.active, [_core.tensor(number)] * len(self.active))
+        self.values[index, 0] = Value(self.active, [_core.tensor(number)] * len(self.active))
         return index
 
     def add_loop(self, count, first, arguments, trip, going, following, outer, inner, names, most, line):
@@ -428,6 +403,7 @@ class DebugRun:
         self.sources, self.feeds, self.primary, self.names = {}, collections.defaultdict(collections.deque), None, {}
         self.times, self.now, self.seconds, self.count = {}, {}, 0.0, 0
         self.schemas = {}
+        self.gathered = FullBatches(lambda: pipeline._graph.batch_size)
 
     def _schema(self, op):
         if op not in self.schemas:
@@ -504,7 +480,9 @@ class DebugRun:
         return self.run()
 
     def run(self):
-        return self.ahead.popleft() if self.ahead else self._batch_with_samples()
+        if self.ahead:
+            return self.ahead.popleft()
+        return self.gathered.next(self._batch_with_samples)
 
     def _batch_with_samples(self):
         for _ in range(1000):
@@ -542,7 +520,7 @@ class DebugRun:
     def begin(self):
         """Runs the first batch ahead, for questions that only a graph answers."""
         if self.number == 0 and not self.ahead:
-            self.ahead.append(self._batch_with_samples())
+            self.ahead.append(self.gathered.next(self._batch_with_samples))
 
     def timed(self, index, op, line, seconds, samples):
         for times in (self.times, self.now):
@@ -566,6 +544,7 @@ class DebugRun:
                 "verdict": "debug mode runs one operator after the other" + (f"; most time in {slowest['name']}" if slowest else "")}
 
     def reset(self):
+        self.gathered.clear()
         for source in self.sources.values():
             source.reset()
 

@@ -203,6 +203,8 @@ def _two_operands(op, left, right):
     with the other stays an input: arguments are read on the host."""
     if all(isinstance(o, DataNode) and o.device == "gpu" for o in (left, right)):
         return add_node(op, (left, right), {})
+    if all(isinstance(o, DataNode) and o.ndim == 0 and o.device == "cpu" for o in (left, right)):
+        return add_node(op, (left, right), {})  # numbers of all samples are one row (src/exec/executor_numbers.cpp)
     if isinstance(left, DataNode):
         scalar = _scalar(right)
         if scalar is not None:

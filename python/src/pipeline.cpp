@@ -234,7 +234,7 @@ void bind_pipeline(nb::module_& m) {
            nb::arg("test").none(), nb::arg("next"), nb::arg("outer"), nb::arg("inner"), nb::arg("variables"),
            nb::arg("most_trips"), nb::arg("user_line"))
       .def("add_change", &add_change)
-      .def("domain_of", [](const Graph& g, const NodeRef& r) { return g.domain_of(r.node); })
+      .def("domain_of", [](const Graph& g, const NodeRef& r) { return g.domain_of({r.node, r.output}); })
       .def("on_gpu", [](const Graph& g, const NodeRef& r) { return g.on_gpu(r.value()); })
       .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
       .def("type_of", [](const Graph& g, const NodeRef& r) {

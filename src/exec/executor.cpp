@@ -109,7 +109,6 @@ Executor::Executor(Graph g, PipelineOptions o)
   find_stages_of_numbers();
   slots_->wake = &work_;
   find_rebatch();
-  check_replacement();
   open_gpu();
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::decode && !s.lazy_source;

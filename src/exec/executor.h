@@ -115,8 +115,10 @@ class Executor {
   bool computed_before(const Iteration& it) const;
   void begin_again(Iteration& it);
   void drop_samples(Iteration& it, std::vector<int> gone);
-  void drop_children(Iteration& it, int domain, const std::vector<int>& gone);
-  void check_replacement() const;
+  void drop_children(Iteration& it, int domain, size_t depth, const std::vector<int>& gone);
+  void replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread);
+  int given_sample(const Iteration& it, int i) const;
+  void unwind(Iteration& it);
   void prepare_source(Iteration& it, const Step& s);
   bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
@@ -142,6 +144,9 @@ class Executor {
   void begin_branch(Iteration& it, const Step& s);
   void begin_else(Iteration& it, const Step& s);
   void end_branch(Iteration& it, const Step& s);
+  Batch merged_sides(Iteration& it, const Frame& f, size_t k, const Batch& then, const Batch& otherwise,
+                     std::map<int, std::vector<std::pair<bool, int>>>& lists);
+  int side_domain(const Node& n, size_t k, bool of_then) const;
   void begin_loop(Iteration& it, const Step& s);
   void begin_trip(Iteration& it, int end);             // of samples that have another one; none: jumps to `end`
   void test_loop(Iteration& it, const Step& s);

@@ -35,7 +35,7 @@ Batch flattened(const Batch& from, std::span<const int> parent, std::span<const 
 }  // namespace
 
 void Executor::use_domain(Iteration& it, int domain) {
-  if (it.domain == domain || !it.frames.empty()) return;
+  if (it.domain == domain) return;
   SampleSet& left = it.sets[it.domain];
   left.size = it.size;
   left.origin = std::move(it.origin);
@@ -80,7 +80,7 @@ void Executor::change_samples(Iteration& it, const Step& s) {
     for (int64_t k = 0; k < (many ? count : count != 0); ++k) set.from.push_back(i), child.push_back(static_cast<int>(k));
   }
   set.size = static_cast<int>(set.from.size());
-  if (n.control == Control::filter && set.size < constant_of(n, "min_batch", 1)) {
+  if (n.control == Control::filter && it.frames.empty() && set.size < constant_of(n, "min_batch", 1)) {
     bool error = false;
     for (const auto& [name, value] : n.constants) error |= name == "too_few" && std::get<std::string>(value) == "error";
     if (error) bad_argument("{} of {} samples stay, fewer than min_batch={}", set.size, it.size, constant_of(n, "min_batch", 1));

@@ -2,6 +2,7 @@
 // What the error policy does with samples that could not be read: another one takes their place, or they leave the
 // iteration, wherever it stands: in bodies of control flow, and behind filter and its kind.
 #include <algorithm>
+#include <set>
 
 #include "exec/executor.h"
 #include "graph/stage_growth.h"
@@ -33,22 +34,6 @@ void renumber(std::vector<int>& places, const std::vector<int>& gone) {
 
 }  // namespace
 
-// Another sample would need what was decided for the one before it.
-void Executor::check_replacement() const {
-  if (options.on_error != OnError::replace || primary < 0 || !sources_.at(primary)->meta()) return;
-  bool changed = false;
-  for (const Step& s : plan.steps) {
-    const Node& n = graph.node(s.nodes[0]);
-    changed |= s.kind == Step::Kind::control && changes_samples(n.control);
-    if (s.kind != Step::Kind::stage && s.kind != Step::Kind::decode) continue;
-    if ((n.region == 0 && !changed) || !stage_decodes(graph, n)) continue;
-    Error e(ErrorKind::argument, "on_error=\"replace\" has no sample to put in the place of one that cannot be decoded inside of a "
-                                 "condition or loop, or behind fn.filter and its kind: decode before, or use \"skip\"");
-    e.op = n.op, e.user_line = n.user_line;
-    throw e;
-  }
-}
-
 void Executor::finish_source(Iteration& it, int node) {
   if (it.given.count({node, 0})) return;  // the iteration has begun again
   sources_.at(node)->loaded(it, node);
@@ -68,6 +53,33 @@ bool Executor::computed_before(const Iteration& it) const {
   });
 }
 
+// Which of the samples that the sources gave sample i of the step was made of.
+int Executor::given_sample(const Iteration& it, int i) const {
+  size_t frames = it.frames.size();
+  for (int domain = it.domain;; domain = plan.graph.domains()[static_cast<size_t>(domain)].parent) {
+    for (; frames > 0 && it.frames[frames - 1].domain == domain; --frames) i = it.frames[frames - 1].inside[static_cast<size_t>(i)];
+    if (domain == 0) return i;
+    i = it.sets.at(domain).from[static_cast<size_t>(i)];
+  }
+}
+
+// Out of all bodies, to the samples that the sources gave.
+void Executor::unwind(Iteration& it) {
+  while (!it.frames.empty() || it.domain != 0) {
+    if (it.frames.empty() || it.frames.back().domain != it.domain) {
+      use_domain(it, plan.graph.domains()[static_cast<size_t>(it.domain)].parent);
+      continue;
+    }
+    if (Frame& f = it.frames.back(); !f.all) it.size = f.size, it.origin = std::move(f.origin);
+    it.frames.pop_back();
+  }
+  it.trips_key = 0;
+  it.sets.clear();
+  it.skipped = false;
+  for (const auto& [ref, b] : it.given)
+    if (ref.node == primary) it.values.at(ref) = b;
+}
+
 // The iteration goes through all steps once more, with what its sources gave and with the samples that were put in.
 void Executor::begin_again(Iteration& it) {
   for (auto& [ref, b] : it.given)
@@ -81,60 +93,74 @@ void Executor::begin_again(Iteration& it) {
 }
 
 void Executor::settle_errors(Iteration& it, int thread) {
-  bool replaced = false;
   auto errors = std::move(it.errors);
   it.errors.clear();
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
-  std::vector<int> gone;
-  const Step& s = plan.steps[it.step];
-  const bool whole = s.kind == Step::Kind::whole;
-  const bool no_other = (s.gpu && (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer)) || s.kind == Step::Kind::call ||  // not for one sample of it
-                        (whole && (!it.frames.empty() || it.domain != 0));  // a body's samples, or children, are not the reader's
-  for (auto& bad : errors) {
+  for (auto& bad : errors)
     if (!is_of_data(bad.error) || options.on_error == OnError::raise || primary < 0) throw bad.error;
+  if (options.on_error == OnError::replace) return replace_samples(it, errors, thread);
+  std::vector<int> gone;
+  for (auto& bad : errors) {
     const SampleOrigin& o = it.origin[bad.sample];
+    it.left_out.push_back({o.epoch, static_cast<int64_t>(o.position), bad.error.source, bad.error.what()});
+    gone.push_back(bad.sample);
+  }
+  drop_samples(it, gone);
+}
+
+// Where steps have used a sample that is no more, or decided for it, the iteration begins again with the other one.
+void Executor::replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread) {
+  const Step& s = plan.steps[it.step];
+  const bool no_other = (s.gpu && (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer)) ||  // not for one sample of it
+                        s.kind == Step::Kind::call;
+  const bool parted = !it.frames.empty() || it.domain != 0;
+  const bool again = parted || s.kind == Step::Kind::whole;
+  std::set<int> done;  // children of one sample may be bad together
+  std::vector<int> given;
+  for (const auto& bad : errors) given.push_back(given_sample(it, bad.sample));
+  if (parted) unwind(it);
+  for (size_t k = 0; k < errors.size(); ++k) {
+    auto& bad = errors[k];
+    const int i = given[k];
+    if (!done.insert(i).second) continue;
+    const SampleOrigin& o = it.origin[static_cast<size_t>(i)];
     const uint64_t position = o.position;
-    if (!it.attempts.count(bad.sample))
-      it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
-    if (options.on_error == OnError::skip) {
-      gone.push_back(bad.sample);
-      continue;
-    }
+    if (!it.attempts.count(i)) it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
     bring_back_given(it);
-    for (uint32_t& attempt = it.attempts[bad.sample];; ++attempt) {
-      if (no_other || attempt == 64 || !sources_.at(primary)->replace(it, primary, bad.sample, attempt)) throw bad.error;
+    for (uint32_t& attempt = it.attempts[i];; ++attempt) {
+      if (no_other || attempt == 64 || !sources_.at(primary)->replace(it, primary, i, attempt)) throw bad.error;
       if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
-        if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, bad.sample); })) {
+        if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, i); })) {
           if (!is_of_data(*error)) throw *error;
           continue;
         }
       }
-      if (whole) break;  // what it reads is behind: the iteration tries the sample from its start
-      run_items(it, bad.sample, 1, thread);
+      if (again) break;  // what it reads is behind: the iteration tries the sample from its start
+      run_items(it, i, 1, thread);
       if (it.errors.empty()) break;
       it.errors.clear();
     }
-    ++it.attempts[bad.sample];
-    it.origin[bad.sample].position = position;  // random numbers stay those of the position
-    replaced = true;
+    ++it.attempts[i];
+    it.origin[static_cast<size_t>(i)].position = position;  // random numbers stay those of the position
   }
-  if (!gone.empty()) drop_samples(it, gone);
-  if (replaced && (whole || computed_before(it))) begin_again(it);
+  if (again || computed_before(it)) begin_again(it);
 }
 
-// They leave the values of the step's domain, of what was made of it, and of all bodies around.
+// They leave the values of the step's domain, of what was made of it, and of all bodies around that part its samples.
 void Executor::drop_samples(Iteration& it, std::vector<int> gone) {
   const auto drop_values = [&](int domain, int size, const std::vector<int>& places) {
     for (auto& [ref, b] : it.values)
-      if (b.size() == size && plan.graph.node(ref.node).domain == domain) remove_at(b, places);
+      if (b.size() == size && plan.graph.domain_of(ref) == domain) remove_at(b, places);
   };
   const auto read = static_cast<size_t>(it.frames.empty() ? it.size : it.frames.front().size);
   drop_files(it, gone);
   drop_values(it.domain, it.size, gone);
   remove_at(it.origin, gone);
   it.size -= static_cast<int>(gone.size());
-  for (size_t k = it.frames.size(); k-- > 0;) {
-    Frame& f = it.frames[k];
+  size_t k = it.frames.size();
+  for (; k > 0 && it.frames[k - 1].domain == it.domain; --k) {
+    Frame& f = it.frames[k - 1];
+    drop_children(it, it.domain, k, gone);  // that this body has made
     std::vector<int> outside;
     for (int i : gone) outside.push_back(f.inside[static_cast<size_t>(i)]);
     if (!f.all) {
@@ -154,21 +180,29 @@ void Executor::drop_samples(Iteration& it, std::vector<int> gone) {
     for (auto& [node, indices] : it.indices)
       if (indices.size() == read) remove_at(indices, gone);
   if (const auto set = it.sets.find(it.domain); set != it.sets.end() && !set->second.from.empty()) remove_at(set->second.from, gone);
-  drop_children(it, it.domain, gone);
+  drop_children(it, it.domain, k, gone);
 }
 
-void Executor::drop_children(Iteration& it, int domain, const std::vector<int>& gone) {
+// Those that were made of samples of a domain, in the body that `depth` nodes of control flow lie around.
+void Executor::drop_children(Iteration& it, int domain, size_t depth, const std::vector<int>& gone) {
+  const auto& regions = plan.graph.regions();
+  const int here = plan.region_of(plan.steps[it.step]);
   for (auto& [id, set] : it.sets) {
-    if (id == domain || plan.graph.domains()[static_cast<size_t>(id)].parent != domain) continue;
+    const Domain& d = plan.graph.domains()[static_cast<size_t>(id)];
+    if (id == domain || d.parent != domain || !plan.graph.within(here, d.region)) continue;
+    size_t around = 0;
+    for (int r = d.region, last = -1; r > 0; r = regions[static_cast<size_t>(r)].parent)
+      if (const int owner = regions[static_cast<size_t>(r)].owner; owner != last) last = owner, ++around;
+    if (around != depth) continue;
     std::vector<int> children;
     for (size_t i = 0; i < set.from.size(); ++i)
       if (std::binary_search(gone.begin(), gone.end(), set.from[i])) children.push_back(static_cast<int>(i));
     for (auto& [ref, b] : it.values)
-      if (!children.empty() && b.size() == set.size && plan.graph.node(ref.node).domain == id) remove_at(b, children);
+      if (!children.empty() && b.size() == set.size && plan.graph.domain_of(ref) == id) remove_at(b, children);
     remove_at(set.origin, children);
     renumber(set.from, gone);
     set.size -= static_cast<int>(children.size());
-    drop_children(it, id, children);
+    drop_children(it, id, depth, children);
   }
 }
 

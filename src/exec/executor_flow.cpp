@@ -171,6 +171,7 @@ void Executor::begin_branch(Iteration& it, const Step& s) {
   if (condition.size() != it.size) fail(ErrorKind::internal, "a condition with {} values for {} samples", condition.size(), it.size);
   Frame f;
   f.node = s.nodes[0];
+  f.domain = it.domain;
   f.size = it.size;
   std::vector<int> chosen;
   for (int i = 0; i < it.size; ++i) (scalar(condition, i, "a condition") ? chosen : f.others).push_back(i);
@@ -197,12 +198,74 @@ void Executor::begin_else(Iteration& it, const Step& s) {
   f.others = std::move(then);  // from now on the samples of `then`
 }
 
+// Of both sides' samples, in the order of the samples that the branch began with. list: of the output's domain, made here.
+Batch Executor::merged_sides(Iteration& it, const Frame& f, size_t k, const Batch& then, const Batch& otherwise,
+                             std::map<int, std::vector<std::pair<bool, int>>>& lists) {
+  const Node& n = plan.graph.node(f.node);
+  const int domain = n.output_domains[k];
+  const auto [known, is_new] = lists.try_emplace(domain);
+  auto& list = known->second;  // of each sample, whether it is of `then`, and its number there
+  if (is_new) {
+    SampleSet set;
+    std::vector<int> from[2];
+    const auto places = [&](bool of_then) -> const std::vector<int>& { return of_then == f.ran_else ? f.others : f.inside; };
+    for (const bool of_then : {true, false}) {
+      if (!of_then && !f.ran_else) continue;
+      const std::vector<int>& outside = places(of_then);
+      if (outside.empty()) continue;
+      int made = side_domain(n, k, of_then);
+      const SampleSet* last = made == f.domain ? nullptr : &it.sets[made];
+      std::vector<int>& to = from[of_then];
+      to.resize(last ? static_cast<size_t>(last->size) : outside.size());
+      std::iota(to.begin(), to.end(), 0);
+      for (; made != f.domain; made = plan.graph.domains()[static_cast<size_t>(made)].parent)
+        for (int& p : to) p = it.sets[made].from[static_cast<size_t>(p)];
+      for (int& p : to) p = outside[static_cast<size_t>(p)];
+    }
+    size_t next[2] = {0, 0};
+    while (next[0] < from[0].size() || next[1] < from[1].size()) {
+      const bool of_then = next[0] == from[0].size() || (next[1] < from[1].size() && from[1][next[1]] < from[0][next[0]]);
+      const size_t i = next[of_then]++;
+      const int made = side_domain(n, k, of_then);
+      set.from.push_back(from[of_then][i]);
+      set.origin.push_back(made == f.domain ? (f.all ? it.origin : f.origin)[static_cast<size_t>(set.from.back())]
+                                            : it.sets[made].origin[i]);
+      list.emplace_back(of_then, static_cast<int>(i));
+    }
+    set.size = static_cast<int>(list.size());
+    if (it.frames.size() == 1 && set.size < plan.graph.domains()[static_cast<size_t>(domain)].least) it.skipped = true;
+    it.sets[domain] = std::move(set);
+  }
+  const bool some_then = then.dtype() != DType::none, some_else = otherwise.dtype() != DType::none;
+  const int size = static_cast<int>(list.size());
+  if (size == 0 || (!some_then && !some_else)) {
+    Batch none = some_then ? begun(then, size) : some_else ? begun(otherwise, size) : empty_of(n.types[k]);
+    return none.size() == size ? std::move(none) : Batch(DType::none, 0, {}, size);
+  }
+  Batch out = begun(some_then ? then : otherwise, size);
+  for (int i = 0; i < size; ++i) {
+    const auto& [of_then, number] = list[static_cast<size_t>(i)];
+    const Batch& side = of_then ? then : otherwise;
+    if (side.dtype() != DType::none) scatter(side, number, out, i);
+  }
+  return out;
+}
+
+// Whose samples one side of a branch's output is of.
+int Executor::side_domain(const Node& n, size_t k, bool of_then) const {
+  const size_t count = n.results.size() / 2;
+  const ValueRef v = n.results[of_then ? k : count + k];
+  if (v.node < 0) return n.domain;
+  return plan.graph.domain_of(v);
+}
+
 void Executor::end_branch(Iteration& it, const Step& s) {
   Frame& f = it.frames.back();
   const Node& n = plan.graph.node(f.node);
   const size_t count = n.results.size() / 2;
   std::vector<Batch> merged(count);
   const bool ran_else = f.ran_else;
+  std::map<int, std::vector<std::pair<bool, int>>> lists;
   for (size_t k = 0; k < count; ++k) {
     Batch& out = merged[k];
     const ValueRef other = n.results[count + k];
@@ -211,6 +274,11 @@ void Executor::end_branch(Iteration& it, const Step& s) {
     const bool some_then = !places_then.empty() && then.dtype() != DType::none;
     const bool some_else = ran_else && otherwise.dtype() != DType::none;
     if (some_then && some_else) check_alike(n, k, then, "where the condition is true", otherwise, "where it is false");
+    if (!n.output_domains.empty() && n.output_domains[k] != n.domain) {
+      out = merged_sides(it, f, k, some_then ? then : Batch(), some_else ? otherwise : Batch(), lists);
+      use_layout(out, n.types[k]);
+      continue;
+    }
     if (some_then && then.size() == f.size) {
       out = then;
     } else if (some_else && otherwise.size() == f.size) {
@@ -233,6 +301,7 @@ void Executor::begin_loop(Iteration& it, const Step& s) {
   const Node& n = plan.graph.node(s.nodes[0]);
   Frame f;
   f.node = n.id;
+  f.domain = it.domain;
   f.size = it.size;
   f.inside.resize(static_cast<size_t>(it.size));
   std::iota(f.inside.begin(), f.inside.end(), 0);

@@ -20,7 +20,7 @@ static bool has_list(const Node& n) {
   });
 }
 
-// What an element becomes depends on its value alone, and no error has to name a sample.
+// What an element becomes depends on its value alone.
 void Executor::find_stages_of_numbers() {
   numbers_.assign(plan.steps.size(), nullptr);
   takes_numbers_ = std::vector<std::atomic<bool>>(plan.steps.size());
@@ -30,7 +30,7 @@ void Executor::find_stages_of_numbers() {
     takes_numbers_[i] = std::all_of(s.nodes.begin(), s.nodes.end(), [&](int id) {
       const Node& n = plan.graph.node(id);
       const StageTraits t = stage_traits(plan.graph, n);
-      return t.pixels && !t.decodes && !t.maps && (!t.own_shapes || t.operands > 1) && !t.mixes_channels && (!t.per_channel || !has_list(n)) && !t.positional && !t.faults &&
+      return t.pixels && !t.decodes && !t.maps && (!t.own_shapes || t.operands > 1) && !t.mixes_channels && (!t.per_channel || !has_list(n)) && !t.positional &&
              !gives_size(n) && !info_of(n).random;
     });
   }
@@ -52,10 +52,11 @@ View row_of(const Batch& b, std::vector<std::byte>& memory) {
   return {const_cast<std::byte*>(first), b.dtype(), {}, Shape{b.size(), 1}, Shape{1, 1}};
 }
 
+// One element a sample, in any number of dimensions, as labels have one.
 bool is_numbers(const Batch& b, int size) {
-  if (b.size() != size || b.ndim() != 0 || b.dtype() == DType::none || b.device().kind != DeviceKind::cpu) return false;
+  if (b.size() != size || b.dtype() == DType::none || b.device().kind != DeviceKind::cpu || !b.layout().empty()) return false;
   for (int i = 0; i < size; ++i)
-    if (!b.sample(i).data) return false;
+    if (!b.sample(i).data || b.shape(i).volume() != 1) return false;
   return true;
 }
 
@@ -64,9 +65,11 @@ bool is_numbers(const Batch& b, int size) {
 bool Executor::run_numbers(Iteration& it, const Step& s, StageScratch& scratch) {
   if (!takes_numbers_[it.step] || it.size < 2) return false;
   std::vector<ValueType> types;
+  int ndim = 0;
   for (const ValueRef& v : s.inputs) {
     const Batch& b = it.values.at(v);
     if (!is_numbers(b, it.size)) return false;
+    ndim = std::max(ndim, b.ndim());
     types.push_back({b.dtype(), 2, {}});
   }
   std::shared_ptr<StageRunner> runner;
@@ -86,15 +89,19 @@ bool Executor::run_numbers(Iteration& it, const Step& s, StageScratch& scratch) 
   std::vector<StageInput> in(s.inputs.size());
   for (size_t k = 0; k < in.size(); ++k) in[k].view = row_of(it.values.at(s.inputs[k]), memory[k]);
   const DType type = runner->program().nodes.back().type.dtype;
-  Batch out(type, 0, {}, it.size);
+  Batch out(type, ndim, {}, it.size);
+  Shape one;
+  for (int d = 0; d < ndim; ++d) one.push_back(1);
   out.block = slot_memory(it, static_cast<size_t>(it.size) * size_of(type));
   const AllocateOutput allocate = [&](int, DType t, const Shape& shape, const Layout&) -> View {
     if (shape.volume() != it.size) fail(ErrorKind::internal, "a row of {} numbers became one of shape {}", it.size, shape.text());
     return {out.block.get(), t, {}, shape, dense_strides(shape)};
   };
-  runner->run(context(it, 0, plan.graph.node(s.nodes[0])), in, allocate, scratch);
+  // An error has to name its sample: the ordinary way finds it.
+  if (error_of([&] { runner->run(context(it, 0, plan.graph.node(s.nodes[0])), in, allocate, scratch); })) return false;
   for (int i = 0; i < it.size; ++i) {
     out.sample(i).data = static_cast<char*>(out.block.get()) + static_cast<size_t>(i) * size_of(type);
+    out.sample(i).shape = one;
     out.sample(i).source = path_of(it, s.inputs[0], i);
   }
   it.values[s.output] = std::move(out);

@@ -27,7 +27,7 @@ void Executor::find_rebatch() {
 void Executor::check_refill() const {
   const auto& outputs = plan.graph.outputs();
   for (const ValueRef& v : outputs)
-    if (plan.graph.node(v.node).domain != plan.graph.node(outputs[0].node).domain)
+    if (plan.graph.domain_of(v) != plan.graph.domain_of(outputs[0]))
       bad_argument("outputs of different samples cannot be cut into batches of one size; rebatch takes all outputs in one call");
 }
 
@@ -122,7 +122,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
 void Executor::add_outputs(PipelineOutput& out, Iteration& it) {
   for (const auto& v : plan.graph.outputs()) out.batches.push_back(it.skipped ? Batch() : it.values.at(v));
   if (it.skipped) return;
-  use_domain(it, plan.graph.node(plan.graph.outputs().front().node).domain);
+  use_domain(it, plan.graph.domain_of(plan.graph.outputs().front()));
   out.origin = std::move(it.origin);
 }
 

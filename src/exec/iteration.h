@@ -36,6 +36,7 @@ struct SampleSet {
 // A branch or loop that runs: what its body leaves aside.
 struct Frame {
   int node = -1;                        // of control flow
+  int domain = 0;                       // whose samples the frame parts
   int size = 0;                         // samples outside
   std::vector<SampleOrigin> origin;     // of them; empty while all of them are inside
   std::vector<int> inside, others;      // places outside of the samples that are in the body; branch: of the others

@@ -164,7 +164,9 @@ int Graph::add_control(Node n) {
         bad_type("a trip's number is int32 or int64, not {}", name_of(types[0].dtype));
     }
     n.types = std::move(types);
+    n.output_domains.clear();
     if (!change) join_domains(n);
+    if (n.control == Control::branch) find_branch_domains(n);
     n.id = static_cast<int>(nodes_.size());
     for (int b : n.bodies) regions_[b].owner = n.id;
     for (char there : n.outputs_on_gpu) n.on_gpu |= there != 0;
@@ -198,7 +200,7 @@ int Graph::add_argument(ValueRef first, const std::string& user_line) {
   n.control = Control::argument;
   n.region = current_;
   n.on_gpu = on_gpu(first);
-  n.domain = node(first.node).domain;
+  n.domain = domain_of(first);
   n.types = {type(first)};
   n.user_line = user_line;
   return add_control(std::move(n));

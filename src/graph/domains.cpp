@@ -2,6 +2,7 @@
 // Domains: which samples a value is of. Values of two domains never meet in one node.
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "graph/passes.h"
 
@@ -52,9 +53,27 @@ bool Graph::within_domain(int domain, int outer) const {
   return false;
 }
 
+bool Graph::made_within(int domain, int body) const {
+  const Domain& d = domains_[settled(domain)];
+  return d.parent >= 0 && within(d.region, body);
+}
+
+// Whether all values of a domain that nobody has used yet lie where the other one's samples are known.
+bool Graph::may_become(int open, int domain) const {
+  const int region = domains_[domain].region;
+  if (region == 0) return true;
+  return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& n) {
+    if (settled(n.domain) != open || is_free(n)) return true;
+    const bool carried = n.control == Control::argument || n.control == Control::trip;  // by the samples around
+    return within(n.region, region) && !(carried && n.region == region);
+  });
+}
+
 std::string Graph::shown_domain(int domain, int node) const {
   const Domain& d = domains_[domain];
+  if (d.open) return fmt::format("of the samples around it ({})", nodes_[node].user_line);
   if (d.kind == "root") return fmt::format("of the samples that the pipeline began with ({})", nodes_[node].user_line);
+  if (d.kind == "if") return fmt::format("of those behind a condition ({})", d.user_line);
   return fmt::format("of those that {} gave ({})", d.kind, d.user_line);
 }
 
@@ -64,6 +83,7 @@ ValueRef Graph::constant_for(ValueRef v, int domain) {
   copy.id = static_cast<int>(nodes_.size());
   copy.name = fmt::format("__{}_{}", copy.op, copy.id);
   copy.domain = domain;
+  if (within(domains_[domain].region, copy.region)) copy.region = domains_[domain].region;
   nodes_.push_back(std::move(copy));
   return {nodes_.back().id, v.output, v.place};
 }
@@ -71,7 +91,7 @@ ValueRef Graph::constant_for(ValueRef v, int domain) {
 void Graph::join_outputs(std::vector<ValueRef>& outputs, bool mixed) {
   int domain = -1, from = -1;
   for (const ValueRef& v : outputs) {
-    const int d = settled(nodes_[v.node].domain);
+    const int d = domain_of(v);
     if (domains_[d].open || is_free(nodes_[v.node])) continue;
     if (domain < 0) domain = d, from = v.node;
     if (d != domain && !mixed)
@@ -80,7 +100,7 @@ void Graph::join_outputs(std::vector<ValueRef>& outputs, bool mixed) {
   }
   if (domain < 0) return;
   for (ValueRef& v : outputs) {
-    const int d = settled(nodes_[v.node].domain);
+    const int d = domain_of(v);
     if (d == domain || !(domains_[d].open || is_free(nodes_[v.node]))) continue;
     if (domains_[d].open && !within_domain(domain, d)) domains_[d].same = domain;
     else if (is_free(nodes_[v.node])) v = constant_for(v, domain);
@@ -93,13 +113,13 @@ void Graph::join_domains(Node& n) {
     return;
   }
   int domain = -1, from = -1;
-  const auto take = [&](int node) {
-    const int d = settled(nodes_[node].domain);
+  const auto take = [&](int other, int node) {
+    const int d = settled(other);
     if (domain < 0) domain = d, from = node;
     if (d == domain) return;
-    if (domains_[d].open && !within_domain(domain, d)) {
+    if (domains_[d].open && !within_domain(domain, d) && may_become(d, domain)) {
       domains_[d].same = domain;
-    } else if (domains_[domain].open && !within_domain(d, domain)) {
+    } else if (domains_[domain].open && !within_domain(d, domain) && may_become(domain, d)) {
       domains_[domain].same = d;
       domain = d, from = node;
     } else {
@@ -107,22 +127,30 @@ void Graph::join_domains(Node& n) {
                    "or fn.flatten_batch", shown_domain(domain, from), shown_domain(d, node));
     }
   };
+  const auto leaves = [&](const ValueRef& v) {  // what a body made of its samples
+    return &v >= n.results.data() && &v < n.results.data() + n.results.size() &&
+           std::any_of(n.bodies.begin(), n.bodies.end(), [&](int body) { return made_within(domain_of(v), body); });
+  };
   std::vector<ValueRef*> read;
   for (auto& v : n.inputs) read.push_back(&v);
   for (auto& [name, v] : n.per_sample) read.push_back(&v);
   for (auto& v : n.results)
     if (v.node >= 0) read.push_back(&v);
   if (n.test.node >= 0) read.push_back(&n.test);
+  if (n.control == Control::loop) check_loop_domains(n);
   for (const ValueRef* v : read)
-    if (!is_free(nodes_[v->node])) take(v->node);
+    if (!is_free(nodes_[v->node]) && !leaves(*v)) take(domain_of(*v), v->node);
   for (int body : n.bodies)
-    for (const Node& inner : nodes_)
-      if (within(inner.region, body)) take(inner.id);
+    for (const Node& inner : nodes_) {
+      if (!within(inner.region, body)) continue;
+      const int d = changes_samples(inner.control) ? domains_[settled(inner.domain)].parent : inner.domain;
+      if (!made_within(d, body)) take(d, inner.id);
+    }
   for (ValueRef* v : read) {
     if (!is_free(nodes_[v->node])) continue;
     const int d = settled(nodes_[v->node].domain);
     if (domain >= 0 && d != domain && !domains_[d].open) *v = constant_for(*v, domain);
-    else take(v->node);
+    else take(d, v->node);
   }
   if (domain < 0) {
     domain = static_cast<int>(domains_.size());
@@ -135,10 +163,51 @@ void Graph::join_domains(Node& n) {
   n.domain = domain;
 }
 
+// What a loop carries keeps its samples, and what its condition makes of them stays in the condition.
+void Graph::check_loop_domains(const Node& n) const {
+  for (size_t k = 0; k < n.results.size(); ++k)
+    if (const int d = domain_of(n.results[k]); made_within(d, n.bodies[0]) && !is_free(nodes_[n.results[k].node]))
+      bad_argument("{} is {} after a trip; a loop keeps the samples that it began with: use it in the trip, or change the samples "
+                   "behind the loop", variable_of(n, k), shown_domain(d, n.results[k].node));
+  if (n.test.node >= 0 && made_within(domain_of(n.test), n.bodies[0]))
+    bad_argument("the loop's condition is {}; it is of the samples in the loop", shown_domain(domain_of(n.test), n.test.node));
+  for (const Node& inner : nodes_)
+    if (within(inner.region, n.bodies[1]) && domains_[settled(inner.domain)].parent >= 0 &&
+        domains_[settled(inner.domain)].region == n.bodies[0])
+      bad_argument("works on samples {}, in a loop's condition; only that can use them", shown_domain(settled(inner.domain), inner.id));
+}
+
+// A branch's output whose sides are of other samples than the branch: of those of both, in the order of the batch.
+void Graph::find_branch_domains(Node& n) {
+  const size_t count = n.results.size() / 2;
+  std::map<std::pair<int, int>, int> made;
+  n.output_domains.assign(count, n.domain);
+  const auto side = [&](ValueRef v, int body) {
+    if (v.node < 0 || is_free(nodes_[v.node]) || !made_within(domain_of(v), body)) return n.domain;
+    return domain_of(v);
+  };
+  for (size_t k = 0; k < count; ++k) {
+    const std::pair<int, int> sides{side(n.results[k], n.bodies[0]), side(n.results[count + k], n.bodies[1])};
+    if (sides.first == n.domain && sides.second == n.domain) continue;
+    const auto [found, is_new] = made.try_emplace(sides, static_cast<int>(domains_.size()));
+    n.output_domains[k] = found->second;
+    if (!is_new) continue;
+    Domain d;
+    d.parent = n.domain;
+    d.kind = "if";
+    d.user_line = n.user_line;
+    d.region = n.region;
+    for (int from : {sides.first, sides.second})
+      for (; from != n.domain; from = settled(domains_[from].parent)) d.least = std::max(d.least, domains_[from].least);
+    domains_.push_back(std::move(d));
+  }
+  if (made.empty()) n.output_domains.clear();
+}
+
 // Sets what the outputs are, and their domain.
 void Graph::check_change(Node& n) {
-  if (n.region != 0)
-    bad_argument("changes which samples there are, and cannot stand inside of a condition or loop: call it before or behind");
+  if (n.region != 0 && n.control == Control::rebatch)
+    bad_argument("cuts the pipeline's outputs into batches, and a condition or loop hands out none: call it behind");
   const auto known = [&](const std::string& name) {
     switch (n.control) {
       case Control::filter: return name == "min_batch" || name == "too_few";
@@ -156,6 +225,12 @@ void Graph::check_change(Node& n) {
       bad_argument("{} must not be negative, got {}", name, constant_of(n, name.c_str(), 0));
     }
   }
+  const bool error = std::any_of(n.constants.begin(), n.constants.end(), [](const auto& c) {
+    return c.first == "too_few" && std::get<std::string>(c.second) == "error";
+  });
+  if (n.region != 0 && n.control == Control::filter && (error || constant_of(n, "min_batch", 1) > 1))
+    bad_argument("inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there, and too_few "
+                 "\"skip\": filter behind it to ask for more");
   if (const int64_t size = constant_of(n, "batch_size", 0); n.control == Control::rebatch && (size < 1 || size > kMostSamples))
     bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);
   const size_t deciding = deciding_inputs(n);
@@ -183,7 +258,7 @@ void Graph::check_change(Node& n) {
   }
   // What goes by the same values has the same samples.
   for (const Node& other : nodes_) {
-    if (other.control != n.control || settled(domains_[settled(other.domain)].parent) != before || other.constants != n.constants)
+    if (other.control != n.control || other.region != n.region || settled(domains_[settled(other.domain)].parent) != before || other.constants != n.constants)
       continue;
     if (n.control != Control::rebatch && (deciding_inputs(other) != deciding || n.control == Control::flatten ||
                                           (deciding && other.inputs[0] != n.inputs[0])))
@@ -196,6 +271,8 @@ void Graph::check_change(Node& n) {
   d.parent = before;
   d.kind = n.op;
   d.user_line = n.user_line;
+  d.region = n.region;
+  if (n.control == Control::filter) d.least = constant_of(n, "min_batch", 1);
   domains_.push_back(std::move(d));
 }
 
@@ -210,7 +287,10 @@ void settle_domains(Planning& p) {
     if (d.open && d.same < 0) d.same = 0;  // nobody said otherwise
     if (d.parent >= 0) d.parent = g.settled(d.parent);
   }
-  for (Node& n : g.nodes_) n.domain = g.settled(n.domain);
+  for (Node& n : g.nodes_) {
+    n.domain = g.settled(n.domain);
+    for (int& d : n.output_domains) d = g.settled(d);
+  }
 }
 
 void order_by_domains(Planning& p) {
@@ -220,7 +300,10 @@ void order_by_domains(Planning& p) {
   auto& steps = p.plan.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     for (int id : steps[i].nodes) step_of[id] = i;
-    if (const Node& n = nodes[static_cast<size_t>(steps[i].nodes[0])]; changes_samples(n.control)) makers[n.domain].push_back(i);
+    const Node& n = nodes[static_cast<size_t>(steps[i].nodes[0])];
+    if (changes_samples(n.control)) makers[n.domain].push_back(i);
+    for (int d : n.output_domains)
+      if (d != n.domain) makers[d].push_back(i);
   }
   if (makers.empty()) return;
   std::vector<char> done(steps.size(), 0);
@@ -253,7 +336,8 @@ void find_step_domains(Planning& p) {
   for (Step& s : p.plan.steps) {
     const Node& n = p.graph.node(s.nodes[0]);
     const bool change = s.kind == Step::Kind::control && changes_samples(n.control);
-    s.domain = change ? p.graph.domains()[static_cast<size_t>(n.domain)].parent : n.domain;
+    const bool value = s.kind == Step::Kind::transfer || s.kind == Step::Kind::read;
+    s.domain = change ? p.graph.domains()[static_cast<size_t>(n.domain)].parent : value ? p.graph.domain_of(s.output) : n.domain;
   }
 }
 

@@ -35,6 +35,8 @@ struct Domain {
   std::string user_line;
   int same = -1;  // it turned out to be that one
   bool open = false;
+  int region = 0;     // the body that it was made in, which it does not leave
+  int64_t least = 0;  // samples that fn.filter wants to be left
 };
 // A body: the root, or a branch or loop of a control-flow node. Its nodes see the values of the regions around it.
 struct Body {
@@ -50,11 +52,12 @@ struct Body {
 //             are in the end.
 //   argument  a loop's value in the trip that runs; trip: the number of that trip, from 0.
 //   unset     nothing yet, of no type: what a branch has not set
-// And those that give other samples than they get; outputs: of their values. In the root only.
+// And those that give other samples than they get; outputs: of their values. In a body the new samples stay in it, or are
+// results of a branch, whose output then is of both sides' samples (Node::output_domains).
 //   filter    inputs: whether a sample stays, then the values. constants: min_batch, too_few.
 //   expand    inputs: how many a sample becomes, without a constant `k`, then the values.
 //   flatten   inputs: values; of the first `flattened` the entries of the first axis become samples, others are repeated.
-//   rebatch   inputs: values, which only outputs show; constant: batch_size.
+//   rebatch   inputs: values, which only outputs show; constant: batch_size. In the root only.
 enum class Control : int8_t { none, branch, loop, argument, trip, unset, filter, expand, flatten, rebatch };
 inline bool changes_samples(Control c) { return c >= Control::filter; }
 
@@ -71,6 +74,7 @@ struct Node {
   int outputs = 0;        // 0: as the operator says
   int region = 0;
   int domain = 0;
+  std::vector<int> output_domains;     // branch: of each output, where one is of other samples than the node; else empty
   Control control = Control::none;
   std::vector<int> bodies;
   std::vector<ValueRef> results;
@@ -146,7 +150,10 @@ class Graph {
   int add_unset(const std::string& user_line);
   int add_loop(Node loop);
   int add_change(Node change);  // filter, expand, flatten, rebatch
-  int domain_of(int node) const { return settled(nodes_.at(node).domain); }
+  int domain_of(ValueRef v) const {
+    const Node& n = nodes_.at(v.node);
+    return settled(n.output_domains.empty() ? n.domain : n.output_domains.at(v.output));
+  }
   int settled(int domain) const {
     while (domains_.at(domain).same >= 0) domain = domains_[domain].same;
     return domain;
@@ -187,6 +194,10 @@ class Graph {
   void join_domains(Node& n);
   void join_outputs(std::vector<ValueRef>& outputs, bool mixed);
   ValueRef constant_for(ValueRef v, int domain);
+  bool made_within(int domain, int body) const;  // by what stands in the body
+  bool may_become(int open, int domain) const;
+  void check_loop_domains(const Node& n) const;
+  void find_branch_domains(Node& n);
   bool within_domain(int domain, int outer) const;
   std::string shown_domain(int domain, int node) const;
   std::vector<Node> nodes_;

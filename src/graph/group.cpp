@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "graph/stage_growth.h"
 #include "ops/machine/device_decoder.h"
 
@@ -9,6 +11,28 @@ struct GrowingStage {
   size_t step;  // in `steps`
   StageGrowth growth;
 };
+using Growing = std::map<ValueRef, GrowingStage>;  // by the value that the stage ends in
+
+// The stages whose results `n` reads and which become one with it, the first of them first.
+std::vector<Growing::iterator> joined_stages(const Planning& p, const std::vector<Step>& steps, Growing& growing, const Node& n,
+                                             const StageTraits& t) {
+  std::vector<Growing::iterator> joined;
+  std::set<ValueRef> inputs(n.inputs.begin(), n.inputs.end());
+  for (size_t k = 0; k < n.inputs.size(); ++k) {
+    const auto before = growing.find(n.inputs[k]);
+    if (before == growing.end() || !before->second.growth.may_take(p, n, t, p.decoder[n.id] >= 0, k)) continue;
+    const auto& of_stage = steps[before->second.step].inputs;
+    std::set<ValueRef> all = inputs;
+    all.erase(n.inputs[k]);
+    all.insert(of_stage.begin(), of_stage.end());
+    if (joined.empty() ? all.size() > static_cast<size_t>(kMaxStageInputs)
+                       : !joined.front()->second.growth.may_join(before->second.growth, all.size()))
+      continue;
+    inputs = std::move(all);
+    joined.push_back(before);
+  }
+  return joined;
+}
 
 Step step_of(const Node& n, Step::Kind kind) {
   Step s;
@@ -24,7 +48,7 @@ Step step_of(const Node& n, Step::Kind kind) {
 
 void group(Planning& p) {
   std::vector<Step> steps;                  // in order of their last node; empty where a stage has moved on from
-  std::map<ValueRef, GrowingStage> growing;  // by the value that the stage ends in
+  Growing growing;
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
     if (n.control != Control::none) {
@@ -51,14 +75,26 @@ void group(Planning& p) {
       steps.back().inputs = {pixels};
       continue;
     }
-    const auto before = growing.find(n.inputs.at(0));
-    if (before != growing.end() && before->second.growth.may_take(p, n, t, p.decoder[n.id] >= 0)) {
-      GrowingStage s = before->second;
-      growing.erase(before);
+    if (const auto joined = joined_stages(p, steps, growing, n, t); !joined.empty()) {
+      GrowingStage s = joined.front()->second;
       Step moved = std::move(steps[s.step]);
       steps[s.step].nodes.clear();  // its place is where its last node stands
+      for (size_t k = 1; k < joined.size(); ++k) {
+        Step& other = steps[joined[k]->second.step];
+        moved.nodes.insert(moved.nodes.end(), other.nodes.begin(), other.nodes.end());
+        moved.inputs.insert(moved.inputs.end(), other.inputs.begin(), other.inputs.end());
+        other.nodes.clear();
+        s.growth.join(joined[k]->second.growth);
+      }
+      std::sort(moved.nodes.begin(), moved.nodes.end());
       moved.nodes.push_back(n.id);
-      moved.inputs.insert(moved.inputs.end(), n.inputs.begin() + 1, n.inputs.end());
+      for (const ValueRef& v : n.inputs)
+        if (std::none_of(joined.begin(), joined.end(), [&](const auto& j) { return j->first == v; })) moved.inputs.push_back(v);
+      std::vector<ValueRef> inputs;  // each once
+      for (const ValueRef& v : moved.inputs)
+        if (std::find(inputs.begin(), inputs.end(), v) == inputs.end()) inputs.push_back(v);
+      moved.inputs = std::move(inputs);
+      for (const auto& j : joined) growing.erase(j);
       moved.output = result;
       s.step = steps.size();
       s.growth.take(p, n, t);

@@ -17,16 +17,16 @@ bool stage_decodes(const Graph& g, const Node& n) {
   return info_of(n).family == Family::stage && stage_traits(g, n).decodes;
 }
 
-bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed) const {
+bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed, size_t along) const {
   constexpr int kMostNodes = 64;
-  constexpr size_t kMostInputs = 4;
-  const ValueRef joint = n.inputs.at(0);
+  const ValueRef joint = n.inputs.at(along);
   const Node& before = p.graph.node(joint.node);
   if (!p.options.fuse || !p.read_once(joint) || before.region != n.region || before.domain != n.domain) return false;
   if (joint.place != Place::made || before.device != n.device) return false;
   if (closed_ || nodes_ >= kMostNodes || t.decodes) return false;
   if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_)) return false;
-  if (inputs_ + n.inputs.size() - 1 > kMostInputs) return false;
+  // Coefficients and numbers that go by the place in the picture stay with the picture that leads.
+  if (along > 0 && (channels_matter_ || positional_)) return false;
   if (size_reader_ <= n.id) return false;  // it needs the stage to be done before n
   if (t.maps) {
     if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
@@ -36,6 +36,19 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
     if (t.maps_channels && channels_matter_) return false;
   }
   return true;
+}
+
+bool StageGrowth::may_join(const StageGrowth& other, size_t inputs) const {
+  constexpr int kMostNodes = 64, kMostJoined = 4;  // what waits for its other side keeps a register
+  return inputs <= static_cast<size_t>(kMaxStageInputs) && nodes_ + other.nodes_ < kMostNodes && joined_ + other.joined_ < kMostJoined &&
+         !other.channels_matter_ && !other.positional_;
+}
+
+void StageGrowth::join(const StageGrowth& other) {
+  nodes_ += other.nodes_, joined_ += other.joined_ + 1;
+  inputs_ += other.inputs_;
+  pixel_ |= other.pixel_, retyped_ |= other.retyped_;
+  size_reader_ = std::min(size_reader_, other.size_reader_);
 }
 
 void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {

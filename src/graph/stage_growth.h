@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/passes.h"
+#include "ops/machine/stage_code.h"
 
 namespace penstock {
 
@@ -16,14 +17,18 @@ bool stage_decodes(const Graph& g, const Node& n);  // false for other families
 class StageGrowth {
  public:
   StageGrowth(const Planning& p, const Node& first, const StageTraits& t) { take(p, first, t); }
-  // Whether `n`, which reads the stage's result first, may go on with it. `pushed`: its window goes to the decoder.
-  bool may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed) const;
+  // Whether `n`, which reads the stage's result as its operand `along`, may go on with it. `pushed`: its window goes to the
+  // decoder.
+  bool may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed, size_t along = 0) const;
   void take(const Planning& p, const Node& n, const StageTraits& t);
+  // Whether the two may be one, whose results a node that both may take puts together; `inputs`: of both and of the node.
+  bool may_join(const StageGrowth& other, size_t inputs) const;
+  void join(const StageGrowth& other);
 
  private:
   bool decodes_ = false, filter_ = false, warp_ = false, window_ = false, pixel_ = false, closed_ = false;
   bool channels_matter_ = false, positional_ = false, retyped_ = false;
-  int nodes_ = 0;
+  int nodes_ = 0, joined_ = 0;
   size_t inputs_ = 1;
   int size_reader_ = std::numeric_limits<int>::max();  // first node that reads the size of an operator's input
 };

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
+#include <algorithm>
 
 #include "ops/machine/arithmetic.h"
-#include "ops/machine/broadcast.h"
 
 namespace penstock {
 
 struct Where {
+  static constexpr int operands = 3;  // the first is read as whether it is not 0 (ops/machine/stage_code.cpp)
+  using Lanes = LaneList<float, double, int32_t, int64_t, uint64_t>;
+  PENSTOCK_PIXEL(template <class V> struct Coef { int32_t unused; };
+                 template <class V> PENSTOCK_HD static V pixel(V condition, V a, V b, const Coef<V>&) {
+                   return condition != V(0) ? a : b;
+                 });
+
   static Schema<Where> schema() {
     return Schema<Where>("where",
                          "NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.\n\nShapes are "
@@ -27,19 +33,8 @@ struct Where {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = penstock::broadcast(in[0], penstock::broadcast(in[1], in[2]));
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
-    const View& to = out[0];
-    assign(in[1], to);
-    std::vector<std::byte> memory(static_cast<size_t>(to.volume()) * size_of(to.dtype)), chosen(static_cast<size_t>(to.volume()));
-    assign(in[2], {memory.data(), to.dtype, {}, to.shape, to.strides});
-    const View condition = broadcast(in[0], to.shape);
-    std::vector<std::byte> truth(static_cast<size_t>(in[0].volume()));
-    for (int64_t i = 0; i < in[0].volume(); ++i) truth[static_cast<size_t>(i)] = std::byte{element_as_double(in[0], i) != 0};
-    copy_strided({truth.data(), DType::uint8, {}, to.shape, condition.strides}, {chosen.data(), DType::uint8, {}, to.shape, to.strides});
-    const size_t bytes = size_of(to.dtype);
-    for (size_t i = 0; i < chosen.size(); ++i)
-      if (chosen[i] == std::byte{0}) std::memcpy(to.as<char>() + i * bytes, memory.data() + i * bytes, bytes);
-  }
+  Lane lane(std::span<const DType>, DType out) const { return arithmetic_lane(out); }
+  template <class V> Coef<V> coef(int) const { return {}; }
 };
 PENSTOCK_OPERATOR(Where);
 

@@ -122,3 +122,29 @@ def test_rebatch():
     host = same_on_both(body)
     assert [len(b[0]) for b in host] == [5, 5, 5]
     assert [int(k) for b in host for k in b[1]] == [1, 3, 5, 7, 9, 11, 1, 3, 5, 7, 9, 11, 1, 3, 5]
+
+
+def test_in_bodies():
+    def body(image, tiles, k):
+        x = fn.brightness_contrast(image, brightness=1.2)
+        if k % 3 == 0:
+            x, k = fn.expand(x, k, k=2)
+            if fn.random.uniform(range=[0.0, 1.0]) > 0.5:
+                x = fn.flip(x, horizontal=1)
+        else:
+            x, k = fn.filter(x, k, keep=fn.reductions.mean(fn.cast(x, dtype=types.FLOAT)) > 152.0)
+            x = fn.brightness_contrast(x, contrast=0.5)
+        return fn.cast(x, dtype=types.UINT8), k
+    host = same_on_both(body)
+    assert all(len(images) == len(numbers) for images, numbers in host)
+
+
+def test_tiles_in_a_loop():
+    def body(image, tiles, k):
+        light = fn.reductions.mean(fn.cast(tiles, dtype=types.FLOAT))
+        for trip in range(k % 3):
+            parts = fn.flatten_batch(tiles)
+            parts = fn.filter(parts, keep=fn.reductions.mean(fn.cast(parts, dtype=types.FLOAT)) > 120.0)
+            light = light * 0.5
+        return light, k
+    same_on_both(body)

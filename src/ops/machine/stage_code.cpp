@@ -109,6 +109,32 @@ class Compiler {
     return i.value;
   }
 
+  // The value as `cast` makes it of another type: in the lane that holds it, then in the one that is asked for.
+  int cast_in(int value, DType t, Lane lane) {
+    if (types_[value].dtype == t) return value_in(value, lane);
+    const int from = origin(value);
+    const Lane own = by_lane_[from].empty() ? natural_lane(types_[from].dtype) : by_lane_[from].begin()->first;
+    Instruction c;  // a copy, so that the value stays what it is
+    c.kind = Instruction::convert;
+    c.from[0] = value_in(from, own);
+    c.from_lane = c.lane = own;
+    c.value = new_value(own);
+    s_.code.push_back(c);
+    round(c.value, t);
+    if (own == lane) return c.value;
+    Instruction to = c;
+    to.from[0] = c.value, to.lane = lane, to.value = new_value(lane);
+    s_.code.push_back(to);
+    return to.value;
+  }
+
+  // Of three operands the first is a condition: whether it is not 0, also where the lane could not hold it.
+  int operand_in(int value, size_t k, size_t operands, DType result, Lane lane) {
+    if (operands == 3 && k == 0) return cast_in(value, DType::bool_, lane);
+    if (operands == 3 && types_[value].dtype == DType::uint64 && lane == Lane::i64) return cast_in(value, result, lane);
+    return value_in(value, lane);
+  }
+
   void add_node(int index, int value) {
     const StageNode& node = s_.program.nodes[index];
     const StageTraits t = node.op->traits();
@@ -167,7 +193,8 @@ class Compiler {
         i.from[0] = home_[value];
         by_lane_[value].clear();
       } else {
-        for (size_t k = 0; k < node.operands.size(); ++k) i.from[k] = value_in(node.operands[k], lane);
+        for (size_t k = 0; k < node.operands.size(); ++k)
+          i.from[k] = operand_in(node.operands[k], k, static_cast<size_t>(t.operands), node.type.dtype, lane);
       }
       i.value = new_value(lane);
       s_.code.push_back(i);

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [_add] works on values of different samples: one is of the samples around it (LINE), another of those that expand gave (LINE); give both to one call of fn.filter, fn.expand or fn.flatten_batch |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    for _ in range(n):
+        some = fn.expand(x, 2)
+        x = x + some
+    return x

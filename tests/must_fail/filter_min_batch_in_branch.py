@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [filter] inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there, and too_few "skip": filter behind it to ask for more |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    if n > 2:
+        x = fn.filter(x, n > 3, min_batch=2)
+    return x

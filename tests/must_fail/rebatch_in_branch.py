@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [rebatch] cuts the pipeline's outputs into batches, and a condition or loop hands out none: call it behind |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    if n > 2:
+        x = fn.rebatch(x, batch_size=2)
+    return x

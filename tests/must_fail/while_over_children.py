@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ValueError: [loop] the loop's condition is of those that expand gave (LINE); it is of the samples in the loop |   at LINE
+from penstock import fn
+
+
+def program(x, n, image):
+    while fn.expand(n, 2) > 3:
+        n = n - 1
+    return x
