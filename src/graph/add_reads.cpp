@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes.h"
+#include "graph/arrangement.h"
 #include "graph/stage_growth.h"
 
 namespace penstock {
@@ -24,6 +24,12 @@ void add_reads(Planning& p) {
       else
         wanted.insert(s.inputs[k]);
     }
+  for (size_t i = 0; i < p.plan.steps.size(); ++i) {  // what leaves a body is bytes
+    if (p.plan.steps[i].kind != Step::Kind::control || changes_samples(p.graph.node(p.plan.steps[i].nodes[0]).control)) continue;
+    for_each_read(p.plan, i, [&](ValueRef v) {
+      if (names_files(p.graph, v)) wanted.insert(v);
+    });
+  }
   std::vector<Step> steps;
   for (auto& s : p.plan.steps) {
     steps.push_back(std::move(s));

@@ -63,7 +63,7 @@ bool Graph::may_become(int open, int domain) const {
   const int region = domains_[domain].region;
   if (region == 0) return true;
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& n) {
-    if (settled(n.domain) != open || is_free(n)) return true;
+    if (settled(n.domain) != open) return true;
     const bool carried = n.control == Control::argument || n.control == Control::trip;  // by the samples around
     return within(n.region, region) && !(carried && n.region == region);
   });
@@ -77,13 +77,19 @@ std::string Graph::shown_domain(int domain, int node) const {
   return fmt::format("of those that {} gave ({})", d.kind, d.user_line);
 }
 
-// The same constant for the samples of another domain.
-ValueRef Graph::constant_for(ValueRef v, int domain) {
+int Graph::add_open_domain() {
+  domains_.push_back({});
+  domains_.back().open = true;
+  return static_cast<int>(domains_.size()) - 1;
+}
+
+// The same constant for the samples of another domain, in the body that knows them if it stands around that.
+ValueRef Graph::constant_for(ValueRef v, int domain, int region) {
   Node copy = nodes_[v.node];
   copy.id = static_cast<int>(nodes_.size());
   copy.name = fmt::format("__{}_{}", copy.op, copy.id);
   copy.domain = domain;
-  if (within(domains_[domain].region, copy.region)) copy.region = domains_[domain].region;
+  if (within(region, copy.region)) copy.region = region;
   nodes_.push_back(std::move(copy));
   return {nodes_.back().id, v.output, v.place};
 }
@@ -103,7 +109,7 @@ void Graph::join_outputs(std::vector<ValueRef>& outputs, bool mixed) {
     const int d = domain_of(v);
     if (d == domain || !(domains_[d].open || is_free(nodes_[v.node]))) continue;
     if (domains_[d].open && !within_domain(domain, d)) domains_[d].same = domain;
-    else if (is_free(nodes_[v.node])) v = constant_for(v, domain);
+    else if (is_free(nodes_[v.node])) v = constant_for(v, domain, 0);
   }
 }
 
@@ -146,17 +152,19 @@ void Graph::join_domains(Node& n) {
       const int d = changes_samples(inner.control) ? domains_[settled(inner.domain)].parent : inner.domain;
       if (!made_within(d, body)) take(d, inner.id);
     }
+  int made = 0;  // the innermost body around the node in which samples were made: its values may turn out to be of those
+  for (const Domain& d : domains_)
+    if (d.parent >= 0 && within(n.region, d.region) && within(d.region, made)) made = d.region;
   for (ValueRef* v : read) {
     if (!is_free(nodes_[v->node])) continue;
     const int d = settled(nodes_[v->node].domain);
-    if (domain >= 0 && d != domain && !domains_[d].open) *v = constant_for(*v, domain);
+    const int region = domain < 0 || domains_[domain].open ? made : domains_[domain].region;
+    const bool there = within(nodes_[v->node].region, region);
+    if (domain < 0 && !there) domain = add_open_domain();
+    if (domain >= 0 && d != domain && (!domains_[d].open || !there)) *v = constant_for(*v, domain, region);
     else take(d, v->node);
   }
-  if (domain < 0) {
-    domain = static_cast<int>(domains_.size());
-    domains_.push_back({});
-    domains_.back().open = true;
-  }
+  if (domain < 0) domain = add_open_domain();
   if (domains_[domain].kind == "rebatch")
     bad_argument("what rebatch gives ({}) can only be an output of the pipeline: operators stand in front of it",
                  domains_[domain].user_line);

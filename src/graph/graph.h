@@ -193,7 +193,8 @@ class Graph {
   // One domain for all that the node reads and for what stands in its bodies; constants get one that fits.
   void join_domains(Node& n);
   void join_outputs(std::vector<ValueRef>& outputs, bool mixed);
-  ValueRef constant_for(ValueRef v, int domain);
+  ValueRef constant_for(ValueRef v, int domain, int region);
+  int add_open_domain();
   bool made_within(int domain, int body) const;  // by what stands in the body
   bool may_become(int open, int domain) const;
   void check_loop_domains(const Node& n) const;
