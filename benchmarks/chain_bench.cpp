@@ -51,8 +51,9 @@ void measure(const char* title, DType type, const std::function<std::shared_ptr<
       SampleContext c;
       c.index = static_cast<int>(i), c.sample = static_cast<uint64_t>(i);
       StageInput input{in.view(static_cast<int>(i)), {}};
-      stage.run(c, std::span(&input, 1), [&](int, DType, const Shape&, const Layout&) { return out.view(static_cast<int>(i)); },
-                scratch[thread]);
+      stage.run(
+          c, std::span(&input, 1),
+          [&](int, DType, const Shape&, const Layout&) { return out.view(static_cast<int>(i)); }, scratch[thread]);
     });
     ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -74,7 +75,9 @@ int main(int argc, char** argv) {
                  : bind("_mul", {{"right", number(1.01)}, {"right_type", number(int(DType::float32))}});
   }, rounds);
   for (DType t : {DType::float32, DType::uint8})
-    measure(t == DType::uint8 ? "brightness_contrast, uint8, per sample" : "brightness_contrast, float32, per sample", t,
-            [&](int) { return bind("brightness_contrast", {{"brightness", {{}, &factor}}, {"contrast", number(1.02)}}); }, rounds);
+    measure(
+        t == DType::uint8 ? "brightness_contrast, uint8, per sample" : "brightness_contrast, float32, per sample", t,
+        [&](int) { return bind("brightness_contrast", {{"brightness", {{}, &factor}}, {"contrast", number(1.02)}}); },
+        rounds);
   return 0;
 }

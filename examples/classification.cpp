@@ -2,8 +2,9 @@
 // usage: classification [FOLDER FILE...]
 // What a server does in front of a classifier, with operators called one by one and no pipeline: pictures of different
 // sizes, from files or as they lie in the program's memory, become one array (N, 3, 224, 224) of float32 in the memory
-// that belongs to the engine. With the FOLDER of `python examples/resnet50.py --export FOLDER`, a ResNet-50 says what the
-// files show; without arguments three frames are drawn. A CRC-32 of the array is printed: Python's calls give the same.
+// that belongs to the engine. With the FOLDER of `python examples/resnet50.py --export FOLDER`, a ResNet-50 says what
+// the files show; without arguments three frames are drawn. A CRC-32 of the array is printed: Python's calls give the
+// same.
 #include <cstdio>
 
 #include "crc32.h"
@@ -24,7 +25,8 @@ Batch drawn_frames(std::vector<std::vector<uint8_t>>& memory) {
     std::vector<uint8_t>& frame = memory.emplace_back();
     for (int64_t y = 0; y < s[0]; ++y)
       for (int64_t x = 0; x < s[1]; ++x)
-        for (int64_t c = 0; c < 3; ++c) frame.push_back(static_cast<uint8_t>((x * (c + 1) + y * (3 - c)) / 4 + (x ^ y) % 16));
+        for (int64_t c = 0; c < 3; ++c)
+          frame.push_back(static_cast<uint8_t>((x * (c + 1) + y * (3 - c)) / 4 + (x ^ y) % 16));
     pixels.push_back(frame.data());
   }
   return Batch::wrap(pixels, shapes, "HWC");
@@ -84,7 +86,8 @@ int main(int argc, char** argv) {
     for (int64_t i = 0; i < n; ++i) {
       const std::vector<float> scores = network(input.data() + i * 3 * kSize * kSize, kSize, kSize);
       const auto best = std::max_element(scores.begin(), scores.end());
-      std::printf("%s\t%s\t%.4f\n", paths[static_cast<size_t>(i)].c_str(), classes[static_cast<size_t>(best - scores.begin())].c_str(), *best);
+      std::printf("%s\t%s\t%.4f\n", paths[static_cast<size_t>(i)].c_str(),
+                  classes[static_cast<size_t>(best - scores.begin())].c_str(), *best);
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -22,7 +22,8 @@ struct FeatureMap {
 
 struct Convolution {
   int out = 0, in = 0, kernel = 0, stride = 0;
-  std::vector<float> weights, bias;  // weights: (y, x, in, out), so that the innermost loop is one over neighbors in memory
+  std::vector<float> weights,
+      bias;  // weights: (y, x, in, out), so that the innermost loop is one over neighbors in memory
 
   FeatureMap operator()(const FeatureMap& x, bool relu) const {
     if (x.channels != in) throw std::runtime_error("a convolution of " + std::to_string(in) + " channels");
@@ -50,7 +51,8 @@ struct Convolution {
 
 class ResNet50 {
  public:
-  // What examples/resnet50.py --export writes: each convolution with its batch normalization, in the order of their use.
+  // What examples/resnet50.py --export writes: each convolution with its batch normalization, in the order of their
+  // use.
   explicit ResNet50(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error("cannot open " + path);
@@ -68,7 +70,8 @@ class ResNet50 {
           c.weights[(tap * c.in + pair % c.in) * c.out + pair / c.in] = stored[pair * taps + tap];
       layers_.push_back(std::move(c));
     }
-    if (layers_.size() != 54) throw std::runtime_error(path + " holds " + std::to_string(layers_.size()) + " layers, not 54");
+    if (layers_.size() != 54)
+      throw std::runtime_error(path + " holds " + std::to_string(layers_.size()) + " layers, not 54");
   }
 
   int classes() const { return layers_.back().out; }
@@ -77,7 +80,8 @@ class ResNet50 {
   std::vector<float> operator()(const float* planes, int height, int width) const {
     FeatureMap x(height, width, 3);
     for (int i = 0; i < height * width; ++i)
-      for (int c = 0; c < 3; ++c) x.values[static_cast<size_t>(i) * 3 + c] = planes[static_cast<size_t>(c) * height * width + i];
+      for (int c = 0; c < 3; ++c)
+        x.values[static_cast<size_t>(i) * 3 + c] = planes[static_cast<size_t>(c) * height * width + i];
     auto layer = layers_.begin();
     x = largest_of_3x3((*layer++)(x, true));
     for (const int blocks : {3, 4, 6, 3})
@@ -90,7 +94,8 @@ class ResNet50 {
         x = std::move(y);
       }
     FeatureMap mean(1, 1, x.channels);
-    for (size_t k = 0; k < x.values.size(); ++k) mean.values[k % x.channels] += x.values[k] / static_cast<float>(x.height * x.width);
+    for (size_t k = 0; k < x.values.size(); ++k)
+      mean.values[k % x.channels] += x.values[k] / static_cast<float>(x.height * x.width);
     return (*layer)(mean, false).values;
   }
 

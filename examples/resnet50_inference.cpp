@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: resnet50_inference FOLDER
-// Takes what `python examples/resnet50.py --export FOLDER` wrote and says for each picture what it is. No Python runs here,
-// and the tensors have the bytes that Python's have: a CRC-32 of each batch is printed for the comparison.
+// Takes what `python examples/resnet50.py --export FOLDER` wrote and says for each picture what it is. No Python runs
+// here, and the tensors have the bytes that Python's have: a CRC-32 of each batch is printed for the comparison.
 #include <cstdio>
 
 #include "crc32.h"
@@ -26,15 +26,18 @@ int main(int argc, char** argv) {
     int64_t left = pipeline.reader_meta("reader").epoch_size;
     std::vector<penstock::Batch> outputs;
     while (left > 0 && pipeline.next(outputs)) {
-      const penstock::Batch& images = outputs[0];  // float32, CHW: what an engine takes, here images[0].data or to_dlpack()
+      const penstock::Batch& images =
+          outputs[0];  // float32, CHW: what an engine takes, here images[0].data or to_dlpack()
       uint32_t crc = 0;
       for (int i = 0; i < images.size(); ++i) crc = crc32(crc, images[i].data, images[i].bytes);
       std::printf("batch %08x\n", crc);
       for (int i = 0; i < images.size(); ++i, --left) {
         const penstock::Tensor image = images[i];
-        const std::vector<float> scores = network(image.as<float>(), static_cast<int>(image.shape[1]), static_cast<int>(image.shape[2]));
+        const std::vector<float> scores =
+            network(image.as<float>(), static_cast<int>(image.shape[1]), static_cast<int>(image.shape[2]));
         const auto best = std::max_element(scores.begin(), scores.end());
-        std::printf("%s\t%s\t%.4f\n", image.source.c_str(), classes[static_cast<size_t>(best - scores.begin())].c_str(), *best);
+        std::printf("%s\t%s\t%.4f\n", image.source.c_str(), classes[static_cast<size_t>(best - scores.begin())].c_str(),
+                    *best);
       }
     }
   } catch (const std::exception& e) {

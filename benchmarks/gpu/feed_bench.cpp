@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What feeding a GPU's decoder costs: how many files a second threads copy from the page cache into pinned memory, and how
-// many pictures a second a pipeline makes of the same files with as many threads; how long one picture takes.
+// What feeding a GPU's decoder costs: how many files a second threads copy from the page cache into pinned memory, and
+// how many pictures a second a pipeline makes of the same files with as many threads; how long one picture takes.
 // usage: gpu_feed_bench FOLDER|ARCHIVE.tar DECODER [SECONDS [BATCH [THREADS...]]]
 // 1.5 s, 256 and 1 4 unless said; the library beside it, or in LD_LIBRARY_PATH
 #include <cuda_runtime_api.h>
@@ -32,7 +32,9 @@ double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::
 double cpu_seconds() {
   rusage u;
   getrusage(RUSAGE_SELF, &u);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
@@ -88,11 +90,15 @@ struct Args : Arguments {
   }
 };
 Args normalize() {
-  return Args().put("dtype", DType::float16).put("output_layout", "CHW").put("mean", std::vector<double>{123.7, 116.3, 103.5})
+  return Args()
+      .put("dtype", DType::float16)
+      .put("output_layout", "CHW")
+      .put("mean", std::vector<double>{123.7, 116.3, 103.5})
       .put("std", std::vector<double>{58.4, 57.1, 57.4});
 }
 
-Pipeline pipeline(const std::string& data, const std::string& what, const std::string& decoder, int threads, int batch, int depth) {
+Pipeline pipeline(const std::string& data, const std::string& what, const std::string& decoder, int threads, int batch,
+                  int depth) {
   Graph g(7);
   const Value files =
       is_archive(data) ? g.add("readers.webdataset", {}, Args().put("paths", std::vector<std::string>{data})
@@ -103,14 +109,16 @@ Pipeline pipeline(const std::string& data, const std::string& what, const std::s
     images = g.add("random_resized_crop", {images}, Args().put("size", std::vector<int64_t>{224, 224}))[0];
     images = g.add("crop_mirror_normalize", {images}, normalize().put("mirror", g.add("random.coin_flip", {})[0]))[0];
   } else if (what.starts_with("resize640")) {
-    images = g.add("resize", {images}, Args().put("size", std::vector<int64_t>{640, 640}).put("antialias", what == "resize640"))[0];
+    images = g.add("resize", {images},
+                   Args().put("size", std::vector<int64_t>{640, 640}).put("antialias", what == "resize640"))[0];
   }
   PipelineOptions o;
   o.batch_size = batch, o.threads = threads, o.prefetch = depth;
   return Pipeline(g, {images}, o);
 }
 
-void rate(const std::string& data, const std::string& what, const std::string& decoder, int threads, int batch, double seconds) {
+void rate(const std::string& data, const std::string& what, const std::string& decoder, int threads, int batch,
+          double seconds) {
   Pipeline p = pipeline(data, what, decoder, threads, batch, 2);
   std::vector<Batch> out;
   for (int i = 0; i < 12; ++i) p.next(out);
@@ -121,8 +129,8 @@ void rate(const std::string& data, const std::string& what, const std::string& d
   for (; since(begin) < seconds; n += static_cast<size_t>(out[0].size())) p.next(out);
   out[0].wait();
   const double time = since(begin);
-  std::printf("%-9s decoder=%-8s %2d threads, batch %3d     %8.0f img/s, %.2f cores\n", what.c_str(), decoder.c_str(), threads, batch,
-              static_cast<double>(n) / time, (cpu_seconds() - cpu) / time);
+  std::printf("%-9s decoder=%-8s %2d threads, batch %3d     %8.0f img/s, %.2f cores\n", what.c_str(), decoder.c_str(),
+              threads, batch, static_cast<double>(n) / time, (cpu_seconds() - cpu) / time);
 }
 
 void latency(const std::vector<std::string>& files, const std::string& decoder) {
@@ -133,7 +141,8 @@ void latency(const std::vector<std::string>& files, const std::string& decoder) 
   }
   CallOptions there;
   there.device = Device::gpu(0);
-  const Args size = Args().put("size", std::vector<int64_t>{224, 224}), normal = normalize(), by = Args().put("decoder", decoder);
+  const Args size = Args().put("size", std::vector<int64_t>{224, 224}), normal = normalize(),
+             by = Args().put("decoder", decoder);
   std::vector<double> decoded, complete;
   for (size_t i = 0; i < 1100; ++i) {
     auto& file = bytes[i % bytes.size()];
@@ -149,8 +158,9 @@ void latency(const std::vector<std::string>& files, const std::string& decoder) 
     std::nth_element(v.begin(), v.begin() + static_cast<ptrdiff_t>(v.size() / 2), v.end());
     return 1e6 * v[v.size() / 2];
   };
-  std::printf("one picture, decoder=%-8s bytes to normalized tensor %.0f us, of which the decoder's call %.0f us (medians)\n",
-              decoder.c_str(), median(complete), median(decoded));
+  std::printf(
+      "one picture, decoder=%-8s bytes to normalized tensor %.0f us, of which the decoder's call %.0f us (medians)\n",
+      decoder.c_str(), median(complete), median(decoded));
 }
 
 }  // namespace
@@ -171,7 +181,8 @@ int main(int argc, char** argv) {
     for (const int threads : counts) {
       if (!files.empty())
         for (const size_t ring : {size_t{64} << 20, size_t{128} << 20}) copy_rate(files, threads, ring, seconds);
-      for (const char* what : {"decode", "resnet50", "resize640", "resize640, not antialiased"}) rate(data, what, decoder, threads, batch, seconds);
+      for (const char* what : {"decode", "resnet50", "resize640", "resize640, not antialiased"})
+        rate(data, what, decoder, threads, batch, seconds);
     }
     if (!files.empty()) latency(files, decoder);
   } catch (const std::exception& e) {

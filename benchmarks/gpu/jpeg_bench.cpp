@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JPEG decoder of the GPU on a real one: whether its bytes are the CPU's, the time of its kernels for one batch alone
-// (files on the device), and how many pictures a second go through from pinned memory with several batches under way.
-// usage: gpu_jpeg_bench FOLDER_OF_PHOTOS [FOLDER_OF_LARGE_PHOTOS [alone | profile]]
+// The JPEG decoder of the GPU on a real one: whether its bytes are the CPU's, the time of its kernels for one batch
+// alone (files on the device), and how many pictures a second go through from pinned memory with several batches under
+// way. usage: gpu_jpeg_bench FOLDER_OF_PHOTOS [FOLDER_OF_LARGE_PHOTOS [alone | profile]]
 #include <cuda_runtime_api.h>
 #include <sys/resource.h>
 
@@ -42,7 +42,8 @@ double median(std::vector<double> v) {
 class TimedDriver final : public ForwardingDriver {
  public:
   using ForwardingDriver::ForwardingDriver;
-  std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry, std::string& why) override {
+  std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
+                                             std::string& why) override {
     auto made = d_->kernel(device, text, entry, why);
     if (made) names_[made.get()] = entry;
     return made;
@@ -187,7 +188,8 @@ int verify(Driver& driver, const std::vector<File>& files, const char* what, jpe
 }
 
 // One batch alone; the time from its first kernel's start to its last one's end, and each kernel's share.
-void alone(TimedDriver& driver, const std::vector<File>& files, const char* what, int n, jpeg_gpu::Division division = {}) {
+void alone(TimedDriver& driver, const std::vector<File>& files, const char* what, int n,
+           jpeg_gpu::Division division = {}) {
   auto decoder = make(driver, division);
   Work w(driver, files, n, 0);
   std::vector<double> all;
@@ -207,9 +209,9 @@ void alone(TimedDriver& driver, const std::vector<File>& files, const char* what
     all.push_back(before);
   }
   const double us = median(all);
-  std::printf("alone %-14s %5d x %-8zu sub %u/%u/%u/%u %u/%u | %9.0f us | %8.0f img/s %6.1f GB/s %6.2f GPix/s |", what, n,
-              w.file_bytes / n, division.sub_bits, division.guess_bits, division.warm_bits, division.entry_bits, division.rounds_alone,
-              division.spread_below, us, n / us * 1e6, w.file_bytes / us * 1e-3,
+  std::printf("alone %-14s %5d x %-8zu sub %u/%u/%u/%u %u/%u | %9.0f us | %8.0f img/s %6.1f GB/s %6.2f GPix/s |", what,
+              n, w.file_bytes / n, division.sub_bits, division.guess_bits, division.warm_bits, division.entry_bits,
+              division.rounds_alone, division.spread_below, us, n / us * 1e6, w.file_bytes / us * 1e-3,
               w.pixels / us * 1e-3);
   for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
     const std::string name = jpeg_gpu::entry_of(static_cast<jpeg_gpu::Kernel>(k));
@@ -243,9 +245,9 @@ void beside_engine(Driver& driver, const std::vector<File>& files, const char* w
     }
     us[e] = median(all);
   }
-  std::printf("beside the engine %-14s %5d | ours %9.0f us, %8.0f img/s | engine %9.0f us, %8.0f img/s | %.2f x%s%s\n", what, n, us[0],
-              n / us[0] * 1e6, us[1], us[1] ? n / us[1] * 1e6 : 0, us[0] ? us[1] / us[0] : 0, refused.empty() ? "" : " | ",
-              refused.c_str());
+  std::printf("beside the engine %-14s %5d | ours %9.0f us, %8.0f img/s | engine %9.0f us, %8.0f img/s | %.2f x%s%s\n",
+              what, n, us[0], n / us[0] * 1e6, us[1], us[1] ? n / us[1] * 1e6 : 0, us[0] ? us[1] / us[0] : 0,
+              refused.empty() ? "" : " | ", refused.c_str());
   std::fflush(stdout);
 }
 
@@ -256,7 +258,8 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
   std::vector<std::vector<std::unique_ptr<Work>>> works(threads);
   for (int t = 0; t < threads; ++t) {
     decoders.push_back(make(driver, division));
-    for (int l = 0; l < lanes; ++l) works[t].push_back(std::make_unique<Work>(driver, files, n, (t * lanes + l) * n, pinned));
+    for (int l = 0; l < lanes; ++l)
+      works[t].push_back(std::make_unique<Work>(driver, files, n, (t * lanes + l) * n, pinned));
   }
   std::atomic<long> images{0}, bytes{0}, bad{0};
   std::atomic<double> host{0};
@@ -287,9 +290,11 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
   for (int t = 0; t < threads; ++t) running.emplace_back([&, t] { turn(t, seconds); });
   for (auto& t : running) t.join();
   const double took = since(start), used = cpu_seconds() - cpu;
-  std::printf("sustained %-12s batch %4d, %d threads x %d lanes, %s | %8.0f img/s %6.1f GB/s | cores %.2f, a call %.0f us, bad %ld\n",
-              what, n, threads, lanes, pinned ? "pinned" : "pageable", images / took, bytes / took * 1e-9, used / took,
-              host.load(), bad.load());
+  std::printf(
+      "sustained %-12s batch %4d, %d threads x %d lanes, %s | %8.0f img/s %6.1f GB/s | cores %.2f, a call %.0f us, bad "
+      "%ld\n",
+      what, n, threads, lanes, pinned ? "pinned" : "pageable", images / took, bytes / took * 1e-9, used / took,
+      host.load(), bad.load());
   std::fflush(stdout);
 }
 
@@ -330,7 +335,8 @@ std::vector<uint8_t> fill(const File& photo, int height, int width, int shift = 
   decode_image(photo, info, {}, {0, 0, info.height, info.width}, {from.data(), info.width * 3});
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
-      std::memcpy(&to[(size_t{1} * y * width + x) * 3], &from[((y + shift) % info.height * info.width + (x + shift) % info.width) * 3], 3);
+      std::memcpy(&to[(size_t{1} * y * width + x) * 3],
+                  &from[((y + shift) % info.height * info.width + (x + shift) % info.width) * 3], 3);
   return to;
 }
 
@@ -342,7 +348,8 @@ int run(int argc, char** argv) {
   const auto start = Clock::now();
   make(driver);
   std::printf("# the kernels were there after %.2f s\n", since(start));
-  const std::vector<File> photos = read_folder(folders[0]), large = folders.size() > 1 ? read_folder(folders[1]) : photos;
+  const std::vector<File> photos = read_folder(folders[0]),
+                          large = folders.size() > 1 ? read_folder(folders[1]) : photos;
   if (folders.size() > 2 && folders[2] == "profile") {  // for a profiler: a few batches and nothing else
     const auto decoder = make(driver);
     Work w(driver, photos, 256, 0);
@@ -360,7 +367,8 @@ int run(int argc, char** argv) {
     test::JpegRecipe r;
     r.height = 1 + i * 37 % 301, r.width = 1 + i * 53 % 401;
     r.h = 1 + i % 2, r.v = 1 + i / 2 % 2, r.components = i % 7 == 3 ? 1 : 3;
-    r.quality = 20 + i * 11 % 81, r.optimized = i % 3 == 1, r.long_codes = i % 5 == 2, r.restart_mcus = i % 4 == 1 ? 1 + i : 0;
+    r.quality = 20 + i * 11 % 81, r.optimized = i % 3 == 1, r.long_codes = i % 5 == 2,
+    r.restart_mcus = i % 4 == 1 ? 1 + i : 0;
     r.seed = i;
     odd.push_back(test::make_jpeg(r));
   }
@@ -388,10 +396,12 @@ int run(int argc, char** argv) {
   bad += verify(driver, large, "large photos");
   bad += verify(driver, f1080, "1080p") + verify(driver, frst, "1080p, restarts") + verify(driver, f64, "64 x 64");
   bad += verify(driver, f444, "4:4:4") + verify(driver, fgray, "gray") + verify(driver, fopt, "own tables");
-  bad += verify(driver, flat, "flat 1080p") + verify(driver, huge, "100 Mpixel") + verify(driver, huge_flat, "flat 100 Mpixel");
+  bad += verify(driver, flat, "flat 1080p") + verify(driver, huge, "100 Mpixel") +
+         verify(driver, huge_flat, "flat 100 Mpixel");
   std::printf("# wrong: %d\n", bad);
   for (const int n : {1, 64, 256, 1024})
-    for (const Division& d : {half, own, four, Division{0, 2048, 24576, 16, 32}, Division{4096, 2048, 24576, 16, 8, 2048}})
+    for (const Division& d :
+         {half, own, four, Division{0, 2048, 24576, 16, 32}, Division{4096, 2048, 24576, 16, 8, 2048}})
       alone(driver, photos, "photos", n, d);
   if (folders.size() > 2) return bad != 0;
   for (const Division& d : {own}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of stages on a real GPU, one line each: time of the kernels by events, of the host's part, the bandwidth of bytes
-// in and out once, and its ratio to a copy's in the same run. usage: gpu_stage_bench [FILTER] [REPEATS]
+// Kernels of stages on a real GPU, one line each: time of the kernels by events, of the host's part, the bandwidth of
+// bytes in and out once, and its ratio to a copy's in the same run. usage: gpu_stage_bench [FILTER] [REPEATS]
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -75,7 +75,8 @@ class Bench {
     stream_ = driver_.take_stream(0);
     fmt::print("{}\n", driver_.device_name(0));
     const size_t bytes = size_t{64} * 1080 * 1920 * 3;
-    const auto a = allocate_shared(driver_.memory(0), bytes, stream_), b = allocate_shared(driver_.memory(0), bytes, stream_);
+    const auto a = allocate_shared(driver_.memory(0), bytes, stream_),
+               b = allocate_shared(driver_.memory(0), bytes, stream_);
     cudaEvent_t begin, end;
     cudaEventCreate(&begin), cudaEventCreate(&end);
     for (int i = 0; i < 3; ++i) driver_.copy(0, b.get(), a.get(), bytes, stream_);
@@ -87,7 +88,8 @@ class Bench {
     cudaEventElapsedTime(&ms, begin, end);
     copy_ = 2.0 * static_cast<double>(bytes) * 20 / (ms / 1000);
     fmt::print("copy of {} MB: {:.1f} us, {:.2f} TB/s read and written\n", bytes >> 20, ms * 50, copy_ / 1e12);
-    fmt::print("{:44} {:>9} {:>9} {:>9} {:>9} {:>8}\n", "case", "kernel us", "launches", "host us", "call us", "of copy");
+    fmt::print("{:44} {:>9} {:>9} {:>9} {:>9} {:>8}\n", "case", "kernel us", "launches", "host us", "call us",
+               "of copy");
   }
 
   Batch images(DType t, const std::vector<Shape>& shapes, const Layout& layout) {
@@ -105,7 +107,8 @@ class Bench {
       for (size_t i = 0; i < noise.size() / 4; ++i) f[i] = static_cast<float>(random() & 255);
     }
     for (size_t at = 0; at < bytes; at += noise.size())
-      driver_.copy(0, static_cast<char*>(b.block.get()) + at, noise.data(), std::min(noise.size(), bytes - at), stream_);
+      driver_.copy(0, static_cast<char*>(b.block.get()) + at, noise.data(), std::min(noise.size(), bytes - at),
+                   stream_);
     driver_.synchronize(0, stream_);
     return b;
   }
@@ -152,8 +155,8 @@ class Bench {
     }
     const int launches = driver_.launches / 21;
     if (bytes == 0) bytes = static_cast<double>(in.bytes()) + out_bytes;
-    fmt::print("{:44} {:9.1f} {:9} {:9.1f} {:9.1f} {:8.2f}\n", name, median(kernel), launches, median(host), median(whole),
-               bytes / (median(kernel) * 1e-6) / copy_);
+    fmt::print("{:44} {:9.1f} {:9} {:9.1f} {:9.1f} {:8.2f}\n", name, median(kernel), launches, median(host),
+               median(whole), bytes / (median(kernel) * 1e-6) / copy_);
     std::fflush(stdout);
   }
 
@@ -167,7 +170,8 @@ class Bench {
 Argument constant(Value v) { return {std::move(v), nullptr}; }
 
 Batch per_sample(int n, int values, const std::function<float(int, int)>& f) {
-  Batch b = values == 0 ? Batch::uniform(DType::float32, Shape{}, {}, n) : Batch::uniform(DType::float32, Shape{values}, {}, n);
+  Batch b = values == 0 ? Batch::uniform(DType::float32, Shape{}, {}, n)
+                        : Batch::uniform(DType::float32, Shape{values}, {}, n);
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < std::max(1, values); ++k) b.view(i).as<float>()[k] = f(i, k);
   return b;
@@ -190,8 +194,11 @@ int run_all(const std::string& filter, int repeats) {
     bench.run("1080p u8 flip", {{"flip", {}}}, hd);
     bench.run("1080p gaussian 5", {{"gaussian_blur", {{"window_size", constant(std::vector<int64_t>{5})}}}}, hd);
     bench.run("1080p gaussian 31", {{"gaussian_blur", {{"window_size", constant(std::vector<int64_t>{31})}}}}, hd);
-    bench.run("1080p warp (rotate 15)", {{"rotate", {{"angle", constant(15.0)}, {"keep_size", constant(true)}, {"fill_value", constant(0.0)}}}}, hd);
-    const Operation to640{"resize", {{"size", constant(std::vector<double>{640, 640})}, {"antialias", constant(false)}}};
+    bench.run("1080p warp (rotate 15)",
+              {{"rotate", {{"angle", constant(15.0)}, {"keep_size", constant(true)}, {"fill_value", constant(0.0)}}}},
+              hd);
+    const Operation to640{"resize",
+                          {{"size", constant(std::vector<double>{640, 640})}, {"antialias", constant(false)}}};
     bench.run("1080p resize 640", {to640}, hd);
     bench.run("1080p resize 640 + cmn f16", {to640, normalize}, hd);
     bench.run("1080p resize 640 antialias", {{"resize", {{"size", constant(std::vector<double>{640, 640})}}}}, hd);
@@ -213,20 +220,27 @@ int run_all(const std::string& filter, int repeats) {
   double area = 0;
   for (int i = 0; i < 256; ++i) {
     const double h = static_cast<double>(shapes[i][0]), w = static_cast<double>(shapes[i][1]);
-    const double a = h * w * (0.08 + 0.92 * (random() % 1000) / 1000), aspect = std::exp(std::log(4.0 / 3) * (2.0 * (random() % 1000) / 1000 - 1));
+    const double a = h * w * (0.08 + 0.92 * (random() % 1000) / 1000),
+                 aspect = std::exp(std::log(4.0 / 3) * (2.0 * (random() % 1000) / 1000 - 1));
     const double rw = std::min(w, std::sqrt(a * aspect)), rh = std::min(h, std::sqrt(a / aspect));
-    y0[i] = static_cast<float>(std::floor((h - rh) * (random() % 1000) / 1000)), x0[i] = static_cast<float>(std::floor((w - rw) * (random() % 1000) / 1000));
+    y0[i] = static_cast<float>(std::floor((h - rh) * (random() % 1000) / 1000)),
+    x0[i] = static_cast<float>(std::floor((w - rw) * (random() % 1000) / 1000));
     y1[i] = y0[i] + static_cast<float>(std::floor(rh)), x1[i] = x0[i] + static_cast<float>(std::floor(rw));
     area += rw * rh * 3;
   }
   const Batch start = per_sample(256, 2, [&](int i, int k) { return k ? x0[i] : y0[i]; });
   const Batch end = per_sample(256, 2, [&](int i, int k) { return k ? x1[i] : y1[i]; });
   for (const bool antialias : {false, true}) {
-    const Operation crop{"resize", {{"size", constant(std::vector<double>{224, 224})}, {"antialias", constant(antialias)},
-                                    {"roi_start", {{}, &start}}, {"roi_end", {{}, &end}}}};
-    const Operation whole{"resize", {{"size", constant(std::vector<double>{224, 224})}, {"antialias", constant(antialias)}}};
+    const Operation crop{"resize",
+                         {{"size", constant(std::vector<double>{224, 224})},
+                          {"antialias", constant(antialias)},
+                          {"roi_start", {{}, &start}},
+                          {"roi_end", {{}, &end}}}};
+    const Operation whole{"resize",
+                          {{"size", constant(std::vector<double>{224, 224})}, {"antialias", constant(antialias)}}};
     const char* kind = antialias ? " antialias" : "";
-    bench.run(fmt::format("ragged 256 crop + flip + cmn CHW f16{}", kind), {crop, cmn}, ragged, area + 256 * 224 * 224 * 3 * 2);
+    bench.run(fmt::format("ragged 256 crop + flip + cmn CHW f16{}", kind), {crop, cmn}, ragged,
+              area + 256 * 224 * 224 * 3 * 2);
     bench.run(fmt::format("ragged 256 whole + flip + cmn CHW f16{}", kind), {whole, cmn}, ragged);
     bench.run(fmt::format("ragged 256 crop, u8 HWC{}", kind), {crop}, ragged, area + 256 * 224 * 224 * 3);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host time of one call of a stage on the GPU: a driver that copies nothing and launches nothing, inputs that are not there.
+// Host time of one call of a stage on the GPU: a driver that copies nothing and launches nothing, inputs that are not
+// there.
 //   stage_host_bench [name [repeats]]
 #include <algorithm>
 #include <chrono>
@@ -101,15 +102,17 @@ Batch pictures(IdleDriver& driver, int n, int h, int w, bool ragged, bool named)
   Batch b(DType::uint8, 3, "HWC", n);
   std::mt19937 random(2);
   for (int i = 0; i < n; ++i) {
-    b.sample(i).shape = ragged ? Shape{h / 2 + static_cast<int>(random() % h), w / 2 + static_cast<int>(random() % w), 3} : Shape{h, w, 3};
+    b.sample(i).shape = ragged
+                            ? Shape{h / 2 + static_cast<int>(random() % h), w / 2 + static_cast<int>(random() % w), 3}
+                            : Shape{h, w, 3};
     if (named) b.sample(i).source = "/data/imagenet/train/n01440764/n01440764_10026.JPEG";
   }
   b.allocate(driver.memory(0));
   return b;
 }
 
-void measure(const char* only, int repeats, const std::string& name, int n, int h, int w, bool ragged, const std::vector<Step>& steps,
-             bool named = false) {
+void measure(const char* only, int repeats, const std::string& name, int n, int h, int w, bool ragged,
+             const std::vector<Step>& steps, bool named = false) {
   if (only && name != only) return;
   IdleDriver driver;
   StageProgram p;
@@ -161,8 +164,11 @@ int main(int argc, char** argv) {
   const int repeats = argc > 2 ? std::atoi(argv[2]) : 1000;
   const auto run = [&](auto... a) { measure(only, repeats, a...); };
   const Step bc{"brightness_contrast", {{"brightness", 1.3, {}}, {"contrast", 0.7, {}}}};
-  const Step cmn{"crop_mirror_normalize", {{"mean", Reals{120, 110, 100}, {}}, {"std", Reals{60, 50, 40}, {}},
-                                           {"dtype", int64_t(DType::float16), {}}, {"output_layout", std::string("CHW"), {}}}};
+  const Step cmn{"crop_mirror_normalize",
+                 {{"mean", Reals{120, 110, 100}, {}},
+                  {"std", Reals{60, 50, 40}, {}},
+                  {"dtype", int64_t(DType::float16), {}},
+                  {"output_layout", std::string("CHW"), {}}}};
   Step crop = cmn, mirrored = cmn;
   crop.args.push_back({"crop", Reals{224, 224}, {}});
   mirrored.args.push_back({"mirror", {}, drawn(256, {{0, 1}}, DType::int32)});
@@ -186,6 +192,7 @@ int main(int argc, char** argv) {
       Steps{{"random_resized_crop", {{"size", Reals{224, 224}, {}}, {"antialias", false, {}}}}, mirrored});
   run("bc_64_1080p", 64, 1080, 1920, false, Steps{bc});
   run("bc_cmn_64_1080p", 64, 1080, 1920, false, Steps{bc, cmn});
-  run("blur_64_1080p", 64, 1080, 1920, false, Steps{{"gaussian_blur", {{"window_size", std::vector<int64_t>{31}, {}}}}});
+  run("blur_64_1080p", 64, 1080, 1920, false,
+      Steps{{"gaussian_blur", {{"window_size", std::vector<int64_t>{31}, {}}}}});
   run("rotate_64_1080p", 64, 1080, 1920, false, Steps{{"rotate", {{"angle", 33.0, {}}, {"fill_value", 0.0, {}}}}});
 }

@@ -24,7 +24,8 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 
 double bytes_per_second(StreamHandle stream) {
   const size_t bytes = size_t{kBatch} * 1080 * 1920 * 3;
-  const auto from = allocate_shared(driver().memory(0), bytes, stream), to = allocate_shared(driver().memory(0), bytes, stream);
+  const auto from = allocate_shared(driver().memory(0), bytes, stream),
+             to = allocate_shared(driver().memory(0), bytes, stream);
   for (int r = 0; r < 3; ++r) driver().copy(0, to.get(), from.get(), bytes, stream);
   driver().synchronize(0, stream);
   const double begin = seconds();
@@ -33,8 +34,8 @@ double bytes_per_second(StreamHandle stream) {
   return 2.0 * static_cast<double>(bytes) * kRuns / (seconds() - begin);
 }
 
-void measure(const char* name, const char* op, const Arguments& given, DType type, const Shape& shape, const Layout& layout, int inputs,
-             StreamHandle stream, double copy) {
+void measure(const char* name, const char* op, const Arguments& given, DType type, const Shape& shape,
+             const Layout& layout, int inputs, StreamHandle stream, double copy) {
   const OpInfo& info = get_op(op);
   std::vector<Argument> args(info.args.size());
   for (const auto& [argument, value] : given)
@@ -80,7 +81,8 @@ int main(int argc, char** argv) {
   std::printf("%s: a copy reads and writes %.0f GB/s\n", driver().device_name(0).c_str(), copy * 1e-9);
   const char* part = argc > 1 ? argv[1] : "";
   const Shape image{1080, 1920, 3}, gray{1080, 1920}, planes{3, 1080, 1920};
-  const auto run = [&](const char* name, const char* op, const Arguments& args, DType t, const Shape& s, const Layout& l, int inputs = 1) {
+  const auto run = [&](const char* name, const char* op, const Arguments& args, DType t, const Shape& s,
+                       const Layout& l, int inputs = 1) {
     if (std::strstr(name, part)) measure(name, op, args, t, s, l, inputs, stream, copy);
   };
   const DType u8 = DType::uint8, f16 = DType::float16, f32 = DType::float32;
@@ -107,7 +109,8 @@ int main(int argc, char** argv) {
   run("mean over channels u8", "reductions.mean", {{"axes", Ints{2}}}, u8, image, "HWC");
   run("mean over rows u8", "reductions.mean", {{"axes", Ints{0}}}, u8, image, "HWC");
   run("normalize channels u8 f32", "normalize", {{"axes", Ints{0, 1}}}, u8, image, "HWC");
-  run("normalize channels u8 f16", "normalize", {{"axes", Ints{0, 1}}, {"dtype", static_cast<int64_t>(f16)}}, u8, image, "HWC");
+  run("normalize channels u8 f16", "normalize", {{"axes", Ints{0, 1}}, {"dtype", static_cast<int64_t>(f16)}}, u8, image,
+      "HWC");
   run("normalize given u8 f32", "normalize", {{"mean", Reals{100}}, {"stddev", Reals{50}}}, u8, image, "HWC");
   run("uniform f32", "random.uniform", {{"shape", Ints{1080, 1920, 3}}}, f32, image, "HWC", 0);
   run("normal f32", "random.normal", {{"shape", Ints{1080, 1920, 3}}}, f32, image, "HWC", 0);

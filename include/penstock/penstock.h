@@ -79,8 +79,8 @@ PENSTOCK_API void penstock_allocator_destroy(penstock_allocator* allocator);
 PENSTOCK_API penstock_status penstock_set_default_allocator(const penstock_allocator* allocator);
 
 /* ---- GPUs ---- */
-/* Streams are CUDA's handles (cudaStream_t) as `void*`; NULL is the legacy default stream, as it is there. Work on a GPU is
- * enqueued on a stream and done later; functions that wait for it say so. */
+/* Streams are CUDA's handles (cudaStream_t) as `void*`; NULL is the legacy default stream, as it is there. Work on a
+ * GPU is enqueued on a stream and done later; functions that wait for it say so. */
 
 typedef int32_t penstock_device_kind;
 enum {
@@ -103,8 +103,8 @@ typedef struct penstock_device_allocator_functions {
   void (*release)(void* user);  /* may be NULL; called once, when it is replaced and all that came from it is gone */
 } penstock_device_allocator_functions;
 
-/* What all memory on that GPU comes from, from now on; NULL: Penstock's own pool again. The functions are called from several
- * threads at once, with any device current. */
+/* What all memory on that GPU comes from, from now on; NULL: Penstock's own pool again. The functions are called from
+ * several threads at once, with any device current. */
 PENSTOCK_API penstock_status penstock_set_device_allocator(int device,
                                                            const penstock_device_allocator_functions* functions);
 
@@ -161,9 +161,9 @@ typedef struct penstock_batch_description {
    * live as long as those. */
   void (*release)(void* user);
   void* release_user;
-  /* Where the memory lies: the caller's `data`, or what is allocated. On a GPU, `stream` is the one that wrote the caller's
-   * memory, and `release` is called when the memory may be given back in the order of that stream; or the one that uses
-   * new memory first. */
+  /* Where the memory lies: the caller's `data`, or what is allocated. On a GPU, `stream` is the one that wrote the
+   * caller's memory, and `release` is called when the memory may be given back in the order of that stream; or the one
+   * that uses new memory first. */
   penstock_device_kind device_kind;
   int device_id;
   void* stream;
@@ -199,20 +199,20 @@ PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch
 PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index,
                                                        penstock_sample* sample);
 
-/* A copy on another device, enqueued on a stream of the GPU that takes part (the target's, where two do). A copy on the host
- * is complete when the function returns, which waits for it. A batch that is there already is not copied. */
+/* A copy on another device, enqueued on a stream of the GPU that takes part (the target's, where two do). A copy on the
+ * host is complete when the function returns, which waits for it. A batch that is there already is not copied. */
 PENSTOCK_API penstock_status penstock_batch_copy_to(const penstock_batch* batch, penstock_device_kind device_kind,
                                                     int device_id, void* stream, penstock_batch** copy);
-/* What is enqueued on the stream from now on may read the memory; nothing waits on the host. The caller keeps the batch until
- * that has happened, or hands it on with penstock_batch_used_on. */
+/* What is enqueued on the stream from now on may read the memory; nothing waits on the host. The caller keeps the batch
+ * until that has happened, or hands it on with penstock_batch_used_on. */
 PENSTOCK_API penstock_status penstock_batch_order_before(const penstock_batch* batch, void* stream);
 /* The memory is not given back before what is on the stream by now. */
 PENSTOCK_API penstock_status penstock_batch_used_on(const penstock_batch* batch, void* stream);
 /* Waits on the host until the batch is written. */
 PENSTOCK_API penstock_status penstock_batch_wait(const penstock_batch* batch);
 
-/* DLPack 1: include its header, dlpack.h, to look inside. A tensor is one sample. On a GPU these two are for the legacy default
- * stream, their successors for any. */
+/* DLPack 1: include its header, dlpack.h, to look inside. A tensor is one sample. On a GPU these two are for the legacy
+ * default stream, their successors for any. */
 struct DLManagedTensorVersioned;
 /* Without a copy: `tensor` keeps the memory until the consumer calls its deleter. */
 PENSTOCK_API penstock_status penstock_batch_to_dlpack(const penstock_batch* batch, int index,
@@ -225,8 +225,9 @@ PENSTOCK_API penstock_status penstock_batch_from_dlpack(struct DLManagedTensorVe
 PENSTOCK_API penstock_status penstock_batch_to_dlpack_on(const penstock_batch* batch, int index, void* stream,
                                                          struct DLManagedTensorVersioned** tensor);
 /* `stream`: the one that wrote the tensors, and that orders when their memory is free after their deleters have run. */
-PENSTOCK_API penstock_status penstock_batch_from_dlpack_on(struct DLManagedTensorVersioned* const* tensors, size_t count,
-                                                           const char* layout, void* stream, penstock_batch** batch);
+PENSTOCK_API penstock_status penstock_batch_from_dlpack_on(struct DLManagedTensorVersioned* const* tensors,
+                                                           size_t count, const char* layout, void* stream,
+                                                           penstock_batch** batch);
 
 /* ---- Argument lists ---- */
 
@@ -273,9 +274,9 @@ typedef struct penstock_call_options {
    * row-major and have the type and shapes of the result, else the call fails before or while it runs. That memory must
    * not overlap an input's. outputs[k] is then another handle on the memory of into[k]. */
   const penstock_batch* const* into;
-  /* The call runs on a GPU where device_kind says so, or on that of the first input that lies on one; other inputs are copied
-   * there. It is enqueued on `stream`; results lie on that GPU, but for the sizes that save_attrs asks for: those lie on
-   * the host. Where an operator has no kernel the function waits, and the CPU does the work. */
+  /* The call runs on a GPU where device_kind says so, or on that of the first input that lies on one; other inputs are
+   * copied there. It is enqueued on `stream`; results lie on that GPU, but for the sizes that save_attrs asks for:
+   * those lie on the host. Where an operator has no kernel the function waits, and the CPU does the work. */
   penstock_device_kind device_kind;
   int device_id;
   void* stream;

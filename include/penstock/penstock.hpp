@@ -227,8 +227,8 @@ class Batch {
     return tensor;
   }
 
-  // A copy there, enqueued on device.stream, or on `stream` where the copy lies on the host; that one is waited for. A batch
-  // that lies there is not copied.
+  // A copy there, enqueued on device.stream, or on `stream` where the copy lies on the host; that one is waited for. A
+  // batch that lies there is not copied.
   Batch to(const Device& device) const {
     penstock_batch* copy = nullptr;
     check(penstock_batch_copy_to(handle(), device.kind, device.id, device.stream, &copy));

@@ -63,7 +63,8 @@ int find_name(const std::vector<PyObject*>& known, PyObject* key) {
   throw e;
 }
 
-// The GPU that "gpu", "gpu:1" and "mixed" ask for; -1: "cpu". Where there is no GPU, a warning (or an error) and the CPU.
+// The GPU that "gpu", "gpu:1" and "mixed" ask for; -1: "cpu". Where there is no GPU, a warning (or an error) and the
+// CPU.
 int gpu_of(PyObject* value) {
   if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed'");
   const auto text = nb::cast<std::string>(nb::handle(value));
@@ -73,7 +74,8 @@ int gpu_of(PyObject* value) {
   int number = 0;
   if (colon != std::string::npos) {
     const std::string digits = text.substr(colon + 1);
-    if (kind != "gpu" || digits.empty() || digits.size() > 4 || digits.find_first_not_of("0123456789") != std::string::npos)
+    if (kind != "gpu" || digits.empty() || digits.size() > 4 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
       bad_argument("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got '{}'", text);
     number = std::stoi(digits);
   } else if (kind != "gpu" && kind != "mixed") {
@@ -89,14 +91,16 @@ StreamHandle stream_for(Kind like, const Batch* inputs, Py_ssize_t n, int gpu) {
   const bool there = n > 0 && inputs[0].device() == Device{DeviceKind::gpu, static_cast<int16_t>(gpu)};
   if (like == Kind::torch && there) return inputs[0].stream;  // torch was asked for it when the tensor came in
   if (const StreamHandle current = current_stream(like, gpu)) return current;
-  const bool torchs = like == Kind::batch && there && is_torchs_stream(inputs[0].stream, gpu);  // a batch of its tensors
+  const bool torchs =
+      like == Kind::batch && there && is_torchs_stream(inputs[0].stream, gpu);  // a batch of its tensors
   return there && (like == Kind::sequence || torchs) ? inputs[0].stream : nullptr;
 }
 
 void tell_host_work(const Operator& op) {
   if (op.told) return;
   op.told = true;
-  const std::string text = fmt::format("{} has no GPU kernel: the CPU does its work, and the call waits for the copies", op.info->name);
+  const std::string text =
+      fmt::format("{} has no GPU kernel: the CPU does its work, and the call waits for the copies", op.info->name);
   if (PyErr_WarnEx(errors().device_warning.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
 }
 
@@ -268,7 +272,10 @@ std::string documentation(const OpInfo& info) {
   s += ".\n";
   if (!info.args.empty()) s += "\nArguments:\n";
   for (const auto& a : info.args) {
-    s += fmt::format("  {} ({}{}", a.name, name_of(a.type), a.per_frame ? ", or one per sample or frame" : a.per_sample ? ", or one per sample" : "");
+    s += fmt::format("  {} ({}{}", a.name, name_of(a.type),
+                     a.per_frame    ? ", or one per sample or frame"
+                     : a.per_sample ? ", or one per sample"
+                                    : "");
     if (a.required) s += ", required";
     else if (a.default_value.index() != 0) s += ", default " + to_text(a.default_value);
     s += "): " + a.doc + "\n";
@@ -314,7 +321,8 @@ nb::object to_object(const Value& value) {
 }  // namespace
 
 void bind_operators(nb::module_& m) {
-  for (int i = 0; i < static_cast<int>(Common::count); ++i) common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
+  for (int i = 0; i < static_cast<int>(Common::count); ++i)
+    common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
   immediate_seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
   m.def("operators", [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
     nb::list names;
@@ -336,7 +344,8 @@ void bind_operators(nb::module_& m) {
       nb::dict x;
       x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
       x["per_frame"] = a.per_frame;
-      x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = to_text(a.default_value);
+      x["required"] = a.required, x["default"] = to_object(a.default_value),
+      x["default_text"] = to_text(a.default_value);
       args.append(x);
     }
     d["input_names"] = inputs, d["args"] = args;

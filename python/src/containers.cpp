@@ -47,14 +47,16 @@ nb::dict interface_of(const Tensor& t) {
 }
 
 nb::dict array_interface(const Tensor& t) {
-  if (t.device.kind == DeviceKind::gpu) throw nb::attribute_error("the memory is a GPU's: copy it to the host with .cpu()");
+  if (t.device.kind == DeviceKind::gpu)
+    throw nb::attribute_error("the memory is a GPU's: copy it to the host with .cpu()");
   return interface_of(copied_to_host(t));
 }
 
-// Consumers order their work behind `stream` and keep this object; nothing tells us when they have read the memory, so they
-// wait before they let go of it.
+// Consumers order their work behind `stream` and keep this object; nothing tells us when they have read the memory, so
+// they wait before they let go of it.
 nb::dict cuda_array_interface(const Tensor& t) {
-  if (t.device.kind == DeviceKind::cpu) throw nb::attribute_error("the memory is the host's: copy it to a GPU with .gpu()");
+  if (t.device.kind == DeviceKind::cpu)
+    throw nb::attribute_error("the memory is the host's: copy it to a GPU with .gpu()");
   nb::dict d = interface_of(t);
   if (t.stream) d["stream"] = number_of_stream(t.stream);
   else d["stream"] = nb::none();
@@ -235,7 +237,8 @@ void copy_out(Tensor t, nb::handle to, nb::handle stream, bool non_blocking) {
   if (!t.view.dense()) t = copied(t);
   const int gpu = t.device.id;
   DeviceRuntime& rt = runtime_of(gpu);
-  nb::object number = stream.is_none() || !nb::hasattr(stream, "value") ? nb::borrow(stream) : nb::object(stream.attr("value"));
+  nb::object number =
+      stream.is_none() || !nb::hasattr(stream, "value") ? nb::borrow(stream) : nb::object(stream.attr("value"));
   const StreamHandle on = number.is_none() ? thread_stream(gpu) : stream_of_number(nb::cast<uintptr_t>(number));
   nb::gil_scoped_release release;
   order_before(t, on);
@@ -271,100 +274,140 @@ Tensor reshaped(const Batch& b, const std::vector<int64_t>& shape) {
 
 void bind_containers(nb::module_& m) {
   nb::class_<Tensor>(m, "Tensor", "One sample: elements of one type in memory, with a shape and maybe a layout.")
-      .def("__init__", [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
-             new (self) Tensor(make_tensor(data, layout, dtype));
-           }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
+      .def(
+          "__init__",
+          [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
+            new (self) Tensor(make_tensor(data, layout, dtype));
+          },
+          nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
       .def("shape", [](const Tensor& t) { return shape_list(t.view.shape); })
       .def("layout", [](const Tensor& t) { return t.view.layout.str(); })
-      .def("source_info", [](const Tensor& t) { return readable(t.source); }, "The file or record that the sample came from.")
+      .def(
+          "source_info", [](const Tensor& t) { return readable(t.source); },
+          "The file or record that the sample came from.")
       .def_prop_ro("dtype", [](const Tensor& t) { return dtype_object(t.view.dtype); })
       .def("ndim", [](const Tensor& t) { return t.view.shape.size(); })
-      .def_prop_ro("nbytes", [](const Tensor& t) { return t.view.volume() * static_cast<int64_t>(size_of(t.view.dtype)); })
-      .def("__len__", [](const Tensor& t) {
+      .def_prop_ro("nbytes",
+                   [](const Tensor& t) { return t.view.volume() * static_cast<int64_t>(size_of(t.view.dtype)); })
+      .def("__len__",
+           [](const Tensor& t) {
              if (t.view.shape.empty()) throw nb::type_error("a scalar has no length");
              return t.view.shape[0];
            })
-      .def("__getitem__", [](const Tensor& t, nb::handle i) -> nb::object {
+      .def("__getitem__",
+           [](const Tensor& t, nb::handle i) -> nb::object {
              const nb::object array = nb::steal(numpy_from_tensor(t));  // lives until the part of it has been taken
              return array[i];
            })
       .def("__iter__", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("__iter__")(); })
       .def("item", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("item")(); })
-      .def("numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); }, "A NumPy array over the same memory.")
-      .def("torch", [](const Tensor& t) { return nb::steal(torch_from_tensor(t)); }, "A torch tensor over the same memory.")
+      .def(
+          "numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); },
+          "A NumPy array over the same memory.")
+      .def(
+          "torch", [](const Tensor& t) { return nb::steal(torch_from_tensor(t)); },
+          "A torch tensor over the same memory.")
       .def("as_array", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); })
-      .def("as_cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
-      .def("cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
+      .def(
+          "as_cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
+      .def(
+          "cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
       .def("gpu", &on_gpu<Tensor>, nb::arg("device_id") = 0,
            "The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU.")
-      .def_prop_ro("device", [](const Tensor& t) { return name_of(place_of(t)); }, "'cpu', 'gpu:0', ...")
-      .def_prop_ro("device_type", [](const Tensor& t) { return device_kind(place_of(t)); }, "'cpu' or 'gpu'.")
-      .def("device_id", [](const Tensor& t) { return device_number(place_of(t)); },
-           "The number of the GPU; None on the host.")
-      .def_prop_ro("stream", [](const Tensor& t) { return stream_number(place_of(t), t.stream); },
-                   "The handle of the stream that the memory was written on; None where there is none.")
+      .def_prop_ro(
+          "device", [](const Tensor& t) { return name_of(place_of(t)); }, "'cpu', 'gpu:0', ...")
+      .def_prop_ro(
+          "device_type", [](const Tensor& t) { return device_kind(place_of(t)); }, "'cpu' or 'gpu'.")
+      .def(
+          "device_id", [](const Tensor& t) { return device_number(place_of(t)); },
+          "The number of the GPU; None on the host.")
+      .def_prop_ro(
+          "stream", [](const Tensor& t) { return stream_number(place_of(t), t.stream); },
+          "The handle of the stream that the memory was written on; None where there is none.")
       .def("__array__", &numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def_prop_ro("__array_interface__", &array_interface)
       .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
-      .def("__dlpack__", [](const Tensor& t, nb::handle stream, nb::handle max_version, nb::handle device,
-                            nb::handle copy) {
-             return export_dlpack(t, stream, max_version, device, copy);
-           }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
-           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
+      .def(
+          "__dlpack__",
+          [](const Tensor& t, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
+            return export_dlpack(t, stream, max_version, device, copy);
+          },
+          nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+          nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Tensor& t) { return dlpack_device(t.device); })
-      .def("get_property", [](const Tensor& t, const std::string& name) -> nb::object {
+      .def("get_property",
+           [](const Tensor& t, const std::string& name) -> nb::object {
              if (name == "layout") return nb::cast(t.view.layout.str());
              if (name == "source_info") return readable(t.source);
              bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
            })
       .def("squeeze", &squeezed, nb::arg("dim") = nb::none(), "Without one or all dimensions of extent 1.")
       .def("set_layout", [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); })
-      .def("copy_to_external", [](const Tensor& t, nb::handle to, nb::handle stream, bool non_blocking, bool) {
-             copy_out(t, to, stream, non_blocking);
-           }, nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
-           nb::arg("use_copy_kernel") = false,
-           "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is enqueued on "
-           "cuda_stream and waited for unless non_blocking.")
+      .def(
+          "copy_to_external",
+          [](const Tensor& t, nb::handle to, nb::handle stream, bool non_blocking, bool) {
+            copy_out(t, to, stream, non_blocking);
+          },
+          nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
+          nb::arg("use_copy_kernel") = false,
+          "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is "
+          "enqueued on "
+          "cuda_stream and waited for unless non_blocking.")
       .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
       .def("__repr__", [](const Tensor& t) {
-             return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
-                                t.view.shape.text(), place_text(t.device));
-           });
+        return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
+                           t.view.shape.text(), place_text(t.device));
+      });
 
   nb::class_<Batch>(m, "Batch", "Samples of one element type, rank and layout, each with its own shape.")
-      .def("__init__", [](Batch* self, nb::handle data, const std::string& layout, nb::handle dtype) {
-             new (self) Batch(make_batch(data, layout, dtype));
-           }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
+      .def(
+          "__init__",
+          [](Batch* self, nb::handle data, const std::string& layout, nb::handle dtype) {
+            new (self) Batch(make_batch(data, layout, dtype));
+          },
+          nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
       .def("__len__", &Batch::size)
       .def("__getitem__", [](const Batch& b, int64_t i) { return b.tensor(wrapped(b, i)); })
-      .def("at", [](const Batch& b, int64_t i) { return nb::steal(numpy_from_tensor(b.tensor(wrapped(b, i)))); },
-           "Sample i as a NumPy array over the same memory.")
-      .def("__iter__", [](const Batch& b) {
+      .def(
+          "at", [](const Batch& b, int64_t i) { return nb::steal(numpy_from_tensor(b.tensor(wrapped(b, i)))); },
+          "Sample i as a NumPy array over the same memory.")
+      .def("__iter__",
+           [](const Batch& b) {
              nb::list l;
              for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.tensor(i)));
              return l.attr("__iter__")();
            })
-      .def_prop_ro("tensors", [](const Batch& b) {
-             nb::list l;
-             for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.tensor(i)));
-             return l;
-           })
-      .def("shape", [](const Batch& b) {
-             nb::list l;
-             for (int i = 0; i < b.size(); ++i) l.append(shape_tuple(b.shape(i)));
-             return l;
-           }, "The shape of each sample.")
+      .def_prop_ro("tensors",
+                   [](const Batch& b) {
+                     nb::list l;
+                     for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.tensor(i)));
+                     return l;
+                   })
+      .def(
+          "shape",
+          [](const Batch& b) {
+            nb::list l;
+            for (int i = 0; i < b.size(); ++i) l.append(shape_tuple(b.shape(i)));
+            return l;
+          },
+          "The shape of each sample.")
       .def("layout", [](const Batch& b) { return b.layout().str(); })
-      .def("sources", [](const Batch& b) {
-             nb::list l;
-             for (int i = 0; i < b.size(); ++i) l.append(readable(b.sample(i).source));
-             return l;
-           }, "The file or record of each sample, '' where it is not known.")
-      .def("set_sources", [](Batch& b, const std::vector<std::string>& names) {
-             if (static_cast<int>(names.size()) != b.size())
-               bad_argument("set_sources() got {} names for a batch of {} samples", names.size(), b.size());
-             for (int i = 0; i < b.size(); ++i) b.sample(i).source = names[i];
-           }, nb::arg("names"), "Names the samples, for errors of a pipeline that is fed with them.")
+      .def(
+          "sources",
+          [](const Batch& b) {
+            nb::list l;
+            for (int i = 0; i < b.size(); ++i) l.append(readable(b.sample(i).source));
+            return l;
+          },
+          "The file or record of each sample, '' where it is not known.")
+      .def(
+          "set_sources",
+          [](Batch& b, const std::vector<std::string>& names) {
+            if (static_cast<int>(names.size()) != b.size())
+              bad_argument("set_sources() got {} names for a batch of {} samples", names.size(), b.size());
+            for (int i = 0; i < b.size(); ++i) b.sample(i).source = names[i];
+          },
+          nb::arg("names"), "Names the samples, for errors of a pipeline that is fed with them.")
       .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
       .def("ndim", &Batch::ndim)
       .def_prop_ro("batch_size", &Batch::size)
@@ -372,47 +415,66 @@ void bind_containers(nb::module_& m) {
       .def("is_dense_tensor", &Batch::is_dense_tensor)
       .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have one shape.")
       .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError where the samples differ in shape.")
-      .def("as_array", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); },
-           "The batch as one NumPy array; TypeError where the samples differ in shape.")
+      .def(
+          "as_array", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); },
+          "The batch as one NumPy array; TypeError where the samples differ in shape.")
       .def("numpy", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); })
       .def("torch", [](const Batch& b) { return nb::steal(torch_from_tensor(b.as_tensor())); })
-      .def("as_cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
-      .def("cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
+      .def(
+          "as_cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
+      .def(
+          "cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
       .def("gpu", &on_gpu<Batch>, nb::arg("device_id") = 0,
            "The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU.")
-      .def_prop_ro("device", [](const Batch& b) { return name_of(place_of(b)); }, "'cpu', 'gpu:0', ...")
-      .def_prop_ro("device_type", [](const Batch& b) { return device_kind(place_of(b)); }, "'cpu' or 'gpu'.")
-      .def("device_id", [](const Batch& b) { return device_number(place_of(b)); },
-           "The number of the GPU; None on the host.")
-      .def_prop_ro("stream", [](const Batch& b) { return stream_number(place_of(b), b.stream); },
-                   "The handle of the stream that the memory was written on; None where there is none.")
+      .def_prop_ro(
+          "device", [](const Batch& b) { return name_of(place_of(b)); }, "'cpu', 'gpu:0', ...")
+      .def_prop_ro(
+          "device_type", [](const Batch& b) { return device_kind(place_of(b)); }, "'cpu' or 'gpu'.")
+      .def(
+          "device_id", [](const Batch& b) { return device_number(place_of(b)); },
+          "The number of the GPU; None on the host.")
+      .def_prop_ro(
+          "stream", [](const Batch& b) { return stream_number(place_of(b), b.stream); },
+          "The handle of the stream that the memory was written on; None where there is none.")
       .def("as_reshaped_tensor", &reshaped, nb::arg("shape"))
-      .def("__array__", [](const Batch& b, nb::handle dtype, nb::handle copy) {
-             return numpy_array(b.as_tensor(), dtype, copy);
-           }, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def_prop_ro("__array_interface__", [](const Batch& b) {
-             if (!b.is_dense_tensor()) throw nb::attribute_error("the samples do not lie one after the other in memory");
-             return array_interface(b.as_tensor());
-           })
-      .def_prop_ro("__cuda_array_interface__", [](const Batch& b) {
-             if (!b.is_dense_tensor()) throw nb::attribute_error("the samples do not lie one after the other in memory");
-             return cuda_array_interface(b.as_tensor());
-           })
-      .def("__dlpack__", [](const Batch& b, nb::handle stream, nb::handle max_version, nb::handle device,
-                            nb::handle copy) {
-             return export_dlpack(b.as_tensor(), stream, max_version, device, copy);
-           }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
-           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
+      .def(
+          "__array__",
+          [](const Batch& b, nb::handle dtype, nb::handle copy) { return numpy_array(b.as_tensor(), dtype, copy); },
+          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def_prop_ro("__array_interface__",
+                   [](const Batch& b) {
+                     if (!b.is_dense_tensor())
+                       throw nb::attribute_error("the samples do not lie one after the other in memory");
+                     return array_interface(b.as_tensor());
+                   })
+      .def_prop_ro("__cuda_array_interface__",
+                   [](const Batch& b) {
+                     if (!b.is_dense_tensor())
+                       throw nb::attribute_error("the samples do not lie one after the other in memory");
+                     return cuda_array_interface(b.as_tensor());
+                   })
+      .def(
+          "__dlpack__",
+          [](const Batch& b, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
+            return export_dlpack(b.as_tensor(), stream, max_version, device, copy);
+          },
+          nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+          nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Batch& b) { return dlpack_device(b.device()); })
       .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); })
-      .def("copy_to_external", [](const Batch& b, nb::handle to, nb::handle stream, bool non_blocking, bool) {
-             copy_out(b.as_tensor(), to, stream, non_blocking);
-           }, nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
-           nb::arg("use_copy_kernel") = false,
-           "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer). On a GPU the copy "
-           "is enqueued on cuda_stream and waited for unless non_blocking.")
-      .def_static("from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
-                  nb::arg("list_of_objects"), nb::arg("layout") = "")
+      .def(
+          "copy_to_external",
+          [](const Batch& b, nb::handle to, nb::handle stream, bool non_blocking, bool) {
+            copy_out(b.as_tensor(), to, stream, non_blocking);
+          },
+          nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
+          nb::arg("use_copy_kernel") = false,
+          "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer). On a GPU the "
+          "copy "
+          "is enqueued on cuda_stream and waited for unless non_blocking.")
+      .def_static(
+          "from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
+          nb::arg("list_of_objects"), nb::arg("layout") = "")
       .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })
       .def("__repr__", &sample_text);
 

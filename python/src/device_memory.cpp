@@ -7,7 +7,9 @@ namespace penstock::python {
 namespace {
 
 // CUDA's null handle, which frameworks write for the legacy default stream.
-uintptr_t handle_number(StreamHandle stream) { return stream == kLegacyStream ? 0 : reinterpret_cast<uintptr_t>(stream); }
+uintptr_t handle_number(StreamHandle stream) {
+  return stream == kLegacyStream ? 0 : reinterpret_cast<uintptr_t>(stream);
+}
 
 class PythonDeviceMemory final : public MemoryResource {
  public:
@@ -19,9 +21,11 @@ class PythonDeviceMemory final : public MemoryResource {
     try {
       address = nb::cast<uintptr_t>(function(allocate_)(bytes, static_cast<int>(device_.id), handle_number(stream)));
     } catch (const nb::python_error& e) {
-      fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}: {}", bytes, name_of(device_), e.what());
+      fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}: {}", bytes, name_of(device_),
+           e.what());
     }
-    if (!address) fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}", bytes, name_of(device_));
+    if (!address)
+      fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}", bytes, name_of(device_));
     return reinterpret_cast<void*>(address);
   }
   void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
@@ -46,18 +50,23 @@ class PythonDeviceMemory final : public MemoryResource {
 }  // namespace
 
 void bind_device_memory(nb::module_& m) {
-  m.def("set_device_allocator", [](nb::object allocate, nb::object free, nb::object device) {
-    const int most = device.is_none() ? runtime_of(0).device_count() : nb::cast<int>(device) + 1;
-    for (int d = device.is_none() ? 0 : most - 1; d < most; ++d) {
-      std::shared_ptr<MemoryResource> memory;
-      const Device gpu{DeviceKind::gpu, static_cast<int16_t>(d)};
-      if (!allocate.is_none()) memory = std::make_shared<PythonDeviceMemory>(allocate, free, gpu);
-      runtime_of(d).set_memory(d, std::move(memory));
-    }
-  }, nb::arg("allocate") = nb::none(), nb::arg("free") = nb::none(), nb::arg("device") = nb::none(),
-  "Takes a GPU's memory (all GPUs': device=None) from allocate(nbytes, device, stream) -> address and gives it back with "
-  "free(address, nbytes, device, stream). Addresses are multiples of 256; streams are CUDA handles. Without functions: "
-  "Penstock's own pool again. They may be called on any thread.");
+  m.def(
+      "set_device_allocator",
+      [](nb::object allocate, nb::object free, nb::object device) {
+        const int most = device.is_none() ? runtime_of(0).device_count() : nb::cast<int>(device) + 1;
+        for (int d = device.is_none() ? 0 : most - 1; d < most; ++d) {
+          std::shared_ptr<MemoryResource> memory;
+          const Device gpu{DeviceKind::gpu, static_cast<int16_t>(d)};
+          if (!allocate.is_none()) memory = std::make_shared<PythonDeviceMemory>(allocate, free, gpu);
+          runtime_of(d).set_memory(d, std::move(memory));
+        }
+      },
+      nb::arg("allocate") = nb::none(), nb::arg("free") = nb::none(), nb::arg("device") = nb::none(),
+      "Takes a GPU's memory (all GPUs': device=None) from allocate(nbytes, device, stream) -> address and gives it "
+      "back with "
+      "free(address, nbytes, device, stream). Addresses are multiples of 256; streams are CUDA handles. Without "
+      "functions: "
+      "Penstock's own pool again. They may be called on any thread.");
 }
 
 }  // namespace penstock::python

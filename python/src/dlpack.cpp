@@ -50,7 +50,8 @@ StreamHandle current_stream(Kind kind, int gpu) {
   if (kind == Kind::torch) {
     void* stream = nullptr;
     if (const auto* api = torch_exchange(); api && api->current_work_stream) {
-      if (api->current_work_stream(kDLCUDA, gpu, &stream) == 0) return stream_of_number(reinterpret_cast<uintptr_t>(stream));
+      if (api->current_work_stream(kDLCUDA, gpu, &stream) == 0)
+        return stream_of_number(reinterpret_cast<uintptr_t>(stream));
       PyErr_Clear();
       return nullptr;
     }
@@ -58,7 +59,8 @@ StreamHandle current_stream(Kind kind, int gpu) {
     return stream_of_number(nb::cast<uintptr_t>(now.attr("cuda_stream")));
   }
   if (kind == Kind::cupy)
-    return stream_of_number(nb::cast<uintptr_t>(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")));
+    return stream_of_number(
+        nb::cast<uintptr_t>(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr")));
   return nullptr;
 }
 
@@ -126,8 +128,8 @@ Tensor tensor_from_dlpack(PyObject* object, Where where) {
     t.stream = t.device.kind == DeviceKind::gpu ? ours : nullptr;
     return t;
   }
-  // The producer's own order of freeing is not known: its memory is held until our stream is done with it. What comes as a
-  // capsule was made for the legacy default stream.
+  // The producer's own order of freeing is not known: its memory is held until our stream is done with it. What comes
+  // as a capsule was made for the legacy default stream.
   t.stream = ours ? ours : kLegacyStream;
   t.owner = owner_until_done(std::move(t.owner), t.device.id, t.stream);
   return t;
@@ -158,7 +160,8 @@ PyObject* torch_from_tensor(Tensor tensor, StreamHandle torchs) {
   }
   if (const auto* api = torch_exchange(); api && api->managed_tensor_to_py_object_no_sync) {
     void* result = nullptr;
-    if (api->managed_tensor_to_py_object_no_sync(managed_tensor<DLManagedTensorVersioned>(std::move(tensor)), &result) != 0)
+    if (api->managed_tensor_to_py_object_no_sync(managed_tensor<DLManagedTensorVersioned>(std::move(tensor)),
+                                                 &result) != 0)
       throw nb::python_error();
     return static_cast<PyObject*>(result);
   }

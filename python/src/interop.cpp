@@ -74,7 +74,8 @@ Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
   t.view.strides = dense_strides(t.view.shape);
   if (d.contains("strides") && !d["strides"].is_none()) {
     nb::tuple strides = nb::cast<nb::tuple>(d["strides"]);
-    if (static_cast<int>(strides.size()) != t.view.shape.size()) bad_type("an array interface whose strides do not fit its shape");
+    if (static_cast<int>(strides.size()) != t.view.shape.size())
+      bad_type("an array interface whose strides do not fit its shape");
     for (int i = 0; i < t.view.shape.size(); ++i) {
       const int64_t bytes = nb::cast<int64_t>(strides[i]), size = static_cast<int64_t>(size_of(t.view.dtype));
       if (bytes % size != 0) bad_type("strides that split elements are not supported");
@@ -373,11 +374,13 @@ Errors& errors() {
 }
 
 nb::str readable(std::string_view text) {
-  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
 }
 
 static void set_error(PyObject* type, std::string_view text) {
-  if (const nb::str message = readable(text); message.is_valid()) PyErr_SetObject(type, message.ptr());  // else: no memory, which is the error
+  if (const nb::str message = readable(text); message.is_valid())
+    PyErr_SetObject(type, message.ptr());  // else: no memory, which is the error
 }
 
 void set_python_error() noexcept {

@@ -13,7 +13,21 @@ namespace nb = nanobind;
 
 namespace penstock::python {
 
-enum class Kind : uint8_t { numpy, torch, cupy, pillow, tensor, batch, node, bytes, sequence, number, text, none, other };
+enum class Kind : uint8_t {
+  numpy,
+  torch,
+  cupy,
+  pillow,
+  tensor,
+  batch,
+  node,
+  bytes,
+  sequence,
+  number,
+  text,
+  none,
+  other
+};
 Kind kind_of(PyObject* object);
 void set_node_type(nb::handle type);
 
@@ -28,7 +42,7 @@ enum class Where : bool { host, anywhere };
 void check_where(Device device, Where where);
 Tensor tensor_from(PyObject* object, Where where = Where::host);  // any kind but batch and node
 bool is_number_list(PyObject* sequence);               // [1, 2.5], [[1, 0], [0, 1]]: one array rather than a batch
-Tensor tensor_from_numbers(PyObject* object);          // numbers and (nested) lists of them: int32, int64, float32, bool
+Tensor tensor_from_numbers(PyObject* object);  // numbers and (nested) lists of them: int32, int64, float32, bool
 Batch batch_from_sequence(PyObject* sequence, Where where = Where::host);  // one sample an item
 Batch batch_from(PyObject* object, Where where = Where::host);  // a batch, a list of samples, or a single sample
 PyObject* to_python(Tensor tensor, Kind like);         // new reference

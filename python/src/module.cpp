@@ -5,7 +5,8 @@
 NB_MODULE(_core, m) {
   using namespace penstock::python;
   auto error = [&](const char* name, PyObject* base, const char* doc) {
-    nb::object type = nb::steal(PyErr_NewExceptionWithDoc((std::string("penstock.") + name).c_str(), doc, base, nullptr));
+    nb::object type =
+        nb::steal(PyErr_NewExceptionWithDoc((std::string("penstock.") + name).c_str(), doc, base, nullptr));
     m.attr(name) = type;
     return type;
   };

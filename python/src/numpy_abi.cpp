@@ -6,7 +6,8 @@
 namespace penstock::python {
 namespace {
 
-using NewArray = PyObject* (*)(PyTypeObject*, int, const Py_ssize_t*, int, const Py_ssize_t*, void*, int, int, PyObject*);
+using NewArray = PyObject* (*)(PyTypeObject*, int, const Py_ssize_t*, int, const Py_ssize_t*, void*, int, int,
+                               PyObject*);
 using SetBase = int (*)(PyObject*, PyObject*);
 
 PyTypeObject* array_type = nullptr;

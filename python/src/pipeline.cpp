@@ -31,8 +31,8 @@ void add_argument(Node& to, const std::string& name, nb::handle value) {
   }
 }
 
-int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict arguments, const std::string& name, int64_t seed,
-             const std::string& user_line, int outputs, nb::list types, const std::string& device) {
+int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict arguments, const std::string& name,
+             int64_t seed, const std::string& user_line, int outputs, nb::list types, const std::string& device) {
   Node n;
   n.region = g.current_region();
   n.op = op, n.name = name, n.seed = seed, n.user_line = user_line, n.outputs = outputs, n.device = device;
@@ -44,7 +44,8 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
       nb::tuple x = nb::cast<nb::tuple>(t);
       n.types.push_back({static_cast<DType>(nb::cast<int>(x[0])), nb::cast<int>(x[1]), nb::cast<std::string>(x[2])});
     }
-    if (op == "constant" && n.inputs.empty() && n.per_sample.empty()) n.region = 0;  // the same in every trip and branch
+    if (op == "constant" && n.inputs.empty() && n.per_sample.empty())
+      n.region = 0;  // the same in every trip and branch
   } catch (Error& e) {
     if (e.op.empty()) e.op = op;
     e.user_line = user_line;
@@ -65,8 +66,9 @@ std::vector<std::string> texts_of(nb::list texts) {
   return list;
 }
 
-int add_loop(Graph& g, nb::object count, nb::list first, nb::list arguments, nb::object trips, nb::object test, nb::list next,
-             int outer, int inner, nb::list variables, int64_t most_trips, const std::string& user_line) {
+int add_loop(Graph& g, nb::object count, nb::list first, nb::list arguments, nb::object trips, nb::object test,
+             nb::list next, int outer, int inner, nb::list variables, int64_t most_trips,
+             const std::string& user_line) {
   Node n;
   n.counted = !count.is_none();
   if (n.counted) n.inputs.push_back(nb::cast<const NodeRef&>(count).value());
@@ -149,7 +151,8 @@ struct Origins {
 nb::tuple batches_of(PipelineOutput out) {
   nb::list batches;
   for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
-  return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin)}, nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
+  return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin)},
+                        nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
 }
 
 nb::dict dict_of(const PipelineStatistics& s) {
@@ -175,7 +178,8 @@ nb::dict dict_of(const PipelineStatistics& s) {
   return d;
 }
 
-template <class E> E one_of(const std::string& what, const std::string& given, std::initializer_list<const char*> names) {
+template <class E>
+E one_of(const std::string& what, const std::string& given, std::initializer_list<const char*> names) {
   int i = 0;
   for (const char* n : names) {
     if (given == n) return static_cast<E>(i);
@@ -218,26 +222,26 @@ void bind_pipeline(nb::module_& m) {
       .def("end_region", &Graph::end_region)
       .def("current_region", &Graph::current_region)
       .def("region_of", [](const Graph& g, const NodeRef& r) { return g.node(r.node).region; })
-      .def("add_branch", [](Graph& g, const NodeRef& condition, int then_region, int else_region, nb::list then,
-                            nb::list otherwise, nb::list variables, const std::string& user_line) {
+      .def("add_branch",
+           [](Graph& g, const NodeRef& condition, int then_region, int else_region, nb::list then, nb::list otherwise,
+              nb::list variables, const std::string& user_line) {
              return g.add_branch(condition.value(), then_region, else_region, values_of(then), values_of(otherwise),
                                  texts_of(variables), user_line);
            })
-      .def("add_argument", [](Graph& g, const NodeRef& first, const std::string& user_line) {
-             return g.add_argument(first.value(), user_line);
-           })
-      .def("add_trip", [](Graph& g, int dtype, const std::string& user_line) {
-             return g.add_trip(static_cast<DType>(dtype), user_line);
-           })
+      .def("add_argument", [](Graph& g, const NodeRef& first,
+                              const std::string& user_line) { return g.add_argument(first.value(), user_line); })
+      .def("add_trip", [](Graph& g, int dtype,
+                          const std::string& user_line) { return g.add_trip(static_cast<DType>(dtype), user_line); })
       .def("add_unset", &Graph::add_unset)
-      .def("add_loop", &add_loop, nb::arg("count").none(), nb::arg("first"), nb::arg("arguments"), nb::arg("trips").none(),
-           nb::arg("test").none(), nb::arg("next"), nb::arg("outer"), nb::arg("inner"), nb::arg("variables"),
-           nb::arg("most_trips"), nb::arg("user_line"))
+      .def("add_loop", &add_loop, nb::arg("count").none(), nb::arg("first"), nb::arg("arguments"),
+           nb::arg("trips").none(), nb::arg("test").none(), nb::arg("next"), nb::arg("outer"), nb::arg("inner"),
+           nb::arg("variables"), nb::arg("most_trips"), nb::arg("user_line"))
       .def("add_change", &add_change)
       .def("domain_of", [](const Graph& g, const NodeRef& r) { return g.domain_of({r.node, r.output}); })
       .def("on_gpu", [](const Graph& g, const NodeRef& r) { return g.on_gpu(r.value()); })
       .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
-      .def("type_of", [](const Graph& g, const NodeRef& r) {
+      .def("type_of",
+           [](const Graph& g, const NodeRef& r) {
              const ValueType& t = g.type({r.node, r.output});
              return nb::make_tuple(static_cast<int>(t.dtype), t.ndim, t.layout.str());
            })
@@ -247,11 +251,14 @@ void bind_pipeline(nb::module_& m) {
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
       .def("set_seed", &Graph::set_seed)
-      .def("set_outputs", [](Graph& g, nb::list outputs, bool mixed) {
-             std::vector<ValueRef> refs;
-             for (nb::handle o : outputs) refs.push_back(nb::cast<const NodeRef&>(o).value());
-             g.set_outputs(std::move(refs), mixed);
-           }, nb::arg("outputs"), nb::arg("mixed") = true)
+      .def(
+          "set_outputs",
+          [](Graph& g, nb::list outputs, bool mixed) {
+            std::vector<ValueRef> refs;
+            for (nb::handle o : outputs) refs.push_back(nb::cast<const NodeRef&>(o).value());
+            g.set_outputs(std::move(refs), mixed);
+          },
+          nb::arg("outputs"), nb::arg("mixed") = true)
       .def("text", &Graph::text)
       .def("to_json", &Graph::to_json)
       .def_static("from_json", &Graph::from_json);
@@ -318,7 +325,8 @@ void bind_pipeline(nb::module_& m) {
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def("left_out", [](P& p) {
              nb::list l;
-             for (const LeftOut& x : p.get().left_out()) l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message)));
+             for (const LeftOut& x : p.get().left_out())
+               l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message)));
              return l;
            })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })

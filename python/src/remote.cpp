@@ -23,13 +23,15 @@ class PythonClient final : public RemoteClient {
     return stamp_of(asked("head", url));
   }
 
-  RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit, const RemoteStamp* known) override {
+  RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit,
+                   const RemoteStamp* known) override {
     nb::gil_scoped_acquire gil;
     nb::object version = known ? nb::object(nb::make_tuple(known->bytes, known->modified_ns, known->tag)) : nb::none();
     const nb::tuple answer = asked("get", url, offset, length, limit, version);
     RemoteObject object;
     object.stamp = stamp_of(answer);
-    const auto bytes = nb::cast<nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(nb::object(answer[4]));
+    const auto bytes =
+        nb::cast<nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(nb::object(answer[4]));
     constexpr size_t kLarge = 1 << 20;  // copying takes longer than waiting for the GIL again
     std::optional<nb::gil_scoped_release> release;
     if (bytes.size() > kLarge) release.emplace();
@@ -42,7 +44,8 @@ class PythonClient final : public RemoteClient {
     const nb::tuple answer = asked("list", url);
     std::vector<RemoteEntry> found;
     for (nb::handle e : answer[1])
-      found.push_back({nb::cast<std::string>(e[0]), {nb::cast<int64_t>(e[1]), nb::cast<int64_t>(e[2]), nb::cast<std::string>(e[3])}});
+      found.push_back({nb::cast<std::string>(e[0]),
+                       {nb::cast<int64_t>(e[1]), nb::cast<int64_t>(e[2]), nb::cast<std::string>(e[3])}});
     return found;
   }
 
@@ -86,11 +89,11 @@ class PythonClient final : public RemoteClient {
 }  // namespace
 
 void bind_remote(nb::module_& m) {
-  m.def("remote_configure", [](int connections, int tries, int64_t first_pause_ms, int64_t read_ahead, const std::string& cache,
-                               int64_t cache_limit, bool cache_check) {
+  m.def("remote_configure", [](int connections, int tries, int64_t first_pause_ms, int64_t read_ahead,
+                               const std::string& cache, int64_t cache_limit, bool cache_check) {
     nb::gil_scoped_release release;  // its threads may wait for the GIL with a request
-    RemoteStorage::instance().configure({connections, tries, std::chrono::milliseconds(first_pause_ms), read_ahead, cache,
-                                         cache_limit, cache_check});
+    RemoteStorage::instance().configure(
+        {connections, tries, std::chrono::milliseconds(first_pause_ms), read_ahead, cache, cache_limit, cache_check});
   });
   m.def("remote_counts", [] {
     const RemoteCounts c = RemoteStorage::instance().counts();
@@ -105,7 +108,8 @@ void bind_remote(nb::module_& m) {
   });
   m.def("default_cache_folder", [] { return cache_folder(); });
   RemoteStorage::instance().set_client(std::make_shared<PythonClient>());
-  nb::module_::import_("atexit").attr("register")(m.attr("remote_close"));  // its threads must not meet a dead interpreter
+  nb::module_::import_("atexit").attr("register")(
+      m.attr("remote_close"));  // its threads must not meet a dead interpreter
 }
 
 }  // namespace penstock::python

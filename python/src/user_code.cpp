@@ -33,7 +33,8 @@ namespace {
 // A Python object that C++ threads call.
 class UserCode {
  public:
-  UserCode(nb::object object, std::shared_ptr<RaisedErrors> errors) : object_(std::move(object)), errors_(std::move(errors)) {}
+  UserCode(nb::object object, std::shared_ptr<RaisedErrors> errors)
+      : object_(std::move(object)), errors_(std::move(errors)) {}
   UserCode(const UserCode&) = delete;
   UserCode& operator=(const UserCode&) = delete;
   ~UserCode() {
@@ -101,7 +102,8 @@ class PythonFeed final : public ExternalFeed {
 
 class PythonCallback final : public Callback {
  public:
-  PythonCallback(nb::object function, std::shared_ptr<RaisedErrors> errors) : function_(std::move(function), std::move(errors)) {}
+  PythonCallback(nb::object function, std::shared_ptr<RaisedErrors> errors)
+      : function_(std::move(function), std::move(errors)) {}
   std::vector<Batch> call(const CallRequest& r, std::vector<SampleError>& bad) override {
     return function_.run([&](nb::object& o) {
       nb::list inputs, origins;

@@ -14,8 +14,8 @@ namespace nb = nanobind;
 
 namespace penstock::python {
 
-// While this thread is in the user's code. Python's garbage collector may find a pipeline there that nobody uses any more,
-// maybe the very one whose thread this is.
+// While this thread is in the user's code. Python's garbage collector may find a pipeline there that nobody uses any
+// more, maybe the very one whose thread this is.
 struct InsideUserCode {
   static thread_local int depth;
   InsideUserCode() { ++depth; }

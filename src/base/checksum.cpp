@@ -37,8 +37,8 @@ constexpr Tables make_tables() {
 constexpr Tables kTables = make_tables();
 
 #if defined(__x86_64__)
-// The instruction takes three cycles and one can begin in each: three parts of kPart bytes side by side, put together by
-// what kPart zero bytes do to a sum, which is linear: a table for each of its bytes.
+// The instruction takes three cycles and one can begin in each: three parts of kPart bytes side by side, put together
+// by what kPart zero bytes do to a sum, which is linear: a table for each of its bytes.
 constexpr size_t kPart = 1024;
 using ShiftTable = std::array<std::array<uint32_t, 256>, 4>;
 constexpr ShiftTable make_shift() {
@@ -72,7 +72,8 @@ __attribute__((target("sse4.2"))) uint32_t crc32c_sse42(std::span<const uint8_t>
       second = _mm_crc32_u64(second, load64(p + kPart + i));
       third = _mm_crc32_u64(third, load64(p + 2 * kPart + i));
     }
-    sum = behind_part(behind_part(static_cast<uint32_t>(sum)) ^ static_cast<uint32_t>(second)) ^ static_cast<uint32_t>(third);
+    sum = behind_part(behind_part(static_cast<uint32_t>(sum)) ^ static_cast<uint32_t>(second)) ^
+          static_cast<uint32_t>(third);
   }
   for (; n >= 8; p += 8, n -= 8) sum = _mm_crc32_u64(sum, load64(p));
   auto low = static_cast<uint32_t>(sum);

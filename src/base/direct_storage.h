@@ -12,8 +12,9 @@ namespace penstock {
 class DirectFile {
  public:
   virtual ~DirectFile() = default;
-  // Reads `bytes` at `offset` of the file to `memory + at`, `memory` being where a block of device memory begins. The bytes are
-  // there when it returns. Gives how many there were, fewer where the file ends; or -1 where it is refused, then `why` says so.
+  // Reads `bytes` at `offset` of the file to `memory + at`, `memory` being where a block of device memory begins. The
+  // bytes are there when it returns. Gives how many there were, fewer where the file ends; or -1 where it is refused,
+  // then `why` says so.
   virtual int64_t read(void* memory, int64_t at, int64_t bytes, int64_t offset, std::string& why) const = 0;
 };
 

@@ -10,7 +10,8 @@ std::string Error::full_message() const {
   std::string text;
   if (!op.empty()) text += "[" + op + "] ";
   text += what();
-  if (!source.empty()) text += (source.starts_with("sample ") ? " (" : " (file: ") + source + ")";  // not all come from files
+  if (!source.empty())
+    text += (source.starts_with("sample ") ? " (" : " (file: ") + source + ")";  // not all come from files
   if (!user_line.empty()) text += "\n  at " + user_line;
   return text;
 }

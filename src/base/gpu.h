@@ -72,7 +72,7 @@ struct BatchStageCall {
   std::function<SampleContext(int)> context;              // of sample i; `node` is replaced by each node's id
   std::span<const Batch> inputs;                          // on the device
   std::shared_ptr<MemoryResource> memory;                 // of the outputs; allocated and, later, freed on `stream`
-  std::span<const char> in_place;                         // samples whose output takes the memory of their first input; or none
+  std::span<const char> in_place;  // samples whose output takes the memory of their first input; or none
 };
 struct SampleError {
   int sample = 0;
@@ -87,8 +87,9 @@ class BatchStageRunner {
  public:
   virtual ~BatchStageRunner() = default;
   virtual const StageProgram& program() const = 0;
-  // The same stage with other arguments bound, sharing what was compiled: a pipeline makes one for each iteration, several
-  // at once. Null where `program` has another structure (operators, types, layouts); the caller then makes a new stage.
+  // The same stage with other arguments bound, sharing what was compiled: a pipeline makes one for each iteration,
+  // several at once. Null where `program` has another structure (operators, types, layouts); the caller then makes a
+  // new stage.
   virtual std::unique_ptr<BatchStageRunner> rebound(const StageProgram&) const { return nullptr; }
   // Enqueues the stage; several threads may at once. outputs[k]: first StageProgram::outputs, on the device; then
   // StageProgram::sizes, on the host; then StageProgram::more, on the device.
@@ -100,10 +101,10 @@ class BatchStageRunner {
 struct DeviceDecode {
   std::span<const uint8_t> file;
   const ImageInfo* info = nullptr;
-  void* pixels = nullptr;         // height * width * channels of the params' type, uint8; of `region` where one is given
+  void* pixels = nullptr;  // height * width * channels of the params' type, uint8; of `region` where one is given
   std::optional<Error> error;
-  // What is wanted of the picture, in its coordinates after orientation; height 0: all of it. Only for decoders that take
-  // regions.
+  // What is wanted of the picture, in its coordinates after orientation; height 0: all of it. Only for decoders that
+  // take regions.
   struct {
     int64_t y = 0, x = 0, height = 0, width = 0;
   } region = {};
@@ -125,8 +126,8 @@ class BatchDecoder {
  public:
   virtual ~BatchDecoder() = default;
   virtual const char* name() const = 0;
-  // Why it does not take this file (the caller decodes it on the CPU); empty: it does. Then `header`, where given, may keep what
-  // it has read, for decode(). Thread-safe.
+  // Why it does not take this file (the caller decodes it on the CPU); empty: it does. Then `header`, where given, may
+  // keep what it has read, for decode(). Thread-safe.
   virtual std::string declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params,
                                std::shared_ptr<const void>* header) const = 0;
   virtual int best_group() const = 0;  // images that keep it full
@@ -134,9 +135,10 @@ class BatchDecoder {
   virtual bool takes_regions() const { return false; }
   // About as many bytes of the device as decode() will take for this image besides its pixels.
   virtual size_t device_bytes(const DeviceDecode&) const { return 0; }
-  // Decodes on the stream: after what is on it, before what comes next. May wait on the host for its engine; one call at a
-  // time. The files must live until `stream` has passed; files that lie close together in one piece of pinned memory go up
-  // in one copy. What is returned (null: all errors are known already) outlives neither the decoder nor `images`' files.
+  // Decodes on the stream: after what is on it, before what comes next. May wait on the host for its engine; one call
+  // at a time. The files must live until `stream` has passed; files that lie close together in one piece of pinned
+  // memory go up in one copy. What is returned (null: all errors are known already) outlives neither the decoder nor
+  // `images`' files.
   virtual std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                                   StreamHandle stream) = 0;
 };
@@ -149,8 +151,8 @@ class GpuBackend {
   virtual std::string kernel_compiler() const = 0;
   virtual DeviceRuntime& runtime() = 0;     // only where why_not() is empty, as is all below
   virtual std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) = 0;
-  // Whether the whole operator runs on the device, as a stage of that one node; else the caller moves its inputs to the host
-  // and its outputs back.
+  // Whether the whole operator runs on the device, as a stage of that one node; else the caller moves its inputs to the
+  // host and its outputs back.
   virtual bool runs_whole(const std::string& op) const = 0;
   // Null where the machine has no such engine; then `why` says so.
   virtual std::unique_ptr<BatchDecoder> make_decoder(int device, DecodeEngine engine, std::string& why) = 0;

@@ -25,7 +25,8 @@ inline nlohmann::json parse_json(const std::string& text) {
 
 // A whole number in [least, most]; nlohmann::json by itself would convert 1.5, true and 2^40 to an int silently.
 template <class T> T whole_number(const nlohmann::json& j, T least, T most, const char* what) {
-  const bool fits = j.is_number_unsigned() ? std::cmp_less_equal(j.get<uint64_t>(), most) && std::cmp_greater_equal(j.get<uint64_t>(), least)
+  const bool fits = j.is_number_unsigned() ? std::cmp_less_equal(j.get<uint64_t>(), most) &&
+                                                 std::cmp_greater_equal(j.get<uint64_t>(), least)
                                            : j.is_number_integer() && std::cmp_less_equal(j.get<int64_t>(), most) &&
                                                  std::cmp_greater_equal(j.get<int64_t>(), least);
   if (!fits) bad_argument("{} must be a whole number from {} to {}", what, least, most);

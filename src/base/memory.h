@@ -27,9 +27,9 @@ class MemoryResource {
 
 // Plain aligned host memory.
 MemoryResource& system_memory();
-// Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults; as many bytes as were
-// in use at most, or 32 MB, the latest ones.
-// trim() gives everything idle back. bytes_held() counts blocks in use and idle.
+// Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults; as many bytes as
+// were in use at most, or 32 MB, the latest ones. trim() gives everything idle back. bytes_held() counts blocks in use
+// and idle.
 class HostPool final : public MemoryResource {
  public:
   explicit HostPool(MemoryResource& upstream = system_memory());

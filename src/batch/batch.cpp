@@ -131,7 +131,8 @@ bool Batch::is_dense_tensor() const {
     return a.owner_before(b) || b.owner_before(a);
   };
   for (size_t i = 0; i < samples_.size(); ++i)  // memory of several owners may lie side by side by chance
-    if ((!block && others(samples_[i].owner, samples_[0].owner)) || !samples_[i].strides.empty() || samples_[i].data != static_cast<char*>(samples_[0].data) + i * step)
+    if ((!block && others(samples_[i].owner, samples_[0].owner)) || !samples_[i].strides.empty() ||
+        samples_[i].data != static_cast<char*>(samples_[0].data) + i * step)
       return false;
   return true;
 }

@@ -87,8 +87,8 @@ class Batch {
   std::shared_ptr<void> block;  // owner of the common memory
   // On a GPU: the stream that the memory was written on and is freed on; null where nobody need wait for one.
   StreamHandle stream = nullptr;
-  // What everybody who is not on that stream must wait for, the host above all; null where all is written, or where work
-  // on `stream` has just been enqueued. batch/transfer.h does the waiting.
+  // What everybody who is not on that stream must wait for, the host above all; null where all is written, or where
+  // work on `stream` has just been enqueued. batch/transfer.h does the waiting.
   std::shared_ptr<DeviceEvent> ready;
 
  private:

@@ -40,8 +40,9 @@ Device device_of(const DLTensor& d) {
         bad_type("a DLPack tensor on the device number {}", d.device.device_id);
       return {DeviceKind::gpu, static_cast<int16_t>(d.device.device_id)};
     default:
-      bad_type("the tensor lives on another device (DLPack device type {}) than the CPU and CUDA's: copy it there first",
-               static_cast<int>(d.device.device_type));
+      bad_type(
+          "the tensor lives on another device (DLPack device type {}) than the CPU and CUDA's: copy it there first",
+          static_cast<int>(d.device.device_type));
   }
 }
 

@@ -71,14 +71,15 @@ std::vector<char> held_alone(const Batch& b) {
   for (size_t k = 1; k < places.size(); ++k) {
     const int before = places[k - 1].second, i = places[k].second;
     const auto bytes = static_cast<size_t>(b.shape(before).volume()) * size_of(b.dtype());
-    if (places[k].first < places[k - 1].first + bytes) alone[static_cast<size_t>(before)] = alone[static_cast<size_t>(i)] = 0;
+    if (places[k].first < places[k - 1].first + bytes)
+      alone[static_cast<size_t>(before)] = alone[static_cast<size_t>(i)] = 0;
   }
   std::atomic_thread_fence(std::memory_order_acquire);  // what others read before they let go has been read
   return alone;
 }
 
-void allocate_others(Batch& out, const Batch& from, std::span<const char> take, const std::shared_ptr<MemoryResource>& memory,
-                     StreamHandle stream) {
+void allocate_others(Batch& out, const Batch& from, std::span<const char> take,
+                     const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
   Batch fresh(out.dtype(), out.ndim(), out.layout(), static_cast<int>(std::count(take.begin(), take.end(), 0)));
   int k = 0;
   for (int i = 0; i < out.size(); ++i)

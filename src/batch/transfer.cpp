@@ -56,7 +56,8 @@ void gather(const Batch& from, const Placing& p, char* to) {
     const View v = from.view(static_cast<int>(i));
     const auto next = static_cast<size_t>(i) + 1;
     const size_t end = p.offset[i] + static_cast<size_t>(v.volume()) * size_of(v.dtype);
-    if (const size_t begins = next < p.offset.size() ? p.offset[next] : p.bytes; begins > end) std::memset(to + end, 0, begins - end);
+    if (const size_t begins = next < p.offset.size() ? p.offset[next] : p.bytes; begins > end)
+      std::memset(to + end, 0, begins - end);
     if (v.volume() == 0) return;
     if (v.dense()) std::memcpy(to + p.offset[i], v.data, static_cast<size_t>(v.volume()) * size_of(v.dtype));
     else copy_strided(v, {to + p.offset[i], v.dtype, v.layout, v.shape, dense_strides(v.shape)});
@@ -140,8 +141,8 @@ Batch batch_of(const Tensor& t) {
   return b;
 }
 
-// Lets go of what it is given, on a thread of its own: notify's function may not call a GPU's library or wait for Python's
-// lock, and what is let go of may do both.
+// Lets go of what it is given, on a thread of its own: notify's function may not call a GPU's library or wait for
+// Python's lock, and what is let go of may do both.
 class LetGo {
  public:
   void operator()(std::shared_ptr<void> owner) {
@@ -189,7 +190,8 @@ DeviceRuntime& runtime_of(int gpu) {
   GpuBackend& backend = gpu_backend();
   if (const std::string why = backend.why_not(); !why.empty()) bad_argument("no GPU can be used: {}", why);
   DeviceRuntime& rt = backend.runtime();
-  if (gpu < 0 || gpu >= rt.device_count()) bad_argument("there is no GPU {}: the machine has {}", gpu, rt.device_count());
+  if (gpu < 0 || gpu >= rt.device_count())
+    bad_argument("there is no GPU {}: the machine has {}", gpu, rt.device_count());
   return rt;
 }
 
@@ -211,7 +213,8 @@ void clear_behind(const Batch& b, int i) {
   const size_t n = static_cast<size_t>(b.shape(i).volume()) * size_of(b.dtype());
   if (i + 1 == b.size()) return;
   char* const end = static_cast<char*>(b.sample(i).data) + n;
-  if (char* const next = static_cast<char*>(b.sample(i + 1).data); next > end) std::memset(end, 0, static_cast<size_t>(next - end));
+  if (char* const next = static_cast<char*>(b.sample(i + 1).data); next > end)
+    std::memset(end, 0, static_cast<size_t>(next - end));
 }
 
 Tensor copy_to(const Tensor& from, Device to, StreamHandle stream) {
@@ -267,7 +270,8 @@ void order_before(const Tensor& t, StreamHandle stream) { order_before(t.device,
 
 namespace {
 
-// Owners of memory that is freed in the order of one stream and used on another one. They go together: one order for all.
+// Owners of memory that is freed in the order of one stream and used on another one. They go together: one order for
+// all.
 struct UsedOn {
   std::vector<std::shared_ptr<void>> owners;
   int gpu;
@@ -305,7 +309,8 @@ Batch taken_over(Batch b, StreamHandle stream) {
 }
 
 void used_on(const Batch& b, StreamHandle stream, const DeviceEvent& done) {
-  if (on_gpu(b.device()) && b.stream && b.stream != stream) runtime_of(b.device().id).wait(b.device().id, b.stream, done);
+  if (on_gpu(b.device()) && b.stream && b.stream != stream)
+    runtime_of(b.device().id).wait(b.device().id, b.stream, done);
 }
 
 std::shared_ptr<void> owner_used_on(std::shared_ptr<void> owner, int gpu, StreamHandle freed_on, StreamHandle used_on) {

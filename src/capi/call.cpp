@@ -147,8 +147,9 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
       CallPlace place;
       if (device_of(o.device_kind, o.device_id).kind == DeviceKind::gpu) place.gpu = o.device_id;
       place.stream = stream_of(o.stream);
-      give_batches(call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into, &place),
-                   outputs);
+      give_batches(
+          call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into, &place),
+          outputs);
     } catch (Error& e) {
       if (e.op.empty()) e.op = info.name;
       throw;

@@ -29,8 +29,9 @@ TEST(Cpp, CallsAreTyped) {
   EXPECT_EQ(fn::resize(images, {.size = {side, side}})[0].shape, (Shape{4, 4, 3}));
   EXPECT_EQ(fn::resize(images, {.size = {4.0, 5}})[0].shape, (Shape{4, 5, 3}));
   EXPECT_EQ(fn::resize(images, {.size = side})[0].shape, (Shape{4, 4, 3}));
-  EXPECT_EQ(fn::resize(images, {.interp_type = Interpolation::nearest, .antialias = false, .resize_shorter = 3})[1].shape,
-            (Shape{3, 4, 3}));
+  EXPECT_EQ(
+      fn::resize(images, {.interp_type = Interpolation::nearest, .antialias = false, .resize_shorter = 3})[1].shape,
+      (Shape{3, 4, 3}));
   const Batch f = fn::brightness_contrast(images, {.brightness = 2, .dtype = DType::float32});
   EXPECT_EQ(f[0].as<float>()[3], 42.0f);
   EXPECT_THROW(f[0].as<uint8_t>(), Error);
@@ -214,7 +215,8 @@ TEST(Cpp, AnArgumentMayAddAnOutput) {
   EXPECT_NE(std::string(penstock_last_error()).find("gives 2 outputs"), std::string::npos) << penstock_last_error();
 
   Graph graph;
-  const Value source = graph.add("external_source", {}, fn::ExternalSourceArguments{.layout = {"HWC"}}.list(), "images")[0];
+  const Value source =
+      graph.add("external_source", {}, fn::ExternalSourceArguments{.layout = {"HWC"}}.list(), "images")[0];
   const auto values = graph.add("resize", {source}, both);
   ASSERT_EQ(values.size(), 2u);
   Pipeline pipeline = Pipeline::load(Pipeline(graph, {values[1], values[0]}, {.batch_size = 2}).save());

@@ -38,8 +38,8 @@ penstock_status penstock_batch_from_dlpack(DLManagedTensorVersioned* const* tens
   return penstock_batch_from_dlpack_on(tensors, count, layout, nullptr, batch);
 }
 
-penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* tensors, size_t count, const char* layout,
-                                              void* stream, penstock_batch** batch) {
+penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* tensors, size_t count,
+                                              const char* layout, void* stream, penstock_batch** batch) {
   return guarded([&] {
     required(batch, "batch");
     required(tensors, "tensors");
@@ -63,7 +63,8 @@ penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* t
                  name_of(b.dtype()), b.ndim());
       }
       if (device != b.device())
-        bad_type("tensors[{}] lives on another device ({}) than the first ({})", i, name_of(device), name_of(b.device()));
+        bad_type("tensors[{}] lives on another device ({}) than the first ({})", i, name_of(device),
+                 name_of(b.device()));
       Batch::Sample& s = b.sample(static_cast<int>(i));
       owners.push_back(std::make_shared<Adopted>());
       s.data = v.data, s.shape = v.shape, s.owner = owners.back();

@@ -214,7 +214,8 @@ TEST(CapiGpu, FilesInMemoryAreDecodedThere) {
   const Batch here = pictures.cpu();
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(std::vector<uint8_t>(here[i].as<uint8_t>(), here[i].as<uint8_t>() + here[i].size()), images.bytes[i]);
-  const Batch corner = fn::decoders::image_crop(encoded, {.decoder = std::string("cpu"), .crop_w = 2.0, .crop_h = 3.0}, there).cpu();
+  const Batch corner =
+      fn::decoders::image_crop(encoded, {.decoder = std::string("cpu"), .crop_w = 2.0, .crop_h = 3.0}, there).cpu();
   EXPECT_EQ(corner[0].size(), 2 * 3 * 3);
   try {
     fn::decoders::image(encoded, {.decoder = std::string("none")}, there);

@@ -13,8 +13,8 @@ namespace {
 
 using namespace heif;
 
-// What is kept of a picture when all its rows and columns are extended by what the interpolation of chroma looks at, to even
-// edges, because chroma's samples stand between two.
+// What is kept of a picture when all its rows and columns are extended by what the interpolation of chroma looks at, to
+// even edges, because chroma's samples stand between two.
 Region padded(const Region& r, const Picture& p) {
   Region part;
   part.y = std::max<int64_t>(r.y - 2, 0) & ~1, part.x = std::max<int64_t>(r.x - 2, 0) & ~1;
@@ -28,11 +28,12 @@ void check_sizes(const Picture& p, int64_t max_pixels) {
   const CodedItem& tile = p.tiles[0];
   if (p.width > max_pixels / p.height || tile.width > max_pixels / tile.height ||
       tile.width * tile.height > 4 * max_pixels / static_cast<int64_t>(p.tiles.size()))
-    bad_data("HEIF: {} tiles of {} x {} for {} x {} pixels are more than the limit of {}", p.tiles.size(), tile.height, tile.width,
-             p.height, p.width, max_pixels);
+    bad_data("HEIF: {} tiles of {} x {} for {} x {} pixels are more than the limit of {}", p.tiles.size(), tile.height,
+             tile.width, p.height, p.width, max_pixels);
 }
 
-// What the coded data of an item says, wherever it says it. Larger than the boxes say it may be by what coders round up to.
+// What the coded data of an item says, wherever it says it. Larger than the boxes say it may be by what coders round up
+// to.
 CodedHeader header_of(Codec codec, const CodedItem& item, const std::vector<uint8_t>& coded) {
   CodedHeader first = read_configuration(codec, item.configuration);
   std::vector<CodedHeader> all = headers_within(codec, item.configuration, coded);
@@ -41,8 +42,10 @@ CodedHeader header_of(Codec codec, const CodedItem& item, const std::vector<uint
   all.push_back(first);
   for (const CodedHeader& h : all) {
     if (h.width < item.width || h.height < item.height || h.width >= item.width + 64 || h.height >= item.height + 64)
-      bad_data("HEIF: the boxes say {} x {} pixels, the coded data {} x {}", item.height, item.width, h.height, h.width);
-    if (h.bits != first.bits || h.chroma != first.chroma) bad_data("HEIF: the headers of the coded data contradict each other");
+      bad_data("HEIF: the boxes say {} x {} pixels, the coded data {} x {}", item.height, item.width, h.height,
+               h.width);
+    if (h.bits != first.bits || h.chroma != first.chroma)
+      bad_data("HEIF: the headers of the coded data contradict each other");
   }
   return first;
 }
@@ -51,7 +54,8 @@ struct Copied {
   int64_t y, x, height, width;
 };
 
-void copy_plane(const Plane& from, const Copied& r, int64_t from_y, int64_t from_x, int bytes, int64_t to_row, uint8_t* to) {
+void copy_plane(const Plane& from, const Copied& r, int64_t from_y, int64_t from_x, int bytes, int64_t to_row,
+                uint8_t* to) {
   for (int64_t y = 0; y < r.height; ++y) {
     uint8_t* out = to + (r.y + y) * to_row + r.x * bytes;
     const uint8_t* in = from.data + (from_y + y) * from.row_bytes + from_x * from.step * bytes;
@@ -59,8 +63,8 @@ void copy_plane(const Plane& from, const Copied& r, int64_t from_y, int64_t from
   }
 }
 
-DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::optional<Colors>& colors, const Region& region,
-                        bool luma_alone) {
+DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::optional<Colors>& colors,
+                        const Region& region, bool luma_alone) {
   DecodedPart d;
   const bool single = p.tiles.size() == 1;
   d.part = single ? Region{0, 0, p.height, p.width} : padded(region, p);
@@ -83,8 +87,10 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
         }
       }
       const bool half_y = d.chroma == Chroma::half_both, half_x = half_y || d.chroma == Chroma::half_width;
-      if (item.bits != d.bits || (!luma_alone && item.chroma != d.chroma)) bad_data("HEIF: the tiles are of several kinds");
-      if ((half_y && p.rows > 1 && h % 2) || (half_x && p.columns > 1 && w % 2)) bad_data("HEIF: tiles of {} x {} halve a sample of chroma", h, w);
+      if (item.bits != d.bits || (!luma_alone && item.chroma != d.chroma))
+        bad_data("HEIF: the tiles are of several kinds");
+      if ((half_y && p.rows > 1 && h % 2) || (half_x && p.columns > 1 && w % 2))
+        bad_data("HEIF: tiles of {} x {} halve a sample of chroma", h, w);
       const int bytes = d.bits > 8 ? 2 : 1;
       const int64_t y0 = std::max(d.part.y, row * h), y1 = std::min(d.part.y + d.part.height, (row + 1) * h);
       const int64_t x0 = std::max(d.part.x, column * w), x1 = std::min(d.part.x + d.part.width, (column + 1) * w);
@@ -96,7 +102,8 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
           d.planes[c] = {d.joined[c].data(), plane_width * bytes, plane_height, plane_width};
         }
         const Copied r{(y0 - d.part.y) / dy, (x0 - d.part.x) / dx, (y1 - y0 + dy - 1) / dy, (x1 - x0 + dx - 1) / dx};
-        copy_plane(item.planes[c], r, (y0 - row * h) / dy, (x0 - column * w) / dx, bytes, plane_width * bytes, d.joined[c].data());
+        copy_plane(item.planes[c], r, (y0 - row * h) / dy, (x0 - column * w) / dx, bytes, plane_width * bytes,
+                   d.joined[c].data());
       }
       first = false;
     }
@@ -111,7 +118,9 @@ class Libheif final : public ImageDecoder {
 
   ImageInfo probe(Bytes file) const override {
     const HeifFile h = read_heif(file);
-    return {"heif", h.shown.height, h.shown.width, channels_of(h), h.coded.bits > 8 ? DType::uint16 : DType::uint8, h.orientation};
+    return {
+        "heif",       h.shown.height, h.shown.width, channels_of(h), h.coded.bits > 8 ? DType::uint16 : DType::uint8,
+        h.orientation};
   }
 
   void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
@@ -120,7 +129,8 @@ class Libheif final : public ImageDecoder {
     check_sizes(h.color, params.max_pixels);
     const Region part{h.shown.y + region.y, h.shown.x + region.x, region.height, region.width};
     const DecodedPart color = decode_part(file, h.codec, h.color, h.colors, part, false);
-    if (color.chroma != h.coded.chroma || color.bits != h.coded.bits) bad_data("HEIF: the coded data is of another kind than the boxes say");
+    if (color.chroma != h.coded.chroma || color.bits != h.coded.bits)
+      bad_data("HEIF: the coded data is of another kind than the boxes say");
     DecodedPart alpha;
     const bool has_alpha = h.alpha && params.type == ImageType::any_data;
     if (has_alpha) {

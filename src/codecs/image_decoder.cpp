@@ -44,7 +44,12 @@ constexpr Signature kSignatures[] = {
     {"gif", 0, "GIF89a"sv},
     {"heif", 4, "ftyp"sv},  // and a brand of it
     {"bmp", 0, "BM"sv},
-    {"pnm", 0, "P1"sv}, {"pnm", 0, "P2"sv}, {"pnm", 0, "P3"sv}, {"pnm", 0, "P4"sv}, {"pnm", 0, "P5"sv}, {"pnm", 0, "P6"sv},
+    {"pnm", 0, "P1"sv},
+    {"pnm", 0, "P2"sv},
+    {"pnm", 0, "P3"sv},
+    {"pnm", 0, "P4"sv},
+    {"pnm", 0, "P5"sv},
+    {"pnm", 0, "P6"sv},
 
     {"MP4 or a file of its kind", 4, "ftyp"sv},
     {"JPEG XL", 0, "\xFF\x0A"sv},

@@ -54,8 +54,8 @@ constexpr bool decodes_to(DType t) { return is_float(t) || (is_integer(t) && siz
 constexpr const char* kDecodedTypes = "integers of 8, 16 or 32 bits or floating point";
 
 // Decoded rows of a region: interleaved channels, `row_bytes` apart. libjpeg-turbo writes a row that starts at a
-// multiple of 32 bytes past the caches (not rows that are trimmed or converted, which pass through a buffer): memory that
-// is read again at once is better laid out so that its rows do not start there.
+// multiple of 32 bytes past the caches (not rows that are trimmed or converted, which pass through a buffer): memory
+// that is read again at once is better laid out so that its rows do not start there.
 struct PixelSink {
   void* data = nullptr;
   int64_t row_bytes = 0;
@@ -95,8 +95,8 @@ class RegionRows {
 };
 
 // One region of one file, for decoders that work on several in turn. `info`, `params` and `region` are those of
-// decode_image; afterwards either `error` is set, or `rows` where `takes_rows` allowed it and the engine can, or the sink
-// is filled. `rows` belongs to the decoding thread and lives until its next call of decode_images.
+// decode_image; afterwards either `error` is set, or `rows` where `takes_rows` allowed it and the engine can, or the
+// sink is filled. `rows` belongs to the decoding thread and lives until its next call of decode_images.
 struct DecodeTask {
   Bytes file;
   ImageInfo info;

@@ -114,7 +114,8 @@ class Openjpeg final : public ImageDecoder {
       if (!component.data || !component.w || !component.h || component.prec < 1 || component.prec > 16)
         bad_data("JPEG 2000: component {} was not decoded", c);
       if (!h.subsampled && (component.w < part.width || component.h < part.height))
-        bad_data("JPEG 2000: component {} has {} x {} samples of {} x {}", c, component.h, component.w, part.height, part.width);
+        bad_data("JPEG 2000: component {} has {} x {} samples of {} x {}", c, component.h, component.w, part.height,
+                 part.width);
       planes.emplace_back(component);
     }
     const bool wide = h.depth() > 8, ycc = h.ycc && channels >= 3;

@@ -26,7 +26,8 @@ struct Grid {  // the sizes of SIZ
 Grid read_size(Bytes segment, Jpeg2000Header& h, Bytes file) {
   if (segment.size() < 38) cut(file);
   const uint8_t* p = segment.data() + 2;
-  const Grid g{be32(p + 2), be32(p + 6), be32(p + 10), be32(p + 14), be32(p + 18), be32(p + 22), be32(p + 26), be32(p + 30)};
+  const Grid g{be32(p + 2),  be32(p + 6),  be32(p + 10), be32(p + 14),
+               be32(p + 18), be32(p + 22), be32(p + 26), be32(p + 30)};
   h.components = static_cast<int>(be16(p + 34));
   if (g.x1 <= g.x0 || g.y1 <= g.y0 || g.x1 > 0x7FFFFFFF || g.y1 > 0x7FFFFFFF)
     bad_data("JPEG 2000: the header says an area from ({}, {}) to ({}, {})", g.y0, g.x0, g.y1, g.x1);
@@ -48,7 +49,8 @@ Grid read_size(Bytes segment, Jpeg2000Header& h, Bytes file) {
   h.left = static_cast<int64_t>(g.x0), h.top = static_cast<int64_t>(g.y0);
   h.width = static_cast<int64_t>(g.x1 - g.x0), h.height = static_cast<int64_t>(g.y1 - g.y0);
   // Each tile has a header of at least 14 bytes.
-  if (g.tiles() > file.size() / 14) bad_data("JPEG 2000: premature end of file: {} bytes cannot hold {} tiles", file.size(), g.tiles());
+  if (g.tiles() > file.size() / 14)
+    bad_data("JPEG 2000: premature end of file: {} bytes cannot hold {} tiles", file.size(), g.tiles());
   return g;
 }
 
@@ -57,13 +59,15 @@ void check_precincts(Bytes style, bool own_sizes, uint64_t layers, const Grid& g
   if (style.size() < 5) cut(file);
   const size_t levels = style[0];
   if (levels > 32) bad_data("JPEG 2000: {} levels are more than 32", levels);
-  if (style[1] > 8 || style[2] > 8 || style[1] + style[2] > 8) bad_data("JPEG 2000: code-blocks of that size do not exist");
+  if (style[1] > 8 || style[2] > 8 || style[1] + style[2] > 8)
+    bad_data("JPEG 2000: code-blocks of that size do not exist");
   if (own_sizes && style.size() < 6 + levels) cut(file);
   uint64_t packets = 0;
   for (size_t r = 0; r <= levels; ++r) {
     const unsigned size = own_sizes ? style[5 + r] : 0xFF;
     const size_t reduce = levels - r;
-    if (r > 0 && own_sizes && (!(size & 15) || !(size >> 4))) bad_data("JPEG 2000: precincts of that size do not exist");
+    if (r > 0 && own_sizes && (!(size & 15) || !(size >> 4)))
+      bad_data("JPEG 2000: precincts of that size do not exist");
     const uint64_t width = std::max<uint64_t>(std::min(g.x1 - g.x0, g.tile_width) >> reduce, 1);
     const uint64_t height = std::max<uint64_t>(std::min(g.y1 - g.y0, g.tile_height) >> reduce, 1);
     packets += std::max<uint64_t>(width >> (size & 15), 1) * std::max<uint64_t>(height >> (size >> 4), 1);
@@ -142,8 +146,10 @@ void read_boxes(Bytes file, size_t at, size_t end, Jpeg2000Header& h, int depth,
       h.palette_columns = file[body + 2];
       if (size < 3 + static_cast<size_t>(h.palette_columns)) cut(file);
       h.palette_bits = 1;
-      for (int c = 0; c < h.palette_columns; ++c) h.palette_bits = std::max(h.palette_bits, (file[body + 3 + c] & 127) + 1);
-      if (h.palette_columns < 1 || h.palette_bits > 16) bad_data("JPEG 2000: a palette of {} columns of {} bits", h.palette_columns, h.palette_bits);
+      for (int c = 0; c < h.palette_columns; ++c)
+        h.palette_bits = std::max(h.palette_bits, (file[body + 3 + c] & 127) + 1);
+      if (h.palette_columns < 1 || h.palette_bits > 16)
+        bad_data("JPEG 2000: a palette of {} columns of {} bits", h.palette_columns, h.palette_bits);
     }
     if (is("colr") && size >= 7 && file[body] == 1) h.ycc = be32(&file[body + 3]) == 18;
     at += length;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of a JPEG 2000 file (ITU-T T.800: codestream in Annex A, file format in Annex I), read before OpenJPEG sees it.
+// The headers of a JPEG 2000 file (ITU-T T.800: codestream in Annex A, file format in Annex I), read before OpenJPEG
+// sees it.
 #pragma once
 #include <cstdint>
 

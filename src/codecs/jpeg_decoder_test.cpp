@@ -125,7 +125,8 @@ TEST(JpegDecoder, RegionsOfSmallerPictures) {
       region.height = k ? in(1, full.height) : full.height, region.width = k ? in(1, full.width) : full.width;
       region.y = in(0, full.height - region.height), region.x = in(0, full.width - region.width);
       const std::string difference = compare(full, region, decode_region(file, region, params));
-      if (!difference.empty() && ++wrong < 20) ADD_FAILURE() << r.text() << " at " << params.eighths << "/8: " << difference;
+      if (!difference.empty() && ++wrong < 20)
+        ADD_FAILURE() << r.text() << " at " << params.eighths << "/8: " << difference;
     }
   }
   EXPECT_EQ(wrong, 0);

@@ -4,8 +4,8 @@
 
 namespace penstock {
 
-// Rows of a region that can also be had before their color conversion, for who resamples first and converts what is left:
-// less work, and not the same picture.
+// Rows of a region that can also be had before their color conversion, for who resamples first and converts what is
+// left: less work, and not the same picture.
 class LumaChromaRows {
  public:
   virtual ~LumaChromaRows() = default;

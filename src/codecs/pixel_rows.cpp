@@ -66,7 +66,8 @@ void ycbcr_row(const RowConversion& c, const T* in, int64_t width, Out* out) {
     for (int k = 0; k < 3; ++k) {
       const F v = m[k][0] * in[0] + m[k][1] * in[g] + m[k][2] * in[b] + (k ? half : low);
       if constexpr (!std::is_integral_v<Out>) out[k] = static_cast<Out>(v);
-      else if constexpr (std::is_integral_v<T>) out[k] = static_cast<Out>(static_cast<double>(v) + 0.5);  // never negative
+      else if constexpr (std::is_integral_v<T>)
+        out[k] = static_cast<Out>(static_cast<double>(v) + 0.5);  // never negative
       else out[k] = rescaled<float, Out>(static_cast<float>(v / static_cast<F>(top_of<Out>)));
     }
 }

@@ -16,7 +16,8 @@ namespace penstock {
 //   float32 from the file's depth to the result's type, with the offsets 1/16 and 1/2 of that type's range;
 // - alpha is dropped, never multiplied in, except for any_data;
 // - integers are rescaled so that the largest value becomes the largest: exactly to 8 and 16 bits; to 32 bits in
-//   float32, which has 24 bits; to floating point as v / maximum. Signed types use 0 and up. DALI has no float16, float64;
+//   float32, which has 24 bits; to floating point as v / maximum. Signed types use 0 and up. DALI has no float16,
+//   float64;
 // - files of floating point hold 0 to 1: to integers they are clamped to that (NaN is 0) and rounded half to even, in
 //   floating point they stay as they are.
 struct RowConversion {

@@ -167,7 +167,8 @@ class Libpng final : public ImageDecoder {
     if (h.width > params.max_pixels / h.height) bad_data("PNG: the headers contradict each other");
     if (h.width * h.height * bits / 8 / kDeflateRatio > static_cast<int64_t>(file.size()))
       bad_data("PNG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);
-    const RowConversion conversion{h.channels(), h.bits == 16 ? DType::uint16 : DType::uint8, params.type, params.dtype};
+    const RowConversion conversion{h.channels(), h.bits == 16 ? DType::uint16 : DType::uint8, params.type,
+                                   params.dtype};
     Session s;
     if (!guarded(s, [&] {
           begin(s, file, h);

@@ -78,7 +78,8 @@ void check_region(const PngRecipe& r, const File& file, const Region& region, co
   std::vector<uint8_t> out(row * region.height, 0xA5);
   decode_image(file, info, params, region, {out.data(), row});
   const auto samples = make_samples(r);
-  const bool whole = is_integer(params.dtype) && size_of(params.dtype) < 4;  // 32-bit results are float32's, with 24 bits, and not rounded
+  const bool whole = is_integer(params.dtype) &&
+                     size_of(params.dtype) < 4;  // 32-bit results are float32's, with 24 bits, and not rounded
   const double top = top_of(params.dtype);
   size_t i = 0;
   for (int64_t y = region.y; y < region.y + region.height; ++y)

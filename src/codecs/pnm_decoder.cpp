@@ -60,14 +60,16 @@ struct Header {
 };
 
 Header read_header(Bytes file) {
-  if (file.size() < 3 || !(is_space(file[2]) || file[2] == '#')) bad_data("PNM: the header does not go on with its size");
+  if (file.size() < 3 || !(is_space(file[2]) || file[2] == '#'))
+    bad_data("PNM: the header does not go on with its size");
   Header h;
   h.kind = file[1] - '0';
   Text text(file, 2);
   h.width = text.number();
   h.height = text.number();
   if (!h.bits()) h.maximum = text.number();
-  if (h.width < 0 || h.height < 0 || h.maximum < 0) bad_data("PNM: the file of {} bytes ends in the header", file.size());
+  if (h.width < 0 || h.height < 0 || h.maximum < 0)
+    bad_data("PNM: the file of {} bytes ends in the header", file.size());
   constexpr int64_t kLongest = 0x7FFFFFFF;
   if (h.width < 1 || h.height < 1 || h.width > kLongest || h.height > kLongest)
     bad_data("PNM: the header says {} x {} pixels", h.height, h.width);

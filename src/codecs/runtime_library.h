@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries of codecs that are looked for when they are needed first: what Penstock links against has no LGPL, and who does
-// not have such files needs no library for them.
+// Libraries of codecs that are looked for when they are needed first: what Penstock links against has no LGPL, and who
+// does not have such files needs no library for them.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -9,8 +9,8 @@ namespace penstock {
 
 class RuntimeLibrary {
  public:
-  // The first of `files` ("libmpg123.so.0") that the loader finds. The variable `setting` ("PENSTOCK_MPG123") of the environment
-  // names another file, or is "off". Never closed.
+  // The first of `files` ("libmpg123.so.0") that the loader finds. The variable `setting` ("PENSTOCK_MPG123") of the
+  // environment names another file, or is "off". Never closed.
   RuntimeLibrary(const char* setting, std::initializer_list<const char*> files);
 
   // Sets `to` to the function; without it the library counts as absent.

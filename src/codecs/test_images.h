@@ -37,10 +37,11 @@ struct JpegRecipe {
   std::string text() const {
     return std::to_string(height) + "x" + std::to_string(width) + " components " + std::to_string(components) +
            " sampling " + std::to_string(h) + "x" + std::to_string(v) + (progressive ? " progressive" : "") +
-           (incomplete ? " incomplete" : "") +
-           (interleaved ? "" : " in separate scans") + (arithmetic ? " arithmetic" : "") + " restart " +
-           std::to_string(restart_rows) + "/" + std::to_string(restart_mcus) + (optimized ? " optimized" : "") +
-           (long_codes ? " long codes" : "") + (wide_quant ? " 16-bit quantization" : "") + " quality " + std::to_string(quality) + " stored " + std::to_string(stored);
+           (incomplete ? " incomplete" : "") + (interleaved ? "" : " in separate scans") +
+           (arithmetic ? " arithmetic" : "") + " restart " + std::to_string(restart_rows) + "/" +
+           std::to_string(restart_mcus) + (optimized ? " optimized" : "") + (long_codes ? " long codes" : "") +
+           (wide_quant ? " 16-bit quantization" : "") + " quality " + std::to_string(quality) + " stored " +
+           std::to_string(stored);
   }
 };
 
@@ -120,7 +121,9 @@ inline File make_jpeg(const JpegRecipe& r, const std::vector<uint8_t>& pixels) {
   std::free(out);
   return file;
 }
-inline File make_jpeg(const JpegRecipe& r) { return make_jpeg(r, make_pixels(r.height, r.width, r.components, r.seed)); }
+inline File make_jpeg(const JpegRecipe& r) {
+  return make_jpeg(r, make_pixels(r.height, r.width, r.components, r.seed));
+}
 
 // The whole image by plain libjpeg calls: what every decode here must equal.
 struct Plain {

@@ -22,7 +22,9 @@ struct Header {
   bool palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool cmyk() const { return photometric == PHOTOMETRIC_SEPARATED; }
   int channels() const { return by_libtiff || palette() || cmyk() ? 3 : samples; }
-  DType sample_type() const { return format == SAMPLEFORMAT_IEEEFP ? DType::float32 : bits == 16 ? DType::uint16 : DType::uint8; }
+  DType sample_type() const {
+    return format == SAMPLEFORMAT_IEEEFP ? DType::float32 : bits == 16 ? DType::uint16 : DType::uint8;
+  }
   DType stored() const { return by_libtiff || palette() ? DType::uint8 : sample_type(); }
 };
 
@@ -51,7 +53,8 @@ Header read_header(const TiffFile& file) {
   const int compression = file.tag<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
   if (!TIFFIsCODECConfigured(compression)) bad_data("TIFF: this libtiff lacks compression {}", compression);
 
-  if (h.photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG && h.bits == 8 && h.samples == 3 && !h.planar) {
+  if (h.photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG && h.bits == 8 && h.samples == 3 &&
+      !h.planar) {
     TIFFSetField(t, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     h.photometric = PHOTOMETRIC_RGB;
   }
@@ -65,8 +68,8 @@ Header read_header(const TiffFile& file) {
                       (h.cmyk() && h.samples >= 4 && whole && h.bits == 8);
   char why[1024] = "";
   if (!direct && !(h.by_libtiff = TIFFRGBAImageOK(t, why)))
-    bad_data("TIFF: {} samples of {} bits, format {}, photometric interpretation {} are not decoded: {}", h.samples, h.bits,
-             h.format, h.photometric, why);
+    bad_data("TIFF: {} samples of {} bits, format {}, photometric interpretation {} are not decoded: {}", h.samples,
+             h.bits, h.format, h.photometric, why);
   return h;
 }
 
@@ -94,7 +97,8 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
   s.pixel = h.samples * (h.bits <= 8 ? 1 : h.bits / 8);
   s.row = h.width * s.pixel;
   s.first = region.y, s.rows = region.height;
-  if (s.row > largest / s.rows) bad_data("TIFF: {} rows of {} bytes are more than the limit of {}", s.rows, s.row, largest);
+  if (s.row > largest / s.rows)
+    bad_data("TIFF: {} rows of {} bytes are more than the limit of {}", s.rows, s.row, largest);
   int64_t block_height, block_width = h.width;
   if (h.tiled) {
     block_width = file.tag<uint32_t>(TIFFTAG_TILEWIDTH, 0);
@@ -105,7 +109,8 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
   const int64_t bytes = h.tiled ? TIFFTileSize64(t) : TIFFStripSize64(t);
   const int64_t block_row = h.tiled ? TIFFTileRowSize64(t) : TIFFScanlineSize64(t);
   const int64_t needed = (block_width * h.bits * (h.planar ? 1 : h.samples) + 7) / 8;
-  if (block_width < 1 || block_height < 1 || bytes < 1 || bytes > largest || block_row < needed || block_row > bytes / block_height)
+  if (block_width < 1 || block_height < 1 || bytes < 1 || bytes > largest || block_row < needed ||
+      block_row > bytes / block_height)
     bad_data("TIFF: the header says strips or tiles of {} x {} pixels and {} bytes", block_height, block_width, bytes);
   s.bytes.resize(static_cast<size_t>(s.row * s.rows));
   std::vector<uint8_t> block(static_cast<size_t>(bytes));
@@ -113,15 +118,17 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
     for (int64_t y0 = region.y / block_height * block_height; y0 < region.y + region.height; y0 += block_height)
       for (int64_t x0 = region.x / block_width * block_width; x0 < region.x + region.width; x0 += block_width) {
         const auto row = static_cast<uint32_t>(y0);
-        const tmsize_t got =
-            h.tiled ? TIFFReadEncodedTile(t, TIFFComputeTile(t, static_cast<uint32_t>(x0), row, 0, plane), block.data(), bytes)
-                    : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, row, plane), block.data(), bytes);
+        const tmsize_t got = h.tiled
+                                 ? TIFFReadEncodedTile(t, TIFFComputeTile(t, static_cast<uint32_t>(x0), row, 0, plane),
+                                                       block.data(), bytes)
+                                 : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, row, plane), block.data(), bytes);
         const int64_t y1 = std::min(y0 + block_height, region.y + region.height);
         if (got < (y1 - y0) * block_row)
           bad_data("TIFF: {} at row {} of {}", file.message("premature end of file"), y0, h.height);
         const int64_t count = std::min(block_width, h.width - x0);
         for (int64_t y = std::max(y0, region.y); y < y1; ++y)
-          place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel], s.pixel);
+          place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel],
+                s.pixel);
       }
   return s;
 }
@@ -130,7 +137,8 @@ struct Palette {
   uint8_t color[256][3] = {};
   Palette(const TiffFile& file, int bits) {
     uint16_t* map[3];
-    if (!TIFFGetField(file.get(), TIFFTAG_COLORMAP, &map[0], &map[1], &map[2])) bad_data("TIFF: the palette is missing");
+    if (!TIFFGetField(file.get(), TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]))
+      bad_data("TIFF: the palette is missing");
     bool wide = false;  // some writers put 8 bits where 16 belong
     for (int i = 0; i < 1 << bits; ++i) wide |= (map[0][i] | map[1][i] | map[2][i]) > 255;
     for (int i = 0; i < 1 << bits; ++i)
@@ -196,17 +204,19 @@ class Libtiff final : public ImageDecoder {
   static void store(Samples& s, const Header& h, const RowConversion& conversion, const Region& region,
                     const PixelSink& sink, int out_channels, const Finish& finish) {
     std::vector<uint8_t> row(static_cast<size_t>(h.width) * out_channels);
-    store_rows(conversion, region, sink, [&](int64_t y) { return finish(&s.bytes[(y - s.first) * s.row], row.data()); });
+    store_rows(conversion, region, sink,
+               [&](int64_t y) { return finish(&s.bytes[(y - s.first) * s.row], row.data()); });
   }
 
-  static void decode_by_libtiff(const TiffFile& file, const Header& h, const RowConversion& conversion, const Region& region,
-                                const PixelSink& sink) {
+  static void decode_by_libtiff(const TiffFile& file, const Header& h, const RowConversion& conversion,
+                                const Region& region, const PixelSink& sink) {
     TIFFRGBAImage image;
     char why[1024] = "";
     if (!TIFFRGBAImageBegin(&image, file.get(), 1, why)) bad_data("TIFF: {}", why);
     image.orientation = image.req_orientation = ORIENTATION_TOPLEFT;  // turned later
     std::vector<uint32_t> raster(static_cast<size_t>(h.width) * h.height);
-    const bool done = TIFFRGBAImageGet(&image, raster.data(), static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height));
+    const bool done =
+        TIFFRGBAImageGet(&image, raster.data(), static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height));
     TIFFRGBAImageEnd(&image);
     if (!done) bad_data("TIFF: {}", file.message("the file cannot be decoded"));
     std::vector<uint8_t> row(static_cast<size_t>(h.width) * 3);
@@ -228,9 +238,12 @@ std::string tiff_is_unusual(Bytes bytes) {
   std::string reasons;
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   const int compression = file.tag<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-  constexpr int kLossless[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE, COMPRESSION_PACKBITS};
-  if (std::ranges::find(kLossless, compression) == std::end(kLossless)) add(fmt::format("the compression is {}", compression));
-  if (h.bits != 8 || h.format != SAMPLEFORMAT_UINT) add(fmt::format("samples have {} bits of format {}", h.bits, h.format));
+  constexpr int kLossless[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,
+                               COMPRESSION_PACKBITS};
+  if (std::ranges::find(kLossless, compression) == std::end(kLossless))
+    add(fmt::format("the compression is {}", compression));
+  if (h.bits != 8 || h.format != SAMPLEFORMAT_UINT)
+    add(fmt::format("samples have {} bits of format {}", h.bits, h.format));
   if (h.photometric != PHOTOMETRIC_RGB && h.photometric != PHOTOMETRIC_MINISBLACK)
     add(fmt::format("the photometric interpretation is {}", h.photometric));
   if (h.planar && h.samples > 1) add("channels stand in planes");

@@ -32,7 +32,8 @@ int TiffFile::on_error(TIFF*, void* self, const char*, const char* format, va_li
 }
 
 TiffFile::TiffFile(Bytes file, int64_t largest) : file_(file) {
-  const std::unique_ptr<TIFFOpenOptions, void (*)(TIFFOpenOptions*)> options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
+  const std::unique_ptr<TIFFOpenOptions, void (*)(TIFFOpenOptions*)> options(TIFFOpenOptionsAlloc(),
+                                                                             TIFFOpenOptionsFree);
   if (!options) throw std::bad_alloc();
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), largest);
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);

@@ -30,10 +30,11 @@ std::vector<uint8_t> to_baseline_jpeg(Bytes file, int64_t max_pixels) {
     bad_data("{} x {} pixels are more than the limit of {}", header.height, header.width, max_pixels);
   int h = 1, v = 1;
   for (int c = 0; c < header.components; ++c) h = std::max<int>(h, header.h[c]), v = std::max<int>(v, header.v[c]);
-  for (int c = 0; c < header.components; ++c)  // nothing here decodes them, and so nothing could say that the new file is whole
+  for (int c = 0; c < header.components;
+       ++c)  // nothing here decodes them, and so nothing could say that the new file is whole
     if (h % header.h[c] || v % header.v[c])
-      bad_data("JPEG: component {} has {} x {} samples where another has {} x {}: fractional sampling is not decoded", c,
-               int{header.v[c]}, int{header.h[c]}, v, h);
+      bad_data("JPEG: component {} has {} x {} samples where another has {} x {}: fractional sampling is not decoded",
+               c, int{header.v[c]}, int{header.h[c]}, v, h);
   struct Memory {
     unsigned char* data = nullptr;
     unsigned long size = 0;

@@ -7,7 +7,8 @@
 
 namespace penstock {
 
-// Whether its coefficients can be stored as one baseline scan and are not yet: progressive, arithmetic or several scans.
+// Whether its coefficients can be stored as one baseline scan and are not yet: progressive, arithmetic or several
+// scans.
 bool is_worth_baseline(Bytes file);
 // The same coefficients, quantization tables, application markers (EXIF, ICC, JFIF, Adobe) and comments as one baseline
 // scan with Huffman tables made for it: pixel for pixel the same picture. What follows the end marker is left out.

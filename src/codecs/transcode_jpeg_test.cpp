@@ -87,7 +87,8 @@ TEST(TranscodeJpeg, KeepsMarkersOnce) {
   file = with_marker(file, 0xE2, std::string("ICC_PROFILE\0\1\1 a profile", 24));
   file = with_marker(file, 0xFE, "a comment");
   const File out = to_baseline_jpeg(file);
-  for (const char* what : {"JFIF", "Exif", "ICC_PROFILE", "a profile", "a comment"}) EXPECT_EQ(count(out, what), 1) << what;
+  for (const char* what : {"JFIF", "Exif", "ICC_PROFILE", "a profile", "a comment"})
+    EXPECT_EQ(count(out, what), 1) << what;
   EXPECT_EQ(read_jpeg_header(out).orientation, 6);
   r.components = 4, r.stored = JCS_YCCK;
   const File adobe = to_baseline_jpeg(test::make_jpeg(r));
@@ -103,7 +104,8 @@ TEST(TranscodeJpeg, RefusesFractionalSampling) {
   size_t frame = 2;
   while (file[frame + 1] != 0xC2) frame += 2 + (size_t{file[frame + 2]} << 8 | file[frame + 3]);
   file[frame + 14] = 0x31;
-  EXPECT_EQ(refusal(file), "JPEG: component 0 has 2 x 2 samples where another has 2 x 3: fractional sampling is not decoded");
+  EXPECT_EQ(refusal(file),
+            "JPEG: component 0 has 2 x 2 samples where another has 2 x 3: fractional sampling is not decoded");
 }
 
 TEST(TranscodeJpeg, RefusesWhatACopyWouldHide) {

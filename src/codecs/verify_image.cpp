@@ -19,10 +19,11 @@ std::string format_of_name(const std::string& name) {
   if (dot == std::string::npos || name.find('/', dot) != std::string::npos) return "";
   std::string e = name.substr(dot + 1);
   for (char& c : e) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  constexpr const char* kNames[][2] = {
-      {"jpg", "jpeg"}, {"jpeg", "jpeg"}, {"jpe", "jpeg"}, {"jfif", "jpeg"}, {"png", "png"}, {"gif", "gif"}, {"bmp", "bmp"},
-      {"webp", "webp"}, {"tif", "tiff"}, {"tiff", "tiff"}, {"jp2", "jpeg2000"}, {"j2k", "jpeg2000"}, {"ppm", "pnm"},
-      {"pgm", "pnm"}, {"pbm", "pnm"}, {"pnm", "pnm"}, {"avif", "avif"}, {"heic", "heic"}, {"jxl", "jxl"}};
+  constexpr const char* kNames[][2] = {{"jpg", "jpeg"},  {"jpeg", "jpeg"}, {"jpe", "jpeg"},     {"jfif", "jpeg"},
+                                       {"png", "png"},   {"gif", "gif"},   {"bmp", "bmp"},      {"webp", "webp"},
+                                       {"tif", "tiff"},  {"tiff", "tiff"}, {"jp2", "jpeg2000"}, {"j2k", "jpeg2000"},
+                                       {"ppm", "pnm"},   {"pgm", "pnm"},   {"pbm", "pnm"},      {"pnm", "pnm"},
+                                       {"avif", "avif"}, {"heic", "heic"}, {"jxl", "jxl"}};
   for (const auto& [ending, format] : kNames)
     if (e == ending) return format;
   return "";

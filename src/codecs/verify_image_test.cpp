@@ -12,7 +12,8 @@ using test::File;
 
 std::string found_in(const File& file, const std::string& name = "", int64_t max_pixels = 1 << 28) {
   std::string all;
-  for (const Finding& f : verify_image(file, name, max_pixels)) all += (all.empty() ? "" : " | ") + f.kind + ": " + f.text;
+  for (const Finding& f : verify_image(file, name, max_pixels))
+    all += (all.empty() ? "" : " | ") + f.kind + ": " + f.text;
   return all;
 }
 File jpeg(int height = 200, int width = 150, bool progressive = false, int restart_rows = 0) {
@@ -48,8 +49,9 @@ TEST(VerifyImage, NamesWhatIsWrong) {
   EXPECT_EQ(found_in(good, "x.jpg", 29999), "too large: 200 x 150 pixels are more than the limit of 29999");
   EXPECT_EQ(found_in({}), "format: the file is empty");
   EXPECT_EQ(found_in({'G', 'I', 'F', '8', '9', 'a', 0, 0}), "truncated: GIF: the file of 8 bytes ends in the header");
-  EXPECT_EQ(found_in({'p', 'i', 'c', 't', 0}), "format: not an image that is decoded here (JPEG, PNG, JPEG 2000, TIFF, WebP, "
-                                               "BMP, PNM and GIF)");
+  EXPECT_EQ(found_in({'p', 'i', 'c', 't', 0}),
+            "format: not an image that is decoded here (JPEG, PNG, JPEG 2000, TIFF, WebP, "
+            "BMP, PNM and GIF)");
   File longer = good;
   longer.insert(longer.end(), 7, 'x');
   EXPECT_EQ(found_in(longer), "trailing: 7 bytes behind the end marker");
@@ -107,8 +109,9 @@ TEST(VerifyImage, NamesTheMcu) {
     int row = -1, pixel_row = -1, mcu = -1;
     size_t near = 0;
     const size_t from = said.find("in row");
-    if (from == said.npos || std::sscanf(said.c_str() + from, "in row %d of MCUs (pixel row %d), MCU %d of the row, near byte %zu",
-                                         &row, &pixel_row, &mcu, &near) != 4)
+    if (from == said.npos ||
+        std::sscanf(said.c_str() + from, "in row %d of MCUs (pixel row %d), MCU %d of the row, near byte %zu", &row,
+                    &pixel_row, &mcu, &near) != 4)
       continue;
     ++named;
     EXPECT_EQ(pixel_row, 16 * row);

@@ -4,8 +4,8 @@
 
 namespace penstock {
 
-// WebP through libwebp: lossy and lossless, 3 channels or 4 with alpha; of an animation the first picture on its canvas. A
-// region reads no more of a still picture than it must.
+// WebP through libwebp: lossy and lossless, 3 channels or 4 with alpha; of an animation the first picture on its
+// canvas. A region reads no more of a still picture than it must.
 const ImageDecoder& libwebp_decoder();
 
 }  // namespace penstock

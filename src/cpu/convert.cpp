@@ -67,7 +67,8 @@ inline void stream_floats(float* p, Floats v) { _mm512_stream_ps(p, v); }
 inline Floats all_floats(float v) { return _mm512_set1_ps(v); }
 inline Floats fma_floats(Floats v, Floats m, Floats a) { return _mm512_fmadd_ps(v, m, a); }
 inline Floats round_floats(Floats v, Floats low, Floats high) {
-  return _mm512_min_ps(_mm512_max_ps(_mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), low), high);
+  return _mm512_min_ps(_mm512_max_ps(_mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), low),
+                       high);
 }
 #include "cpu/convert.inc.h"
 }

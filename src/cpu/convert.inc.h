@@ -75,7 +75,8 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>) i = store_rgb_bytes(a, b, c, out, n);
 #endif
     for (; i < n; ++i)
-      out[3 * i] = from_lane<V, T>(a[i]), out[3 * i + 1] = from_lane<V, T>(b[i]), out[3 * i + 2] = from_lane<V, T>(c[i]);
+      out[3 * i] = from_lane<V, T>(a[i]), out[3 * i + 1] = from_lane<V, T>(b[i]),
+              out[3 * i + 2] = from_lane<V, T>(c[i]);
     return;
   }
   for (int p = 0; p < n_planes; ++p) {
@@ -112,7 +113,8 @@ void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
   int64_t i = 0;
 #if PENSTOCK_BYTE_PERMUTES
   if constexpr (sizeof(T) == 1) {
-    if (__builtin_cpu_supports("avx512vbmi")) i = lookup_bytes(in, n, static_cast<const uint8_t*>(table), static_cast<uint8_t*>(out));
+    if (__builtin_cpu_supports("avx512vbmi"))
+      i = lookup_bytes(in, n, static_cast<const uint8_t*>(table), static_cast<uint8_t*>(out));
   }
 #endif
   for (; i < n; ++i) o[i] = t[in[i]];
@@ -180,7 +182,8 @@ void fill_type(Conversions& c, DType t, Lane l) {
 template <class V>
 void fill_lane(Conversions& c, Lane l) {
   for (int t = 0; t < 12; ++t)
-    dispatch(static_cast<DType>(t), [&](auto tag) { fill_type<typename decltype(tag)::type, V>(c, static_cast<DType>(t), l); });
+    dispatch(static_cast<DType>(t),
+             [&](auto tag) { fill_type<typename decltype(tag)::type, V>(c, static_cast<DType>(t), l); });
   LaneFn* row = c.lane[static_cast<int>(l)];
   row[0] = &convert_lane<V, float>, row[1] = &convert_lane<V, double>, row[2] = &convert_lane<V, int32_t>;
   row[3] = &convert_lane<V, int64_t>, row[4] = &convert_lane<V, uint64_t>;

@@ -321,4 +321,5 @@ constexpr int kPlanLanes = kWide;
 #else
 constexpr int kPlanLanes = 0;
 #endif
-constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &resample_planes, &to_rgb, kPlanLanes, &convolve};
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &resample_planes, &to_rgb,
+                           kPlanLanes,         &convolve};

@@ -63,12 +63,14 @@ TEST(FilterRows, PlannedRowsAreTheSame) {
           plan_row(base.data(), n, step, weight.data(), taps, rows.lanes, plan);
           if (plan.parts == 0) continue;
           ++plans, held += plan.held;
-          std::vector<std::vector<float>> expected(4, std::vector<float>(n)), out(4, std::vector<float>(n + rows.lanes));
+          std::vector<std::vector<float>> expected(4, std::vector<float>(n)),
+              out(4, std::vector<float>(n + rows.lanes));
           std::vector<float*> to, wanted;
           std::vector<const float*> from;
           for (int c = 0; c < 4; ++c)
             from.push_back(planes[c].data()), to.push_back(out[c].data()), wanted.push_back(expected[c].data());
-          filter_rows(Target::scalar).horizontal(pixels.data(), 4, base.data(), step, weight.data(), taps, wanted.data(), n);
+          filter_rows(Target::scalar)
+              .horizontal(pixels.data(), 4, base.data(), step, weight.data(), taps, wanted.data(), n);
           rows.resample_planes(from.data(), 4, plan, step, taps, to.data(), 0, n);
           for (int c = 0; c < 4; ++c) {
             out[c].resize(n);

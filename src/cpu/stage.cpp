@@ -100,7 +100,8 @@ static int choose_eighths(const Placement& p) {
     bool enough = true;
     for (int d = 0; d < 2; ++d) {
       const auto& f = p[d].filter;
-      enough &= f && f->kind != FilterKind::window && std::abs(f->hi - f->lo) * eighths >= 8.0 * static_cast<double>(f->out);
+      enough &=
+          f && f->kind != FilterKind::window && std::abs(f->hi - f->lo) * eighths >= 8.0 * static_cast<double>(f->out);
     }
     if (enough) return eighths;
   }

@@ -28,7 +28,8 @@ Nest make_nest(const SampleRun& run) {
       dim.extent = hi - lo;
       const int64_t stride = run.inputs[0].strides[d];
       dim.in[0] = stride * m.step;
-      nest.in_base[0] += (m.start + m.step * lo - run.origin[d]) * stride * static_cast<int64_t>(size_of(run.inputs[0].dtype));
+      nest.in_base[0] +=
+          (m.start + m.step * lo - run.origin[d]) * stride * static_cast<int64_t>(size_of(run.inputs[0].dtype));
     } else {
       dim.extent = run.output.shape[run.out_dim[d]];
       if (d == run.plane_dim) dim.extent = run.in_planes;

@@ -219,7 +219,8 @@ class Filter {
     // Taking pixels apart costs what planes gain, so that those stay pixels that are; and a filter whose outputs share
     // their weights needs no plan.
     const bool planes = channels == 1 || !interleaved || run.rows;
-    if (rows.lanes && planes && x.dim >= 0 && shared_hi <= shared_lo && channels <= 4 && ring * row_bytes <= kLargestRing) {
+    if (rows.lanes && planes && x.dim >= 0 && shared_hi <= shared_lo && channels <= 4 &&
+        ring * row_bytes <= kLargestRing) {
       plan_row(base.data(), x.count, static_cast<int>(x.step), x.taps->weight.data(), x.taps->taps, rows.lanes, s.plan);
       planned = s.plan.parts > 0;
     }
@@ -383,7 +384,8 @@ class Filter {
     float* to[kMaxPlanes];
     for (int c = 0; c < group; ++c) to[c] = planes[c] + (lo - origin);
     const int taps = x.taps->taps;
-    rows.horizontal(acc, group, base.data() + lo, static_cast<int>(x.step), &x.taps->weight[lo * taps], taps, to, hi - lo);
+    rows.horizontal(acc, group, base.data() + lo, static_cast<int>(x.step), &x.taps->weight[lo * taps], taps, to,
+                    hi - lo);
   }
 
   // A convolution has the same weights everywhere but at the border.

@@ -38,7 +38,8 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   bool any = false;
   for (const auto& node : p.nodes)
     if (!node.op->frame_arguments.empty())
-      any |= differs(node, type_of(p, node.operands[0]), state_->decodes ? Shape() : shapes[node.operands[0]], context.index);
+      any |= differs(node, type_of(p, node.operands[0]), state_->decodes ? Shape() : shapes[node.operands[0]],
+                     context.index);
   if (!any) return run_sample(context, in, allocate, scratch);
   if (!keeps_frames(context, in, shapes)) return run_nodes(context, in, allocate, scratch);
 

@@ -17,8 +17,8 @@ constexpr int kMaxRegisters = 24;
 
 struct CpuStage::State : StageCode {
   Target target = Target::scalar;
-  // Runs of nodes that each are fused multiply-adds in float32, and of roundings to unsigned integers between them: done
-  // in registers, one pass over the tile.
+  // Runs of nodes that each are fused multiply-adds in float32, and of roundings to unsigned integers between them:
+  // done in registers, one pass over the tile.
   struct Link {
     int node = -1;               // -1: rounds to the type
     DType dtype = DType::none;

@@ -32,8 +32,8 @@ class CudaBackend final : public GpuBackend, public GpuVideo {
     return make_batch_decoder(*driver_, device, engine, why);
   }
   std::string why_no_video(int device) override { return video_gpu::why_no_engine(*driver_, device); }
-  std::unique_ptr<DeviceVideoDecoder> make_video_decoder(int device, std::shared_ptr<const VideoFile> file, FrameType type,
-                                                         std::string& why) override {
+  std::unique_ptr<DeviceVideoDecoder> make_video_decoder(int device, std::shared_ptr<const VideoFile> file,
+                                                         FrameType type, std::string& why) override {
     return video_gpu::make_decoder(*driver_, device, std::move(file), type, why);
   }
 

@@ -18,8 +18,8 @@
 namespace penstock {
 namespace {
 
-// The functions as cuFile documents them. A result of 0 is success; one of cuFileRead below 0 is -1 with errno, or an error of
-// cuFile's own, negated.
+// The functions as cuFile documents them. A result of 0 is success; one of cuFileRead below 0 is -1 with errno, or an
+// error of cuFile's own, negated.
 struct Result {
   int error;
   int cuda_error;
@@ -42,7 +42,8 @@ struct Calls {
 };
 
 std::string reason(const Result& r) {
-  return r.cuda_error ? fmt::format("error {}, CUDA error {}", r.error, r.cuda_error) : fmt::format("error {}", r.error);
+  return r.cuda_error ? fmt::format("error {}, CUDA error {}", r.error, r.cuda_error)
+                      : fmt::format("error {}", r.error);
 }
 
 class CufileFile final : public DirectFile {
@@ -72,7 +73,8 @@ class CufileFile final : public DirectFile {
         if (n == 0) return;
         if (n == -1 && errno == EINTR) continue;
         if (n < 0 || n > ask) {
-          why = n == -1 && errno ? fmt::format("cuFile cannot read: {}", std::strerror(errno)) : fmt::format("cuFile cannot read: error {}", -n);
+          why = n == -1 && errno ? fmt::format("cuFile cannot read: {}", std::strerror(errno))
+                                 : fmt::format("cuFile cannot read: error {}", -n);
           done = -1;
           return;
         }
@@ -91,7 +93,8 @@ class CufileFile final : public DirectFile {
 
 class CufileStorage final : public DirectStorage {
  public:
-  CufileStorage(Driver& driver, const Calls& calls, std::string path) : driver_(driver), calls_(calls), path_(std::move(path)) {}
+  CufileStorage(Driver& driver, const Calls& calls, std::string path)
+      : driver_(driver), calls_(calls), path_(std::move(path)) {}
   std::string name() const override { return "cuFile, " + path_; }
 
   std::unique_ptr<DirectFile> open(int device, const std::string& path, std::string& why) override {
@@ -173,7 +176,8 @@ extern "C" __attribute__((visibility("default"))) penstock::DirectStorage* penst
   static std::string reason;
   // It outlives static destruction, as streams and memory do.
   static penstock::DirectStorage* const made =
-      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_backend()->runtime()), reason).release();
+      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_backend()->runtime()), reason)
+          .release();
   *why = reason;
   return made;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages of this room need beyond base/gpu.h: kernels made from text. Two implementations: cudart_driver.cpp, and
-// in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without a GPU test them.
+// What the stages of this room need beyond base/gpu.h: kernels made from text. Two implementations: cudart_driver.cpp,
+// and in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without a GPU test them.
 #pragma once
 #include "base/gpu.h"
 
@@ -24,25 +24,28 @@ struct Launch {
 
 class Driver : public DeviceRuntime {
  public:
-  // The kernel `extern "C" __global__ void entry(const char* table)` of a self-contained text (CUDA C++17, no includes).
-  // A prebuilt one, or compiled once for each kind of device and kept in memory and on disk. Thread-safe. Null where texts cannot be compiled
-  // here (no NVRTC), then `why` says so; throws ErrorKind::internal with the compiler's log for a text that is wrong.
+  // The kernel `extern "C" __global__ void entry(const char* table)` of a self-contained text (CUDA C++17, no
+  // includes). A prebuilt one, or compiled once for each kind of device and kept in memory and on disk. Thread-safe.
+  // Null where texts cannot be compiled here (no NVRTC), then `why` says so; throws ErrorKind::internal with the
+  // compiler's log for a text that is wrong.
   virtual std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                                      std::string& why) = 0;
-  // The same of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler. Null where it was
-  // not, or not for this kind of device.
-  virtual std::shared_ptr<const DeviceKernel> prebuilt_kernel(int, const std::string& /*text*/, const std::string& /*entry*/) {
+  // The same of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler. Null where
+  // it was not, or not for this kind of device.
+  virtual std::shared_ptr<const DeviceKernel> prebuilt_kernel(int, const std::string& /*text*/,
+                                                              const std::string& /*entry*/) {
     return nullptr;
   }
-  virtual void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) = 0;
+  virtual void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table,
+                      StreamHandle stream) = 0;
   virtual int multiprocessors(int device) const = 0;
   virtual size_t most_shared_bytes(int device) const = 0;  // of one block, opted in
   // Calls f with this device as the calling thread's, for libraries that ask CUDA which one is meant.
   virtual void on_device(int, const std::function<void()>& f) { f(); }
 };
 
-// Defined once in each library that is loaded: the real one, the emulated one. Throws Error with the reason where there is
-// no device.
+// Defined once in each library that is loaded: the real one, the emulated one. Throws Error with the reason where there
+// is no device.
 std::unique_ptr<Driver> make_driver();
 
 }  // namespace penstock

@@ -12,7 +12,8 @@ constexpr int kInFlight = 4;  // vectors of a thread at once, kind elements
 
 size_t largest_element(const StageCode& code) {
   size_t n = size_of(type_of(code.program, code.program.outputs[0]).dtype);
-  for (size_t k = 0; k < code.program.inputs.size(); ++k) n = std::max(n, size_of(input_dtype(code, static_cast<int>(k))));
+  for (size_t k = 0; k < code.program.inputs.size(); ++k)
+    n = std::max(n, size_of(input_dtype(code, static_cast<int>(k))));
   return n;
 }
 int vector_elements(const StageCode& code) { return static_cast<int>(16 / largest_element(code)); }
@@ -25,7 +26,8 @@ class Emitter : KernelWriter {
     const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
     const bool direct = tiled && variant.path == StageVariant::Path::direct;
     begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
-               (tiled || warped ? kByteFunctions : "") + (tiled ? kTileFunctions : "") + (direct ? kDirectFunctions : ""));
+               (tiled || warped ? kByteFunctions : "") + (tiled ? kTileFunctions : "") +
+               (direct ? kDirectFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (warped) write_warped_kernel(*this);
@@ -45,7 +47,8 @@ class Emitter : KernelWriter {
     fill_table();
     std::string aligned = fmt::format("((reinterpret_cast<uint64_t>(out) & {})", vector_bytes(out_type(), count) - 1);
     for (int k = 0; k < n; ++k)
-      aligned += fmt::format(" | (reinterpret_cast<uint64_t>(in{}) & {})", k, vector_bytes(input_dtype(code, k), count) - 1);
+      aligned +=
+          fmt::format(" | (reinterpret_cast<uint64_t>(in{}) & {})", k, vector_bytes(input_dtype(code, k), count) - 1);
     line("  const bool aligned = {}) == 0;", aligned);
     line("  const Index hop = {} * static_cast<Index>(blockDim.x);", count);
     line("  for (Index i = begin + {} * static_cast<Index>(threadIdx.x); i < end; i += {} * hop) {{", count, kInFlight);
@@ -53,8 +56,8 @@ class Emitter : KernelWriter {
     for (int k = 0; k < n; ++k) {
       line("      Pack<{}> x{}[{}];", element(input_dtype(code, k)), k, kInFlight);
       line("      PENSTOCK_UNROLL");
-      line("      for (int u = 0; u < {0}; ++u) x{1}[u] = *reinterpret_cast<const Pack<{2}>*>(in{1} + i + u * hop);", kInFlight, k,
-           element(input_dtype(code, k)));
+      line("      for (int u = 0; u < {0}; ++u) x{1}[u] = *reinterpret_cast<const Pack<{2}>*>(in{1} + i + u * hop);",
+           kInFlight, k, element(input_dtype(code, k)));
     }
     line("      PENSTOCK_UNROLL");
     line("      for (int u = 0; u < {}; ++u) {{", kInFlight);
@@ -88,7 +91,8 @@ class Emitter : KernelWriter {
   // What the stage makes of each of the 256 values, plane after plane.
   void table_function() {
     if (!variant.table) return;
-    line("__device__ inline void make_results(uint8_t x0, const char* table, const int64_t* s, {}* result) {{", element(out_type()));
+    line("__device__ inline void make_results(uint8_t x0, const char* table, const int64_t* s, {}* result) {{",
+         element(out_type()));
     coefficients();
     instructions([](int) { return std::string("x0"); }, "  ");
     line("  for (int p = 0; p < {}; ++p) result[p * 256 + x0] = {};", std::max(1, variant.planes), stored("p"));
@@ -97,11 +101,14 @@ class Emitter : KernelWriter {
   void fill_table() {
     if (!variant.table) return;
     line("  PENSTOCK_SHARED({}, result);", element(out_type()));
-    line("  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), table, s, result);");
+    line(
+        "  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), table, s, "
+        "result);");
     line("  __syncthreads();");
   }
 
-  // A few positions of the innermost dimension a thread: their elements come and go as vectors where they lie side by side.
+  // A few positions of the innermost dimension a thread: their elements come and go as vectors where they lie side by
+  // side.
   void groups_kernel() {
     table_function();
     begin_kernel();
@@ -110,8 +117,8 @@ class Emitter : KernelWriter {
     dim_words();
     line("  const Index groups = (e{0} + {1}) / {2};", last, q - 1, q);
     for (int k = 0; k < n; ++k)
-      line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k, planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last,
-           planes);
+      line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k,
+           planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last, planes);
     store_kinds(fmt::format("os{}", last));
     line("  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += static_cast<Index>(blockDim.x)) {{");
     line("    Index rest = i;");
@@ -170,7 +177,8 @@ class Emitter : KernelWriter {
   void positions_kernel() {
     begin_kernel();
     const int n = inputs();
-    const bool filtered = variant.kind == StageVariant::Kind::filtered, warped = variant.kind == StageVariant::Kind::warped;
+    const bool filtered = variant.kind == StageVariant::Kind::filtered,
+               warped = variant.kind == StageVariant::Kind::warped;
     dim_words();
     for (int k = 0; k < at.n_axes; ++k) {
       line("  const int taps{} = static_cast<int>(s[{}]);", k, at.axis(k));
@@ -284,8 +292,8 @@ class Emitter : KernelWriter {
     const char* T = element(input_dtype(code, 0));
     const bool real = lane == Lane::f32 || lane == Lane::f64;
     line("    {} v{}[{}];", V, code.source, variant.planes);
-    line("    const auto point = affine_point<{}>(m, x{}, x{}, {}, nearest);", warp_dims(), variant.warp_x, variant.warp_y,
-         variant.warp_z >= 0 ? fmt::format("x{}", variant.warp_z) : "0");
+    line("    const auto point = affine_point<{}>(m, x{}, x{}, {}, nearest);", warp_dims(), variant.warp_x,
+         variant.warp_y, variant.warp_z >= 0 ? fmt::format("x{}", variant.warp_z) : "0");
     line("    for (int p = 0; p < {}; ++p) {{", variant.planes);
     line("      const {}* plane = in0 + a0 + {};", T, plane_offset(0));
     auto channel = [&](const char* number_type) {
@@ -318,7 +326,8 @@ EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
     return begin;
   };
   in = take(inputs), out = take(1), positions = take(1), coefs = take(1);
-  fill = take(v.fills), fault = take(code.faults), indexed = take(v.filtered != 0 || v.kind == StageVariant::Kind::tiled), plane_pick = take(v.picks_planes);
+  fill = take(v.fills), fault = take(code.faults),
+  indexed = take(v.filtered != 0 || v.kind == StageVariant::Kind::tiled), plane_pick = take(v.picks_planes);
   plane = take(v.has_plane ? dim_words : 0);
   dims = take(v.kind == StageVariant::Kind::elements ? 0 : v.dims * dim_words);
   axes = take(4 * n_axes);
@@ -331,12 +340,15 @@ int group_positions(const StageCode& code, const StageVariant& v) {
   if (v.generic) return 1;
   if (warps_image(code, v)) return kWarpGroup;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
-  // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not aligned.
-  if (v.planes > 1) return size_of(type_of(code.program, code.program.outputs[0]).dtype) == 2 && largest_element(code) == 2 ? 8 : 4;
+  // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not
+  // aligned.
+  if (v.planes > 1)
+    return size_of(type_of(code.program, code.program.outputs[0]).dtype) == 2 && largest_element(code) == 2 ? 8 : 4;
   return static_cast<int>(std::min<size_t>(8, 16 / largest_element(code)));
 }
 int64_t work_granule(const StageCode& code, const StageVariant& v) {
-  return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight : kStageThreads;
+  return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight
+                                                : kStageThreads;
 }
 size_t shared_bytes(const StageCode& code, const StageVariant& v) {
   return v.table ? 256 * std::max(1, v.planes) * size_of(type_of(code.program, code.program.outputs[0]).dtype) : 0;

@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// What a text is specialized on beside the stage's code. The numbers of a call (extents, strides, taps, coefficients) are
-// in the table: ragged and uniform batches run the same kernel.
+// What a text is specialized on beside the stage's code. The numbers of a call (extents, strides, taps, coefficients)
+// are in the table: ragged and uniform batches run the same kernel.
 struct StageVariant {
   enum class Kind : uint8_t {
     elements,   // one dense row: many elements a thread
@@ -29,7 +29,8 @@ struct StageVariant {
   bool picks_planes = false;
   bool wide = false;          // positions or offsets of 2^31 and more
   bool table = false;         // through a table of 256 results, for each plane
-  // Kind tiled: how samples of the source come to the sum; the FilterKinds of all samples, -1: they differ; taps of a window.
+  // Kind tiled: how samples of the source come to the sum; the FilterKinds of all samples, -1: they differ; taps of a
+  // window.
   enum class Path : uint8_t {
     indexed,  // every output is one sample
     direct,   // at most two taps each way
@@ -43,7 +44,7 @@ struct StageVariant {
   int window_x = 0, window_y = 0;
   bool by_value = false;       // the table is the kernel's parameter: Launch::by_value
   bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
-  bool averages = false;       // what the filters of a tiled kernel make of bytes is within their range, to less than a half
+  bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
   auto operator<=>(const StageVariant&) const = default;
 };
@@ -55,10 +56,11 @@ struct EntryLayout {
   int plane;                  // extent, lo, hi, out_stride, in_stride[inputs]
   int dim(int d) const { return dims + d * dim_words; }  // the same
   int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
-  int affine;                 // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is cut
-  // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output of the
-  // first output that reads the input and the step to the next, the tile's extent, source elements from tap to tap. Then
-  // the rows that are in shared memory at once.
+  int affine;  // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is
+               // cut
+  // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output
+  // of the first output that reads the input and the step to the next, the tile's extent, source elements from tap to
+  // tap. Then the rows that are in shared memory at once.
   static constexpr int kTapWords = (sizeof(AxisTaps) + 7) / 8;
   int tile_x() const { return tiles; }
   int tile_y() const { return tiles + kTapWords + 4; }
@@ -80,21 +82,25 @@ constexpr const char* kStageEntry = "stage";
 constexpr int kStageThreads = 256;
 // Positions of the innermost dimension that a thread takes at once: work is counted in them.
 int group_positions(const StageCode& code, const StageVariant& v);
-// Whether an affine map goes the fast way: a thread takes kWarpGroup neighbors, 32 threads kWarpAcross groups of several rows.
+// Whether an affine map goes the fast way: a thread takes kWarpGroup neighbors, 32 threads kWarpAcross groups of
+// several rows.
 bool warps_image(const StageCode& code, const StageVariant& v);
 constexpr int kWarpGroup = 4, kWarpAcross = 8;
-// A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand of them.
+// A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
+// of them.
 constexpr int kDirectWidth = 64, kDirectHeight = 128;
 // Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
 inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
 inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
-// Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of them).
+// Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
+// them).
 inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }
 constexpr int kResampledRows = 4;
 // What a block takes is a multiple of this: elements, or groups of positions.
 int64_t work_granule(const StageCode& code, const StageVariant& v);
 std::string emit_stage(const StageCode& code, const StageVariant& v);
-size_t shared_bytes(const StageCode& code, const StageVariant& v);  // but for tiled kernels: those depend on the samples
+size_t shared_bytes(const StageCode& code,
+                    const StageVariant& v);  // but for tiled kernels: those depend on the samples
 
 }  // namespace penstock

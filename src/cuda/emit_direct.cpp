@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two taps each way of pixels of bytes, as random crops have them. A thread makes the same neighboring columns of several
-// rows: their taps stay in registers, and all words of a group are asked for before one is used.
+// Two taps each way of pixels of bytes, as random crops have them. A thread makes the same neighboring columns of
+// several rows: their taps stay in registers, and all words of a group are asked for before one is used.
 #include "cuda/emit_tiled.h"
 
 namespace penstock {
@@ -21,7 +21,9 @@ PENSTOCK_HD inline SixBytes six_bytes(const uint32_t (&words)[3], uint32_t offse
   const int shift = static_cast<int>(offset << 3 & 31);
   return {shifted(words[0], words[1], shift), shifted(words[1], words[2], shift)};
 }
-PENSTOCK_HD inline float raw_of(const SixBytes& v, int b) { return b < 4 ? raw_byte(v.low, b) : raw_byte(v.high, b - 4); }
+PENSTOCK_HD inline float raw_of(const SixBytes& v, int b) {
+  return b < 4 ? raw_byte(v.low, b) : raw_byte(v.high, b - 4);
+}
 // What bytes become is no NaN, but by coefficients that are none.
 template <int q, int p> PENSTOCK_HD inline void numbers_to_halves(const float (&from)[q][p], Half (&to)[q][p]) {
   for (int j = 0; j < q; ++j)
@@ -40,7 +42,8 @@ void TiledKernel::pairs() {
   constexpr int q = 4, most = kDirectWidth / q;
   w.line("  if (tx.taps.taps == 2 && ty.taps.taps == 2 && ps == 1 && step_x == 3 && step_y > 0) {{");
   // Tiles at the right may be narrow: their threads take more rows.
-  w.line("    const int across = blockDim.x < {0} ? 1 : {0} >> (nx <= {1} ? 1 : 0), down = blockDim.x / across;", most, kDirectWidth / 2);
+  w.line("    const int across = blockDim.x < {0} ? 1 : {0} >> (nx <= {1} ? 1 : 0), down = blockDim.x / across;", most,
+         kDirectWidth / 2);
   w.line("    const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uint64_t>(in0) & 3);");
   w.line("    const uint8_t* base = in0 - lead;");
   w.store_whole(q, "os_y");
@@ -52,10 +55,14 @@ void TiledKernel::pairs() {
   w.line("      PENSTOCK_UNROLL");
   w.line("      for (int j = 0; j < {}; ++j) {{", q);
   w.line("        const int tap = j < count ? x + j : nx - 1;");
-  w.line("        column[j] = lead + static_cast<uint32_t>(first_x[tap] * 3), wx0[j] = weight_x[tap], wx1[j] = weight_x[nx + tap];");
+  w.line(
+      "        column[j] = lead + static_cast<uint32_t>(first_x[tap] * 3), wx0[j] = weight_x[tap], wx1[j] = "
+      "weight_x[nx + tap];");
   w.line("      }}");
   w.line("      for (int y = threadIdx.x / across; y < ny; y += down) {{");
-  w.line("        const uint32_t upper = static_cast<uint32_t>(first_y[y] * step_y), lower = upper + static_cast<uint32_t>(step_y);");
+  w.line(
+      "        const uint32_t upper = static_cast<uint32_t>(first_y[y] * step_y), lower = upper + "
+      "static_cast<uint32_t>(step_y);");
   w.line("        PixelWords words[{}];", q);
   w.line("        PENSTOCK_UNROLL");
   w.line("        for (int j = 0; j < {}; ++j) words[j] = pixel_words(base, upper + column[j], lower + column[j]);", q);
@@ -66,7 +73,9 @@ void TiledKernel::pairs() {
   w.line("        PENSTOCK_UNROLL");
   w.line("        for (int j = 0; j < {}; ++j) {{", q);
   w.line("          {} v{}[{}];", lane_number(), w.code.source, planes());
-  w.line("          const SixBytes u = six_bytes(words[j].upper, upper + column[j]), l = six_bytes(words[j].lower, lower + column[j]);");
+  w.line(
+      "          const SixBytes u = six_bytes(words[j].upper, upper + column[j]), l = six_bytes(words[j].lower, lower "
+      "+ column[j]);");
   w.line("          PENSTOCK_UNROLL");
   w.line("          for (int p = 0; p < 3; ++p) {{");
   w.line("            const float left = fma(wy1, raw_of(l, p) - kRaw, fma(wy0, raw_of(u, p), less));");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of few taps, of bytes. A warp goes down a strip of the image: a lane has the sums of a few neighbors for all
-// rows that the source's row at hand belongs to, so that each sample is read and converted once. A row that is done is
-// filtered horizontally, with what the lanes beside have by shuffles. The first and the last lane only serve their neighbors.
-// What has folded taps, and what is less than a group, is left to edges().
+// Convolutions of few taps, of bytes. A warp goes down a strip of the image: a lane has the sums of a few neighbors for
+// all rows that the source's row at hand belongs to, so that each sample is read and converted once. A row that is done
+// is filtered horizontally, with what the lanes beside have by shuffles. The first and the last lane only serve their
+// neighbors. What has folded taps, and what is less than a group, is left to edges().
 #include "cuda/emit_tiled.h"
 
 namespace penstock {
@@ -13,7 +13,9 @@ constexpr const char* kSlidingFunctions = R"(
 #ifdef PENSTOCK_EMULATED
 constexpr int kOwnLanes = 32;
 inline int lane_of(int own) { return own; }
-template <class T> inline T of_lane(const T* all, int own, int by) { return all[own + by < 0 || own + by > 31 ? own : own + by]; }
+template <class T> inline T of_lane(const T* all, int own, int by) {
+  return all[own + by < 0 || own + by > 31 ? own : own + by];
+}
 #else
 constexpr int kOwnLanes = 1;
 __device__ inline int lane_of(int) { return static_cast<int>(threadIdx.x & 31); }
@@ -38,8 +40,10 @@ __device__ inline void turn_words(const uint32_t (&own)[3][kOwnLanes], uint32_t 
 }
 #endif
 template <int n> struct Known { static constexpr int value = n; };
-// The aligned words from the one with byte q on: those that have one of the bytes [q - before, q + after), which a row has.
-template <int n> __device__ inline void row_words(const uint8_t* q, bool whole, int before, int after, uint32_t (&to)[n][kOwnLanes], int own) {
+// The aligned words from the one with byte q on: those that have one of the bytes [q - before, q + after), which a row
+// has.
+template <int n> __device__ inline void row_words(const uint8_t* q, bool whole, int before, int after,
+    uint32_t (&to)[n][kOwnLanes], int own) {
   const int low = static_cast<int>(reinterpret_cast<uint64_t>(q) & 3);
   const uint32_t* words = reinterpret_cast<const uint32_t*>(q - low);
   if (whole) {
@@ -57,13 +61,16 @@ void TiledKernel::sliding_functions() { w.text += kSlidingFunctions; }
 
 void TiledKernel::sliding() {
   const int P = planes(), nx = v.window_x, ny = v.window_y, q = sliding_group(P);
-  auto interior = [&](const char* axis, const char* n, const char* from, int taps, int step, const char* low, const char* high) {
+  auto interior = [&](const char* axis, const char* n, const char* from, int taps, int step, const char* low,
+                      const char* high) {
     const int half = taps / 2;
     w.line("  int {1} = {0}, {2} = {0};", n, low, high);
     w.line("  if ({}.taps.in >= {}) {{", axis, taps);
     w.line("    const Index past = static_cast<Index>({}.taps.in) - {} - {};", axis, half, from);
-    w.line("    {1} = {2} >= {3} ? 0 : {3} - {2} + {5} < {0} ? static_cast<int>({3} - {2} + {5}) / {4} * {4} : {0};", n, low, from, half, step, step - 1);
-    w.line("    {2} = past >= {0} ? {0} / {3} * {3} : past > {1} ? static_cast<int>(past) / {3} * {3} : {1};", n, low, high, step);
+    w.line("    {1} = {2} >= {3} ? 0 : {3} - {2} + {5} < {0} ? static_cast<int>({3} - {2} + {5}) / {4} * {4} : {0};", n,
+           low, from, half, step, step - 1);
+    w.line("    {2} = past >= {0} ? {0} / {3} * {3} : past > {1} ? static_cast<int>(past) / {3} * {3} : {1};", n, low,
+           high, step);
     w.line("    if ({1} < {0}) {1} = {0};", low, high);
     w.line("  }}");
   };
@@ -77,7 +84,8 @@ void TiledKernel::sliding() {
 
 void TiledKernel::slide(int q) {
   const int P = planes(), nx = v.window_x, ny = v.window_y, E = q * P, K = E / 4, side = nx / 2 * P;
-  const int D = ny;  // rows that are read ahead: as many as the loop is unrolled for, so that none moves from register to register
+  const int D = ny;  // rows that are read ahead: as many as the loop is unrolled for, so that none moves from register
+                     // to register
   const bool turns = K == 3 && w.out_type() == DType::uint8 && w.out_planes() == P;
   auto each = [&](const std::string& what) {
     w.line("        PENSTOCK_UNROLL");
@@ -86,24 +94,42 @@ void TiledKernel::slide(int q) {
   auto weights = [&](const char* axis, int n) {
     w.line("  float weight_{0}[{1}] = {{1.0f}};", axis, n);
     if (n > 1) w.line("  PENSTOCK_UNROLL for (int t = 0; t < {1}; ++t) weight_{0}[t] = t{0}.taps.window[t];", axis, n);
-    if (v.averages) w.line("  PENSTOCK_UNROLL for (int t = 0; t < {1}; ++t) weight_{0}[t] *= {2};", axis, n, axis[0] == 'y' ? "kEnlarge" : "kReduce");
+    if (v.averages)
+      w.line("  PENSTOCK_UNROLL for (int t = 0; t < {1}; ++t) weight_{0}[t] *= {2};", axis, n,
+             axis[0] == 'y' ? "kEnlarge" : "kReduce");
   };
   w.line("  {{");
   weights("x", nx), weights("y", ny);
   w.line("  const uint8_t* begin = in0 + (wx * {} - {});", P, q * P);
-  w.line("  const int origin = static_cast<int>(wx * {} - {}), bytes = static_cast<int>(tx.taps.in) * {};", P, q * P, P);
-  w.line("  const bool turned = interleaved && all_planes && ((reinterpret_cast<uint64_t>(out) | (x0 * {} + y0 * os_y) | os_y) & 3) == 0; (void)turned;", P);
-  w.line("  const int first_word = (left + {0}) / {1} * 3, last_word = (right + {0}) / {1} * 3; (void)first_word; (void)last_word;", q, q);
+  w.line("  const int origin = static_cast<int>(wx * {} - {}), bytes = static_cast<int>(tx.taps.in) * {};", P, q * P,
+         P);
+  w.line(
+      "  const bool turned = interleaved && all_planes && ((reinterpret_cast<uint64_t>(out) | (x0 * {} + y0 * os_y) | "
+      "os_y) & 3) == 0; (void)turned;",
+      P);
+  w.line(
+      "  const int first_word = (left + {0}) / {1} * 3, last_word = (right + {0}) / {1} * 3; (void)first_word; "
+      "(void)last_word;",
+      q, q);
   // Strips whose rows begin at words, with nothing to be left out, go without what others ask for each row.
-  w.line("  const bool plain = {}((reinterpret_cast<uint64_t>(begin) | step_y) & 3) == 0 && origin >= 0 && bytes - origin >= {};", turns ? "turned && " : "", 32 * E);
+  w.line(
+      "  const bool plain = {}((reinterpret_cast<uint64_t>(begin) | step_y) & 3) == 0 && origin >= 0 && bytes - origin "
+      ">= {};",
+      turns ? "turned && " : "", 32 * E);
   w.line("  auto go = [&](auto known) {{");
   w.line("  constexpr bool easy = decltype(known)::value;");
   w.line("  for (int strip = threadIdx.x / 32; strip * band < bottom; strip += (blockDim.x + 31) / 32) {{");
-  w.line("    const int y1 = strip * band < top ? top : strip * band, y2 = strip * band + band < bottom ? strip * band + band : bottom;");
+  w.line(
+      "    const int y1 = strip * band < top ? top : strip * band, y2 = strip * band + band < bottom ? strip * band + "
+      "band : bottom;");
   w.line("    if (y1 >= y2) continue;");
   w.line("    const int n = y2 - y1 + {};", ny - 1);
-  w.line("    const uint8_t* next = begin + (wy + y1 - {}) * step_y + (easy ? lane_of(0) * {} : 0);  // the row to be read", ny / 2, E);
-  if (turns) w.line("    uint8_t* row_to = out + ((x0 - {}) * {} + (y0 + y1) * os_y) + (easy ? lane_of(0) * 4 : 0);", q, P);
+  w.line(
+      "    const uint8_t* next = begin + (wy + y1 - {}) * step_y + (easy ? lane_of(0) * {} : 0);  // the row to be "
+      "read",
+      ny / 2, E);
+  if (turns)
+    w.line("    uint8_t* row_to = out + ((x0 - {}) * {} + (y0 + y1) * os_y) + (easy ? lane_of(0) * 4 : 0);", q, P);
   w.line("    uint32_t shift = static_cast<uint32_t>(reinterpret_cast<uint64_t>(next)) * 8;  // of the row at hand");
   w.line("    uint32_t ahead[{}][{}][kOwnLanes];", D, K);
   w.line("    float sum[{}][{}][kOwnLanes];", ny, E);
@@ -113,7 +139,8 @@ void TiledKernel::slide(int q) {
     w.line("            if (easy) {{");
     w.line("              const uint32_t* words = reinterpret_cast<const uint32_t*>(next + u * {});", E);
     w.line("              for (int k = 0; k < {}; ++k) ahead[{}][k][u] = words[k];", K, d);
-    w.line("            }} else row_words(next + at, before >= 0 && after >= {}, before, after, ahead[{}], u);", E + 4, d);
+    w.line("            }} else row_words(next + at, before >= 0 && after >= {}, before, after, ahead[{}], u);", E + 4,
+           d);
     w.line("          }}");
   };
   w.line("    PENSTOCK_UNROLL");
@@ -132,7 +159,10 @@ void TiledKernel::slide(int q) {
   w.line("            for (int k = 0; k < {}; ++k) words[k][u] = ahead[f][k][u];", K);
   w.line("          }} else {{");
   w.line("            const uint32_t last = of_lane(ahead[f][0], u, 1);");
-  w.line("            for (int k = 0; k < {0}; ++k) words[k][u] = shifted(ahead[f][k][u], k + 1 < {0} ? ahead[f][k + 1 < {0} ? k + 1 : k][u] : last, shift & 24);", K);
+  w.line(
+      "            for (int k = 0; k < {0}; ++k) words[k][u] = shifted(ahead[f][k][u], k + 1 < {0} ? ahead[f][k + 1 < "
+      "{0} ? k + 1 : k][u] : last, shift & 24);",
+      K);
   w.line("          }}");
   w.line("        }}");
   w.line("        shift += static_cast<uint32_t>(step_y) * 8;");
@@ -157,10 +187,14 @@ void TiledKernel::slide(int q) {
   w.line("        float near[{}];", E + 2 * side);
   if (side) {
     w.line("        PENSTOCK_UNROLL");
-    w.line("        for (int b = 0; b < {}; ++b) near[b] = of_lane(done[{} + b], u, -1), near[{} + b] = of_lane(done[b], u, 1);", side, E - side, side + E);
+    w.line(
+        "        for (int b = 0; b < {}; ++b) near[b] = of_lane(done[{} + b], u, -1), near[{} + b] = of_lane(done[b], "
+        "u, 1);",
+        side, E - side, side + E);
   }
   each(fmt::format("near[{} + b] = done[b][u];", side));
-  w.line("        const int x = lane_of(u) * {0} - {1}, y = y1 + r - {2}, count = x >= left && x < right ? {0} : 0;", q, q, ny - 1);
+  w.line("        const int x = lane_of(u) * {0} - {1}, y = y1 + r - {2}, count = x >= left && x < right ? {0} : 0;", q,
+         q, ny - 1);
   if (!turns) w.line("        if (count == 0) continue;");
   group(q, [] {}, [&] {
     w.line("        for (int p = 0; p < {}; ++p) {{", P);
@@ -189,7 +223,9 @@ void TiledKernel::slide(int q) {
     w.line("            PENSTOCK_UNROLL");
     w.line("            for (int k = 0; k < 3; ++k) {{");
     w.line("              const int i = 32 * k + lane_of(u);");
-    w.line("              if (i >= first_word && i < last_word) reinterpret_cast<uint32_t*>(row_to)[easy ? 32 * k + u : i] = mixed[k][u];");
+    w.line(
+        "              if (i >= first_word && i < last_word) reinterpret_cast<uint32_t*>(row_to)[easy ? 32 * k + u : "
+        "i] = mixed[k][u];");
     w.line("            }}");
     w.line("        }}");
     w.line("        row_to += os_y;");
@@ -201,7 +237,8 @@ void TiledKernel::slide(int q) {
   w.line("  }} }}");
 }
 
-// Outputs with folded taps, of rows above `top` and from `bottom` on, and of columns beside [left, right): each by itself.
+// Outputs with folded taps, of rows above `top` and from `bottom` on, and of columns beside [left, right): each by
+// itself.
 void TiledKernel::edges() {
   const int nx = v.window_x, ny = v.window_y;
   w.line("  const int fx = left + nx - right, fy = top + ny - bottom;");
@@ -219,9 +256,14 @@ void TiledKernel::edges() {
   groups(1, [] {}, [&] {
     auto axis = [&](const char* name, const char* low, const char* high, const char* from, int taps) {
       w.line("        const bool inside_{0} = {0} >= {1} && {0} < {2};", name, low, high);
-      w.line("        const int folded_at_{0} = {0} < {1} ? {0} : {0} - {2} + {1}, hop_{0} = inside_{0} ? 1 : f{0};", name, low, high);
-      w.line("        const Index begin_{0} = inside_{0} ? {1} + {0} - {2} : static_cast<Index>(first_{0}[folded_at_{0}]);", name, from, taps / 2);
-      w.line("        const float* weights_{0} = inside_{0} ? {1} : folded_{0} + folded_at_{0};", name, taps > 1 ? fmt::format("t{}.taps.window", name) : "one");
+      w.line("        const int folded_at_{0} = {0} < {1} ? {0} : {0} - {2} + {1}, hop_{0} = inside_{0} ? 1 : f{0};",
+             name, low, high);
+      w.line(
+          "        const Index begin_{0} = inside_{0} ? {1} + {0} - {2} : "
+          "static_cast<Index>(first_{0}[folded_at_{0}]);",
+          name, from, taps / 2);
+      w.line("        const float* weights_{0} = inside_{0} ? {1} : folded_{0} + folded_at_{0};", name,
+             taps > 1 ? fmt::format("t{}.taps.window", name) : "one");
     };
     axis("x", "left", "right", "wx", nx), axis("y", "top", "bottom", "wy", ny);
     w.line("        const uint8_t* corner = in0 + (begin_y * step_y + begin_x * {});", planes());
@@ -234,11 +276,17 @@ void TiledKernel::edges() {
       w.line("          for (int p = 0; p < {}; ++p) {{", planes());
       w.line("            float values[{}][{}];", nx, ny);
       w.line("            PENSTOCK_UNROLL for (int a = 0; a < {}; ++a)", nx);
-      w.line("              PENSTOCK_UNROLL for (int b = 0; b < {}; ++b) values[a][b] = static_cast<float>(corner[a * {} + p + b * step_y]);", ny, planes());
+      w.line(
+          "              PENSTOCK_UNROLL for (int b = 0; b < {}; ++b) values[a][b] = static_cast<float>(corner[a * {} "
+          "+ p + b * step_y]);",
+          ny, planes());
       w.line("            float sum = 0;");
       w.line("            PENSTOCK_UNROLL for (int a = 0; a < {}; ++a) {{", nx);
       w.line("              float of_column = of_y[0] * values[a][0];");
-      w.line("              PENSTOCK_UNROLL for (int b = 1; b < {}; ++b) of_column = fma(of_y[b], values[a][b], of_column);", ny);
+      w.line(
+          "              PENSTOCK_UNROLL for (int b = 1; b < {}; ++b) of_column = fma(of_y[b], values[a][b], "
+          "of_column);",
+          ny);
       w.line("              sum = a == 0 ? of_x[0] * of_column : fma(of_x[a], of_column, sum);");
       w.line("            }}");
       w.line("            result[p] = sum;");
@@ -254,7 +302,8 @@ void TiledKernel::edges() {
     w.line("          float sum = 0;");
     w.line("          for (int a = 0; a < tx.taps.taps; ++a) {{");
     w.line("            const uint8_t* column = corner + (a * {} + p);", planes());
-    w.line("            float of_column = weights_y[from * hop_y] * {};", w.loaded(0, Lane::f32, "column[from * step_y]"));
+    w.line("            float of_column = weights_y[from * hop_y] * {};",
+           w.loaded(0, Lane::f32, "column[from * step_y]"));
     w.line("            for (int b = from + 1; b < to_tap; ++b) of_column = fma(weights_y[b * hop_y], {}, of_column);",
            w.loaded(0, Lane::f32, "column[b * step_y]"));
     w.line("            sum = a == 0 ? weights_x[0] * of_column : fma(weights_x[a * hop_x], of_column, sum);");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Height and width behind taps. A block makes one tile of the output: it computes the tile's taps into shared memory, filters
-// the rows that the tile needs vertically into shared memory (each sample of the source is read once or twice, from the first
-// cache), then horizontally, and runs the rest of the stage on the result. Filters of at most two taps each way read their
-// samples directly; convolutions with a window know its size and keep what slides over it in registers. The order of sums is
-// the CPU's.
+// Height and width behind taps. A block makes one tile of the output: it computes the tile's taps into shared memory,
+// filters the rows that the tile needs vertically into shared memory (each sample of the source is read once or twice,
+// from the first cache), then horizontally, and runs the rest of the stage on the result. Filters of at most two taps
+// each way read their samples directly; convolutions with a window know its size and keep what slides over it in
+// registers. The order of sums is the CPU's.
 #include "cuda/emit_tiled.h"
 
 namespace penstock {
@@ -31,10 +31,12 @@ __device__ inline TileAxis tile_axis(const char* table, const int64_t* words, co
   a.begin = more[0], a.step = more[1], a.extent = static_cast<int32_t>(more[2]), a.hop = more[3];
   return a;
 }
-// Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i]. A kind that is known leaves the others'
+// Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i]. A kind that is known leaves the
+// others'
 // functions out of the kernel. `skip`: threads that are busy with another axis.
 template <int kind>
-__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first, float* weight,
+__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first,
+    float* weight,
                                               int skip = 0) {
   if (kind >= 0) a.kind = static_cast<FilterKind>(kind);
   for (int i = (threadIdx.x + blockDim.x - skip % blockDim.x) % blockDim.x; i < n; i += blockDim.x) {
@@ -48,7 +50,8 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
       const double scale = kernel_scale(sum);
       at = first_tap;
       for (int k = 0; k < a.taps; ++k, at += 1.0)
-        weight[k * pitch + i] = static_cast<float>((0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
+        weight[k * pitch + i] =
+            static_cast<float>((0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
       continue;
     }
     const double scale = kernel_scale(a, t);
@@ -79,8 +82,10 @@ void TiledKernel::write() {
     case StageVariant::Path::window:
       w.line("  const Index wx = static_cast<Index>(tx.begin) + x0, wy = static_cast<Index>(ty.begin) + y0;");
       // Taps that fold onto the image need as many samples as there are taps; of a narrow tile's not all are beside it.
-      w.line("  const bool fits = tx.taps.in >= {0} && ty.taps.in >= {1} && (nx > {2} || (wx >= {2} && wx + nx + {2} <= tx.taps.in));",
-             v.window_x, v.window_y, v.window_x / 2);
+      w.line(
+          "  const bool fits = tx.taps.in >= {0} && ty.taps.in >= {1} && (nx > {2} || (wx >= {2} && wx + nx + {2} <= "
+          "tx.taps.in));",
+          v.window_x, v.window_y, v.window_x / 2);
       w.line("  if (fits) {{");
       window();
       w.line("  }} else {{");
@@ -101,33 +106,44 @@ void TiledKernel::setup() {
   w.line("  const Index step_x = static_cast<Index>(tx.hop), step_y = static_cast<Index>(ty.hop);");
   w.line("  const int band = static_cast<int>(s[{}]);", at.band());
   w.line("  const Index width = static_cast<Index>(s[{}]), height = static_cast<Index>(s[{}]);", at.dim(x), at.dim(y));
-  w.line("  const Index os_x = static_cast<Index>(s[{}]), os_y = static_cast<Index>(s[{}]);", at.dim(x) + 3, at.dim(y) + 3);
+  w.line("  const Index os_x = static_cast<Index>(s[{}]), os_y = static_cast<Index>(s[{}]);", at.dim(x) + 3,
+         at.dim(y) + 3);
   if (v.has_plane) {
-    w.line("  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = static_cast<Index>(s[{}]), "
-           "ps = static_cast<Index>(s[{}]);", at.plane + 3, at.plane + 1, at.plane, at.plane + 4);
+    w.line(
+        "  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = "
+        "static_cast<Index>(s[{}]), "
+        "ps = static_cast<Index>(s[{}]);",
+        at.plane + 3, at.plane + 1, at.plane, at.plane + 4);
   } else {
     w.line("  const Index pos = 0, plo = 0, ps = 0;");
   }
   if (v.picks_planes) w.line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-  if (v.fills) w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(w.out_type()), at.fill);
+  if (v.fills)
+    w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(w.out_type()), at.fill);
   // The block's tile: blocks count tiles along x, then y, then the outer dimensions.
   w.line("  Index rest = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]);");
-  w.line("  const Index tiles_x = (width + tx.extent - 1) / tx.extent, tiles_y = (height + ty.extent - 1) / ty.extent;");
+  w.line(
+      "  const Index tiles_x = (width + tx.extent - 1) / tx.extent, tiles_y = (height + ty.extent - 1) / ty.extent;");
   w.line("  const Index x0 = rest % tiles_x * tx.extent; rest /= tiles_x;");
   w.line("  const Index y0 = rest % tiles_y * ty.extent; rest /= tiles_y;");
   w.line("  bool whole = false;  // all of the tile is fill");
   for (int d = outer - 1; d >= 0; --d) {
     w.line("  {{ const Index e = static_cast<Index>(s[{}]), q = rest % e; rest /= e;", at.dim(d));
-    w.line("    out += q * static_cast<Index>(s[{}]); in0 += q * static_cast<Index>(s[{}]);", at.dim(d) + 3, at.dim(d) + 4);
-    if (v.fills) w.line("    whole |= q < static_cast<Index>(s[{}]) || q >= static_cast<Index>(s[{}]);", at.dim(d) + 1, at.dim(d) + 2);
+    w.line("    out += q * static_cast<Index>(s[{}]); in0 += q * static_cast<Index>(s[{}]);", at.dim(d) + 3,
+           at.dim(d) + 4);
+    if (v.fills)
+      w.line("    whole |= q < static_cast<Index>(s[{}]) || q >= static_cast<Index>(s[{}]);", at.dim(d) + 1,
+             at.dim(d) + 2);
     w.line("  }}");
   }
   w.line("  const int nx = static_cast<int>(width - x0 < tx.extent ? width - x0 : tx.extent);");
   w.line("  const int ny = static_cast<int>(height - y0 < ty.extent ? height - y0 : ty.extent);");
   // Outputs of the tile that read the input: [bx, cx) x [by, cy), counted from the tile's corner.
   if (v.fills) {
-    w.line("  const Index lo_x = static_cast<Index>(s[{}]), hi_x = static_cast<Index>(s[{}]);", at.dim(x) + 1, at.dim(x) + 2);
-    w.line("  const Index lo_y = static_cast<Index>(s[{}]), hi_y = static_cast<Index>(s[{}]);", at.dim(y) + 1, at.dim(y) + 2);
+    w.line("  const Index lo_x = static_cast<Index>(s[{}]), hi_x = static_cast<Index>(s[{}]);", at.dim(x) + 1,
+           at.dim(x) + 2);
+    w.line("  const Index lo_y = static_cast<Index>(s[{}]), hi_y = static_cast<Index>(s[{}]);", at.dim(y) + 1,
+           at.dim(y) + 2);
     w.line("  const int bx = static_cast<int>(lo_x > x0 ? (lo_x - x0 < nx ? lo_x - x0 : nx) : 0);");
     w.line("  const int by = static_cast<int>(lo_y > y0 ? (lo_y - y0 < ny ? lo_y - y0 : ny) : 0);");
     w.line("  const int cx = whole ? bx : static_cast<int>(hi_x - x0 < nx ? (hi_x - x0 > bx ? hi_x - x0 : bx) : nx);");
@@ -139,7 +155,8 @@ void TiledKernel::setup() {
   }
   w.line("  const int mx = cx - bx, my = cy - by;");
   w.line("  (void)whole;");
-  w.line("  const bool beside = {}(step_x == {} || step_x == -{});", planes() > 1 ? "ps == 1 && " : "", planes(), planes());
+  w.line("  const bool beside = {}(step_x == {} || step_x == -{});", planes() > 1 ? "ps == 1 && " : "", planes(),
+         planes());
   w.store_kinds("os_x");
 }
 
@@ -149,7 +166,9 @@ void TiledKernel::taps() {
   w.line("  float* weight_x = reinterpret_cast<float*>(first_y + ny);");
   w.line("  float* weight_y = weight_x + nx * tx.taps.taps;");
   w.line("  tile_taps<{}>(tx.taps, tx.begin + tx.step * tap_x0, tx.step, mx, nx, first_x, weight_x);", v.filter_x);
-  w.line("  tile_taps<{}>(ty.taps, ty.begin + ty.step * tap_y0, ty.step, my, ny, first_y, weight_y, (mx + 31) / 32 * 32);", v.filter_y);
+  w.line(
+      "  tile_taps<{}>(ty.taps, ty.begin + ty.step * tap_y0, ty.step, my, ny, first_y, weight_y, (mx + 31) / 32 * 32);",
+      v.filter_y);
   w.line("  __syncthreads();");
 }
 
@@ -159,11 +178,14 @@ std::string TiledKernel::plane_offset() const {
 }
 
 std::string TiledKernel::byte_value(const std::string& word, const std::string& byte) const {
-  return fmt::format(fmt::runtime(v.averages ? "small_byte({0}, {1})"
-                                             : "{1} % 3 == 0 ? static_cast<float>({0} >> 8 * ({1}) & 255) : byte_number({0}, {1})"), word, byte);
+  return fmt::format(
+      fmt::runtime(v.averages ? "small_byte({0}, {1})"
+                              : "{1} % 3 == 0 ? static_cast<float>({0} >> 8 * ({1}) & 255) : byte_number({0}, {1})"),
+      word, byte);
 }
 
-void TiledKernel::groups(int q, const Part& begin, const Part& value, const std::string& items, const std::string& place) {
+void TiledKernel::groups(int q, const Part& begin, const Part& value, const std::string& items,
+                         const std::string& place) {
   if (place.empty()) {  // tiles are powers of two wide
     w.line("    const int across = (tx.extent + {}) / {}, shift = log2_of(across);", q - 1, q);
     w.line("    for (int i = threadIdx.x; i < across * nb; i += blockDim.x) {{");
@@ -203,7 +225,8 @@ void TiledKernel::tap_place() {
     return;
   }
   w.line("        int tap_x = x + j - bx, tap_y = y - by;");
-  w.line("        if (mx <= 0 || my <= 0) {{ for (int p = 0; p < {}; ++p) v{}[p] = 0; }} else {{", planes(), w.code.source);
+  w.line("        if (mx <= 0 || my <= 0) {{ for (int p = 0; p < {}; ++p) v{}[p] = 0; }} else {{", planes(),
+         w.code.source);
   w.line("        tap_x = tap_x < 0 ? 0 : tap_x < mx ? tap_x : mx - 1;");
   w.line("        tap_y = tap_y < 0 ? 0 : tap_y < my ? tap_y : my - 1;");
 }
@@ -215,7 +238,9 @@ void TiledKernel::set_source() {
 void TiledKernel::pixels(int q) {
   groups(q, [] {}, [&] {
     tap_place();
-    w.line("        const Index corner = static_cast<Index>(first_y[tap_y]) * step_y + static_cast<Index>(first_x[tap_x]) * step_x;");
+    w.line(
+        "        const Index corner = static_cast<Index>(first_y[tap_y]) * step_y + static_cast<Index>(first_x[tap_x]) "
+        "* step_x;");
     if (v.path == StageVariant::Path::indexed) {
       w.line("        for (int p = 0; p < {}; ++p) v{}[p] = {};", planes(), w.code.source,
              w.loaded(0, w.code.values[w.code.source].lane, fmt::format("in0[corner + {}]", plane_offset())));
@@ -249,7 +274,8 @@ void TiledKernel::pixels(int q) {
         w.line("          }};");
       } else {
         w.line("          auto column = [&](Index c) {{");
-        w.line("            return ty.taps.taps < 2 ? wy0 * {} : fma(wy1, {}, wy0 * {});", source("c"), source("c + step_y"), source("c"));
+        w.line("            return ty.taps.taps < 2 ? wy0 * {} : fma(wy1, {}, wy0 * {});", source("c"),
+               source("c + step_y"), source("c"));
         w.line("          }};");
       }
       w.line("          float sum = wx0 * column(q);");
@@ -261,9 +287,8 @@ void TiledKernel::pixels(int q) {
   });
 }
 
-// rows[j * pitch + c * planes + p]: plane p of output row j, column c of the source columns that the tile needs, in the order
-// of memory.
-// Rows of a tile that are in shared memory at once: outputs [y1, y1 + nb).
+// rows[j * pitch + c * planes + p]: plane p of output row j, column c of the source columns that the tile needs, in the
+// order of memory. Rows of a tile that are in shared memory at once: outputs [y1, y1 + nb).
 void TiledKernel::begin_bands() {
   w.line("    for (int y1 = 0; y1 < ny; y1 += band) {{");
   w.line("    const int nb = ny - y1 < band ? ny - y1 : band;");
@@ -275,15 +300,20 @@ void TiledKernel::general() {
   w.line("    const int low = begin_x < end_x ? begin_x : end_x;");
   w.line("    const int columns = mx > 0 ? (begin_x < end_x ? end_x : begin_x) + tx.taps.taps - low : 0;");
   w.line("    const int pitch = (columns * {} + 3) / 4 * 4;", planes());
-  w.line("    float* rows = reinterpret_cast<float*>(first_x) + (nx * (1 + tx.taps.taps) + ny * (1 + ty.taps.taps) + 3) / 4 * 4;");
-  w.line("    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * step_x;",
-         element(type));
+  w.line(
+      "    float* rows = reinterpret_cast<float*>(first_x) + (nx * (1 + tx.taps.taps) + ny * (1 + ty.taps.taps) + 3) / "
+      "4 * 4;");
+  w.line(
+      "    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * "
+      "step_x;",
+      element(type));
   w.line("    const Index forward = step_x < 0 ? -step_x : step_x;");
   begin_bands();
   // Rows of the input that the band reads.
   w.line("    const int j0 = y1 > by ? (y1 - by < my ? y1 - by : my) : 0;");
   w.line("    const int j1 = y1 + nb > by ? (y1 + nb - by < my ? y1 + nb - by : my) : 0;");
-  w.line("    {{ const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;");
+  w.line(
+      "    {{ const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;");
   w.line("      for (int j = j0 + threadIdx.x / across; j < j1; j += down) {{");
   w.line("        int from = 0, to = ty.taps.taps;");
   w.line("        while (from < ty.taps.taps - 1 && weight_y[from * ny + j] == 0) ++from;");
@@ -298,14 +328,19 @@ void TiledKernel::general() {
     w.line("            const uint8_t* q = row + c;");
     w.line("            float weight = weight_y[from * ny + j];");
     w.line("            EightBytes word = eight_bytes_at(q);");
-    w.line("            for (int b = 0; b < 8; ++b) sum[b] = weight * byte_number(b < 4 ? word.low : word.high, b & 3);");
+    w.line(
+        "            for (int b = 0; b < 8; ++b) sum[b] = weight * byte_number(b < 4 ? word.low : word.high, b & 3);");
     w.line("            PENSTOCK_UNROLL_TWICE");
     w.line("            for (int t = from + 1; t < to; ++t) {{");
     w.line("              q += step_y, weight = weight_y[t * ny + j], word = eight_bytes_at(q);");
-    w.line("              for (int b = 0; b < 8; ++b) sum[b] = fma(weight, byte_number(b < 4 ? word.low : word.high, b & 3), sum[b]);");
+    w.line(
+        "              for (int b = 0; b < 8; ++b) sum[b] = fma(weight, byte_number(b < 4 ? word.low : word.high, b & "
+        "3), sum[b]);");
     w.line("            }}");
     w.line("            for (int b = 0; b < 8; b += 4)");
-    w.line("              *reinterpret_cast<Vector<float, 4>*>(rows + (j - j0) * pitch + c + b) = {{sum[b], sum[b + 1], sum[b + 2], sum[b + 3]}};");
+    w.line(
+        "              *reinterpret_cast<Vector<float, 4>*>(rows + (j - j0) * pitch + c + b) = {{sum[b], sum[b + 1], "
+        "sum[b + 2], sum[b + 3]}};");
     w.line("          }}");
     w.line("          for (int c = n / 8 * 8 + lane; c < n; c += across) {{");
     w.line("            float sum = weight_y[from * ny + j] * byte_number(row[c], 0);");
@@ -329,7 +364,8 @@ void TiledKernel::general() {
     tap_place();
     w.line("        const int column = first_x[tap_x] - low;");
     if (v.fills) w.line("        tap_y = tap_y < j0 ? j0 : tap_y < j1 ? tap_y : j1 > j0 ? j1 - 1 : j0;");
-    w.line("        const float* r = rows + (tap_y - j0) * pitch + (step_x < 0 ? columns - 1 - column : column) * {};", planes());
+    w.line("        const float* r = rows + (tap_y - j0) * pitch + (step_x < 0 ? columns - 1 - column : column) * {};",
+           planes());
     w.line("        const int hop = step_x < 0 ? -{0} : {0};", planes());
     w.line("        float sums[{}];", planes());
     w.line("        float weight = weight_x[tap_x];");

@@ -28,12 +28,14 @@ class TiledKernel {
 
   void setup();
   void taps();
-  // A loop over groups of q neighbors: x, y are the first's place in the tile; each makes the source's value v<source>[p] of
-  // output j by `value`, runs the instructions and stores. `count`, `place`: other groups than all of the tile, how many and
-  // where group i is.
+  // A loop over groups of q neighbors: x, y are the first's place in the tile; each makes the source's value
+  // v<source>[p] of output j by `value`, runs the instructions and stores. `count`, `place`: other groups than all of
+  // the tile, how many and where group i is.
   using Part = std::function<void()>;
-  void groups(int q, const Part& begin, const Part& value, const std::string& count = {}, const std::string& place = {});
-  void group(int q, const Part& begin, const Part& value, const Part& store = {});  // `store`: ends in what may precede the usual one
+  void groups(int q, const Part& begin, const Part& value, const std::string& count = {},
+              const std::string& place = {});
+  void group(int q, const Part& begin, const Part& value,
+             const Part& store = {});  // `store`: ends in what may precede the usual one
   void tap_place();
   void set_source();
   void pixels(int q);  // straight from the source: one sample, or two each way

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coefficients of arguments that lie on the GPU: one kernel in front of the stage's folds them, a thread a sample, and writes
-// them where the host writes all others. Its text is the registry's, the same for all stages: it is compiled with the library.
+// Coefficients of arguments that lie on the GPU: one kernel in front of the stage's folds them, a thread a sample, and
+// writes them where the host writes all others. Its text is the registry's, the same for all stages: it is compiled
+// with the library.
 #pragma once
 #include "cuda/prebuilt/fold_text.h"
 #include "ops/machine/stage_code.h"

@@ -175,8 +175,8 @@ void KernelCache::make_room(const std::string& keeping) const {
   }
 }
 
-KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std::string& text, const std::string& entry,
-                         const std::vector<std::string>& options, bool anew) {
+KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std::string& text,
+                         const std::string& entry, const std::vector<std::string>& options, bool anew) {
   std::string key = std::string("Penstock ") + penstock_version() + "\nNVRTC " + nvrtc.version() + "\n";
   for (const std::string& o : options) key += o + " ";
   key += "\n" + entry + "\n" + text;

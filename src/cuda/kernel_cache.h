@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// A file a kernel. Processes share the folder without locks: files are written aside and renamed. Whatever is wrong with
-// the folder or a file, kernels are compiled again: no call here fails. Thread-safe.
+// A file a kernel. Processes share the folder without locks: files are written aside and renamed. Whatever is wrong
+// with the folder or a file, kernels are compiled again: no call here fails. Thread-safe.
 class KernelCache {
  public:
   static constexpr int64_t kLimit = int64_t{256} << 20;
@@ -32,7 +32,7 @@ class KernelCache {
 };
 
 // From the cache, else compiled and kept. `anew` passes over what the cache has.
-KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std::string& text, const std::string& entry,
-                         const std::vector<std::string>& options, bool anew = false);
+KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std::string& text,
+                         const std::string& entry, const std::vector<std::string>& options, bool anew = false);
 
 }  // namespace penstock

@@ -70,9 +70,12 @@ template <class T> PENSTOCK_INLINE float small_integer(float v) {
   if constexpr (std::is_signed_v<T>) c = v == v ? c : 0.0f;
   return c + 12582912.0f;
 }
-template <class T, class V> inline constexpr bool is_small = std::is_same_v<V, float> && std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>;
+template <class T, class V> inline constexpr bool is_small = std::is_same_v<V, float> && std::is_integral_v<T> &&
+    sizeof(T) <= 2 && !std::is_same_v<T, bool>;
 // The same of a number that is within the range.
-template <class T> PENSTOCK_INLINE T element_within(float v) { return static_cast<T>(std::bit_cast<int32_t>(v + 12582912.0f)); }
+template <class T> PENSTOCK_INLINE T element_within(float v) {
+  return static_cast<T>(std::bit_cast<int32_t>(v + 12582912.0f));
+}
 PENSTOCK_INLINE float rounded_within(float v) { return v + 12582912.0f - 12582912.0f; }
 // from_lane and round_to, without the conversion unit where that can be.
 template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
@@ -111,7 +114,9 @@ __device__ inline int find_entry(const int32_t* starts, int n, int block) {
 // Vectors of neighbors: T in[positions][planes] from and to memory.
 const char* const kGroups = R"(
 namespace penstock {
-constexpr int vector_alignment(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1; }
+constexpr int vector_alignment(int bytes) {
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
+}
 template <class T, int n> struct alignas(vector_alignment(n * sizeof(T))) Vector { T v[n]; };
 
 // The n bytes at `from`, which may lie anywhere, by aligned words; no word without a byte of them is read.
@@ -127,7 +132,8 @@ template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t
     low = high;
   }
 }
-template <class I, class T, int q, int p> PENSTOCK_HD inline void store_whole(T* to, I plane, int how, const T (&from)[q][p]) {
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_whole(T* to, I plane, int how,
+    const T (&from)[q][p]) {
   if (how == 1) {
     for (int k = 0; k < p; ++k) {
       Vector<T, q> v;
@@ -212,7 +218,8 @@ PENSTOCK_HD inline float byte_number(uint32_t word, int b) {
   return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b)) - 8388608.0f;
 #endif
 }
-// The same, 2^-149 times as large, in one instruction: its bits are the byte. Sums are exactly what they would be, as long
+// The same, 2^-149 times as large, in one instruction: its bits are the byte. Sums are exactly what they would be, as
+// long
 // as weights are kEnlarge times as large, and no smaller than kEnlarge * 2^-76; those of a second sum are kReduce.
 #ifdef PENSTOCK_EMULATED
 constexpr float kEnlarge = 1.0f, kReduce = 1.0f;
@@ -304,8 +311,9 @@ std::string entry_text(bool by_value, int blocks) {
                                        blocks ? fmt::format(", {}", blocks) : "", kStageEntry);
   const std::string pointer = head + "const char* table) { penstock::run(table); }\n";
   if (!by_value) return pointer;
-  return "#ifdef PENSTOCK_EMULATED\n" + pointer + fmt::format("#else\nstruct alignas(16) Table {{ char bytes[{}]; }};\n", kTableParameter) +
-         head + "const __grid_constant__ Table table) { penstock::run(table.bytes); }\n#endif\n";
+  return "#ifdef PENSTOCK_EMULATED\n" + pointer +
+         fmt::format("#else\nstruct alignas(16) Table {{ char bytes[{}]; }};\n", kTableParameter) + head +
+         "const __grid_constant__ Table table) { penstock::run(table.bytes); }\n#endif\n";
 }
 
 void KernelWriter::end_text() {
@@ -377,14 +385,17 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
                                 const std::string& wanted) {
   int planes = variant.planes;
   std::vector<int> planes_of(code.values.size(), planes);
-  auto loop = [&](int n) { return n == 1 ? std::string("{ const int p = 0; ") : fmt::format("for (int p = 0; p < {}; ++p) {{ ", n); };
+  auto loop = [&](int n) {
+    return n == 1 ? std::string("{ const int p = 0; ") : fmt::format("for (int p = 0; p < {}; ++p) {{ ", n);
+  };
   for (const auto& i : code.code) {
     const char* V = number(i.lane);
     switch (i.kind) {
       case Instruction::load:
         planes_of[i.value] = variant.planes;
         line("{}{} v{}[{}];", indent, V, i.value, variant.planes);
-        line("{}{}v{}[p] = number_of<{}, {}>({}); }}", indent, loop(variant.planes), i.value, element(i.dtype), V, load(i.from[0]));
+        line("{}{}v{}[p] = number_of<{}, {}>({}); }}", indent, loop(variant.planes), i.value, element(i.dtype), V,
+             load(i.from[0]));
         break;
       case Instruction::tile: {
         const StageNode& node = code.program.nodes[i.node];
@@ -410,7 +421,8 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
         auto operand = [&](int f) { return fmt::format("v{}[p]", f); };
         std::string args = operand(i.from[0]);
         if (t.operands == 2 && i.from[1] < 0) {
-          line("{}{}const {} k = ({}).constant; const bool left = ({}).constant_left;", indent, loop(planes), V, coef, coef);
+          line("{}{}const {} k = ({}).constant; const bool left = ({}).constant_left;", indent, loop(planes), V, coef,
+               coef);
           line("{}  const {} a = left ? k : {}, b = left ? {} : k;", indent, V, args, args);
           args = "a, b";
         } else {
@@ -418,19 +430,24 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
           if (t.operands >= 3) args += ", " + operand(i.from[2]);
           line("{}{}", indent, loop(planes));
         }
-        if (t.faults) line("{}  if ({}Node{}::refuses({}, {})) *fault = 1;", indent, wanted.empty() ? "" : "(" + wanted + ") && ", i.node, args, coef);
+        if (t.faults)
+          line("{}  if ({}Node{}::refuses({}, {})) *fault = 1;", indent, wanted.empty() ? "" : "(" + wanted + ") && ",
+               i.node, args, coef);
         line("{}  v{}[p] = Node{}::pixel({}, {}); }}", indent, i.value, i.node, args, coef);
         break;
       }
       case Instruction::round:
-        if (source_within && i.value == code.source) line("{}{}v{}[p] = rounded_within(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, i.value);
-        else line("{}{}v{}[p] = rounded_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype), i.value);
+        if (source_within && i.value == code.source)
+          line("{}{}v{}[p] = rounded_within(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, i.value);
+        else
+          line("{}{}v{}[p] = rounded_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype),
+               i.value);
         break;
       case Instruction::convert:
         planes_of[i.value] = planes_of[i.from[0]];
         line("{}{} v{}[{}];", indent, V, i.value, planes_of[i.value]);
-        line("{}{}v{}[p] = change_lane<{}, {}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, number(i.from_lane), V,
-             i.from[0]);
+        line("{}{}v{}[p] = change_lane<{}, {}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value,
+             number(i.from_lane), V, i.from[0]);
         break;
       case Instruction::chain: fail(ErrorKind::internal, "a chain in code that is not the CPU's");
     }
@@ -439,21 +456,28 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
 void KernelWriter::dim_words() {
   const int n = inputs();
   for (int d = 0; d < variant.dims; ++d) {
-    line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d, at.dim(d) + 3);
-    if (variant.fills) line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1, at.dim(d) + 2);
+    line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d,
+         at.dim(d) + 3);
+    if (variant.fills)
+      line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1,
+           at.dim(d) + 2);
     else line("  const Index lo{} = 0;", d);
     for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
   }
   if (variant.has_plane) {
-    line("  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = static_cast<Index>(s[{}]);",
-         at.plane + 3, at.plane + 1, at.plane);
+    line(
+        "  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = "
+        "static_cast<Index>(s[{}]);",
+        at.plane + 3, at.plane + 1, at.plane);
     for (int k = 0; k < n; ++k) line("  const Index ps{} = static_cast<Index>(s[{}]);", k, at.plane + 4 + k);
   } else {
     line("  const Index pos = 0, plo = 0;");
     for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
   }
-  if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-  if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
+  if (variant.picks_planes)
+    line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
+  if (variant.fills)
+    line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
 }
 
 void KernelWriter::fill_position(const std::string& to, const std::string& indent) {
@@ -472,18 +496,20 @@ void KernelWriter::store_position(const std::string& to, const std::function<std
 void KernelWriter::store_kinds(const std::string& x) {
   const int n = out_planes();
   line("  const bool planar = {0} == 1, interleaved = {0} == {1}{2};", x, n, n > 1 ? " && pos == 1" : "");
-  line("  const bool all_planes = {};", variant.fills && variant.has_plane ? fmt::format("plo == 0 && pn == {}", n) : "true");
+  line("  const bool all_planes = {};",
+       variant.fills && variant.has_plane ? fmt::format("plo == 0 && pn == {}", n) : "true");
 }
 void KernelWriter::store_whole(int positions, const std::string& y) {
   const size_t size = size_of(out_type());
   auto aligned = [&](const std::string& strides, size_t bytes) {  // to what a Vector of so many bytes is
-    return fmt::format("((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>(({}) * {})) & {}) == 0", strides, size,
-                       std::min<size_t>(16, bytes & -bytes) - 1);
+    return fmt::format("((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>(({}) * {})) & {}) == 0", strides,
+                       size, std::min<size_t>(16, bytes & -bytes) - 1);
   };
-  line("  const int whole = !all_planes ? 0 : planar && {} ? 1 : interleaved && {} ? 2 : 0;", aligned("pos | " + y, positions * size),
-       aligned(y, positions * size * out_planes()));
+  line("  const int whole = !all_planes ? 0 : planar && {} ? 1 : interleaved && {} ? 2 : 0;",
+       aligned("pos | " + y, positions * size), aligned(y, positions * size * out_planes()));
 }
-void KernelWriter::store_group(int positions, const std::string& array, const std::string& x, const std::string& outside) {
+void KernelWriter::store_group(int positions, const std::string& array, const std::string& x,
+                               const std::string& outside) {
   line("    if (full && all_planes && planar) store_planes(to, pos, {});", array);
   line("    else if (full && all_planes && interleaved) store_pixels(to, {});", array);
   line("    else {{");
@@ -496,7 +522,9 @@ void KernelWriter::store_group(int positions, const std::string& array, const st
     line("          continue;");
     line("        }}");
   }
-  store_position(fmt::format("to + j * {}", x), [&](const char* plane) { return fmt::format("{}[j][{}]", array, plane); }, "        ");
+  store_position(
+      fmt::format("to + j * {}", x), [&](const char* plane) { return fmt::format("{}[j][{}]", array, plane); },
+      "        ");
   line("      }}");
   line("    }}");
 }
@@ -525,8 +553,8 @@ bool KernelWriter::source_stays_bytes() const {
 std::string KernelWriter::stored(const std::string& index) const {
   if (source_within && code.result == code.source && out_type() == DType::uint8)
     return fmt::format("element_within<uint8_t>(v{}[{}])", code.result, index);
-  return fmt::format("element_of<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()), code.result,
-                     index);
+  return fmt::format("element_of<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()),
+                     code.result, index);
 }
 
 std::string KernelWriter::loaded(int input, Lane lane, const std::string& expression) const {

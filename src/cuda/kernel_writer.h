@@ -13,7 +13,8 @@ namespace penstock {
 const char* number(Lane l);     // C++ type of a lane's registers
 const char* element(DType t);   // of an element in memory
 
-// The entry, which calls penstock::run(table); 0 blocks: as many on a multiprocessor as there may be. `by_value`: Launch::by_value.
+// The entry, which calls penstock::run(table); 0 blocks: as many on a multiprocessor as there may be. `by_value`:
+// Launch::by_value.
 std::string entry_text(bool by_value, int blocks);
 
 const char* kernel_spellings();  // PENSTOCK_SHARED, find_entry and the like: needs convert.h
@@ -29,22 +30,28 @@ class KernelWriter {
   void end_text();         // the entry
   void begin_kernel();     // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
-  // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of plane p.
-  // `wanted`: the condition under which the position is computed for the output, and may be refused; empty: always.
-  void instructions(const std::function<std::string(int)>& load, const std::string& indent, const std::string& wanted = "");
-  std::string in_row(int dim) const;  // that position j of a group along this dimension is one of the output, and no fill
+  // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of
+  // plane p. `wanted`: the condition under which the position is computed for the output, and may be refused; empty:
+  // always.
+  void instructions(const std::function<std::string(int)>& load, const std::string& indent,
+                    const std::string& wanted = "");
+  std::string in_row(
+      int dim) const;      // that position j of a group along this dimension is one of the output, and no fill
   void dim_words();        // words of dimensions, planes, fills: e<d>, os<d>, is<input>_<d>, pos, plo, fill
-  // Stores at the pointer `to` (an expression): the result of all planes and the fill of those around it; or fill alone.
-  void store_position(const std::string& to, const std::function<std::string(const char*)>& value, const std::string& indent);
+  // Stores at the pointer `to` (an expression): the result of all planes and the fill of those around it; or fill
+  // alone.
+  void store_position(const std::string& to, const std::function<std::string(const char*)>& value,
+                      const std::string& indent);
   void fill_position(const std::string& to, const std::string& indent);
   // What stores of groups ask for: all_planes, planar, interleaved. `x`: the stride of neighbors.
   void store_kinds(const std::string& x);
   // Declares `whole`: how groups that are full are stored by store_whole() of the text; y: the stride of rows.
   void store_whole(int positions, const std::string& y);
-  // Stores the first `count` of <array>[positions][planes] at `to`, as vectors where all are `full`. `outside`: position j is fill.
+  // Stores the first `count` of <array>[positions][planes] at `to`, as vectors where all are `full`. `outside`:
+  // position j is fill.
   void store_group(int positions, const std::string& array, const std::string& x, const std::string& outside);
-  // A group's results: the array (and what becomes it), position j's from v<result>[], and the array from that. `halves`: the
-  // function that makes those.
+  // A group's results: the array (and what becomes it), position j's from v<result>[], and the array from that.
+  // `halves`: the function that makes those.
   void declare_results(int positions, const char* array, const char* indent);
   void keep_result(const char* array, const char* indent);
   void finish_results(const char* array, const char* indent, const char* halves = "to_halves");

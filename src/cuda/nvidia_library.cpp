@@ -50,7 +50,8 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
     for (const fs::path& folder : places) {
       std::error_code ignored;
       if (!folder.empty() && !fs::exists(folder / name, ignored)) continue;
-      if (void* library = dlopen(folder.empty() ? name : (folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+      if (void* library = dlopen(folder.empty() ? name : (folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
+        return library;
       if (const char* reason = dlerror()) tried += (tried.empty() ? "" : "; ") + std::string(reason);
     }
   }

@@ -74,7 +74,8 @@ const Nvrtc* Nvrtc::load(std::string& why) {
   int code = calls->version(&made->major_, &made->minor_);
   // NVRTC loads its other half by name, and not all of its builds look beside themselves: what is loaded is found.
   if (code == 0 && path.find('/') != std::string::npos)
-    dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, path.rfind('/')), made->major_, made->minor_).c_str(),
+    dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, path.rfind('/')), made->major_, made->minor_)
+               .c_str(),
            RTLD_NOW | RTLD_LOCAL);
   if (code == 0) code = calls->count_architectures(&count);
   if (code == 0 && count > 0) {

@@ -58,7 +58,8 @@ class BorrowedScratchpad {
 };
 
 bool same_structure(const StageProgram& a, const StageProgram& b) {
-  if (a.inputs.size() != b.inputs.size() || a.nodes.size() != b.nodes.size() || a.outputs != b.outputs || a.sizes != b.sizes)
+  if (a.inputs.size() != b.inputs.size() || a.nodes.size() != b.nodes.size() || a.outputs != b.outputs ||
+      a.sizes != b.sizes)
     return false;
   auto same = [](const ValueType& x, const ValueType& y) {
     return x.dtype == y.dtype && x.ndim == y.ndim && x.layout == y.layout;
@@ -75,7 +76,9 @@ bool same_structure(const StageProgram& a, const StageProgram& b) {
 class GpuStage final : public BatchStageRunner {
  public:
   GpuStage(const StageProgram& program, Driver& driver)
-      : driver_(driver), kernels_(std::make_shared<StageKernels>()), scratchpads_(std::make_shared<StageScratchpads>()) {
+      : driver_(driver),
+        kernels_(std::make_shared<StageKernels>()),
+        scratchpads_(std::make_shared<StageScratchpads>()) {
     compile_stage(program, code_);
     look_at_arguments();
     if (code_.positional) fail(ErrorKind::internal, "a stage on the GPU with an operator that depends on the position");
@@ -90,7 +93,8 @@ class GpuStage final : public BatchStageRunner {
     other->code_.program = program;
     other->look_at_arguments();
     // What is known of shapes may be so for other constants.
-    if (!same && (constant_ || other->constant_) && !ignores_arguments(code_)) other->scratchpads_ = std::make_shared<StageScratchpads>();
+    if (!same && (constant_ || other->constant_) && !ignores_arguments(code_))
+      other->scratchpads_ = std::make_shared<StageScratchpads>();
     // Arguments may decide whether a map filters.
     for (size_t i = 0; i < program.nodes.size(); ++i) {
       const StageTraits t = program.nodes[i].op->traits(), &own = code_.traits[i];
@@ -166,7 +170,8 @@ class GpuStage final : public BatchStageRunner {
   }
 
   // The output's shape and the entries of a sample, but for where the output is.
-  void add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape, StageScratchpad& pad) {
+  void add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape,
+                  StageScratchpad& pad) {
     int windows = -1;
     const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
       StageEntry& e = pad.entries.emplace_back();
@@ -351,7 +356,8 @@ class GpuStage final : public BatchStageRunner {
       driver_.launch(call.device, *fold, {(packed.fold_rows + kFoldThreads - 1) / kFoldThreads, kFoldThreads},
                      static_cast<const char*>(on_device.get()) + packed.fold_at, call.stream);
     }
-    driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(), call.stream);
+    driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(),
+                   call.stream);
   }
 
   // Operands that an operator refuses are known once the kernel has run: this is the one stage that waits.

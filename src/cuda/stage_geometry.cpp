@@ -106,7 +106,8 @@ void StageGeometry::add(const SampleContext& context, std::span<const View> in, 
   add_one(context, in, shape, dense_strides(shape), placement ? &*placement : nullptr, to.add());
 }
 
-void StageGeometry::add_frames(const SampleContext& context, std::span<const View> in, const Shape& shape, GeometryList& to) const {
+void StageGeometry::add_frames(const SampleContext& context, std::span<const View> in, const Shape& shape,
+                               GeometryList& to) const {
   std::optional<Placement> placement;
   const View out{nullptr, out_type_.dtype, out_type_.layout, shape, dense_strides(shape)};
   int64_t frames = 1;
@@ -150,8 +151,8 @@ void StageGeometry::add_frames(const SampleContext& context, std::span<const Vie
   }
 }
 
-void StageGeometry::add_one(const SampleContext& context, std::span<const View> in, const Shape& shape, const Shape& strides,
-                            const Placement* placement, SampleGeometry& g) const {
+void StageGeometry::add_one(const SampleContext& context, std::span<const View> in, const Shape& shape,
+                            const Shape& strides, const Placement* placement, SampleGeometry& g) const {
   const auto& p = code_.program;
   const int inputs = static_cast<int>(in.size());
   g.context = context;
@@ -185,7 +186,11 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
       const DimMap& m = (*placement)[d];
       dim.extent = m.out;
       const int64_t stride = in[0].strides[d];
-      const int axis = !warped ? -1 : layout[d] == 'W' ? 0 : layout[d] == 'H' ? 1 : layout[d] == 'D' && g.affine->dims == 3 ? 2 : -1;
+      const int axis = !warped                                   ? -1
+                       : layout[d] == 'W'                        ? 0
+                       : layout[d] == 'H'                        ? 1
+                       : layout[d] == 'D' && g.affine->dims == 3 ? 2
+                                                                 : -1;
       if (axis >= 0) {
         if (m.start != 0 || m.step != 1 || m.extent != m.in || m.after_start != 0 || m.after_step != 1)
           fail(ErrorKind::internal, "windows beside a warp in one stage");
@@ -212,7 +217,8 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
       if (d == plane) {  // of the inputs: an operator may change their number
         dim.extent = 1;
         for (int k = 0; k < inputs; ++k)
-          if (const int own = d - (n - in[k].shape.size()); own >= 0) dim.extent = std::max(dim.extent, in[k].shape[own]);
+          if (const int own = d - (n - in[k].shape.size()); own >= 0)
+            dim.extent = std::max(dim.extent, in[k].shape[own]);
       }
       dim.hi = dim.extent;
       for (int k = 0; k < inputs; ++k) {  // trailing dimensions are aligned, extents of 1 are repeated

@@ -20,8 +20,8 @@ struct LoopDim {
   int axis = -1;                 // of a warped dimension: 0 x, 1 y, 2 z
 };
 
-// A filtered dimension: output i, counted from the first that reads the input, is output begin + step * i of the filter,
-// whose position k is sample k * tap_step of the source.
+// A filtered dimension: output i, counted from the first that reads the input, is output begin + step * i of the
+// filter, whose position k is sample k * tap_step of the source.
 struct DimFilter {
   AxisFilter filter;
   int64_t in = 0, begin = 0, step = 1, tap_step = 1;

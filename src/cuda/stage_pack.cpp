@@ -11,9 +11,13 @@
 
 namespace penstock {
 
-TableWriter::TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity, std::shared_ptr<void> block)
-    : memory_(std::move(memory)), stream_(stream), capacity_(capacity),
-      block_(block ? std::move(block) : allocate_shared(memory_, capacity, stream)), data_(static_cast<std::byte*>(block_.get())) {}
+TableWriter::TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity,
+                         std::shared_ptr<void> block)
+    : memory_(std::move(memory)),
+      stream_(stream),
+      capacity_(capacity),
+      block_(block ? std::move(block) : allocate_shared(memory_, capacity, stream)),
+      data_(static_cast<std::byte*>(block_.get())) {}
 
 void TableWriter::grow() {
   const size_t held = capacity_;
@@ -147,7 +151,8 @@ class Packing {
   int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }
 
   bool continues(const Row& row, const StageEntry& e, int64_t work) const {
-    if (row.work + work >= kNarrow || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out) return false;
+    if (row.work + work >= kNarrow || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out)
+      return false;
     for (int k = 0; k < at_.inputs; ++k)
       if (row.entry->in[k] + row.work * in_bytes_[k] != e.in[k]) return false;
     return true;
@@ -214,7 +219,8 @@ class Packing {
     if (g.has_plane && g.plane_pick < 0) w[at_.in] += g.plane.lo * g.plane.in_stride[0] * in_bytes_[0];
     w[at_.out] = reinterpret_cast<int64_t>(entry.out);
     w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? g.positions() : rows_[e].work;
-    if (v_.kind == StageVariant::Kind::tiled) w[at_.tile_y() + EntryLayout::kTapWords + 2] = rows_[e].tile.height;  // of this call
+    if (v_.kind == StageVariant::Kind::tiled)
+      w[at_.tile_y() + EntryLayout::kTapWords + 2] = rows_[e].tile.height;  // of this call
     w[at_.coefs] = coefs;
     if (v_.fills) w[at_.fill] = fill;
     if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);
@@ -225,7 +231,8 @@ class Packing {
     const int64_t at = table_.room(coef_bytes_);
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
     SampleContext c = entry.geometry->context;
-    if (entry.packed) c = (*call_.context)(entry.sample), c.index = entry.sample;  // the geometry is that of others, too
+    if (entry.packed)
+      c = (*call_.context)(entry.sample), c.index = entry.sample;  // the geometry is that of others, too
     for (auto& one : coefs_) {
       c.node = one.node;
       if (one.folded.bytes) fold(one, c, at);
@@ -274,7 +281,8 @@ class Packing {
     if (v_.filtered || v_.kind == Kind::tiled) w[at_.indexed] = g.indexed;
     if (v_.has_plane) {
       put_dim(w + at_.plane, g.plane, inputs);
-      if (g.plane.extent == g.plane.hi - g.plane.lo) w[at_.plane] = v_.out_planes;  // an operator may change their number
+      if (g.plane.extent == g.plane.hi - g.plane.lo)
+        w[at_.plane] = v_.out_planes;  // an operator may change their number
     }
     if (v_.kind != Kind::elements)
       for (int d = 0; d < v_.dims; ++d) put_dim(w + at_.dim(d), dim(d), inputs);
@@ -365,7 +373,8 @@ class Packing {
     for (int a = 0; near && a < 2; ++a) {
       const double* row = g.affine->m + 3 * a;
       const double reach = std::fabs(row[0]) * static_cast<double>(g.dims.back().extent) +
-                           std::fabs(row[1]) * static_cast<double>(g.dims[g.dims.size() - 2].extent) + std::fabs(row[2]);
+                           std::fabs(row[1]) * static_cast<double>(g.dims[g.dims.size() - 2].extent) +
+                           std::fabs(row[2]);
       near = reach < kAffineReach / 2;
     }
     w[18] = near;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one block of memory that a launch reads: entries, where each entry's blocks begin, coefficients, fills, taps. It is
-// written where the device copies it from.
+// The one block of memory that a launch reads: entries, where each entry's blocks begin, coefficients, fills, taps. It
+// is written where the device copies it from.
 #pragma once
 #include <cstring>
 #include <functional>
@@ -15,7 +15,8 @@ namespace penstock {
 class TableWriter {
  public:
   // `block`: of that capacity, where there is one; then it grows in `memory`, null: default_memory().
-  TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity, std::shared_ptr<void> block = nullptr);
+  TableWriter(std::shared_ptr<MemoryResource> memory, StreamHandle stream, size_t capacity,
+              std::shared_ptr<void> block = nullptr);
   int64_t room(size_t n) {  // at a multiple of 16 bytes; those in front are 0
     const size_t end = size_, at = (end + 15) / 16 * 16;
     size_ = at + n;

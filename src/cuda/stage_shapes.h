@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage keeps between calls where the geometry follows from the inputs' shapes, or from those and from the sizes of
-// windows that samples are convolved with.
+// What a stage keeps between calls where the geometry follows from the inputs' shapes, or from those and from the sizes
+// of windows that samples are convolved with.
 #pragma once
 #include <unordered_map>
 
@@ -41,8 +41,8 @@ bool ignores_arguments(const StageCode& code);
 int convolving_node(const StageCode& code);
 // Leaves one window where all are the same.
 void join_windows(AxisWindows& windows);
-// Windows of weights that sum to 1, none so small that a kernel has to care: samples whose windows have the same sizes, and are
-// all like that, have the same geometry but for the weights.
+// Windows of weights that sum to 1, none so small that a kernel has to care: samples whose windows have the same sizes,
+// and are all like that, have the same geometry but for the weights.
 bool are_plain(const AxisWindows& windows);
 
 }  // namespace penstock

@@ -41,7 +41,8 @@ bool is_wide(const SampleGeometry& g, int inputs) {
 
 AxisTaps taps_of(const SampleGeometry& g, const LoopDim& d) {
   if (d.filter < 0)  // a window: output o is sample o of it
-    return axis_taps(FilterKind::nearest, false, 0, static_cast<double>(d.hi), d.hi, FilterBorder::clamp, nullptr, 0, d.hi);
+    return axis_taps(FilterKind::nearest, false, 0, static_cast<double>(d.hi), d.hi, FilterBorder::clamp, nullptr, 0,
+                     d.hi);
   const DimFilter& f = g.filters[d.filter];
   return axis_taps(f.filter, f.in);
 }
@@ -57,10 +58,12 @@ size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int plane
     size_t floats = w * (1 + static_cast<size_t>(x.taps)) + t.height * (1 + static_cast<size_t>(y.taps));
     if (path < Path::shared) return floats;
     const double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
-    return floats + 4 + (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
+    return floats + 4 +
+           (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
   };
   if (path == Path::resampled) {
-    const size_t floats = (t.width + 1) / 2 * 2 * static_cast<size_t>(x.taps) + t.height * (3 + static_cast<size_t>(y.taps)) + t.width;
+    const size_t floats =
+        (t.width + 1) / 2 * 2 * static_cast<size_t>(x.taps) + t.height * (3 + static_cast<size_t>(y.taps)) + t.width;
     return (floats + static_cast<size_t>(t.band)) * 4;
   }
   if (path == Path::sliding) {  // taps of the edges
@@ -68,8 +71,8 @@ size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int plane
     return (static_cast<size_t>(folded_x) * (1 + x.taps) + folded_y * (1 + static_cast<size_t>(y.taps))) * 4;
   }
   if (path != Path::window) return of_width(t.width) * 4;
-  // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile or of an image that is smaller than
-  // the window, what other filters need.
+  // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile or of an image that is smaller
+  // than the window, what other filters need.
   const int half = x.taps / 2, folded = std::min(t.width, 2 * (half + 3));
   const size_t row = static_cast<size_t>(window_lead(x.taps, planes)) + (t.width + half) * planes + 3;
   const size_t floats = x.taps + y.taps + 6 + row * t.band + t.height * (3 + static_cast<size_t>(y.taps)) +
@@ -83,14 +86,14 @@ bool is_window(const SampleGeometry& g, const LoopDim& d, DType type) {
   if (d.filter < 0) return true;
   const DimFilter& f = g.filters[d.filter];
   const auto& weights = f.filter.window;
-  if (f.filter.kind != FilterKind::window || weights.size() % 2 == 0 || weights.size() > kLargestWindow || f.step != 1 ||
-      f.filter.out != f.in || f.filter.lo != 0 || f.filter.hi != static_cast<double>(f.in))
+  if (f.filter.kind != FilterKind::window || weights.size() % 2 == 0 || weights.size() > kLargestWindow ||
+      f.step != 1 || f.filter.out != f.in || f.filter.lo != 0 || f.filter.hi != static_cast<double>(f.in))
     return false;
   return !is_float(type) || (weights.front() != 0 && weights.back() != 0);
 }
 
-// Weights that are not negative, whose sum is 1; those that are so small that sums of bytes lose bits where they are made
-// of smaller numbers (kEnlarge in kernel_writer.cpp) do not count.
+// Weights that are not negative, whose sum is 1; those that are so small that sums of bytes lose bits where they are
+// made of smaller numbers (kEnlarge in kernel_writer.cpp) do not count.
 bool averages(const SampleGeometry& g, const LoopDim& d, const AxisTaps& taps) {
   switch (taps.kind) {
     case FilterKind::nearest:
@@ -137,7 +140,8 @@ Tile resampled_tile(const SampleGeometry& g) {
   constexpr int kHeight = 128;
   for (int most : {64, 32}) {
     Tile t{even_tiles(dx.extent, most, 4), even_tiles(g.dims[g.dims.size() - 2].extent, kHeight, kResampledRows), 0, 0};
-    const double columns = std::min(std::fabs(x.scale * step_x) * (t.width - 1) + x.taps + 2, static_cast<double>(x.in));
+    const double columns =
+        std::min(std::fabs(x.scale * step_x) * (t.width - 1) + x.taps + 2, static_cast<double>(x.in));
     if (columns > kTileBytes) continue;
     const int chunk = resampled_chunk(g.in_planes), pitch = (static_cast<int>(columns) + chunk) / chunk * chunk;
     for (int rows : {kResampledRows, kResampledRows / 2}) {
@@ -157,7 +161,9 @@ bool lies_together(const StageCode& code, const SampleGeometry& g) {
          (g.in_planes == 1 || g.plane.in_stride[0] == 1);
 }
 
-bool can_resample_bytes(const StageCode& code, const SampleGeometry& g) { return lies_together(code, g) && resampled_tile(g).width > 0; }
+bool can_resample_bytes(const StageCode& code, const SampleGeometry& g) {
+  return lies_together(code, g) && resampled_tile(g).width > 0;
+}
 
 // As many sums as registers hold, and no taps but the neighboring lanes'.
 bool slides(const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
@@ -173,7 +179,8 @@ Path path_of(const StageCode& code, const SampleGeometry& g) {
   const AxisTaps &x = g.tiling.x, &y = g.tiling.y;
   const DType type = input_dtype(code, 0);
   if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window) return Path::direct;
-  if (g.fills || !is_window(g, dx, type) || !is_window(g, dy, type)) return can_resample_bytes(code, g) ? Path::resampled : Path::shared;
+  if (g.fills || !is_window(g, dx, type) || !is_window(g, dy, type))
+    return can_resample_bytes(code, g) ? Path::resampled : Path::shared;
   return lies_together(code, g) && slides(g, dx, dy) ? Path::sliding : Path::window;
 }
 
@@ -214,7 +221,8 @@ Tile choose_tile(const SampleGeometry& g, Path path) {
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
   if (path == Path::sliding) return sliding_tile(g);
   if (path == Path::resampled) return resampled_tile(g);
-  Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64, path >= Path::shared ? 16 : 64, 0};
+  Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64,
+         path >= Path::shared ? 16 : 64, 0};
   if (path == Path::direct) t.width = kDirectWidth, t.height = t.band = kDirectHeight;
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
@@ -290,7 +298,8 @@ bool unite(StageVariant& v, const StageVariant& other) {
     // Rows in shared memory do for all, but for wide numbers that must not become floats on their way.
     if ((v.path == Path::indexed || other.path == Path::indexed) && !v.narrow_source) return false;
     const bool direct = v.path <= Path::direct && other.path <= Path::direct;
-    const bool resampled = v.path <= Path::resampled && other.path <= Path::resampled && v.resamples_bytes && other.resamples_bytes;
+    const bool resampled =
+        v.path <= Path::resampled && other.path <= Path::resampled && v.resamples_bytes && other.resamples_bytes;
     v.path = direct ? Path::direct : resampled ? Path::resampled : Path::shared;
     v.window_x = v.window_y = 0;
   }

@@ -10,7 +10,8 @@ namespace penstock {
 Tile choose_tile(const SampleGeometry& g, StageVariant::Path path);
 // Sets g.variant and, of a tiled kernel, g.tiling.
 void choose_variant(const StageCode& code, SampleGeometry& g);
-// The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost. -1: none.
+// The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost. -1:
+// none.
 int vertical_dim(const SampleGeometry& g);
 // Samples whose variants agree after this share one text and one launch: dims and filters are made as many as `v` has.
 bool unite(StageVariant& v, const StageVariant& other);

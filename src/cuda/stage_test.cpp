@@ -63,7 +63,8 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
     c.index = i, c.sample = static_cast<uint64_t>(i);
     return c;
   };
-  static const std::unique_ptr<Driver> driver = make_driver();  // of the emulated GPU, or of a real one (gpu_stage_check)
+  static const std::unique_ptr<Driver> driver =
+      make_driver();  // of the emulated GPU, or of a real one (gpu_stage_check)
   std::vector<Batch> there;
   for (const auto& b : inputs) there.push_back(on_device(*driver, b));
   std::map<const Batch*, Batch> moved;
@@ -72,7 +73,8 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
       if (step.there) moved[batch] = on_device(*driver, *batch);
   const StageProgram ours = program_of(steps, types, moved);
   BatchStageCall call;
-  call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0), call.stream = stream_of(*driver);
+  call.size = n, call.context = context, call.inputs = there, call.memory = driver->memory(0),
+  call.stream = stream_of(*driver);
   Batch out[1];
   std::vector<SampleError> errors;
   const auto runner = make_gpu_stage(ours, *driver);
@@ -87,13 +89,18 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     Tensor t;
     const auto error = error_of([&] {
-      cpu->run(context(i), in,
-               [&](int, DType type, const Shape& s, const Layout& l) { return (t = Tensor::empty(type, s, l)).view; }, *scratch);
+      cpu->run(
+          context(i), in,
+          [&](int, DType type, const Shape& s, const Layout& l) { return (t = Tensor::empty(type, s, l)).view; },
+          *scratch);
     });
     const SampleError* ours = nullptr;
     for (const auto& e : errors)
       if (e.sample == i) ours = &e;
-    ASSERT_EQ(error.has_value(), ours != nullptr) << i << ": " << (error ? error->what() : ours ? ours->error.what() : "");
+    ASSERT_EQ(error.has_value(), ours != nullptr) << i << ": "
+                                                  << (error  ? error->what()
+                                                      : ours ? ours->error.what()
+                                                             : "");
     if (error) {
       EXPECT_STREQ(error->what(), ours->error.what());
       continue;
@@ -110,7 +117,8 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
     int shown = 0;
     for (int64_t k = 0; k < host.volume() && shown < 5; ++k) {
       const double a = element_as_double(t.view, k), b = element_as_double(host, k);
-      if (a != b && !(a != a && b != b)) ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
+      if (a != b && !(a != a && b != b))
+        ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
     }
   }
 }
@@ -139,8 +147,11 @@ TEST(GpuStage, PixelOperators) {
 
 TEST(GpuStage, TypedChainsThroughATable) {
   const Batch in = random_batch(DType::uint8, {{64, 65, 3}, {40, 3, 3}, {100, 100, 3}}, "HWC", 2);
-  expect_equal({{"brightness", {{"brightness", 1.3}}}, {"contrast", {{"contrast", 0.7}}}, {"brightness", {{"brightness", 0.9}}},
-                {"contrast", {{"contrast", 1.7}}}}, {in});
+  expect_equal({{"brightness", {{"brightness", 1.3}}},
+                {"contrast", {{"contrast", 0.7}}},
+                {"brightness", {{"brightness", 0.9}}},
+                {"contrast", {{"contrast", 1.7}}}},
+               {in});
   expect_equal({{"brightness", {{"brightness", 1.3}}}, {"contrast", {{"contrast", 0.7}}},
                 {"brightness", {{"brightness", 0.01}, {"dtype", int64_t(DType::float16)}}}}, {in});
 }
@@ -151,12 +162,23 @@ TEST(GpuStage, IntegerMaps) {
     expect_equal({{"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(1)}}}}, {in});
     expect_equal({{"crop", {{"crop", std::vector<double>{8, 9}}, {"out_of_bounds_policy", std::string("pad")},
                             {"fill_values", std::vector<double>{1, 2, 3}}}}}, {in});
-    expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"crop", {{"crop", std::vector<double>{5, 4}},
-                  {"out_of_bounds_policy", std::string("trim_to_shape")}}}, {"flip", {{"vertical", int64_t(1)}, {"horizontal", int64_t(0)}}}}, {in});
-    expect_equal({{"crop_mirror_normalize", {{"crop", std::vector<double>{20, 24}}, {"mirror", int64_t(1)},
-                  {"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}},
-                  {"out_of_bounds_policy", std::string("pad")}, {"pad_output", true}, {"dtype", int64_t(DType::float16)}}}}, {in});
-    expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}}}}, {in});
+    expect_equal(
+        {{"flip", {{"horizontal", int64_t(1)}}},
+         {"crop", {{"crop", std::vector<double>{5, 4}}, {"out_of_bounds_policy", std::string("trim_to_shape")}}},
+         {"flip", {{"vertical", int64_t(1)}, {"horizontal", int64_t(0)}}}},
+        {in});
+    expect_equal({{"crop_mirror_normalize",
+                   {{"crop", std::vector<double>{20, 24}},
+                    {"mirror", int64_t(1)},
+                    {"mean", std::vector<double>{10, 20, 30}},
+                    {"std", std::vector<double>{1, 2, 3}},
+                    {"out_of_bounds_policy", std::string("pad")},
+                    {"pad_output", true},
+                    {"dtype", int64_t(DType::float16)}}}},
+                 {in});
+    expect_equal({{"brightness", {{"brightness", 1.3}}},
+                  {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}}}},
+                 {in});
   }
 }
 
@@ -175,15 +197,24 @@ TEST(GpuStage, Resampling) {
     SCOPED_TRACE(name_of(t));
     const Batch in = random_batch(t, kShapes, "HWC", 4);
     for (const char* kind : {"linear", "cubic", "lanczos", "nearest", "gaussian"}) {
-      const int64_t number = std::string(kind) == "nearest" ? 0 : std::string(kind) == "linear" ? 1 : std::string(kind) == "cubic" ? 2
-                             : std::string(kind) == "lanczos" ? 3 : 5;
+      const int64_t number = std::string(kind) == "nearest"   ? 0
+                             : std::string(kind) == "linear"  ? 1
+                             : std::string(kind) == "cubic"   ? 2
+                             : std::string(kind) == "lanczos" ? 3
+                                                              : 5;
       for (bool antialias : {false, true})
-        expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}}, {in});
+        expect_equal(
+            {{"resize", {{"size", std::vector<double>{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}},
+            {in});
     }
-    expect_equal({{"resize", {{"size", std::vector<double>{9, 70}}, {"dtype", int64_t(DType::float32)}}},
-                  {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}}, {"mirror", int64_t(1)}}}}, {in});
+    expect_equal(
+        {{"resize", {{"size", std::vector<double>{9, 70}}, {"dtype", int64_t(DType::float32)}}},
+         {"crop_mirror_normalize",
+          {{"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}}, {"mirror", int64_t(1)}}}},
+        {in});
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}}, {in});
-    expect_equal({{"gaussian_blur", {{"sigma", std::vector<double>{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+    expect_equal({{"gaussian_blur", {{"sigma", std::vector<double>{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}},
+                 {in});
   }
 }
 
@@ -192,7 +223,8 @@ TEST(GpuStage, ImagesSmallerThanTheWindow) {
   for (DType t : {DType::uint8, DType::int16})
     for (const Shape& shape : {Shape{2, 67, 3}, Shape{67, 2, 3}, Shape{2, 300, 1}, Shape{1, 1, 3}}) {
       const Batch in = random_batch(t, {shape}, "HWC", 7);
-      for (int64_t size : {3, 7, 31}) expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{size}}}}}, {in});
+      for (int64_t size : {3, 7, 31})
+        expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{size}}}}}, {in});
     }
 }
 
@@ -203,10 +235,15 @@ TEST(GpuStage, LargeImages) {
     const Batch in = random_batch(t, {{150, 411, 3}, {97, 300, 3}}, "HWC", 6);
     for (int64_t size : {3, 5, 31})
       expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{size}}}}}, {in});
-    expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{7, 3}}}},
-                  {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}}, {in});
+    expect_equal(
+        {{"gaussian_blur", {{"window_size", std::vector<int64_t>{7, 3}}}},
+         {"crop_mirror_normalize",
+          {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}},
+        {in});
     expect_equal({{"resize", {{"size", std::vector<double>{77, 201}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
-    expect_equal({{"resize", {{"size", std::vector<double>{277, 201}}, {"antialias", false}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+    expect_equal({{"resize", {{"size", std::vector<double>{277, 201}}, {"antialias", false}}},
+                  {"flip", {{"horizontal", int64_t(1)}}}},
+                 {in});
     expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"brightness", {{"brightness", 1.5}}}}, {in});
     const Batch gray = random_batch(t, {{150, 411, 1}, {97, 300, 1}}, "HWC", 7);
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{9}}}}}, {gray});
@@ -217,21 +254,27 @@ TEST(GpuStage, LargeImages) {
   }
 }
 
-// Convolutions of few taps, of bytes: strips at borders and away from them, rows that begin at words and others, tiny images
-// among large ones, parts of what was filtered.
+// Convolutions of few taps, of bytes: strips at borders and away from them, rows that begin at words and others, tiny
+// images among large ones, parts of what was filtered.
 TEST(GpuStage, SmallWindows) {
   const std::vector<double> mean{10, 20, 30, 40}, std{1, 2, 3, 4};
   for (int planes : {1, 3, 4}) {
     SCOPED_TRACE(planes);
-    const Batch in = random_batch(DType::uint8, {{40, 480, planes}, {31, 261, planes}, {3, 4, planes}, {290, 10, planes}}, "HWC", 9);
+    const Batch in =
+        random_batch(DType::uint8, {{40, 480, planes}, {31, 261, planes}, {3, 4, planes}, {290, 10, planes}}, "HWC", 9);
     for (const auto& size : {std::vector<int64_t>{5}, {1, 5}, {5, 1}})
       expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", size}}}}, {in});
-    expect_equal_with("compiled", {{"gaussian_blur", {{"sigma", std::vector<double>{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
+    expect_equal_with(
+        "compiled",
+        {{"gaussian_blur", {{"sigma", std::vector<double>{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
     Step normalize{"crop_mirror_normalize", {{"mean", std::vector<double>(mean.begin(), mean.begin() + planes)},
                                              {"std", std::vector<double>(std.begin(), std.begin() + planes)}}};
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
     const Batch large = random_batch(DType::uint8, {{70, 402, planes}, {50, 401, planes}}, "HWC", 10);
-    expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}, {"crop", {{"crop", std::vector<double>{33, 311}}}}}, {large});
+    expect_equal_with("compiled",
+                      {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
+                       {"crop", {{"crop", std::vector<double>{33, 311}}}}},
+                      {large});
   }
 }
 
@@ -239,10 +282,16 @@ TEST(GpuStage, SmallWindows) {
 TEST(GpuStage, ResampledBytes) {
   for (int planes : {1, 3}) {
     SCOPED_TRACE(planes);
-    const Batch in = random_batch(DType::uint8, {{40, 180, planes}, {31, 61, planes}, {3, 4, planes}, {290, 10, planes}, {75, 70, planes}, {1, 1, planes}}, "HWC", 9);
+    const Batch in = random_batch(
+        DType::uint8,
+        {{40, 180, planes}, {31, 61, planes}, {3, 4, planes}, {290, 10, planes}, {75, 70, planes}, {1, 1, planes}},
+        "HWC", 9);
     for (int64_t kind : {1, 2, 3, 5})
       for (const auto& size : {std::vector<double>{37, 71}, {70, 65}})
-        expect_equal_with("compiled", {{"resize", {{"size", size}, {"interp_type", kind}}}, {"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(kind == 2)}}}}, {in});
+        expect_equal_with("compiled",
+                          {{"resize", {{"size", size}, {"interp_type", kind}}},
+                           {"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(kind == 2)}}}},
+                          {in});
   }
 }
 
@@ -271,13 +320,19 @@ Batch each_of(DType t, const std::vector<std::vector<double>>& values) {
   return b;
 }
 
-// Pictures of several tiles: turned, sheared, moved far outside, larger (few samples a tile), smaller (more than a tile has room
-// for); rows that begin at words, and others.
+// Pictures of several tiles: turned, sheared, moved far outside, larger (few samples a tile), smaller (more than a tile
+// has room for); rows that begin at words, and others.
 TEST(GpuStage, WarpsOfSeveralTiles) {
   const Batch in = random_batch(DType::uint8, {{150, 212, 3}, {97, 131, 3}, {2, 300, 3}, {300, 1, 3}}, "HWC", 12);
-  const std::vector<std::vector<double>> matrices{{1, 0, 0, 0, 1, 0},      {1, 0, 0.5, 0, 1, -3.25}, {0, -1, 130, 1, 0, -7},
-                                                  {0.7, 0.7, -20, -0.7, 0.7, 90}, {0.3, 0.1, 40, -0.1, 0.3, 30}, {4, 1, -99, -1, 4, 50},
-                                                  {-1, 0, 200, 0, -1, 149}, {1, 0, 1e12, 0, 1, -1e12}, {1.3, 0, -60, 0.4, 1.3, -40}};
+  const std::vector<std::vector<double>> matrices{{1, 0, 0, 0, 1, 0},
+                                                  {1, 0, 0.5, 0, 1, -3.25},
+                                                  {0, -1, 130, 1, 0, -7},
+                                                  {0.7, 0.7, -20, -0.7, 0.7, 90},
+                                                  {0.3, 0.1, 40, -0.1, 0.3, 30},
+                                                  {4, 1, -99, -1, 4, 50},
+                                                  {-1, 0, 200, 0, -1, 149},
+                                                  {1, 0, 1e12, 0, 1, -1e12},
+                                                  {1.3, 0, -60, 0.4, 1.3, -40}};
   for (const auto& m : matrices) {
     SCOPED_TRACE(fmt::format("{}", m[0]));
     expect_equal({{"warp_affine", {{"matrix", m}, {"fill_value", 99.0}}}}, {in});
@@ -285,27 +340,42 @@ TEST(GpuStage, WarpsOfSeveralTiles) {
   }
   const std::vector<double> size{100, 170};
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"size", size}, {"dtype", int64_t(DType::float32)}}}}, {in});
-  expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}},
-                {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}}, {in});
-  expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+  expect_equal(
+      {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}},
+       {"crop_mirror_normalize",
+        {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}},
+      {in});
+  expect_equal(
+      {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{70, 131, 1}}, "HWC", 13)});
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{3, 70, 131}}, "CHW", 13)});
-  expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{2, 70, 131, 3}}, "FHWC", 13)});
+  expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}},
+               {random_batch(DType::uint8, {{2, 70, 131, 3}}, "FHWC", 13)});
 }
 
 // Two taps each way of pixels of bytes, a few columns a thread.
 TEST(GpuStage, ResamplingWithoutAntialias) {
-  const Batch in = random_batch(DType::uint8, {{150, 211, 3}, {97, 132, 3}, {1, 40, 3}, {40, 1, 3}, {2, 2, 3}}, "HWC", 14);
+  const Batch in =
+      random_batch(DType::uint8, {{150, 211, 3}, {97, 132, 3}, {1, 40, 3}, {40, 1, 3}, {2, 2, 3}}, "HWC", 14);
   const Batch mirror = each_of(DType::int32, {{0}, {1}, {1}, {0}, {1}});
   for (const auto& size : {std::vector<double>{70, 65}, {64, 96}, {33, 31}, {1, 1}, {201, 224}}) {
     SCOPED_TRACE(fmt::format("{} x {}", size[0], size[1]));
     const Step resize{"resize", {{"size", size}, {"antialias", false}}};
     expect_equal({resize}, {in});
-    expect_equal({resize, {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}},
-                                                     {"dtype", int64_t(DType::float16)}}, {{"mirror", &mirror}}}}, {in});
+    expect_equal({resize,
+                  {"crop_mirror_normalize",
+                   {{"mean", std::vector<double>{10, 20, 30}},
+                    {"std", std::vector<double>{1, 2, 3}},
+                    {"dtype", int64_t(DType::float16)}},
+                   {{"mirror", &mirror}}}},
+                 {in});
   }
-  expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}}, {in});
-  expect_equal({{"flip", {{"horizontal", int64_t(0)}, {"vertical", int64_t(1)}}}, {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}}, {in});
+  expect_equal({{"flip", {{"horizontal", int64_t(1)}}},
+                {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}},
+               {in});
+  expect_equal({{"flip", {{"horizontal", int64_t(0)}, {"vertical", int64_t(1)}}},
+                {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}},
+               {in});
 }
 
 TEST(GpuStage, ArgumentsOfEachSample) {
@@ -316,12 +386,20 @@ TEST(GpuStage, ArgumentsOfEachSample) {
   const Batch angle = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
   const Batch sigma = each_of(DType::float32, {{1}, {2}, {1}, {1.5}, {3}, {1}});
   const Batch in = random_batch(DType::uint8, kShapes, "HWC", 6);
-  const Step cmn{"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}, {{"mirror", &mirror}}};
+  const Step cmn{"crop_mirror_normalize",
+                 {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}},
+                 {{"mirror", &mirror}}};
   for (bool antialias : {false, true})
-    expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}, {"antialias", antialias}}, {{"roi_start", &start}, {"roi_end", &end}}}, cmn}, {in});
+    expect_equal({{"resize",
+                   {{"size", std::vector<double>{20, 11}}, {"antialias", antialias}},
+                   {{"roi_start", &start}, {"roi_end", &end}}},
+                  cmn},
+                 {in});
   expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
   const Batch hue = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
-  expect_equal({{"hsv", {}, {{"hue", &hue}}}, {"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
+  expect_equal(
+      {{"hsv", {}, {{"hue", &hue}}}, {"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}},
+      {in});
   expect_equal({{"random_resized_crop", {{"size", std::vector<int64_t>{16}}}}, cmn}, {in});
   expect_equal({{"rotate", {{"fill_value", 3.0}}, {{"angle", &angle}}}}, {in});
   expect_equal({{"gaussian_blur", {}, {{"sigma", &sigma}}}}, {in});
@@ -333,7 +411,9 @@ TEST(GpuStage, UniformBatches) {
     const Batch brightness = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}, {1}});
     expect_equal({{"brightness_contrast", {{"contrast", 0.7}}}}, {in});
     expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
-    expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", std::vector<double>{4, 5}}}}}, {in});
+    expect_equal(
+        {{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", std::vector<double>{4, 5}}}}},
+        {in});
     expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}}}}, {in});
   }
 }
@@ -361,11 +441,15 @@ TEST(GpuStage, ArgumentsOnTheDevice) {
   }
   EXPECT_GE(cases, 5 * 17);
   const Batch in = random_batch(DType::uint8, kShapes, "HWC", 9);
-  const Batch a = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}}), b = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
+  const Batch a = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}}),
+              b = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
   expect_equal({{"hsv", {{"saturation", 1.3}}, {{"hue", &b}}, true}, {"contrast", {{"contrast", 0.5}}},
                 {"brightness", {}, {{"brightness", &a}}, true}, {"color_twist", {}, {{"hue", &b}}}}, {in});
-  expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}}}, {"brightness", {}, {{"brightness", &a}}, true},
-                {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}}, {in});
+  expect_equal(
+      {{"resize", {{"size", std::vector<double>{20, 11}}}},
+       {"brightness", {}, {{"brightness", &a}}, true},
+       {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}},
+      {in});
 }
 
 TEST(GpuStage, ArgumentsOfFramesOnTheDevice) {
@@ -374,7 +458,8 @@ TEST(GpuStage, ArgumentsOfFramesOnTheDevice) {
   brightness.sample(0).shape = {3}, brightness.sample(1).shape = {1};
   brightness.allocate();
   for (int i = 0; i < 2; ++i)
-    for (int64_t k = 0; k < brightness.shape(i)[0]; ++k) brightness.view(i).as<float>()[k] = 0.5f + static_cast<float>(i + k);
+    for (int64_t k = 0; k < brightness.shape(i)[0]; ++k)
+      brightness.view(i).as<float>()[k] = 0.5f + static_cast<float>(i + k);
   expect_equal({{"brightness", {}, {{"brightness", &brightness}}, true}}, {in});
   expect_equal({{"brightness", {}, {{"brightness", &brightness}}, true}, {"hsv", {{"hue", 20.0}}}}, {in});
 }
@@ -385,8 +470,8 @@ TEST(GpuStage, EveryPixelFunctionInterpreted) {
   for (const OpInfo* info : all_ops()) {
     const StageTraits t = info->make()->traits();
     if (!t.pixels || t.positional || t.decodes) continue;
-    for (const DType type : {DType::uint8, DType::int16, DType::int32, DType::uint32, DType::int64, DType::uint64, DType::float16,
-                             DType::float32, DType::float64, DType::bool_}) {
+    for (const DType type : {DType::uint8, DType::int16, DType::int32, DType::uint32, DType::int64, DType::uint64,
+                             DType::float16, DType::float32, DType::float64, DType::bool_}) {
       std::vector<Batch> inputs;
       for (int k = 0; k < t.operands; ++k)
         inputs.push_back(random_batch(type, {{9, 7, 3}, {1, 1, 3}}, "HWC", static_cast<unsigned>(k)));
@@ -408,8 +493,10 @@ TEST(GpuStage, EveryPixelFunctionInterpreted) {
 TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
   const auto driver = make_driver();
   const auto program = [&](double crop, double brightness) {
-    return program_of({{"crop", {{"crop", std::vector<double>{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
-                       {"brightness", {{"brightness", brightness}}}}, {{DType::uint8, 3, "HWC"}});
+    return program_of(
+        {{"crop", {{"crop", std::vector<double>{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
+         {"brightness", {{"brightness", brightness}}}},
+        {{DType::uint8, 3, "HWC"}});
   };
   std::vector<Batch> batches;
   for (unsigned k = 0; k < 3; ++k) {
@@ -438,7 +525,8 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
     auto other = runner->rebound(program(crop, brightness));
     for (int turn = 0; turn < 2; ++turn)
       for (const Batch& in : batches)
-        EXPECT_EQ(bytes(*other, in), bytes(*make_gpu_stage(program(crop, brightness), *driver), in)) << crop << " " << brightness;
+        EXPECT_EQ(bytes(*other, in), bytes(*make_gpu_stage(program(crop, brightness), *driver), in))
+            << crop << " " << brightness;
     runner = std::move(other);
   }
 }
@@ -446,12 +534,14 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
 // What a stage keeps of convolutions is all but their weights.
 TEST(GpuStage, OtherWindowsAfterACall) {
   for (DType t : {DType::uint8, DType::float32}) {
-    const Batch in = random_batch(t, {{17, 9, 3}, {17, 9, 3}, {5, 40, 3}, {2, 2, 3}, {60, 70, 3}, {17, 9, 3}}, "HWC", 11);
+    const Batch in =
+        random_batch(t, {{17, 9, 3}, {17, 9, 3}, {5, 40, 3}, {2, 2, 3}, {60, 70, 3}, {17, 9, 3}}, "HWC", 11);
     const auto driver = make_driver();
     const Batch there = on_device(*driver, in);
     std::vector<Batch> sigmas, sizes;
     for (int turn = 0; turn < 3; ++turn) {
-      sigmas.push_back(each_of(DType::float32, {{0.5 + turn}, {0.7}, {turn == 1 ? 1e-3 : 0.9}, {1.0}, {3.0 - turn}, {0.6}}));
+      sigmas.push_back(
+          each_of(DType::float32, {{0.5 + turn}, {0.7}, {turn == 1 ? 1e-3 : 0.9}, {1.0}, {3.0 - turn}, {0.6}}));
       sizes.push_back(each_of(DType::int32, {{3}, {3. + 2 * turn}, {5}, {3}, {7}, {turn == 2 ? 9. : 3.}}));
     }
     std::unique_ptr<BatchStageRunner> first;
@@ -465,7 +555,8 @@ TEST(GpuStage, OtherWindowsAfterACall) {
       const auto rebound = first->rebound(program);
       for (int k = 0; k < 2; ++k) {
         BatchStageCall call;
-        call.size = in.size(), call.inputs = {&there, 1}, call.memory = driver->memory(0), call.stream = stream_of(*driver);
+        call.size = in.size(), call.inputs = {&there, 1}, call.memory = driver->memory(0),
+        call.stream = stream_of(*driver);
         call.context = [](int) { return SampleContext{}; };
         std::vector<SampleError> errors;
         (k == 0 ? *fresh : *rebound).run(call, {&out[k], 1}, errors);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of every pixel function, over the vocabulary alone, gives the bits of the function that was compiled with the
-// library; and it compiles for GPUs where NVRTC is found.
+// The text of every pixel function, over the vocabulary alone, gives the bits of the function that was compiled with
+// the library; and it compiles for GPUs where NVRTC is found.
 #include "cuda/vocabulary.h"
 
 #include <gtest/gtest.h>
@@ -68,8 +68,9 @@ std::string text_of(const std::vector<Use>& uses) {
     auto out = [&](int k) { return fmt::format("static_cast<{}*>(c.out[{}])[i]", v, k); };
     std::string body;
     if (t.mixes_channels) {
-      body = fmt::format("const Rgb<{0}> p = {1}::pixel(Rgb<{0}>{{{2}, {3}, {4}}}, coef);\n{5} = p.r, {6} = p.g, {7} = p.b;\n", v,
-                         name, in(0), in(1), in(2), out(0), out(1), out(2));
+      body = fmt::format(
+          "const Rgb<{0}> p = {1}::pixel(Rgb<{0}>{{{2}, {3}, {4}}}, coef);\n{5} = p.r, {6} = p.g, {7} = p.b;\n", v,
+          name, in(0), in(1), in(2), out(0), out(1), out(2));
     } else {
       std::string values = in(0);
       for (int k = 1; k < t.operands; ++k) values += ", " + in(k);
@@ -91,7 +92,8 @@ template <class V> std::vector<V> values(int n, uint64_t seed) {
   for (V& x : v) {
     const uint64_t r = random();
     if constexpr (std::is_floating_point_v<V>) {
-      x = static_cast<V>(std::ldexp(static_cast<double>(static_cast<int64_t>(random())) / 0x1p63, static_cast<int>(r % 24) - 8));
+      x = static_cast<V>(
+          std::ldexp(static_cast<double>(static_cast<int64_t>(random())) / 0x1p63, static_cast<int>(r % 24) - 8));
       if (r % 31 == 0) x = static_cast<V>(std::round(static_cast<double>(x)));
       if (r % 37 == 0) x = std::numeric_limits<V>::infinity();
       if (r % 41 == 0) x = V(-0.0);
@@ -214,10 +216,16 @@ TEST(Vocabulary, CompilesForTheHostWhole) { compile_for_host(vocabulary() + kRes
 TEST(Vocabulary, OneTapAloneIsTheTapOfTheTable) {
   for (const auto kind : {FilterKind::nearest, FilterKind::linear, FilterKind::cubic, FilterKind::triangular,
                           FilterKind::gaussian, FilterKind::lanczos3, FilterKind::window})
-    for (const auto border : {FilterBorder::clamp, FilterBorder::reflect_101, FilterBorder::reflect_1001, FilterBorder::wrap})
+    for (const auto border :
+         {FilterBorder::clamp, FilterBorder::reflect_101, FilterBorder::reflect_1001, FilterBorder::wrap})
       for (const int64_t in : {1, 2, 7, 40})
         for (const int64_t out : {1, 5, 40, 93}) {
-          AxisFilter f{.kind = kind, .lo = -1.5, .hi = static_cast<double>(in) + 0.25, .out = out, .border = border, .window = {}};
+          AxisFilter f{.kind = kind,
+                       .lo = -1.5,
+                       .hi = static_cast<double>(in) + 0.25,
+                       .out = out,
+                       .border = border,
+                       .window = {}};
           if (kind == FilterKind::window) f.window = {0.25f, 0.5f, -0.25f, 0.5f, 1.0f};
           TapTable table;
           make_taps(f, in, 0, 1, out, table);

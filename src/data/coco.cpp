@@ -32,7 +32,8 @@ class Annotations {
   void add_category(const Json& j) {
     const int64_t id = integer(j, "id", -1);
     if (id < 0 || id > INT32_MAX) bad_data("a category without an id");
-    labels_.emplace(id, options_.avoid_class_remapping ? static_cast<int32_t>(id) : static_cast<int32_t>(labels_.size()) + 1);
+    labels_.emplace(
+        id, options_.avoid_class_remapping ? static_cast<int32_t>(id) : static_cast<int32_t>(labels_.size()) + 1);
   }
   void add_image(const Json& j) {
     CocoImage image;
@@ -50,7 +51,8 @@ class Annotations {
     CocoObject o;
     const auto box = j.find("bbox");
     const int64_t image = integer(j, "image_id", -1);
-    if (box == j.end() || !box->is_array() || box->size() != 4) bad_data("an annotation of image {} without a bbox of 4 numbers", image);
+    if (box == j.end() || !box->is_array() || box->size() != 4)
+      bad_data("an annotation of image {} without a bbox of 4 numbers", image);
     for (int k = 0; k < 4; ++k) {
       if (!(*box)[k].is_number()) bad_data("an annotation of image {} without a bbox of 4 numbers", image);
       o.box[k] = (*box)[k].get<float>();
@@ -70,7 +72,9 @@ class Annotations {
       const auto image = place.find(pending_[k].first);
       if (image == place.end()) continue;
       const auto label = labels_.find(pending_[k].second);
-      if (label == labels_.end()) bad_data("an annotation of image {} has the category {}, which is not there", pending_[k].first, pending_[k].second);
+      if (label == labels_.end())
+        bad_data("an annotation of image {} has the category {}, which is not there", pending_[k].first,
+                 pending_[k].second);
       objects_[k].label = label->second;
       images[image->second].objects.push_back(std::move(objects_[k]));
     }
@@ -91,7 +95,8 @@ class Annotations {
       }
     } else if (j.is_object() && j.contains("counts")) {
       const auto size = j.find("size");
-      if (size == j.end() || !size->is_array() || size->size() != 2 || !(*size)[0].is_number_unsigned() || !(*size)[1].is_number_unsigned())
+      if (size == j.end() || !size->is_array() || size->size() != 2 || !(*size)[0].is_number_unsigned() ||
+          !(*size)[1].is_number_unsigned())
         bad_data("run lengths without a size");
       o.runs_height = (*size)[0].get<int64_t>(), o.runs_width = (*size)[1].get<int64_t>();
       if (j["counts"].is_string()) {
@@ -126,7 +131,8 @@ void add_crossings(std::span<const float> polygon, int64_t height, int64_t width
     if (has_last && x != last_x) {
       const double from = (static_cast<double>(x < last_x ? x : x - 1) + 0.5) / kGrid - 0.5;
       if (from == std::floor(from) && from >= 0 && from <= static_cast<double>(width - 1)) {
-        const double row = std::clamp((static_cast<double>(std::min(y, last_y)) + 0.5) / kGrid - 0.5, 0.0, static_cast<double>(height));
+        const double row = std::clamp((static_cast<double>(std::min(y, last_y)) + 0.5) / kGrid - 0.5, 0.0,
+                                      static_cast<double>(height));
         crossings.push_back(static_cast<int64_t>(from) * height + static_cast<int64_t>(std::ceil(row)));
       }
     }
@@ -142,7 +148,8 @@ void add_crossings(std::span<const float> polygon, int64_t height, int64_t width
     const double slope = steps == 0 ? 0 : static_cast<double>(wide ? y1 - y0 : x1 - x0) / static_cast<double>(steps);
     for (int64_t d = 0; d <= steps; ++d) {
       const int64_t t = backwards ? steps - d : d;
-      const auto across = static_cast<int64_t>(static_cast<double>(wide ? y0 : x0) + slope * static_cast<double>(t) + 0.5);
+      const auto across =
+          static_cast<int64_t>(static_cast<double>(wide ? y0 : x0) + slope * static_cast<double>(t) + 0.5);
       wide ? visit(x0 + t, across) : visit(across, y0 + t);
     }
   }
@@ -184,7 +191,8 @@ void draw_object(const CocoObject& object, int32_t value, int64_t height, int64_
   }
   if (object.runs.empty()) return;
   if (object.runs_height != height || object.runs_width != width)
-    bad_data("run lengths for {} x {} pixels in an image of {} x {}", object.runs_height, object.runs_width, height, width);
+    bad_data("run lengths for {} x {} pixels in an image of {} x {}", object.runs_height, object.runs_width, height,
+             width);
   int64_t at = 0;
   for (size_t k = 0; k < object.runs.size(); ++k) {
     const int64_t end = at + object.runs[k];
@@ -194,8 +202,8 @@ void draw_object(const CocoObject& object, int32_t value, int64_t height, int64_
   }
 }
 
-std::vector<CocoImage> read_coco_text(std::string_view text, const std::string& path, std::span<const std::string> names,
-                                      const CocoOptions& options) {
+std::vector<CocoImage> read_coco_text(std::string_view text, const std::string& path,
+                                      std::span<const std::string> names, const CocoOptions& options) {
   Annotations all(options);
   std::string part;
   // Each entry is taken when it is complete and then forgotten: the files have hundreds of megabytes.
@@ -236,7 +244,8 @@ std::vector<CocoImage> read_coco_text(std::string_view text, const std::string& 
   return chosen;
 }
 
-std::vector<CocoImage> read_coco(const std::string& path, std::span<const std::string> images, const CocoOptions& options) {
+std::vector<CocoImage> read_coco(const std::string& path, std::span<const std::string> images,
+                                 const CocoOptions& options) {
   std::vector<uint8_t> bytes;
   read_file(path, bytes, int64_t{1} << 36);
   return read_coco_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, images, options);

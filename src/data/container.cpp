@@ -93,8 +93,10 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
     read_file(index_path, text, int64_t{1} << 36);
     ContainerIndex index = format.parse_index({text.begin(), text.end()}, index_path, stamp.bytes);
     if (const int64_t i = first_outside(index, stamp.bytes); i >= 0)
-      fail_on(index_path, ErrorKind::data, "record {}, {} bytes at {}, does not lie inside {} of {} bytes: is it the index of "
-              "another file?", i, index.lengths[i], index.offsets[i], path, stamp.bytes);
+      fail_on(index_path, ErrorKind::data,
+              "record {}, {} bytes at {}, does not lie inside {} of {} bytes: is it the index of "
+              "another file?",
+              i, index.lengths[i], index.offsets[i], path, stamp.bytes);
     return index;
   }
   const bool in_cache = index_path.empty() || is_url(index_path);  // nothing is written to remote storage
@@ -134,20 +136,24 @@ void Container::add(ContainerIndex index, FileStamp stamp, int file) {
   lengths_.insert(lengths_.end(), index.lengths.begin(), index.lengths.end());
   names_.insert(names_.end(), std::make_move_iterator(index.names.begin()), std::make_move_iterator(index.names.end()));
   const std::string name = fs::path(paths_[file]).filename();
-  hash_ = mix64(hash_bytes(name, hash_) ^ mix64(static_cast<uint64_t>(stamp.bytes)) ^ static_cast<uint64_t>(index.size()));
+  hash_ =
+      mix64(hash_bytes(name, hash_) ^ mix64(static_cast<uint64_t>(stamp.bytes)) ^ static_cast<uint64_t>(index.size()));
 }
 
 void Container::finish() {
   first_.push_back(size());
   places_.assign(paths_.size(), recent_.end());
-  if (size() == 0) fail_on(paths_.front(), ErrorKind::data, "there are no records in {}", files() > 1 ? "these files" : "this file");
+  if (size() == 0)
+    fail_on(paths_.front(), ErrorKind::data, "there are no records in {}", files() > 1 ? "these files" : "this file");
 }
 
 int Container::file_of(int64_t record) const {
   return static_cast<int>(std::upper_bound(first_.begin(), first_.end() - 1, record) - first_.begin()) - 1;
 }
 
-ByteRange Container::range(int64_t record) const { return {paths_[file_of(record)], offsets_[record], lengths_[record]}; }
+ByteRange Container::range(int64_t record) const {
+  return {paths_[file_of(record)], offsets_[record], lengths_[record]};
+}
 
 std::string Container::source(int64_t record) const {
   return fmt::format("{}, byte {}", paths_[file_of(record)], offsets_[record]);
@@ -163,8 +169,8 @@ std::shared_ptr<const OpenFile> Container::open(int file) const {
   auto opened = std::make_shared<const OpenFile>(paths_[file]);
   const FileStamp now = opened->stamp();
   if (now.bytes != stamps_[file].bytes || now.modified_ns != stamps_[file].modified_ns)
-    fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: {} bytes, they were {}", now.bytes,
-            stamps_[file].bytes);
+    fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: {} bytes, they were {}",
+            now.bytes, stamps_[file].bytes);
   if (recent_.size() >= kMostOpen && !opened->remote()) {
     places_[recent_.back().file] = recent_.end();
     recent_.pop_back();
@@ -177,7 +183,8 @@ std::shared_ptr<const OpenFile> Container::open(int file) const {
 void Container::read_range(int file, int64_t offset, int64_t length, uint8_t* out) const {
   const int64_t bytes = stamps_[file].bytes;
   if (offset < 0 || length < 0 || offset > bytes || length > bytes - offset)
-    fail_on(paths_[file], ErrorKind::data, "{} bytes at {} do not lie inside the file of {} bytes", length, offset, bytes);
+    fail_on(paths_[file], ErrorKind::data, "{} bytes at {} do not lie inside the file of {} bytes", length, offset,
+            bytes);
   open(file)->read(offset, length, out);
 }
 

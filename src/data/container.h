@@ -56,14 +56,16 @@ struct ContainerFormat {
   std::function<std::string(const ContainerIndex&)> index_text; // null: a missing index file is an error
 };
 
-// Paths with *, ? or [ become the files that match, sorted; URLs too, except http's, which cannot be listed. Error (file_missing) where none does.
+// Paths with *, ? or [ become the files that match, sorted; URLs too, except http's, which cannot be listed. Error
+// (file_missing) where none does.
 std::vector<std::string> expand_paths(std::span<const std::string> paths);
 
 class Container {
  public:
-  // index_paths: empty, or one for each of the (expanded) paths; an index file that is missing is made, where the format
-  // has index_text. Without index files the index is kept in the user's cache folder, for a file of this size and time.
-  // Errors: argument; file_missing; data, with the path, where a file is none of this format or its index does not fit.
+  // index_paths: empty, or one for each of the (expanded) paths; an index file that is missing is made, where the
+  // format has index_text. Without index files the index is kept in the user's cache folder, for a file of this size
+  // and time. Errors: argument; file_missing; data, with the path, where a file is none of this format or its index
+  // does not fit.
   Container(ContainerFormat format, std::vector<std::string> paths, std::span<const std::string> index_paths = {});
   // Any other division of files into records, as its maker says it.
   Container(const char* format, std::vector<std::string> paths, std::vector<ContainerIndex> indexes);

@@ -16,7 +16,8 @@ namespace penstock {
 
 namespace fs = std::filesystem;
 
-// Magic, format (16 bytes), size, time, records, bytes of names, offsets, lengths, names with a zero behind each, CRC-32C.
+// Magic, format (16 bytes), size, time, records, bytes of names, offsets, lengths, names with a zero behind each,
+// CRC-32C.
 static constexpr char kMagic[9] = "PSTKCIX1";
 static constexpr size_t kHead = 8 + 16 + 4 * 8;
 
@@ -106,7 +107,8 @@ std::optional<ContainerIndex> kept_index(const std::string& format, const std::s
   return bytes ? index_from_bytes(*bytes, format, stamp) : std::nullopt;
 }
 
-void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp, const ContainerIndex& index) {
+void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp,
+                const ContainerIndex& index) {
   keep_bytes(format, path, index_bytes(format, stamp, index));
 }
 
@@ -133,7 +135,8 @@ std::vector<std::vector<int64_t>> number_lines(const std::string& text, const st
       }
       int64_t value = 0;
       const auto [next, error] = std::from_chars(p, stop, value);
-      if (error != std::errc() || (next < stop && *next != ' ' && *next != '\t' && *next != '\r') || numbers.size() == columns)
+      if (error != std::errc() || (next < stop && *next != ' ' && *next != '\t' && *next != '\r') ||
+          numbers.size() == columns)
         fail_on(path, ErrorKind::data, "line {} of the index is not {} whole numbers", line, columns);
       numbers.push_back(value);
       p = next;

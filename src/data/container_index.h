@@ -10,7 +10,8 @@ namespace penstock {
 // The kept index of a file of this size and time; nothing where there is none, or none that is whole and fits.
 std::optional<ContainerIndex> kept_index(const std::string& format, const std::string& path, const FileStamp& stamp);
 // Keeps it. Does nothing where that is not possible.
-void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp, const ContainerIndex& index);
+void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp,
+                const ContainerIndex& index);
 
 // The same for any bytes, which say themselves what they belong to.
 std::optional<std::vector<uint8_t>> kept_bytes(const std::string& format, const std::string& path);

@@ -66,8 +66,14 @@ TEST(Container, RangesOutsideAreRefusedWhateverTheNumbers) {
   const TestFolder folder;
   const Container c("test", {folder.write("a", "abcdef")}, {bytes_of(6)});
   uint8_t out[8];
-  for (const auto& [offset, length] : {std::pair<int64_t, int64_t>{-1, 1}, {0, -1}, {0, 7}, {6, 1}, {7, 0}, {INT64_MAX, INT64_MAX},
-                                      {5, INT64_MAX}, {INT64_MIN, INT64_MAX}})
+  for (const auto& [offset, length] : {std::pair<int64_t, int64_t>{-1, 1},
+                                       {0, -1},
+                                       {0, 7},
+                                       {6, 1},
+                                       {7, 0},
+                                       {INT64_MAX, INT64_MAX},
+                                       {5, INT64_MAX},
+                                       {INT64_MIN, INT64_MAX}})
     EXPECT_THROW(c.read_range(0, offset, length, out), Error) << offset << " " << length;
   EXPECT_NO_THROW(c.read_range(0, 6, 0, out));
 }
@@ -87,7 +93,8 @@ TEST(FileScan, GivesThePiecesOfTheFileInAnyOrder) {
   for (int k = 0; k < 2000; ++k) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     const auto offset = static_cast<int64_t>((k % 3 ? state >> 33 : k * 100) % content.size());
-    const int64_t length = std::min<int64_t>(static_cast<int64_t>(state >> 20 & 4095), static_cast<int64_t>(content.size()) - offset);
+    const int64_t length =
+        std::min<int64_t>(static_cast<int64_t>(state >> 20 & 4095), static_cast<int64_t>(content.size()) - offset);
     const Bytes got = scan.at(offset, length, "a piece");
     ASSERT_EQ(std::string(got.begin(), got.end()), content.substr(offset, length));
   }
@@ -117,7 +124,8 @@ TEST(ContainerIndex, KeptBytesComeBackAndDamageIsSeen) {
 }
 
 TEST(WireReader, StopsAtEveryCut) {
-  const std::vector<uint8_t> message{0x08, 0x96, 0x01, 0x12, 0x03, 'a', 'b', 'c', 0x1D, 0, 0, 0x80, 0x3F, 0x21, 1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<uint8_t> message{0x08, 0x96, 0x01, 0x12, 0x03, 'a', 'b', 'c', 0x1D, 0, 0,
+                                     0x80, 0x3F, 0x21, 1,    2,    3,   4,   5,   6,    7, 8};
   WireReader all(message);
   int fields = 0;
   while (all.next()) ++fields;

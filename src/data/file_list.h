@@ -21,9 +21,9 @@ class FileList {
 
   // Each subfolder of root is a class; labels are 0, 1, 2 ... over the subfolders that dir_filters leave, sorted by
   // bytes, those without files included. Files are sorted by name inside their class; folders inside a class are not
-  // entered. Symbolic links are followed. root may be a URL whose storage can list objects. Errors: file_missing or data, with the path, where a folder cannot be listed
-  // or a link in root leads nowhere; data where there is no class folder or no file that the filters leave; argument
-  // where file_filters is empty.
+  // entered. Symbolic links are followed. root may be a URL whose storage can list objects. Errors: file_missing or
+  // data, with the path, where a folder cannot be listed or a link in root leads nowhere; data where there is no class
+  // folder or no file that the filters leave; argument where file_filters is empty.
   static FileList from_folder(const std::string& root, const FolderOptions& options);
 
   // A text file with a path and, behind white space, a whole number on each line; a path may hold spaces, not end in

@@ -92,7 +92,8 @@ void Header::take(std::string_view card, int64_t number) {
     table.insert_or_assign(std::string(name), std::string(value));
   } else if (name == "BITPIX") {
     bits = number_of<int64_t>(name, value);
-    if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64) bad_data("FITS: BITPIX is {}", bits);
+    if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64)
+      bad_data("FITS: BITPIX is {}", bits);
   } else if (name == "NAXIS") {
     axes = whole(0);
     if (axes > kMostAxes) bad_data("FITS: {} axes", axes);
@@ -149,7 +150,8 @@ DType stored_type(int64_t bits);
 int64_t column_bytes(std::string_view form, FitsColumn& c) {
   size_t k = 0;
   int64_t count = 0;
-  while (k < form.size() && form[k] >= '0' && form[k] <= '9' && count < (1 << 28)) count = 10 * count + (form[k++] - '0');
+  while (k < form.size() && form[k] >= '0' && form[k] <= '9' && count < (1 << 28))
+    count = 10 * count + (form[k++] - '0');
   if (k == 0) count = 1;
   if (k == form.size()) bad_data("FITS: a column of '{}'", form);
   c.type = form[k];
@@ -202,11 +204,12 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
   auto t = std::make_shared<FitsTiles>();
   t->compression = h.text("ZCMPTYPE");
   if (t->compression == "RICE_ONE") t->compression = "RICE_1";
-  if (t->compression != "RICE_1" && t->compression != "GZIP_1" && t->compression != "GZIP_2" && t->compression != "PLIO_1" &&
-      t->compression != "HCOMPRESS_1" && t->compression != "NOCOMPRESS")
+  if (t->compression != "RICE_1" && t->compression != "GZIP_1" && t->compression != "GZIP_2" &&
+      t->compression != "PLIO_1" && t->compression != "HCOMPRESS_1" && t->compression != "NOCOMPRESS")
     bad_data("FITS: an image compressed by '{}', which is not read; funpack (CFITSIO) unpacks it", t->compression);
   const int64_t bits = h.number("ZBITPIX", -100, -64, 64), axes = h.number("ZNAXIS", -1, 0, kMostAxes);
-  if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64) bad_data("FITS: ZBITPIX is {}", bits);
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64)
+    bad_data("FITS: ZBITPIX is {}", bits);
   t->stored = stored_type(bits);
   if (axes == 0) bad_data("FITS: a compressed image has no elements");
   if (axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are read", axes, Shape::kMaxDims);
@@ -215,7 +218,8 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
     const int64_t extent = h.number("ZNAXIS" + std::to_string(k), -1, 1, INT32_MAX);
     const int64_t tile = h.number("ZTILE" + std::to_string(k), k == 1 ? extent : 1, 1, INT32_MAX);
     t->shape.push_back(extent), t->tile.push_back(std::min(tile, extent));
-    if (__builtin_mul_overflow(count, (extent - 1) / tile + 1, &count) || __builtin_mul_overflow(elements, extent, &elements))
+    if (__builtin_mul_overflow(count, (extent - 1) / tile + 1, &count) ||
+        __builtin_mul_overflow(elements, extent, &elements))
       bad_data("FITS: more elements than there can be");
   }
   if (h.bits != 8 || h.axes != 2 || h.group_count != 1) bad_data("FITS: a compressed image in no table");
@@ -230,7 +234,8 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
     const std::string name = h.text("ZNAME" + std::to_string(k)), value = "ZVAL" + std::to_string(k);
     if (name == "BLOCKSIZE") t->block = h.number(value, -1, 1, 1 << 16);
     if (name == "BYTEPIX") t->pixel_bytes = h.number(value, -1, 1, 8);
-    if (name == "SMOOTH" && h.number(value, -1, 0, INT32_MAX) != 0) bad_data("FITS: HCOMPRESS_1 with smoothing is not read");
+    if (name == "SMOOTH" && h.number(value, -1, 0, INT32_MAX) != 0)
+      bad_data("FITS: HCOMPRESS_1 with smoothing is not read");
   }
   if (t->compression == "RICE_1" && t->pixel_bytes != 1 && t->pixel_bytes != 2 && t->pixel_bytes != 4)
     bad_data("FITS: RICE_1 of {} bytes", t->pixel_bytes);
@@ -250,7 +255,8 @@ Header read_header(const ReadBytes& read, int64_t file_bytes, int64_t& at) {
     if (file_bytes - at < kBlock) bad_data("FITS: the file of {} bytes ends inside of a header", file_bytes);
     read(at, kBlock, block.data());
     if (at == 0 && std::memcmp(block.data(), "SIMPLE  ", 8) != 0)
-      bad_data("not a FITS file{}", block[0] == 0x1F && block[1] == 0x8B ? "; it is compressed by gzip as a whole" : "");
+      bad_data("not a FITS file{}",
+               block[0] == 0x1F && block[1] == 0x8B ? "; it is compressed by gzip as a whole" : "");
     at += kBlock;
     for (int64_t c = 0; c < kBlock; c += kCard) {
       const std::string_view card(reinterpret_cast<const char*>(block.data()) + c, kCard);
@@ -296,7 +302,8 @@ void scale_values(const FitsImage& image, int64_t n, const uint8_t* from, To* to
     const auto v = std::bit_cast<Stored>(big_endian<U>(from));
     bool none = false;
     if constexpr (std::is_integral_v<Stored>) none = image.has_blank && static_cast<int64_t>(v) == image.blank;
-    to[i] = none ? std::numeric_limits<To>::quiet_NaN() : static_cast<To>(static_cast<double>(v) * image.scale + image.zero);
+    to[i] = none ? std::numeric_limits<To>::quiet_NaN()
+                 : static_cast<To>(static_cast<double>(v) * image.scale + image.zero);
   }
 }
 
@@ -324,7 +331,8 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
     if (at >= file_bytes && k > 1) bad_data("FITS: the file has {} HDUs, {} is asked for", k - 1, number);
     const Header h = read_header(read, file_bytes, at);
     const int64_t bytes = h.data_bytes();
-    if (bytes > file_bytes - at) bad_data("FITS: the {} bytes of HDU {} do not lie inside a file of {} bytes", bytes, k, file_bytes);
+    if (bytes > file_bytes - at)
+      bad_data("FITS: the {} bytes of HDU {} do not lie inside a file of {} bytes", bytes, k, file_bytes);
     if (k < number) {
       const int64_t padded = (bytes + kBlock - 1) / kBlock * kBlock;
       at = std::min(file_bytes, at + padded);
@@ -335,7 +343,8 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
       const auto tiles = find_tiles(h, at, bytes);
       image.stored = tiles->stored, image.shape = tiles->shape, image.data = at;
       image.scale = h.scale, image.zero = h.zero;
-      image.has_blank = tiles->has_blank || h.blank.has_value(), image.blank = tiles->has_blank ? tiles->blank : h.blank.value_or(0);
+      image.has_blank = tiles->has_blank || h.blank.has_value(),
+      image.blank = tiles->has_blank ? tiles->blank : h.blank.value_or(0);
       image.dtype = value_type(image);
       image.tiles = tiles;
       return image;
@@ -343,8 +352,10 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
     if (!h.begins_file && h.extension != "IMAGE") bad_data("FITS: HDU {} is '{}', no image", k, h.extension);
     if (h.begins_file && !h.simple) bad_data("FITS: the file does not follow the standard (SIMPLE is not T)");
     if (h.groups && h.axes > 0 && h.extent[0] == 0) bad_data("FITS: HDU {} has random groups, which are not read", k);
-    if (h.elements() == 0) bad_data("FITS: HDU {} has no elements{}", k, k == 1 ? "; hdu_indices=[2] is the first behind it" : "");
-    if (h.parameters != 0 || h.group_count != 1) bad_data("FITS: PCOUNT is {} and GCOUNT {} of an image", h.parameters, h.group_count);
+    if (h.elements() == 0)
+      bad_data("FITS: HDU {} has no elements{}", k, k == 1 ? "; hdu_indices=[2] is the first behind it" : "");
+    if (h.parameters != 0 || h.group_count != 1)
+      bad_data("FITS: PCOUNT is {} and GCOUNT {} of an image", h.parameters, h.group_count);
     if (h.axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are read", h.axes, Shape::kMaxDims);
     FitsImage image;
     image.stored = stored_type(h.bits);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HCOMPRESS_1: the H-transform of R. White ("High-performance compression of astronomical images", 1992), a Haar transform of whole
-// numbers whose sums are not divided; its coefficients, four quadrants of them, as quadtrees of their bit planes.
+// HCOMPRESS_1: the H-transform of R. White ("High-performance compression of astronomical images", 1992), a Haar
+// transform of whole numbers whose sums are not divided; its coefficients, four quadrants of them, as quadtrees of
+// their bit planes.
 #include <algorithm>
 #include <bit>
 
@@ -92,12 +93,13 @@ int64_t away(int64_t v, int64_t by) { return v >= 0 ? v + by : v - by; }
 void interleave(int64_t* first, int64_t n, int64_t stride, std::vector<int64_t>& scratch) {
   scratch.resize(static_cast<size_t>(n));
   const int64_t half = (n + 1) / 2;
-  for (int64_t k = 0; k < n; ++k) scratch[static_cast<size_t>(k < half ? 2 * k : 2 * (k - half) + 1)] = first[k * stride];
+  for (int64_t k = 0; k < n; ++k)
+    scratch[static_cast<size_t>(k < half ? 2 * k : 2 * (k - half) + 1)] = first[k * stride];
   for (int64_t k = 0; k < n; ++k) first[k * stride] = scratch[static_cast<size_t>(k)];
 }
 
-// The sums of four (at the ends two, or one) values and their differences become those values, level by level. What a rounded
-// coefficient's lowest bits are follows from the others: they were not stored.
+// The sums of four (at the ends two, or one) values and their differences become those values, level by level. What a
+// rounded coefficient's lowest bits are follows from the others: they were not stored.
 void invert(Coefficients& c) {
   const int levels = levels_of(std::max(c.rows, c.columns));
   std::vector<int64_t> scratch;
@@ -124,7 +126,8 @@ void invert(Coefficients& c) {
         } else {
           int64_t &down = c(y + 1, x), &right = c(y, x + 1), &both = c(y + 1, x + 1);
           const int64_t b = rounded(both, unit), low = b & unit;
-          const int64_t d = away(rounded(down, twice), -low), r = away(rounded(right, twice), -low), next = (b ^ d ^ r) & twice;
+          const int64_t d = away(rounded(down, twice), -low), r = away(rounded(right, twice), -low),
+                        next = (b ^ d ^ r) & twice;
           const int64_t s = sum + (sum >= 0 ? low - next : low == 0 ? next : low - next);
           sum = (s - d - r + b) >> shift, right = (s - d + r - b) >> shift;
           down = (s + d - r - b) >> shift, both = (s + d + r + b) >> shift;
@@ -141,7 +144,8 @@ void decode_hcompress(std::span<const uint8_t> from, int64_t columns, std::vecto
   const auto number = [&] { return static_cast<int64_t>(static_cast<int32_t>(in.take(32))); };
   Coefficients c{number(), number(), to};
   const int64_t scale = number(), sum = in.take(64);
-  if (c.rows < 2 || c.columns < 2 || c.columns != columns || c.rows != static_cast<int64_t>(to.size()) / columns) damaged();
+  if (c.rows < 2 || c.columns < 2 || c.columns != columns || c.rows != static_cast<int64_t>(to.size()) / columns)
+    damaged();
   int planes[3];
   for (int& p : planes)
     if ((p = static_cast<int>(in.take(8))) > 40) damaged();
@@ -156,7 +160,8 @@ void decode_hcompress(std::span<const uint8_t> from, int64_t columns, std::vecto
   for (int64_t& v : to)
     if (v && in.take(1)) v = -v;
   to[0] = sum;
-  const int64_t most = int64_t{1} << std::max(1, 58 - levels_of(std::max(c.rows, c.columns)));  // each level at most doubles
+  const int64_t most =
+      int64_t{1} << std::max(1, 58 - levels_of(std::max(c.rows, c.columns)));  // each level at most doubles
   for (int64_t& v : to) {
     if (v > most || v < -most || (scale > 1 && (v > most / scale || v < -most / scale))) damaged();
     if (scale > 1) v *= scale;

@@ -127,7 +127,8 @@ std::vector<uint8_t> inflated(Bytes from, size_t bytes) {
   const int end = inflate(&z, Z_FINISH);
   const size_t given = out.size() - z.avail_out;
   inflateEnd(&z);
-  if (end != Z_STREAM_END || given != bytes) bad_data("FITS: a damaged tile: its {} bytes do not decompress to {}", from.size(), bytes);
+  if (end != Z_STREAM_END || given != bytes)
+    bad_data("FITS: a damaged tile: its {} bytes do not decompress to {}", from.size(), bytes);
   out.pop_back();
   return out;
 }
@@ -147,7 +148,8 @@ const std::array<float, kDithers>& dithers() {
   static const std::array<float, kDithers> all = [] {
     std::array<float, kDithers> a{};
     uint64_t seed = 1;
-    for (float& f : a) seed = 16807 * seed % 2147483647, f = static_cast<float>(static_cast<double>(seed) / 2147483647.0);
+    for (float& f : a)
+      seed = 16807 * seed % 2147483647, f = static_cast<float>(static_cast<double>(seed) / 2147483647.0);
     return a;
   }();
   return all;
@@ -156,7 +158,8 @@ const std::array<float, kDithers>& dithers() {
 class TileReader {
  public:
   using Read = std::function<void(int64_t, int64_t, uint8_t*)>;
-  TileReader(const Read& read, const FitsTiles& tiles) : read_(read), t_(tiles), row_(checked_bytes(tiles.row_bytes, 1)) {}
+  TileReader(const Read& read, const FitsTiles& tiles)
+      : read_(read), t_(tiles), row_(checked_bytes(tiles.row_bytes, 1)) {}
 
   // Tile `number`, lines of `columns` of them, as elements of the image, big-endian.
   std::vector<uint8_t> tile(int64_t number, size_t count, int64_t columns) {
@@ -173,7 +176,8 @@ class TileReader {
       return cell;
     }
     const bool quantized = is_float(t_.stored) && t_.scale.at >= 0 && t_.zero.at >= 0;
-    if (is_float(t_.stored) && !quantized && t_.compression != "GZIP_1" && t_.compression != "GZIP_2" && t_.compression != "NOCOMPRESS")
+    if (is_float(t_.stored) && !quantized && t_.compression != "GZIP_1" && t_.compression != "GZIP_2" &&
+        t_.compression != "NOCOMPRESS")
       bad_data("FITS: {} of floating-point numbers without ZSCALE and ZZERO", t_.compression);
     const size_t each = quantized ? 4 : size;
     if (t_.compression == "GZIP_1" || t_.compression == "GZIP_2" || t_.compression == "NOCOMPRESS") {
@@ -201,7 +205,8 @@ class TileReader {
   std::vector<uint8_t> cell_of(const FitsColumn& c) {
     if (c.at < 0) return {};
     const size_t size = c.wide ? 8 : 4;
-    const uint64_t elements = big_endian(&row_[static_cast<size_t>(c.at)], size), at = big_endian(&row_[static_cast<size_t>(c.at) + size], size);
+    const uint64_t elements = big_endian(&row_[static_cast<size_t>(c.at)], size),
+                   at = big_endian(&row_[static_cast<size_t>(c.at) + size], size);
     const uint64_t width = c.type == 'B' ? 1 : c.type == 'I' ? 2 : c.type == 'J' || c.type == 'E' ? 4 : 8;
     const auto most = static_cast<uint64_t>(t_.heap_bytes);
     if (elements > most / width || at > most - elements * width)
@@ -231,7 +236,8 @@ class TileReader {
     if (t_.blanks.at >= 0) blank = whole_of(t_.blanks);
     else if (t_.has_blank) blank = t_.blank;
     const auto& random = dithers();
-    size_t begin = static_cast<size_t>((number + t_.seed - 1) % kDithers), next = static_cast<size_t>(random[begin] * 500);
+    size_t begin = static_cast<size_t>((number + t_.seed - 1) % kDithers),
+           next = static_cast<size_t>(random[begin] * 500);
     for (const int64_t v : values) {
       double x;
       if (blank && v == *blank) x = std::numeric_limits<double>::quiet_NaN();

@@ -11,7 +11,8 @@
 
 namespace penstock {
 
-// A column of the table. Where `heap` is set its cells hold the number of elements and the place of them behind the table.
+// A column of the table. Where `heap` is set its cells hold the number of elements and the place of them behind the
+// table.
 struct FitsColumn {
   int64_t at = -1;  // in a row; negative: there is no such column
   char type = 0;    // B, I, J, K, E, D
@@ -31,8 +32,8 @@ struct FitsTiles {
 };
 
 // All elements, big-endian, as an image that is not compressed has them. Error (data) where the tiles are damaged.
-void read_fits_tiles(const std::function<void(int64_t offset, int64_t length, uint8_t* out)>& read, const FitsTiles& tiles,
-                     uint8_t* out);
+void read_fits_tiles(const std::function<void(int64_t offset, int64_t length, uint8_t* out)>& read,
+                     const FitsTiles& tiles, uint8_t* out);
 
 // A tile of HCOMPRESS_1 of so many columns: as many values as `to` has.
 void decode_hcompress(std::span<const uint8_t> from, int64_t columns, std::vector<int64_t>& to);

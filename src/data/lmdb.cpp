@@ -69,12 +69,14 @@ class Walk {
  private:
   // The page, copied: it is left for others before its end.
   std::vector<uint8_t> take(uint64_t number, int64_t& at) {
-    if (number < 2 || number >= entered_.size()) file_.fail(0, "a page {} in a file of {} bytes", number, file_.bytes());
+    if (number < 2 || number >= entered_.size())
+      file_.fail(0, "a page {} in a file of {} bytes", number, file_.bytes());
     at = static_cast<int64_t>(number) * page_;
     if (entered_[number]) file_.fail(at, "page {} comes twice: the tree is damaged", number);
     entered_[number] = true;
     const Bytes bytes = file_.at(at, page_, "a page");
-    if (load<uint64_t>(bytes, 0) != number) file_.fail(at, "page {} says that it is page {}", number, load<uint64_t>(bytes, 0));
+    if (load<uint64_t>(bytes, 0) != number)
+      file_.fail(at, "page {} says that it is page {}", number, load<uint64_t>(bytes, 0));
     return {bytes.begin(), bytes.end()};
   }
 
@@ -101,7 +103,8 @@ class Walk {
   }
 
   void add(int64_t at, Bytes page, int64_t node, int64_t data, uint64_t size, uint16_t flags) {
-    if (flags & (sub_data | dup_data)) file_.fail(at + node, "several values for a key, or a named database: not supported");
+    if (flags & (sub_data | dup_data))
+      file_.fail(at + node, "several values for a key, or a named database: not supported");
     if (flags & big_data) {
       if (data + 8 > page_) file_.fail(at + node, "an entry that is cut off");
       const auto number = load<uint64_t>(page, data);
@@ -113,7 +116,8 @@ class Walk {
         file_.fail(first, "a value of {} bytes in {} pages does not lie inside them or the file", size, pages);
       index_.add(first + kPageHead, static_cast<int64_t>(size));
     } else {
-      if (static_cast<int64_t>(size) > page_ - data) file_.fail(at + node, "a value of {} bytes does not lie inside its page", size);
+      if (static_cast<int64_t>(size) > page_ - data)
+        file_.fail(at + node, "a value of {} bytes does not lie inside its page", size);
       index_.add(at + data, static_cast<int64_t>(size));
     }
     if (!with_keys_) return;
@@ -131,7 +135,8 @@ class Walk {
 }  // namespace
 
 ContainerFormat lmdb_format(bool with_keys) {
-  return {with_keys ? "lmdb_keys" : "lmdb", [with_keys](FileScan& file) { return Walk(file, with_keys).run(); }, nullptr, nullptr};
+  return {with_keys ? "lmdb_keys" : "lmdb", [with_keys](FileScan& file) { return Walk(file, with_keys).run(); },
+          nullptr, nullptr};
 }
 
 std::string lmdb_file(const std::string& path) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LMDB databases, read only: a B+ tree of pages in one file. The file is never trusted: every page, offset and length is
-// checked, a page is entered once at most. Written for the format of LMDB 0.9 on little-endian machines of 64 bits.
+// LMDB databases, read only: a B+ tree of pages in one file. The file is never trusted: every page, offset and length
+// is checked, a page is entered once at most. Written for the format of LMDB 0.9 on little-endian machines of 64 bits.
 #pragma once
 #include "data/container.h"
 

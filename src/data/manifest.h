@@ -16,8 +16,8 @@ struct ManifestEntry {
   int64_t line = 0;              // in the manifest, from 1
 };
 
-// Lines of white space are nothing. Error (data) with the manifest's path, the line and what is wrong with it: no object,
-// no audio_filepath, a value of another type, a number that is not finite. Other fields are not looked at.
+// Lines of white space are nothing. Error (data) with the manifest's path, the line and what is wrong with it: no
+// object, no audio_filepath, a value of another type, a number that is not finite. Other fields are not looked at.
 std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::string& path);
 
 }  // namespace penstock

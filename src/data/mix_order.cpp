@@ -47,7 +47,8 @@ std::vector<int64_t> mix_shares(std::span<const int64_t> sizes, std::span<const 
   for (size_t j = 0; j < sizes.size(); ++j) {
     if (j == deciding) continue;
     const double share = static_cast<double>(sizes[deciding]) * weights[j] / weights[deciding];
-    if (share > static_cast<double>(kMostSamples)) bad_argument("the weights are too far apart: {} and {}", weights[j], weights[deciding]);
+    if (share > static_cast<double>(kMostSamples))
+      bad_argument("the weights are too far apart: {} and {}", weights[j], weights[deciding]);
     const auto rounded = static_cast<int64_t>(std::llround(share));
     shares[j] = stop == MixStop::first ? std::min(rounded, sizes[j]) : std::max(rounded, sizes[j]);
   }
@@ -66,7 +67,8 @@ MixOrder::MixOrder(std::vector<int64_t> sizes, std::vector<int64_t> shares)
 }
 
 std::vector<int64_t> MixOrder::counts(int64_t taken) const {
-  // Times are cut to whole numbers: a source has one element at most in each, and of one time the first source is first.
+  // Times are cut to whole numbers: a source has one element at most in each, and of one time the first source is
+  // first.
   const auto before = [&](size_t j, int64_t time) {
     return static_cast<int64_t>((2 * Wide{shares_[j]} * time + size_ - 1) / (2 * Wide{size_}));
   };
@@ -94,7 +96,8 @@ MixOrder::Block MixOrder::made(uint64_t seed, uint64_t epoch, int64_t number) co
   std::vector<int64_t> next = counts(begin);
   const std::vector<int64_t> behind = counts(end);
   std::vector<int16_t> in_order;
-  for (size_t j = 0; j < next.size(); ++j) in_order.insert(in_order.end(), behind[j] - next[j], static_cast<int16_t>(j));
+  for (size_t j = 0; j < next.size(); ++j)
+    in_order.insert(in_order.end(), behind[j] - next[j], static_cast<int16_t>(j));
   // Stream 0 is that of the sources' own orders.
   const Permutation shuffled(end - begin, seed, static_cast<uint32_t>(epoch), static_cast<uint32_t>(number + 1));
   for (int64_t k = 0; k < end - begin; ++k) {
@@ -106,7 +109,8 @@ MixOrder::Block MixOrder::made(uint64_t seed, uint64_t epoch, int64_t number) co
 }
 
 MixedSample MixOrder::at(uint64_t seed, uint64_t epoch, int64_t position) const {
-  if (position < 0 || position >= size_) fail(ErrorKind::internal, "position {} of a mixed epoch of {}", position, size_);
+  if (position < 0 || position >= size_)
+    fail(ErrorKind::internal, "position {} of a mixed epoch of {}", position, size_);
   const int64_t number = position / kBlock;
   std::lock_guard lock(mutex_);
   const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const Block& b) {

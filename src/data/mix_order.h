@@ -14,7 +14,8 @@ enum class MixStop { first, all };
 
 // Samples that an epoch reads of each source. weights: in any unit, one for each source, or empty: its size. The source
 // that decides where the epoch ends gives each of its samples once, the others in proportion, rounded; with an epoch of
-// `epoch_size` > 0 all give their share of it, by largest remainders. Error (argument) on weights that are not positive.
+// `epoch_size` > 0 all give their share of it, by largest remainders. Error (argument) on weights that are not
+// positive.
 std::vector<int64_t> mix_shares(std::span<const int64_t> sizes, std::span<const double> weights, MixStop stop,
                                 int64_t epoch_size);
 
@@ -24,11 +25,11 @@ struct MixedSample {
   int64_t place = 0;  // position in it
 };
 
-// The epoch's samples are spread evenly: element i of a source that has n of N stands at time (2 i + 1) N / (2 n), cut to a
-// whole number; of one time the first source is first. What stands in each 4,096 of that order is shuffled. So a run of
-// blocks holds each source in proportion to within a sample or two for each source, a position costs a block at most, and
-// a source's samples keep their order. A source's passes go on from epoch to epoch: none of its samples is read twice
-// before all are read once.
+// The epoch's samples are spread evenly: element i of a source that has n of N stands at time (2 i + 1) N / (2 n), cut
+// to a whole number; of one time the first source is first. What stands in each 4,096 of that order is shuffled. So a
+// run of blocks holds each source in proportion to within a sample or two for each source, a position costs a block at
+// most, and a source's samples keep their order. A source's passes go on from epoch to epoch: none of its samples is
+// read twice before all are read once.
 class MixOrder {
  public:
   static constexpr int64_t kBlock = 4096;

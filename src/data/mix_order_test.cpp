@@ -44,7 +44,8 @@ TEST(MixShares, RefusesWeightsThatAreNone) {
 
 // As the header says it: all elements, sorted by their time.
 TEST(MixOrder, CountsAreThoseOfTheSortedElements) {
-  for (const Sizes& shares : {Sizes{1}, Sizes{1, 1, 1}, Sizes{90, 30, 60}, Sizes{1, 9999}, Sizes{3001, 2999, 7, 4096}}) {
+  for (const Sizes& shares :
+       {Sizes{1}, Sizes{1, 1, 1}, Sizes{90, 30, 60}, Sizes{1, 9999}, Sizes{3001, 2999, 7, 4096}}) {
     const MixOrder mix(shares, shares);
     std::vector<std::pair<int64_t, size_t>> elements;
     for (size_t j = 0; j < shares.size(); ++j)

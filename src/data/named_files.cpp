@@ -15,7 +15,8 @@ namespace penstock {
 namespace fs = std::filesystem;
 
 std::vector<std::string> list_named_files(const NamedFiles& a) {
-  const int ways = !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
+  const int ways =
+      !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
   if (ways != 1) bad_argument("give exactly one of file_root, file_list and files");
   std::vector<std::string> out;
   for (const auto& f : a.files) out.push_back(path_in(a.file_root, f));
@@ -50,7 +51,8 @@ std::vector<std::string> list_named_files(const NamedFiles& a) {
     for (const auto& folder : remote ? std::vector<std::string>{} : list(a.file_root, false))
       for (const auto& file : list(folder, true)) out.push_back(file);
   }
-  if (out.empty()) fail_on(a.file_root + a.file_list, ErrorKind::data, "there are no files that match \"{}\"", a.file_filter);
+  if (out.empty())
+    fail_on(a.file_root + a.file_list, ErrorKind::data, "there are no files that match \"{}\"", a.file_filter);
   return out;
 }
 

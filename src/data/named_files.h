@@ -12,8 +12,8 @@ struct NamedFiles {
   std::vector<std::string> files;
 };
 
-// With file_root alone the root's own files, then those of its subfolders, sorted. Error (argument) where not exactly one way
-// is given; data where there are none.
+// With file_root alone the root's own files, then those of its subfolders, sorted. Error (argument) where not exactly
+// one way is given; data where there are none.
 std::vector<std::string> list_named_files(const NamedFiles& a);
 uint64_t hash_of_names(const std::vector<std::string>& files);  // without their folders
 

@@ -114,7 +114,8 @@ NpyHeader read_npy_header(Bytes start, int64_t file_bytes) {
     fits &= !__builtin_mul_overflow(bytes, e ? e : 1, &bytes);
   }
   if (!fits || (!empty && bytes > file_bytes - h.data))
-    bad_data("an array of shape {} and type {} does not lie inside a file of {} bytes", h.shape.text(), name_of(h.dtype), file_bytes);
+    bad_data("an array of shape {} and type {} does not lie inside a file of {} bytes", h.shape.text(),
+             name_of(h.dtype), file_bytes);
   return h;
 }
 

@@ -16,8 +16,8 @@ struct NpyHeader {
 
 constexpr int64_t kLongestNpyHeader = 65536 + 12;
 
-// From the first bytes of a file of file_bytes bytes: all of it, or at least kLongestNpyHeader. Error (data) where it is no
-// .npy file, its elements are not numbers in little-endian order, or it is too short for them.
+// From the first bytes of a file of file_bytes bytes: all of it, or at least kLongestNpyHeader. Error (data) where it
+// is no .npy file, its elements are not numbers in little-endian order, or it is too short for them.
 NpyHeader read_npy_header(Bytes start, int64_t file_bytes);
 
 }  // namespace penstock

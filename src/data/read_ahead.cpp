@@ -44,7 +44,8 @@ std::vector<ByteRange> joined_ranges(std::vector<ByteRange> ranges, int64_t gap)
   order.reserve(ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i) order.push_back({first.emplace(ranges[i].path, i).first->second, i});
   std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-    return std::tuple(a.first, ranges[a.second].offset, a.second) < std::tuple(b.first, ranges[b.second].offset, b.second);
+    return std::tuple(a.first, ranges[a.second].offset, a.second) <
+           std::tuple(b.first, ranges[b.second].offset, b.second);
   });
   std::vector<ByteRange> joined;
   size_t file = ranges.size();
@@ -75,7 +76,8 @@ void ReadAhead::ask(const std::string& path, std::span<const ByteRange> ranges) 
     for (int64_t at = 0; at < length; at += kPiece) {
       uint8_t byte;
       iovec one{&byte, 1};
-      if (::preadv2(descriptor, &one, 1, r.offset + at, RWF_NOWAIT) < 0) absent_.fetch_add(1, std::memory_order_relaxed);
+      if (::preadv2(descriptor, &one, 1, r.offset + at, RWF_NOWAIT) < 0)
+        absent_.fetch_add(1, std::memory_order_relaxed);
       const int64_t piece = r.length < 0 ? 0 : std::min(kPiece, length - at);  // 0: to the end
       ::posix_fadvise(descriptor, r.offset + at, piece, POSIX_FADV_WILLNEED);
     }

@@ -10,7 +10,8 @@ namespace {
 
 std::string text(const std::vector<ByteRange>& ranges) {
   std::string s;
-  for (const ByteRange& r : ranges) s += fmt::format("{}{}+{}", s.empty() ? "" : " ", r.path + ":" + std::to_string(r.offset), r.length);
+  for (const ByteRange& r : ranges)
+    s += fmt::format("{}{}+{}", s.empty() ? "" : " ", r.path + ":" + std::to_string(r.offset), r.length);
   return s;
 }
 
@@ -33,7 +34,9 @@ TEST(JoinedRanges, CoverEachByteThatWasAskedFor) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<ByteRange> asked;
-    for (int i = 0; i < 30; ++i) asked.push_back({i % 3 ? "a" : "b", static_cast<int64_t>(random() % 500), static_cast<int64_t>(1 + random() % 40)});
+    for (int i = 0; i < 30; ++i)
+      asked.push_back(
+          {i % 3 ? "a" : "b", static_cast<int64_t>(random() % 500), static_cast<int64_t>(1 + random() % 40)});
     const auto joined = joined_ranges(asked, round % 9);
     for (const ByteRange& r : asked)
       EXPECT_EQ(std::count_if(joined.begin(), joined.end(), [&](const ByteRange& j) {

@@ -66,8 +66,10 @@ std::string text_of(const ContainerIndex& index) {
 
 // The chunk's data; `rest` goes on to the next one.
 Bytes take_chunk(Bytes& rest, uint32_t& kind) {
-  if (static_cast<int64_t>(rest.size()) < kChunkHead) bad_data("the record ends inside the head of a chunk: does the index fit the file?");
-  if (load<uint32_t>(rest.data()) != kMagic) bad_data("no RecordIO chunk where one must be: does the index fit the file?");
+  if (static_cast<int64_t>(rest.size()) < kChunkHead)
+    bad_data("the record ends inside the head of a chunk: does the index fit the file?");
+  if (load<uint32_t>(rest.data()) != kMagic)
+    bad_data("no RecordIO chunk where one must be: does the index fit the file?");
   const uint32_t word = load<uint32_t>(rest.data() + 4);
   kind = word >> 29;
   const int64_t bytes = word & 0x1FFFFFFFu;

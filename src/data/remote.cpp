@@ -39,7 +39,9 @@ RemoteStorage& RemoteStorage::instance() {
   std::lock_guard lock(*mutex);
   if (!storage || process != ::getpid()) {
     auto* made = new RemoteStorage;
-    if (storage) made->client_ = storage.load()->client_, made->options_ = storage.load()->options_, made->cache_ = storage.load()->cache_;
+    if (storage)
+      made->client_ = storage.load()->client_, made->options_ = storage.load()->options_,
+      made->cache_ = storage.load()->cache_;
     storage = made;
     process = ::getpid();
   }
@@ -76,7 +78,8 @@ RemoteOptions RemoteStorage::options() const {
 RemoteCounts RemoteStorage::counts() const {
   const auto c = cache();
   std::lock_guard lock(mutex_);
-  return {requests_, retries_, bytes_, found_, c ? c->hits() : 0, serving_ - idle_ + static_cast<int64_t>(wanted_.size())};
+  return {requests_, retries_,          bytes_,
+          found_,    c ? c->hits() : 0, serving_ - idle_ + static_cast<int64_t>(wanted_.size())};
 }
 
 std::shared_ptr<RemoteClient> RemoteStorage::client() const {
@@ -110,7 +113,8 @@ std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::find(const std::string& url
   const auto& fetch = (--it)->second;
   if (fetch->url != url) return nullptr;
   const bool whole = fetch->length < 0;
-  if (length < 0 ? whole : whole || (fetch->offset <= offset && offset - fetch->offset <= fetch->length - length)) return fetch;
+  if (length < 0 ? whole : whole || (fetch->offset <= offset && offset - fetch->offset <= fetch->length - length))
+    return fetch;
   return nullptr;
 }
 
@@ -150,8 +154,8 @@ void RemoteStorage::wait(const std::shared_ptr<Fetch>& fetch, std::unique_lock<s
 }
 
 // Done, and without an error.
-std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::wanted(Kind kind, const std::string& url, int64_t offset, int64_t length,
-                                                            int64_t limit) {
+std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::wanted(Kind kind, const std::string& url, int64_t offset,
+                                                            int64_t length, int64_t limit) {
   std::unique_lock lock(mutex_);
   std::shared_ptr<Fetch> fetch = kind == Kind::head || kind == Kind::list ? nullptr : find(url, offset, length);
   if (fetch) {
@@ -196,16 +200,18 @@ std::shared_ptr<const RemoteObject> RemoteStorage::announced(const std::string& 
   return whole(url, INT64_MAX);
 }
 
-void RemoteStorage::read(const std::string& url, const RemoteStamp& stamp, int64_t offset, int64_t length, uint8_t* out) {
+void RemoteStorage::read(const std::string& url, const RemoteStamp& stamp, int64_t offset, int64_t length,
+                         uint8_t* out) {
   const auto take = [&](const Fetch& f, int64_t at, int64_t n) {
     if (!(f.object.stamp == stamp))
-      fail_on(url, ErrorKind::data, "the object has changed since it was opened: {} bytes, they were {}", f.object.stamp.bytes,
-              stamp.bytes);
+      fail_on(url, ErrorKind::data, "the object has changed since it was opened: {} bytes, they were {}",
+              f.object.stamp.bytes, stamp.bytes);
     std::memcpy(out + (at - offset), f.object.body.data() + (at - f.offset), static_cast<size_t>(n));
   };
   if (length == 0) return;
   const auto kept = cache();
-  if (!kept || !kept->writes() || !stamp.names_a_version()) return take(*wanted(Kind::range, url, offset, length), offset, length);
+  if (!kept || !kept->writes() || !stamp.names_a_version())
+    return take(*wanted(Kind::range, url, offset, length), offset, length);
   for (int64_t at = offset; at < offset + length;) {
     const int64_t block = at / kBlock * kBlock;
     const int64_t n = std::min(block + kBlock, offset + length) - at;
@@ -215,7 +221,9 @@ void RemoteStorage::read(const std::string& url, const RemoteStamp& stamp, int64
   }
 }
 
-std::vector<RemoteEntry> RemoteStorage::list(const std::string& url) { return std::move(wanted(Kind::list, url, 0, 0)->list); }
+std::vector<RemoteEntry> RemoteStorage::list(const std::string& url) {
+  return std::move(wanted(Kind::list, url, 0, 0)->list);
+}
 
 void RemoteStorage::announce(const void* owner, std::span<const ByteRange> ranges) {
   const auto kept = cache();
@@ -237,7 +245,8 @@ void RemoteStorage::announce(const void* owner, std::span<const ByteRange> range
       ++i;
     } else if (in_blocks) {
       const auto size = sizes_.find(r.path);
-      for (int64_t block = r.offset / kBlock * kBlock; size != sizes_.end() && block < r.offset + r.length; block += kBlock)
+      for (int64_t block = r.offset / kBlock * kBlock; size != sizes_.end() && block < r.offset + r.length;
+           block += kBlock)
         if (const int64_t n = std::min(kBlock, size->second - block); n > 0 && !kept->has(r.path, block))
           add_one(Kind::block, r.path, block, n, n);
       ++i;
@@ -326,7 +335,8 @@ bool RemoteStorage::pause(std::chrono::milliseconds time) {
 template <class Request> void RemoteStorage::tried(const std::string& url, Request request) {
   const auto client = this->client();
   if (!client)
-    fail_on(url, ErrorKind::argument, "there is no client for URLs: Python's package has one, a C++ program brings its own");
+    fail_on(url, ErrorKind::argument,
+            "there is no client for URLs: Python's package has one, a C++ program brings its own");
   const RemoteOptions o = options();
   auto time = o.first_pause;
   for (int n = 1;; ++n, time *= 2) {
@@ -342,7 +352,8 @@ template <class Request> void RemoteStorage::tried(const std::string& url, Reque
     }
     ++retries_;
     // Half of it by chance, so that many clients do not come back together.
-    const uint64_t chance = mix64(hash_bytes(url) ^ static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    const uint64_t chance =
+        mix64(hash_bytes(url) ^ static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
     if (!pause(time / 2 + std::chrono::milliseconds(below(chance, static_cast<uint64_t>(time.count() / 2 + 1)))))
       fail(ErrorKind::cancelled, "the program ends");
   }
@@ -362,7 +373,8 @@ bool RemoteStorage::get(Fetch& f, const RemoteStamp* known) {
     const auto got = static_cast<int64_t>(f.object.body.size());
     bytes_ += got;
     const int64_t due = f.length < 0 ? f.object.stamp.bytes : f.length;
-    if (got != due) throw RemoteFailure{RemoteFailure::Kind::passing, fmt::format("{} bytes came where {} were due", got, due)};
+    if (got != due)
+      throw RemoteFailure{RemoteFailure::Kind::passing, fmt::format("{} bytes came where {} were due", got, due)};
   });
   return changed;
 }

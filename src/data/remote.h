@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that URLs name: whole, in ranges, announced before they are needed; many requests at once, on threads of their
-// own. A failed request is tried again a few times; then it ends in an Error with the URL as its source.
+// Objects that URLs name: whole, in ranges, announced before they are needed; many requests at once, on threads of
+// their own. A failed request is tried again a few times; then it ends in an Error with the URL as its source.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -64,8 +64,8 @@ class RemoteStorage {
   void read(const std::string& url, const RemoteStamp& stamp, int64_t offset, int64_t length, uint8_t* out);
   std::vector<RemoteEntry> list(const std::string& url);
 
-  // What `owner` will read soon, in this order; length -1: the whole object. It is asked for while there is room. Ranges
-  // that follow each other become one request.
+  // What `owner` will read soon, in this order; length -1: the whole object. It is asked for while there is room.
+  // Ranges that follow each other become one request.
   void announce(const void* owner, std::span<const ByteRange> ranges);
   void forget(const void* owner);  // what it has announced
 

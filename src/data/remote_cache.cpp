@@ -52,7 +52,8 @@ struct Head {
   RemoteStamp stamp() const { return {numbers[kBytes], numbers[kModified], tag}; }
 };
 
-std::vector<uint8_t> bytes_of(const std::string& url, int64_t offset, const RemoteStamp& stamp, std::span<const uint8_t> body) {
+std::vector<uint8_t> bytes_of(const std::string& url, int64_t offset, const RemoteStamp& stamp,
+                              std::span<const uint8_t> body) {
   const auto length = static_cast<int64_t>(body.size());
   const int64_t numbers[kNumbers] = {offset, length, stamp.bytes, stamp.modified_ns, static_cast<int64_t>(url.size()),
                                      static_cast<int64_t>(stamp.tag.size())};
@@ -63,7 +64,8 @@ std::vector<uint8_t> bytes_of(const std::string& url, int64_t offset, const Remo
   };
   put(kMagic, 8), put(numbers, sizeof numbers), put(url.data(), url.size()), put(stamp.tag.data(), stamp.tag.size());
   for (int64_t at = 0; at < length; at += kChunk) {
-    const uint32_t sum = crc32c(body.subspan(static_cast<size_t>(at), static_cast<size_t>(std::min(kChunk, length - at))));
+    const uint32_t sum =
+        crc32c(body.subspan(static_cast<size_t>(at), static_cast<size_t>(std::min(kChunk, length - at))));
     put(&sum, 4);
   }
   const uint32_t sum = crc32c(out);
@@ -109,7 +111,8 @@ std::optional<Head> read_head(int descriptor, const std::string& path) {
 }
 
 // Whole chunks, from that of `first` to that of the last byte; false where one is damaged.
-bool read_chunks(int descriptor, const std::string& path, const Head& h, int64_t first, int64_t length, std::vector<uint8_t>& out) {
+bool read_chunks(int descriptor, const std::string& path, const Head& h, int64_t first, int64_t length,
+                 std::vector<uint8_t>& out) {
   const int64_t begin = first / kChunk * kChunk;
   const int64_t end = std::min(h.numbers[kBody], chunks_of(first + length) * kChunk);
   const auto failed = error_of([&] {
@@ -119,7 +122,8 @@ bool read_chunks(int descriptor, const std::string& path, const Head& h, int64_t
   });
   if (failed) return false;
   for (int64_t at = begin; at < end; at += kChunk)
-    if (crc32c({out.data() + (at - begin), static_cast<size_t>(std::min(kChunk, end - at))}) != h.sums[static_cast<size_t>(at / kChunk)])
+    if (crc32c({out.data() + (at - begin), static_cast<size_t>(std::min(kChunk, end - at))}) !=
+        h.sums[static_cast<size_t>(at / kChunk)])
       return false;
   return true;
 }
@@ -133,7 +137,8 @@ RemoteCache::RemoteCache(std::string folder, int64_t limit) : folder_(std::move(
   if (limit < 1) bad_argument("the cache needs a limit of at least one byte, got {}", limit);
   std::error_code ignored;
   folder_ = fs::absolute(folder_, ignored).lexically_normal();
-  if (const std::string why = make_private_folder(folder_); !why.empty()) bad_argument("the cache folder {}: {}", folder_, why);
+  if (const std::string why = make_private_folder(folder_); !why.empty())
+    bad_argument("the cache folder {}: {}", folder_, why);
   make_room();
 }
 
@@ -142,7 +147,9 @@ std::string RemoteCache::file_of(const std::string& url, int64_t offset) const {
   return fmt::format("{}/{:02x}/{:016x}{:08x}", folder_, a >> 56, a, b >> 32);
 }
 
-bool RemoteCache::has(const std::string& url, int64_t offset) const { return ::access(file_of(url, offset).c_str(), R_OK) == 0; }
+bool RemoteCache::has(const std::string& url, int64_t offset) const {
+  return ::access(file_of(url, offset).c_str(), R_OK) == 0;
+}
 
 std::optional<RemoteObject> RemoteCache::find(const std::string& url, int64_t offset) {
   const std::string path = file_of(url, offset);
@@ -161,7 +168,8 @@ std::optional<RemoteObject> RemoteCache::find(const std::string& url, int64_t of
   return found;
 }
 
-bool RemoteCache::read(const std::string& url, int64_t offset, const RemoteStamp& stamp, int64_t first, int64_t length, uint8_t* out) {
+bool RemoteCache::read(const std::string& url, int64_t offset, const RemoteStamp& stamp, int64_t first, int64_t length,
+                       uint8_t* out) {
   const std::string path = file_of(url, offset);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number < 0) return false;
@@ -179,7 +187,8 @@ bool RemoteCache::read(const std::string& url, int64_t offset, const RemoteStamp
   return true;
 }
 
-// What is left of a write that failed is removed. Not synchronized with the disk: an entry that a crash cut is found out.
+// What is left of a write that failed is removed. Not synchronized with the disk: an entry that a crash cut is found
+// out.
 std::string RemoteCache::write(const std::string& file, std::span<const uint8_t> head, std::span<const uint8_t> body) {
   const auto reason = [](int code) { return std::generic_category().message(code); };
   const std::string folder = fs::path(file).parent_path();
@@ -202,7 +211,8 @@ std::string RemoteCache::write(const std::string& file, std::span<const uint8_t>
   return {};
 }
 
-std::string RemoteCache::keep(const std::string& url, int64_t offset, const RemoteStamp& stamp, std::span<const uint8_t> body) {
+std::string RemoteCache::keep(const std::string& url, int64_t offset, const RemoteStamp& stamp,
+                              std::span<const uint8_t> body) {
   const auto size = static_cast<int64_t>(body.size());
   if (full_ || size > limit_ / 4 || static_cast<int64_t>(url.size()) > kLongestText ||
       static_cast<int64_t>(stamp.tag.size()) > kLongestText)
@@ -248,7 +258,8 @@ void RemoteCache::make_room() {
     }
   }
   if (bytes_ <= limit_) return;
-  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return std::tie(a.used, a.path) < std::tie(b.used, b.path); });
+  std::sort(all.begin(), all.end(),
+            [](const Kept& a, const Kept& b) { return std::tie(a.used, a.path) < std::tie(b.used, b.path); });
   for (const Kept& k : all) {
     if (bytes_ <= limit_ - limit_ / 8) break;
     std::error_code gone;

@@ -21,7 +21,8 @@ class RemoteCache {
   // none that is whole and undamaged: such a one is removed.
   std::optional<RemoteObject> find(const std::string& url, int64_t offset);
   // `length` bytes at `first` of the entry of this version, into out; false where find() would give nothing.
-  bool read(const std::string& url, int64_t offset, const RemoteStamp& stamp, int64_t first, int64_t length, uint8_t* out);
+  bool read(const std::string& url, int64_t offset, const RemoteStamp& stamp, int64_t first, int64_t length,
+            uint8_t* out);
   bool has(const std::string& url, int64_t offset) const;
   // Keeps an entry, and removes those that were not used for the longest time where the limit is reached. Returns why
   // that was not possible, the first time that it is not; nothing is written from then on.

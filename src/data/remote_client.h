@@ -48,9 +48,10 @@ class RemoteClient {
  public:
   virtual ~RemoteClient() = default;
   virtual RemoteStamp head(const std::string& url) = 0;
-  // `length` bytes at `offset`, or the whole object for length -1, which is refused where it has more than `limit` bytes;
-  // stamp.bytes is the size of the whole. With `known`, the object only if it is another version than that.
-  virtual RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit, const RemoteStamp* known) = 0;
+  // `length` bytes at `offset`, or the whole object for length -1, which is refused where it has more than `limit`
+  // bytes; stamp.bytes is the size of the whole. With `known`, the object only if it is another version than that.
+  virtual RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit,
+                           const RemoteStamp* known) = 0;
   // All objects whose URLs begin with `url`, which ends in "/", sorted by bytes.
   virtual std::vector<RemoteEntry> list(const std::string& url) = 0;
   // By a thread that is not the library's own, every 50 ms while it waits; may throw.

@@ -18,7 +18,8 @@ void expand_url(const std::string& url, std::vector<std::string>& out) {
   const std::string folder = url.substr(0, url.rfind('/', star) + 1);
   const size_t before = out.size();
   for (const RemoteEntry& object : RemoteStorage::instance().list(folder))
-    if (std::string full = folder + object.name; ::fnmatch(url.c_str() + folder.size(), object.name.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0)
+    if (std::string full = folder + object.name;
+        ::fnmatch(url.c_str() + folder.size(), object.name.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0)
       out.push_back(std::move(full));
   if (out.size() == before) fail_on(url, ErrorKind::file_missing, "no file matches the pattern");
 }
@@ -36,7 +37,8 @@ std::vector<std::string> objects_in(const std::string& folder, const std::string
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     const std::string_view x(a.first), y(b.first);  // without the "/" they end in
-    return std::tuple(x.substr(0, x.size() - !x.empty()), a.second) < std::tuple(y.substr(0, y.size() - !y.empty()), b.second);
+    return std::tuple(x.substr(0, x.size() - !x.empty()), a.second) <
+           std::tuple(y.substr(0, y.size() - !y.empty()), b.second);
   });
   std::vector<std::string> out;
   for (const auto& [inside, name] : found) out.push_back(root + inside + name);

@@ -8,7 +8,8 @@
 
 namespace penstock {
 
-// Adds the URL or, where it is a pattern (*, ?, [; not of http, where ? begins a query), the objects that match, sorted;
+// Adds the URL or, where it is a pattern (*, ?, [; not of http, where ? begins a query), the objects that match,
+// sorted;
 // "*" does not reach over a "/". Error (file_missing) where none does.
 void expand_url(const std::string& url, std::vector<std::string>& out);
 

@@ -24,14 +24,16 @@ class FakeClient final : public RemoteClient {
     std::lock_guard lock(mutex);
     return ask(url, 0, -2)->stamp;
   }
-  RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit, const RemoteStamp* known) override {
+  RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit,
+                   const RemoteStamp* known) override {
     std::unique_lock lock(mutex);
     const RemoteObject* o = ask(url, offset, length);
     waits.wait(lock, [&] { return !held; });
     if (known && *known == o->stamp) throw RemoteFailure{Kind::unchanged, ""};
     if (length < 0 && o->stamp.bytes > limit) throw RemoteFailure{Kind::refused, "too large"};
     const auto first = o->body.begin() + (length < 0 ? 0 : offset);
-    RemoteObject part{o->stamp, {first, length < 0 ? o->body.end() : first + std::min<int64_t>(length, o->body.end() - first)}};
+    RemoteObject part{o->stamp,
+                      {first, length < 0 ? o->body.end() : first + std::min<int64_t>(length, o->body.end() - first)}};
     if (short_by > 0) part.body.resize(part.body.size() - static_cast<size_t>(short_by));
     return part;
   }
@@ -116,7 +118,8 @@ struct Remote : testing::Test {
 
 TEST(RemoteUrl, IsAScheme) {
   for (const char* url : {"s3://b/k", "https://h", "a+b-c.d://"}) EXPECT_TRUE(is_url(url)) << url;
-  for (const char* path : {"", "://x", "/a://b", "a/b://c", "C:/x", "s3:/b", "weird name://x"}) EXPECT_FALSE(is_url(path)) << path;
+  for (const char* path : {"", "://x", "/a://b", "a/b://c", "C:/x", "s3:/b", "weird name://x"})
+    EXPECT_FALSE(is_url(path)) << path;
 }
 
 TEST_F(Remote, ReadsWholeObjectsAndRanges) {
@@ -258,7 +261,8 @@ TEST_F(Remote, BlocksOfLargeObjectsAreKept) {
     EXPECT_TRUE(same(offset, length)) << offset;
   std::set<std::pair<int64_t, int64_t>> ranges(client->asked.begin(), client->asked.end());
   ranges.erase({0, -2});
-  EXPECT_EQ(ranges, (std::set<std::pair<int64_t, int64_t>>{{0, 4 << 20}, {4 << 20, 4 << 20}, {8 << 20, (1 << 20) + 5}}));
+  EXPECT_EQ(ranges,
+            (std::set<std::pair<int64_t, int64_t>>{{0, 4 << 20}, {4 << 20, 4 << 20}, {8 << 20, (1 << 20) + 5}}));
   const size_t before = client->asked_so_far();
   EXPECT_TRUE(same(1 << 20, 1 << 22));
   EXPECT_EQ(client->asked_so_far(), before + 1);  // the head
@@ -273,8 +277,8 @@ TEST_F(Remote, PatternsAndFoldersAreListed) {
   expand_url("s3://set/d/a/*.npy", out);
   expand_url("s3://set/d/a*/?.npy", out);
   expand_url("http://h/x?y=*", out);
-  EXPECT_EQ(out, (std::vector<std::string>{"s3://set/d/a/1.npy", "s3://set/d/a/2.npy", "s3://set/d/a-b/3.npy", "s3://set/d/a/1.npy",
-                                           "s3://set/d/a/2.npy", "http://h/x?y=*"}));
+  EXPECT_EQ(out, (std::vector<std::string>{"s3://set/d/a/1.npy", "s3://set/d/a/2.npy", "s3://set/d/a-b/3.npy",
+                                           "s3://set/d/a/1.npy", "s3://set/d/a/2.npy", "http://h/x?y=*"}));
   EXPECT_THROW(expand_url("s3://set/none/*", out), Error);
   EXPECT_EQ(objects_in("s3://set/d", "*.npy", false), (std::vector<std::string>{"s3://set/d/0.npy"}));
   EXPECT_EQ(objects_in("s3://set/d/", "?.npy", true),

@@ -76,8 +76,8 @@ struct ByteRange {
 void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
                 FileStamp* stamp = nullptr);
 
-// How often a read of this process had to wait for a medium, or was of a file system that does not tell. While it grows,
-// asking for bytes before they are read pays.
+// How often a read of this process had to wait for a medium, or was of a file system that does not tell. While it
+// grows, asking for bytes before they are read pays.
 uint64_t reads_that_waited();
 
 // Whether there is something of this name.

@@ -177,7 +177,8 @@ TEST(Storage, LeavesNoDescriptorOpen) {
     refusal(folder.path("pipe"));
     refusal(folder.path("none"));
     ReadAhead ahead;
-    for (const char* name : {"f", "pipe", "none", "f"}) ahead.announce(std::vector<ByteRange>{{folder.path(name), 0, -1}, {folder.path(name), 0, 1}});
+    for (const char* name : {"f", "pipe", "none", "f"})
+      ahead.announce(std::vector<ByteRange>{{folder.path(name), 0, -1}, {folder.path(name), 0, 1}});
     if (i % 2) ahead.wait();
   }
   const int after = ::open("/dev/null", O_RDONLY);

@@ -74,7 +74,8 @@ ContainerIndex scan(FileScan& file) {
     int64_t size = number_of(head.subspan(124, 12));
     std::string name = text_of(head.first(100));
     const bool ustar = text_of(head.subspan(257, 6)).starts_with("ustar") && head[262] == 0;
-    if (const std::string prefix = text_of(head.subspan(345, 155)); ustar && !prefix.empty()) name = prefix + "/" + name;
+    if (const std::string prefix = text_of(head.subspan(345, 155)); ustar && !prefix.empty())
+      name = prefix + "/" + name;
     if (kind != 'x' && kind != 'g' && kind != 'L' && kind != 'K') {
       if (!pax.path.empty()) name = pax.path;
       if (!long_name.empty()) name = long_name;
@@ -123,13 +124,15 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t) 
     int64_t offset, size;
     while (words >> extension) {
       if (!(words >> offset >> size) || (version == "v1.2" && !(words >> name)))
-        fail_on(path, ErrorKind::data, "line {} of the index does not say extension, offset and size of each file", number);
+        fail_on(path, ErrorKind::data, "line {} of the index does not say extension, offset and size of each file",
+                number);
       index.add(offset, size);
       // Named by the line, so that what is on one line is one sample.
       index.names.push_back(fmt::format("{}.{}", number - 2, extension));
     }
   }
-  if (found != samples) fail_on(path, ErrorKind::data, "the index has {} samples, its first line says {}", found, samples);
+  if (found != samples)
+    fail_on(path, ErrorKind::data, "the index has {} samples, its first line says {}", found, samples);
   return index;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tar archives (POSIX ustar and pax, GNU) with WebDataset's way of naming: the files of a sample follow each other and have
-// one name up to the first dot behind the last slash.
+// tar archives (POSIX ustar and pax, GNU) with WebDataset's way of naming: the files of a sample follow each other and
+// have one name up to the first dot behind the last slash.
 #pragma once
 #include "data/container.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.train.Example: named lists of byte strings, floats or 64-bit integers. A parser of our own that looks at nothing but
-// what is asked for, and copies nothing but numbers.
+// tf.train.Example: named lists of byte strings, floats or 64-bit integers. A parser of our own that looks at nothing
+// but what is asked for, and copies nothing but numbers.
 #pragma once
 #include "data/container.h"
 

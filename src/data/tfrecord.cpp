@@ -27,10 +27,12 @@ ContainerIndex scan(FileScan& file) {
     const Bytes head = file.at(at, kTfrecordHead, "the head of a record");
     const auto length = load<uint64_t>(head.data());
     if (masked(head.first(8)) != load<uint32_t>(head.data() + 8))
-      file.fail(at, "{}", index.size() ? "the checksum (CRC-32C) of the record's length is wrong" : "this is no TFRecord file");
+      file.fail(at, "{}",
+                index.size() ? "the checksum (CRC-32C) of the record's length is wrong" : "this is no TFRecord file");
     const int64_t left = file.bytes() - at - kTfrecordFrame;
     if (left < 0 || length > static_cast<uint64_t>(left))
-      file.fail(at, "record {} of {} bytes does not lie inside the file of {} bytes", index.size(), length, file.bytes());
+      file.fail(at, "record {} of {} bytes does not lie inside the file of {} bytes", index.size(), length,
+                file.bytes());
     index.add(at, static_cast<int64_t>(length) + kTfrecordFrame);
     at += static_cast<int64_t>(length) + kTfrecordFrame;
   }
@@ -55,13 +57,15 @@ ContainerFormat tfrecord_format() { return {"tfrecord", scan, parse, text_of}; }
 
 Bytes tfrecord_payload(Bytes record, bool check) {
   const auto bytes = static_cast<int64_t>(record.size());
-  if (bytes < kTfrecordFrame) bad_data("a record of {} bytes is too short for its frame: does the index fit the file?", bytes);
+  if (bytes < kTfrecordFrame)
+    bad_data("a record of {} bytes is too short for its frame: does the index fit the file?", bytes);
   const auto length = load<uint64_t>(record.data());
   if (length != static_cast<uint64_t>(bytes - kTfrecordFrame))
     bad_data("the record says it has {} bytes of data, the index gives it {}", length, bytes - kTfrecordFrame);
   const Bytes data = record.subspan(kTfrecordHead, length);
   if (check) {
-    if (masked(record.first(8)) != load<uint32_t>(record.data() + 8)) bad_data("the checksum (CRC-32C) of the record's length is wrong");
+    if (masked(record.first(8)) != load<uint32_t>(record.data() + 8))
+      bad_data("the checksum (CRC-32C) of the record's length is wrong");
     if (masked(data) != load<uint32_t>(record.data() + kTfrecordHead + length))
       bad_data("the checksum (CRC-32C) of the record's data is wrong");
   }

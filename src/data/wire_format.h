@@ -62,7 +62,9 @@ class WireReader {
     at_ += n;
     return v;
   }
-  [[noreturn]] void fail(const char* what) const { bad_data("a damaged message: {} at byte {} of it", what, at_ - begin_); }
+  [[noreturn]] void fail(const char* what) const {
+    bad_data("a damaged message: {} at byte {} of it", what, at_ - begin_);
+  }
 
   const uint8_t *begin_, *at_, *end_;
   uint64_t number_ = 0, value_ = 0;

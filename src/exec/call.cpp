@@ -22,7 +22,8 @@ StageScratch& thread_scratch() {
 constexpr int64_t kParallelElements = 1 << 16;
 
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
-  if (n > 1 && elements >= kParallelElements) shared_pool()->parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
+  if (n > 1 && elements >= kParallelElements)
+    shared_pool()->parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
   else
     for (int i = 0; i < n; ++i) body(i);
 }
@@ -175,7 +176,8 @@ std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const 
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
                       const SampleContext& context, std::vector<Batch>& out) {
   const int i = context.index;
-  if (inputs.empty() && out.size() == 1) {  // numbers that are drawn, one for each sample: what is not needed takes longer
+  if (inputs.empty() &&
+      out.size() == 1) {  // numbers that are drawn, one for each sample: what is not needed takes longer
     const View to = out[0].view(i);
     try {
       return op.run(context, {}, {&to, 1});
@@ -235,7 +237,8 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
       if (found.gpu < 0 && b.device().kind == DeviceKind::gpu) found.gpu = b.device().id;
     const auto stays = [&](size_t k) {  // on the GPU where the operator reads it
       const auto& names = info.gpu_arguments;
-      return args[k].batch->device().id == found.gpu && std::find(names.begin(), names.end(), info.args[k].name) != names.end();
+      return args[k].batch->device().id == found.gpu &&
+             std::find(names.begin(), names.end(), info.args[k].name) != names.end();
     };
     std::vector<Batch> on_host_now;
     for (size_t k = 0; k < args.size(); ++k)

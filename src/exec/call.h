@@ -15,10 +15,9 @@ struct CallPlace {
 };
 
 // args[i] belongs to info.args[i]. `node` numbers calls for random operators (SampleContext). The inputs' layouts are
-// those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives the
-// memory of output k (exec/call_into.h).
-// On a GPU, `memory` is not used. Values of arguments that lie on a GPU are copied to the host, which waits for them, unless
-// they are ones of OpInfo::gpu_arguments and the call runs there.
+// those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives
+// the memory of output k (exec/call_into.h). On a GPU, `memory` is not used. Values of arguments that lie on a GPU are
+// copied to the host, which waits for them, unless they are ones of OpInfo::gpu_arguments and the call runs there.
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
@@ -34,8 +33,8 @@ std::span<const uint8_t> encoded_bytes(const View& v);
 Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory);
 
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
-// The result must live, as SampleContext::batch_state, until the last sample has run. A sample whose shapes end in an Error is
-// handed to `refuse` and gets no elements; without `refuse` the error is thrown.
+// The result must live, as SampleContext::batch_state, until the last sample has run. A sample whose shapes end in an
+// Error is handed to `refuse` and gets no elements; without `refuse` the error is thrown.
 using ContextOf = std::function<SampleContext(int sample)>;
 using RefuseSample = std::function<void(int sample, Error error)>;
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,

@@ -218,8 +218,8 @@ bool has_gpu_decoder(const OpInfo& info, std::span<const Argument> args, int gpu
   return engine && shared_decoder(gpu, *engine);
 }
 
-Batch decode_on_gpu(const OpInfo& info, const Batch& encoded, std::span<const Argument> args, const SampleContext& context,
-                    const CallPlace& place) {
+Batch decode_on_gpu(const OpInfo& info, const Batch& encoded, std::span<const Argument> args,
+                    const SampleContext& context, const CallPlace& place) {
   return Decoding(info, encoded, args, context, place).run();
 }
 

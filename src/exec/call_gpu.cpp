@@ -183,7 +183,8 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
   for (const Argument& a : args)
     if (there(a)) order_before(*a.batch, place.stream);
   std::vector<Batch> results = run_stage(info, inputs, args, context, batch_size, place);
-  std::shared_ptr<DeviceEvent> done;  // who reads the results elsewhere waits for the stream: nobody else needs an event
+  std::shared_ptr<DeviceEvent>
+      done;  // who reads the results elsewhere waits for the stream: nobody else needs an event
   const auto used = [&](const Batch& b) {
     if (!b.stream || b.stream == place.stream) return;
     if (!done) done = runtime_of(place.gpu).record(place.gpu, place.stream);
@@ -250,7 +251,8 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
   const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
   for (size_t k = 0; k < into.size(); ++k)
     if (into[k] && into[k]->device() != (k < static_cast<size_t>(info.outputs) ? device : Device{}))
-      bad_argument("the memory for result {} lies on {}, the call runs on {}", k, name_of(into[k]->device()), name_of(device));
+      bad_argument("the memory for result {} lies on {}, the call runs on {}", k, name_of(into[k]->device()),
+                   name_of(device));
 
   std::vector<Batch> results;
   bool enqueued = false;

@@ -7,7 +7,8 @@ namespace penstock {
 namespace {
 
 template <class List, class Set> void each(const List& list, std::span<ValueType> out, bool repeat, Set&& set) {
-  for (size_t i = 0; i < out.size() && (repeat || i < list.size()); ++i) set(out[i], list[std::min(i, list.size() - 1)]);
+  for (size_t i = 0; i < out.size() && (repeat || i < list.size()); ++i)
+    set(out[i], list[std::min(i, list.size() - 1)]);
 }
 
 struct PythonFunctionNode {
@@ -17,28 +18,36 @@ struct PythonFunctionNode {
   std::vector<std::string> output_layouts;
   static constexpr bool source = true;
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
-    each(output_layouts, out, false, [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = l.empty() ? -1 : t.layout.size(); });
+    each(output_layouts, out, false,
+         [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = l.empty() ? -1 : t.layout.size(); });
   }
   static Schema<PythonFunctionNode> schema() {
     using Op = PythonFunctionNode;
-    return Schema<Op>("python_function",
-                      "Calls a function of the program with each sample, or with the whole batch. It gets NumPy arrays that "
-                      "share the pipeline's memory and must not be changed; on a GPU, arrays of CuPy or tensors of torch. What "
-                      "it returns are arrays of any kind that NumPy or DLPack knows; samples may differ in shape, not in type "
-                      "and number of dimensions. It runs in a thread that belongs to it: the pipeline's own threads never "
-                      "wait for it, and batches come to it in their order. An exception ends the batch with FunctionError.")
+    return Schema<Op>(
+               "python_function",
+               "Calls a function of the program with each sample, or with the whole batch. It gets NumPy arrays that "
+               "share the pipeline's memory and must not be changed; on a GPU, arrays of CuPy or tensors of torch. "
+               "What "
+               "it returns are arrays of any kind that NumPy or DLPack knows; samples may differ in shape, not in type "
+               "and number of dimensions. It runs in a thread that belongs to it: the pipeline's own threads never "
+               "wait for it, and batches come to it in their order. An exception ends the batch with FunctionError.")
         .inputs(0, 255)
-        .required("function", &Op::function, "The function: it takes as many arrays as there are inputs; with batch_processing=True, "
-                                        "lists of them.")
-        .arg("num_outputs", &Op::num_outputs, "Number of outputs; for several the function returns a tuple, for 0 nothing.",
-             at_least(0))
-        .arg("batch_processing", &Op::batch_processing, "One call for a batch, with lists of samples, instead of one for each sample.")
-        .arg("output_layouts", &Op::output_layouts, "Layout of the outputs: a list for the first outputs, or text for the first one.")
+        .required("function", &Op::function,
+                  "The function: it takes as many arrays as there are inputs; with batch_processing=True, "
+                  "lists of them.")
+        .arg("num_outputs", &Op::num_outputs,
+             "Number of outputs; for several the function returns a tuple, for 0 nothing.", at_least(0))
+        .arg("batch_processing", &Op::batch_processing,
+             "One call for a batch, with lists of samples, instead of one for each sample.")
+        .arg("output_layouts", &Op::output_layouts,
+             "Layout of the outputs: a list for the first outputs, or text for the first one.")
         .arg("num_workers", &Op::num_workers,
              "Threads, or processes, that call the function at the same time: for samples of a batch, or with "
-             "batch_processing=True for batches.", at_least(1))
+             "batch_processing=True for batches.",
+             at_least(1))
         .arg("processes", &Op::processes,
-             "Worker processes instead of threads, begun as the pipeline's py_start_method says; samples are sent through pipes.");
+             "Worker processes instead of threads, begun as the pipeline's py_start_method says; samples are sent "
+             "through pipes.");
   }
 };
 PENSTOCK_OPERATOR(PythonFunctionNode);
@@ -55,19 +64,22 @@ struct NumbaFunctionNode {
   }
   static Schema<NumbaFunctionNode> schema() {
     using Op = NumbaFunctionNode;
-    return Schema<Op>("numba_function",
-                      "Calls a function that Numba compiles: run_fn(*outputs, *inputs) fills the outputs. The pipeline's "
-                      "threads run it for several samples at once, without Python's lock.")
+    return Schema<Op>(
+               "numba_function",
+               "Calls a function that Numba compiles: run_fn(*outputs, *inputs) fills the outputs. The pipeline's "
+               "threads run it for several samples at once, without Python's lock.")
         .inputs(1, 6)
         .outputs(1)
-        .required("run_fn", &Op::run_fn, "The function: it gets the arrays of a sample, first those of the outputs; with "
-                                    "batch_processing=True, lists of them.")
+        .required("run_fn", &Op::run_fn,
+                  "The function: it gets the arrays of a sample, first those of the outputs; with "
+                  "batch_processing=True, lists of them.")
         .required("out_types", &Op::out_types, "Types of the outputs.")
         .required("in_types", &Op::in_types, "Types of the inputs; checked.")
         .required("outs_ndim", &Op::outs_ndim, "Numbers of dimensions of the outputs.")
         .required("ins_ndim", &Op::ins_ndim, "Numbers of dimensions of the inputs; checked.")
         .arg("setup_fn", &Op::setup_fn,
-             "setup_fn(outs, ins) sets the extents of all samples once a batch: outs[output][sample][axis]. Without it, output k "
+             "setup_fn(outs, ins) sets the extents of all samples once a batch: outs[output][sample][axis]. Without "
+             "it, output k "
              "has the shapes of input k.")
         .arg("batch_processing", &Op::batch_processing, "One call for a batch instead of one for each sample.")
         .arg("blocks", &Op::blocks, "On a GPU: the grid, three numbers.")

@@ -14,7 +14,8 @@ std::vector<Batch> CompiledFunction::shapes(const CallRequest& request) const {
     const Batch& b = request.inputs[k];
     if (b.dtype() != code_.in_types[k])
       bad_type("input {} is {}, in_types says {}", k, name_of(b.dtype()), name_of(code_.in_types[k]));
-    if (b.ndim() != code_.ins_ndim[k]) bad_type("input {} has {} dimensions, ins_ndim says {}", k, b.ndim(), code_.ins_ndim[k]);
+    if (b.ndim() != code_.ins_ndim[k])
+      bad_type("input {} has {} dimensions, ins_ndim says {}", k, b.ndim(), code_.ins_ndim[k]);
   }
   const auto n = static_cast<size_t>(request.size);
   std::vector<Batch> results;
@@ -23,7 +24,8 @@ std::vector<Batch> CompiledFunction::shapes(const CallRequest& request) const {
   if (!code_.setup) {
     for (size_t k = 0; k < outs; ++k) {
       if (k >= ins || code_.outs_ndim[k] != code_.ins_ndim[k])
-        bad_argument("output {} has no input of {} dimensions whose shapes it could have: give setup_fn", k, code_.outs_ndim[k]);
+        bad_argument("output {} has no input of {} dimensions whose shapes it could have: give setup_fn", k,
+                     code_.outs_ndim[k]);
       for (int i = 0; i < request.size; ++i) results[k].sample(i).shape = request.inputs[k].shape(i);
       if (request.inputs[k].layout().size() == code_.outs_ndim[k]) results[k].set_layout(request.inputs[k].layout());
     }
@@ -39,7 +41,8 @@ std::vector<Batch> CompiledFunction::shapes(const CallRequest& request) const {
     for (int i = 0; i < request.size; ++i) {
       Shape s;
       for (int d = 0; d < code_.outs_ndim[k]; ++d, ++e) {
-        if (*e < 0) bad_argument("setup_fn set no extent of axis {} of output {} of sample {} (or one below 0)", d, k, i);
+        if (*e < 0)
+          bad_argument("setup_fn set no extent of axis {} of output {} of sample {} (or one below 0)", d, k, i);
         s.push_back(*e);
       }
       checked_bytes(s.volume(), size_of(code_.out_types[k]));

@@ -8,8 +8,8 @@ namespace penstock {
 struct CompiledCode {
   // Extents: for each array, outputs first, a table of samples × its number of dimensions.
   using Setup = void (*)(int64_t* extents, int64_t samples);
-  // Addresses: for each array, outputs first, of its samples. Not 0: the function raised an exception. Called for one sample,
-  // or with `batches` for all of them.
+  // Addresses: for each array, outputs first, of its samples. Not 0: the function raised an exception. Called for one
+  // sample, or with `batches` for all of them.
   using Run = int32_t (*)(void* const* addresses, const int64_t* extents, int64_t samples);
   Run run = nullptr;
   Setup setup = nullptr;  // null: output k has the shapes of input k

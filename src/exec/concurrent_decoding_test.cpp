@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups, pipelines and calls that decode at once with the real jpeg/cuda, on an emulated GPU that is behind. What a sanitizer
-// of threads could find in the host's part of decoding, it finds here; tests/gpu/test_concurrent_decoding.py is for real GPUs.
+// Groups, pipelines and calls that decode at once with the real jpeg/cuda, on an emulated GPU that is behind. What a
+// sanitizer of threads could find in the host's part of decoding, it finds here; tests/gpu/test_concurrent_decoding.py
+// is for real GPUs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,7 +34,8 @@ class ConcurrentDecoding : public testing::Test {
   void SetUp() override {
     setenv("PENSTOCK_EMULATED_LATENCY", "500", 0);  // read at the first use
     if (const std::string why = gpu_backend().why_not(); !why.empty()) GTEST_SKIP() << "machine: " << why;
-    if (gpu_backend().runtime().device_name(0).find("emulated") == std::string::npos) GTEST_SKIP() << "machine: a real GPU";
+    if (gpu_backend().runtime().device_name(0).find("emulated") == std::string::npos)
+      GTEST_SKIP() << "machine: a real GPU";
     setenv("PENSTOCK_EMULATED_DECODER", "own", 1);
     for (int i = 0; i < 20; ++i) {
       test::JpegRecipe r;
@@ -66,7 +68,8 @@ TEST_F(ConcurrentDecoding, JobsOfSeveralThreadsAndDecodersGetTheirOwnPixels) {
   GpuWork gpus[2] = {GpuWork(0, kThreads), GpuWork(1, kThreads)};
   std::unique_ptr<GroupDecoder> decoders[2];
   for (int g = 0; g < 2; ++g)
-    decoders[g] = std::make_unique<GroupDecoder>(gpus[g], make_batch_decoder(g, DecodeEngine::cuda), DecodeParams{}, 64);
+    decoders[g] =
+        std::make_unique<GroupDecoder>(gpus[g], make_batch_decoder(g, DecodeEngine::cuda), DecodeParams{}, 64);
   std::atomic<int> damaged{0}, whole{0};
   const auto feed = [&](int g, int thread) {
     GpuWork& gpu = gpus[g];
@@ -212,7 +215,8 @@ TEST_F(ConcurrentDecoding, PipelinesAndCallsGiveTheBytesThatTheyGiveAlone) {
         std::memcpy(encoded.sample(i).data, known[of[i]].file.data(), known[of[i]].file.size());
       CallPlace place;
       place.gpu = gpu;
-      const Batch got = on_host(call_op(info, std::span(&encoded, 1), args, {}, default_memory(), encoded.size(), {}, &place)[0]);
+      const Batch got =
+          on_host(call_op(info, std::span(&encoded, 1), args, {}, default_memory(), encoded.size(), {}, &place)[0]);
       for (int i = 0; i < got.size(); ++i)
         ASSERT_EQ(std::memcmp(got.view(i).data, known[of[i]].pixels.data(), known[of[i]].pixels.size()), 0);
     }

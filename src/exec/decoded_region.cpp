@@ -6,7 +6,8 @@
 
 namespace penstock {
 
-Region region_read(const StageProgram& stage, const Shape& picture, const std::function<SampleContext(const StageNode&)>& context) {
+Region region_read(const StageProgram& stage, const Shape& picture,
+                   const std::function<SampleContext(const StageNode&)>& context) {
   Placement placement(picture, "HWC");
   const auto place = [&] {
     for (const StageNode& node : stage.nodes)

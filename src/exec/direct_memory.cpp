@@ -10,7 +10,12 @@ namespace penstock {
 
 DirectMemory::DirectMemory(DeviceRuntime& runtime, int device, std::shared_ptr<MemoryResource> from,
                            std::shared_ptr<MemoryResource> pinned, DirectStorage& storage, bool registers)
-    : runtime_(runtime), device_(device), from_(std::move(from)), pinned_(std::move(pinned)), storage_(storage), registers_(registers),
+    : runtime_(runtime),
+      device_(device),
+      from_(std::move(from)),
+      pinned_(std::move(pinned)),
+      storage_(storage),
+      registers_(registers),
       stream_(runtime.take_stream(device)) {}
 
 DirectMemory::~DirectMemory() {
@@ -64,7 +69,9 @@ void DirectMemory::deallocate(void* p, size_t bytes, StreamHandle stream) noexce
 std::unique_ptr<DirectFile> DirectMemory::open(const std::string& path) const {
   std::string why;
   auto file = storage_.open(device_, path, why);
-  if (!file) notice(fmt::format("files are read into host memory and copied to the GPU from there: {} ({})", why, storage_.name()));
+  if (!file)
+    notice(
+        fmt::format("files are read into host memory and copied to the GPU from there: {} ({})", why, storage_.name()));
   return file;
 }
 

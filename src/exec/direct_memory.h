@@ -11,13 +11,13 @@
 
 namespace penstock {
 
-// Blocks that are kept and used again: what reads files does not follow the order of streams, so a block is handed out when all
-// that was enqueued with it is done, and the host waits for nothing but a new block. Thread-safe.
+// Blocks that are kept and used again: what reads files does not follow the order of streams, so a block is handed out
+// when all that was enqueued with it is done, and the host waits for nothing but a new block. Thread-safe.
 class DirectMemory final : public MemoryResource {
  public:
   // `registers`: blocks are made known to cuFile.
-  DirectMemory(DeviceRuntime& runtime, int device, std::shared_ptr<MemoryResource> from, std::shared_ptr<MemoryResource> pinned,
-               DirectStorage& storage, bool registers);
+  DirectMemory(DeviceRuntime& runtime, int device, std::shared_ptr<MemoryResource> from,
+               std::shared_ptr<MemoryResource> pinned, DirectStorage& storage, bool registers);
   ~DirectMemory() override;
   void* allocate(size_t bytes, StreamHandle stream = nullptr) override;
   void deallocate(void* p, size_t bytes, StreamHandle stream = nullptr) noexcept override;
@@ -26,7 +26,9 @@ class DirectMemory final : public MemoryResource {
   const std::shared_ptr<MemoryResource>& pinned() const { return pinned_; }
   // Null where files here are not read so; then the caller reads and uploads.
   std::unique_ptr<DirectFile> open(const std::string& path) const;
-  void upload(void* to, const void* from, size_t bytes, StreamHandle stream) const { runtime_.copy(device_, to, from, bytes, stream); }
+  void upload(void* to, const void* from, size_t bytes, StreamHandle stream) const {
+    runtime_.copy(device_, to, from, bytes, stream);
+  }
 
  private:
   struct Idle {

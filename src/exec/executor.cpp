@@ -20,7 +20,8 @@ namespace penstock {
 
 namespace {
 
-PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::map<int, std::unique_ptr<BatchDecoder>>& engines) {
+PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
+                         std::map<int, std::unique_ptr<BatchDecoder>>& engines) {
   PlanOptions p = plan_options_from_environment();
   const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
   const auto wants = [&](const Node& n) {
@@ -36,8 +37,10 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, std::map<int,
     throw e;
   };
   if (o.device == kNoGpu)
-    refuse("runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's device "
-           "away");
+    refuse(
+        "runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's "
+        "device "
+        "away");
   const std::string why_not = gpu_backend().why_not();
   const char* required = std::getenv("PENSTOCK_REQUIRE_GPU");
   if (!why_not.empty() && required && *required && std::string(required) != "0")
@@ -71,7 +74,8 @@ bool only_uploaded(const Plan& plan, int node) {
   bool only = plan.graph.node(node).on_gpu;
   for (size_t i = 0; i < plan.steps.size(); ++i)
     for_each_read(plan, i, [&](ValueRef v) {
-      if (v.node == node && v.place == Place::made) only &= plan.steps[i].kind == Step::Kind::transfer && plan.steps[i].gpu;
+      if (v.node == node && v.place == Place::made)
+        only &= plan.steps[i].kind == Step::Kind::transfer && plan.steps[i].gpu;
     });
   for (ValueRef v : plan.graph.outputs()) only &= v.node != node || v.place == Place::gpu;
   return only;
@@ -113,15 +117,17 @@ Executor::Executor(Graph g, PipelineOptions o)
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::decode && !s.lazy_source;
   });
-  for (auto& [id, s] : sources_) s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
+  for (auto& [id, s] : sources_)
+    s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
-    if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op)) dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
+    if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op))
+      dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
   for (auto& [id, s] : sources_) {
     auto* reader = dynamic_cast<ReadsDirectly*>(s.get());
     std::string why;
     if (DirectStorage* storage = reader && gpu_ && only_uploaded(plan, id) ? direct_storage(why) : nullptr)
-      reader->read_into(std::make_shared<DirectMemory>(gpu_->runtime(), gpu_->device(), gpu_->memory(), gpu_->pinned(), *storage,
-                                                       reader->registers_memory()));
+      reader->read_into(std::make_shared<DirectMemory>(gpu_->runtime(), gpu_->device(), gpu_->memory(), gpu_->pinned(),
+                                                       *storage, reader->registers_memory()));
   }
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
@@ -142,7 +148,8 @@ void Executor::open_gpu() {
   depth = std::max(1, options.prefetch);
   if (!plan.uses_gpu()) return;
   // What a program feeds is asked for as far ahead as it was told; readers may run further.
-  const bool readers = std::all_of(sources_.begin(), sources_.end(), [](const auto& s) { return s.second->meta().has_value(); });
+  const bool readers =
+      std::all_of(sources_.begin(), sources_.end(), [](const auto& s) { return s.second->meta().has_value(); });
   for (const auto& [node, engine] : engines) {
     // A group on each lane, and one that is read meanwhile.
     const int images = (std::max(1, engine->lanes()) + 1) * std::max(1, engine->best_group());
@@ -269,7 +276,8 @@ void Executor::reset() {
 }
 
 bool Executor::makes_output(const Step& s) const {
-  const bool all = s.kind == Step::Kind::stage && info_of(plan.graph.node(s.nodes[0])).family == Family::whole;  // it may have several
+  const bool all = s.kind == Step::Kind::stage &&
+                   info_of(plan.graph.node(s.nodes[0])).family == Family::whole;  // it may have several
   return (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode) &&
          std::any_of(plan.graph.outputs().begin(), plan.graph.outputs().end(), [&](const ValueRef& v) {
            return v == s.output || (all && v.node == s.output.node && v.place == s.output.place);
@@ -282,25 +290,30 @@ int64_t Executor::device_bytes_in_use() const {
   return static_cast<int64_t>(bytes);
 }
 
-// Enough is enqueued: the device says when it has done more. Iterations that have begun there go on, so it never waits for
-// itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
+// Enough is enqueued: the device says when it has done more. Iterations that have begun there go on, so it never waits
+// for itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
 bool Executor::gpu_is_full(const Iteration& it, size_t position) const {
   const Step& s = plan.steps[it.step];
   if (!s.gpu || it.on_gpu) return false;
-  return on_gpu_ >= depth || (s.kind == Step::Kind::decode && position >= static_cast<size_t>(std::max(1, options.prefetch)) &&
-                              gpu_->bytes_in_use() >= read_ahead_bytes_);
+  return on_gpu_ >= depth ||
+         (s.kind == Step::Kind::decode && position >= static_cast<size_t>(std::max(1, options.prefetch)) &&
+          gpu_->bytes_in_use() >= read_ahead_bytes_);
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
   const Step& s = plan.steps[it.step];
-  if (s.kind == Step::Kind::source || s.kind == Step::Kind::call)  // sources are asked in order, functions called in order
+  if (s.kind == Step::Kind::source ||
+      s.kind == Step::Kind::call)  // sources are asked in order, functions called in order
     for (size_t i = 0; i < position; ++i)
-      if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared))) return false;
-  const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode ||
+      if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared)))
+        return false;
+  const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer ||
+                         s.kind == Step::Kind::decode ||
                          (s.kind == Step::Kind::source && get_op(graph.node(s.nodes[0]).op).loads_samples);
   if (!allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&
-      (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) + (gpu_ ? gpu_->staging_bytes_in_use() : 0) >=
+      (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) +
+              (gpu_ ? gpu_->staging_bytes_in_use() : 0) >=
           options.memory_limit)
     return false;
   if (!makes_output(s) || rebatch_ > 0) return true;  // samples wait for a full batch
@@ -342,7 +355,8 @@ bool Executor::find_task(Task& task, int lane) {
 }
 
 void Executor::serve(int thread, int lane) {
-  // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the mutex.
+  // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the
+  // mutex.
   std::shared_ptr<Iteration> done;
   bool watches = false;
   const RemoteWait wait(stop_);
@@ -357,7 +371,8 @@ void Executor::serve(int thread, int lane) {
         lock.lock();
         continue;
       }
-      const bool blocked = std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
+      const bool blocked =
+          std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
       const int64_t begin = clock_ns();
       if (blocked && !watched_ && lane == kAnyStep) {  // one thread looks now and then, the others sleep
         watched_ = true;

@@ -55,7 +55,7 @@ class Executor {
   struct TransferState;
   struct DecodeState;
   struct CallState;
-  static constexpr int kAnyStep = -1;      // the lane of the threads that run all steps but those with a lane of their own
+  static constexpr int kAnyStep = -1;  // the lane of the threads that run all steps but those with a lane of their own
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -128,7 +128,8 @@ class Executor {
   void reuse_memory(Iteration& it, const Batch& from, Batch& out);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
   static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
-  StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs, const std::vector<ValueRef>& sizes);
+  StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs,
+                          const std::vector<ValueRef>& sizes);
   std::vector<ValueRef> size_outputs(const Step& s) const;
   void prepare_gpu_stage(Iteration& it, const Step& s);
   void run_gpu_stage_on_host(Iteration& it, const Step& s, StageProgram program, BatchStageCall& call,
@@ -183,7 +184,7 @@ class Executor {
 
   std::map<int, std::unique_ptr<Source>> sources_;
   std::map<int, std::shared_ptr<Callback>> callbacks_;  // by node, guarded by mutex_
-  std::vector<int> lanes_;                              // by step: of the threads that run it; empty: there are no others
+  std::vector<int> lanes_;  // by step: of the threads that run it; empty: there are no others
   IndexSetting indexes_;
   std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind

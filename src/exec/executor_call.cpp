@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that call a function of the user's program. Such a step has threads of its own, so that nobody else waits when the
-// function waits: for Python's lock, for a network, for a debugger. What it returns is brought into the pipeline's memory by
-// all threads.
+// Steps that call a function of the user's program. Such a step has threads of its own, so that nobody else waits when
+// the function waits: for Python's lock, for a network, for a debugger. What it returns is brought into the pipeline's
+// memory by all threads.
 #include <algorithm>
 
 #include "exec/executor.h"
@@ -24,8 +24,10 @@ std::shared_ptr<Callback> Executor::callback_of(const Node& n) {
   std::lock_guard lock(mutex_);
   const auto found = callbacks_.find(n.id);
   if (found == callbacks_.end())
-    bad_argument("'{}' calls a function of a program, which a saved pipeline does not hold: make the pipeline in the program "
-                 "that has the function", n.name);
+    bad_argument(
+        "'{}' calls a function of a program, which a saved pipeline does not hold: make the pipeline in the program "
+        "that has the function",
+        n.name);
   return found->second;
 }
 
@@ -89,13 +91,15 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
     if (!t.layout.empty()) b.set_layout(t.layout);
     for (int i = 0; i < it.size; ++i)
       if (!s.inputs.empty()) b.sample(i).source = path_of(it, s.inputs[0], i);
-    const bool output = std::find(plan.graph.outputs().begin(), plan.graph.outputs().end(), v) != plan.graph.outputs().end();
+    const bool output =
+        std::find(plan.graph.outputs().begin(), plan.graph.outputs().end(), v) != plan.graph.outputs().end();
     if (s.gpu) {
       it.values[v] = to_gpu(it, b, output);
       continue;
     }
     if (b.device().kind == DeviceKind::gpu)
-      bad_argument("the function gave output {} on a GPU: say device='gpu' where it is called, or return it on the CPU", k);
+      bad_argument("the function gave output {} on a GPU: say device='gpu' where it is called, or return it on the CPU",
+                   k);
     Batch own(b.dtype(), b.ndim(), b.layout(), it.size);
     for (int i = 0; i < it.size; ++i) own.sample(i).shape = b.shape(i), own.sample(i).source = b.sample(i).source;
     if (output || state->compiled) {

@@ -18,7 +18,8 @@ class Numbers final : public ExternalFeed {
     std::vector<Batch> out;
     out.push_back(Batch::uniform(DType::int64, Shape{300}, {}, r.batch_size));
     for (int i = 0; i < r.batch_size; ++i)
-      for (int k = 0; k < 300; ++k) out[0].view(i).as<int64_t>()[k] = static_cast<int64_t>(r.iteration) * r.batch_size + i;
+      for (int k = 0; k < 300; ++k)
+        out[0].view(i).as<int64_t>()[k] = static_cast<int64_t>(r.iteration) * r.batch_size + i;
     return out;
   }
 };
@@ -54,7 +55,8 @@ struct Calling {
     const int source = g.add(node("external_source", {}));
     const int first = g.add(node("_pos", {{source, 0}}));
     Node call = node("python_function", {{first, 0}});
-    call.constants = {{"function", Value{std::string("double")}}, {"num_workers", Value{workers}}, {"batch_processing", Value{true}}};
+    call.constants = {
+        {"function", Value{std::string("double")}}, {"num_workers", Value{workers}}, {"batch_processing", Value{true}}};
     const int called = g.add(std::move(call));
     const int last = g.add(node("_pos", {{called, 0}}));
     g.set_outputs({{last, 0}, {called, 0}});

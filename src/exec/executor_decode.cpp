@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding on a GPU: worker threads read files and headers and decode what the engine does not take; the engine gets the rest
-// of all iterations that have come so far. What it fails on is decoded by worker threads as well.
+// Decoding on a GPU: worker threads read files and headers and decode what the engine does not take; the engine gets
+// the rest of all iterations that have come so far. What it fails on is decoded by worker threads as well.
 //
-// Where the next step is the only one that reads the pictures, through a map, and the engine takes regions, just what that step
-// reads is decoded (exec/decoded_region.h).
+// Where the next step is the only one that reads the pictures, through a map, and the engine takes regions, just what
+// that step reads is decoded (exec/decoded_region.h).
 #include "data/storage.h"
 #include "exec/call.h"
 #include "exec/decoded_region.h"
@@ -15,7 +15,7 @@ constexpr int kReadTogether = 8;  // files that a thread reads at once
 
 struct Executor::DecodeState {
   struct Sample {
-    std::shared_ptr<void> read;                  // the file, where this step reads it: pinned, the engine fetches it itself
+    std::shared_ptr<void> read;  // the file, where this step reads it: pinned, the engine fetches it itself
     Bytes file;
     ImageInfo info;
     std::shared_ptr<const void> header;          // the engine's
@@ -92,7 +92,8 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i, int64_t& 
   x.info = probe_image(x.file, state.params);
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
   x.region = region_of(it, state, i);
-  if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params, &x.header).empty()) return;
+  if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params, &x.header).empty())
+    return;
   x.pixels = decode_region(x.file, x.info, state.params, x.region, gpu_->pinned(), it.stream);
   if (state.handed_over) upload(it, state, i);
 }
@@ -179,7 +180,8 @@ bool Executor::hand_over(const std::shared_ptr<Iteration>& it) {
   return true;
 }
 
-void Executor::decoded(uint64_t number, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns) {
+void Executor::decoded(uint64_t number, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns,
+                       int64_t end_ns) {
   std::shared_ptr<Iteration> it;
   {
     std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches that change: filter, expand, flatten and rebatch give other samples than they get, without a copy. While a step
-// runs, its iteration looks as if it had only the samples of the step's domain.
+// Batches that change: filter, expand, flatten and rebatch give other samples than they get, without a copy. While a
+// step runs, its iteration looks as if it had only the samples of the step's domain.
 #include <numeric>
 
 #include "exec/executor.h"
@@ -63,7 +63,8 @@ void Executor::change_samples(Iteration& it, const Step& s) {
     int64_t entries = -1;
     for (size_t k = 0; k < static_cast<size_t>(constant_of(n, "flattened", 1)); ++k) {
       const Shape& shape = it.values.at(s.inputs[k]).shape(i);
-      if (shape.size() == 0) bad_argument("a sample without dimensions has no first axis whose entries could become samples");
+      if (shape.size() == 0)
+        bad_argument("a sample without dimensions has no first axis whose entries could become samples");
       if (entries >= 0 && entries != shape[0])
         bad_argument("sample {} has {} entries in the first axis of one value and {} in another", i, entries, shape[0]);
       entries = shape[0];
@@ -74,16 +75,19 @@ void Executor::change_samples(Iteration& it, const Step& s) {
   std::vector<int> child;
   const bool many = n.control == Control::expand || n.control == Control::flatten;
   for (int i = 0; i < it.size; ++i) {
-    const int64_t count = many ? count_children(i) : n.control == Control::rebatch || scalar(it.values.at(s.inputs[0]), i, "keep");
+    const int64_t count =
+        many ? count_children(i) : n.control == Control::rebatch || scalar(it.values.at(s.inputs[0]), i, "keep");
     if (count > kMostSamples - static_cast<int64_t>(set.from.size()))
       bad_argument("makes more than {} samples of a batch", kMostSamples);
-    for (int64_t k = 0; k < (many ? count : count != 0); ++k) set.from.push_back(i), child.push_back(static_cast<int>(k));
+    for (int64_t k = 0; k < (many ? count : count != 0); ++k)
+      set.from.push_back(i), child.push_back(static_cast<int>(k));
   }
   set.size = static_cast<int>(set.from.size());
   if (n.control == Control::filter && it.frames.empty() && set.size < constant_of(n, "min_batch", 1)) {
     bool error = false;
     for (const auto& [name, value] : n.constants) error |= name == "too_few" && std::get<std::string>(value) == "error";
-    if (error) bad_argument("{} of {} samples stay, fewer than min_batch={}", set.size, it.size, constant_of(n, "min_batch", 1));
+    if (error)
+      bad_argument("{} of {} samples stay, fewer than min_batch={}", set.size, it.size, constant_of(n, "min_batch", 1));
     it.skipped = true;
     return;
   }

@@ -48,16 +48,17 @@ void Executor::bring_back_given(Iteration& it) {
 
 // Whether steps in front of this one have used the sample that is no more.
 bool Executor::computed_before(const Iteration& it) const {
-  return plan.steps[it.step].kind != Step::Kind::source && std::any_of(plan.steps.begin(), plan.steps.begin() + static_cast<std::ptrdiff_t>(it.step), [](const Step& s) {
-    return s.kind != Step::Kind::source && s.kind != Step::Kind::read;
-  });
+  return plan.steps[it.step].kind != Step::Kind::source &&
+         std::any_of(plan.steps.begin(), plan.steps.begin() + static_cast<std::ptrdiff_t>(it.step),
+                     [](const Step& s) { return s.kind != Step::Kind::source && s.kind != Step::Kind::read; });
 }
 
 // Which of the samples that the sources gave sample i of the step was made of.
 int Executor::given_sample(const Iteration& it, int i) const {
   size_t frames = it.frames.size();
   for (int domain = it.domain;; domain = plan.graph.domains()[static_cast<size_t>(domain)].parent) {
-    for (; frames > 0 && it.frames[frames - 1].domain == domain; --frames) i = it.frames[frames - 1].inside[static_cast<size_t>(i)];
+    for (; frames > 0 && it.frames[frames - 1].domain == domain; --frames)
+      i = it.frames[frames - 1].inside[static_cast<size_t>(i)];
     if (domain == 0) return i;
     i = it.sets.at(domain).from[static_cast<size_t>(i)];
   }
@@ -111,8 +112,9 @@ void Executor::settle_errors(Iteration& it, int thread) {
 // Where steps have used a sample that is no more, or decided for it, the iteration begins again with the other one.
 void Executor::replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread) {
   const Step& s = plan.steps[it.step];
-  const bool no_other = (s.gpu && (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer)) ||  // not for one sample of it
-                        s.kind == Step::Kind::call;
+  const bool no_other =
+      (s.gpu && (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer)) ||  // not for one sample of it
+      s.kind == Step::Kind::call;
   const bool parted = !it.frames.empty() || it.domain != 0;
   const bool again = parted || s.kind == Step::Kind::whole;
   std::set<int> done;  // children of one sample may be bad together
@@ -125,7 +127,8 @@ void Executor::replace_samples(Iteration& it, std::vector<SampleError>& errors, 
     if (!done.insert(i).second) continue;
     const SampleOrigin& o = it.origin[static_cast<size_t>(i)];
     const uint64_t position = o.position;
-    if (!it.attempts.count(i)) it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
+    if (!it.attempts.count(i))
+      it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
     bring_back_given(it);
     for (uint32_t& attempt = it.attempts[i];; ++attempt) {
       if (no_other || attempt == 64 || !sources_.at(primary)->replace(it, primary, i, attempt)) throw bad.error;
@@ -179,7 +182,8 @@ void Executor::drop_samples(Iteration& it, std::vector<int> gone) {
   if (it.domain == 0)
     for (auto& [node, indices] : it.indices)
       if (indices.size() == read) remove_at(indices, gone);
-  if (const auto set = it.sets.find(it.domain); set != it.sets.end() && !set->second.from.empty()) remove_at(set->second.from, gone);
+  if (const auto set = it.sets.find(it.domain); set != it.sets.end() && !set->second.from.empty())
+    remove_at(set->second.from, gone);
   drop_children(it, it.domain, k, gone);
 }
 

@@ -168,7 +168,8 @@ void Executor::leave(Iteration& it) {
 
 void Executor::begin_branch(Iteration& it, const Step& s) {
   const Batch& condition = it.values.at(s.inputs[0]);
-  if (condition.size() != it.size) fail(ErrorKind::internal, "a condition with {} values for {} samples", condition.size(), it.size);
+  if (condition.size() != it.size)
+    fail(ErrorKind::internal, "a condition with {} values for {} samples", condition.size(), it.size);
   Frame f;
   f.node = s.nodes[0];
   f.domain = it.domain;
@@ -198,7 +199,8 @@ void Executor::begin_else(Iteration& it, const Step& s) {
   f.others = std::move(then);  // from now on the samples of `then`
 }
 
-// Of both sides' samples, in the order of the samples that the branch began with. list: of the output's domain, made here.
+// Of both sides' samples, in the order of the samples that the branch began with. list: of the output's domain, made
+// here.
 Batch Executor::merged_sides(Iteration& it, const Frame& f, size_t k, const Batch& then, const Batch& otherwise,
                              std::map<int, std::vector<std::pair<bool, int>>>& lists) {
   const Node& n = plan.graph.node(f.node);
@@ -208,7 +210,9 @@ Batch Executor::merged_sides(Iteration& it, const Frame& f, size_t k, const Batc
   if (is_new) {
     SampleSet set;
     std::vector<int> from[2];
-    const auto places = [&](bool of_then) -> const std::vector<int>& { return of_then == f.ran_else ? f.others : f.inside; };
+    const auto places = [&](bool of_then) -> const std::vector<int>& {
+      return of_then == f.ran_else ? f.others : f.inside;
+    };
     for (const bool of_then : {true, false}) {
       if (!of_then && !f.ran_else) continue;
       const std::vector<int>& outside = places(of_then);
@@ -224,7 +228,8 @@ Batch Executor::merged_sides(Iteration& it, const Frame& f, size_t k, const Batc
     }
     size_t next[2] = {0, 0};
     while (next[0] < from[0].size() || next[1] < from[1].size()) {
-      const bool of_then = next[0] == from[0].size() || (next[1] < from[1].size() && from[1][next[1]] < from[0][next[0]]);
+      const bool of_then =
+          next[0] == from[0].size() || (next[1] < from[1].size() && from[1][next[1]] < from[0][next[0]]);
       const size_t i = next[of_then]++;
       const int made = side_domain(n, k, of_then);
       set.from.push_back(from[of_then][i]);
@@ -285,8 +290,10 @@ void Executor::end_branch(Iteration& it, const Step& s) {
       out = otherwise;
     } else {
       out = some_then ? begun(then, f.size) : some_else ? begun(otherwise, f.size) : Batch(DType::none, 0, {}, f.size);
-      if (some_then) for (size_t i = 0; i < places_then.size(); ++i) scatter(then, static_cast<int>(i), out, places_then[i]);
-      if (some_else) for (size_t i = 0; i < f.inside.size(); ++i) scatter(otherwise, static_cast<int>(i), out, f.inside[i]);
+      if (some_then)
+        for (size_t i = 0; i < places_then.size(); ++i) scatter(then, static_cast<int>(i), out, places_then[i]);
+      if (some_else)
+        for (size_t i = 0; i < f.inside.size(); ++i) scatter(otherwise, static_cast<int>(i), out, f.inside[i]);
     }
     if (f.size == 0) out = empty_of(n.types[k]);
     use_layout(out, n.types[k]);
@@ -338,13 +345,15 @@ void Executor::begin_trip(Iteration& it, int end) {
   }
   if (f.trip >= static_cast<uint64_t>(n.most_trips)) {
     const SampleOrigin& o = it.origin[0];
-    Error e(ErrorKind::argument, fmt::format("the loop has made {} trips and goes on, for sample {} of the batch (position {} of "
-                                             "epoch {}); Pipeline(max_trips=...) allows more", n.most_trips, f.inside[0],
-                                             o.position, o.epoch));
+    Error e(ErrorKind::argument,
+            fmt::format("the loop has made {} trips and goes on, for sample {} of the batch (position {} of "
+                        "epoch {}); Pipeline(max_trips=...) allows more",
+                        n.most_trips, f.inside[0], o.position, o.epoch));
     e.source = o.path;
     throw e;
   }
-  if (n.trips >= 0) it.values.at({n.trips, 0}) = numbers(f.trip, plan.graph.node(n.trips).types[0].dtype, it.size, options.memory);
+  if (n.trips >= 0)
+    it.values.at({n.trips, 0}) = numbers(f.trip, plan.graph.node(n.trips).types[0].dtype, it.size, options.memory);
 }
 
 void Executor::test_loop(Iteration& it, const Step& s) {

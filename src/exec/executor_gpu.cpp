@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the executor enqueues on a GPU: stages, copies in both directions, and how an iteration leaves it. A worker thread
-// never waits for the device.
+// What the executor enqueues on a GPU: stages, copies in both directions, and how an iteration leaves it. A worker
+// thread never waits for the device.
 #include <algorithm>
 
 #include "base/notice.h"
@@ -88,7 +88,8 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
           b.set_device(call.memory->device());
         };
         make_empty(outputs[0], runner->program().nodes.back().type);
-        for (size_t k = before_more; k < outputs.size(); ++k) make_empty(outputs[k], runner->program().more[k - before_more]);
+        for (size_t k = before_more; k < outputs.size(); ++k)
+          make_empty(outputs[k], runner->program().more[k - before_more]);
         for (size_t k = 0; k < sizes.size(); ++k)
           outputs[1 + k] = make_sizes(runner->program(), static_cast<int>(k), 0, options.memory);
         return;
@@ -157,15 +158,18 @@ Batch Executor::to_gpu(Iteration& it, const Batch& from, bool output) {
   return to;
 }
 
-// Once for a pipeline, when it is under way: of a copy that nobody asked for and that costs more than the operator is worth.
+// Once for a pipeline, when it is under way: of a copy that nobody asked for and that costs more than the operator is
+// worth.
 void Executor::warn_of_transfer(const Iteration& it, const Step& s, size_t bytes) {
   constexpr uint64_t kUnderWay = 4;
   constexpr size_t kLarge = size_t{4} << 20;  // a tenth of a millisecond of the bus
   if (s.moved_for < 0 || it.number < kUnderWay || bytes < kLarge || warned_.exchange(true)) return;
   const Node& n = plan.graph.node(s.moved_for);
-  notice(fmt::format("[{}] each batch of its inputs is copied from the {}: {} bytes ({} to {}, {}); the plan's text shows all copies"
-                     "\n  at {}", n.op, s.gpu ? "CPU to the GPU" : "GPU to the CPU", bytes, plan.graph.value_text(s.inputs[0]),
-                     plan.graph.value_text(s.output), s.reason, n.user_line));
+  notice(fmt::format(
+      "[{}] each batch of its inputs is copied from the {}: {} bytes ({} to {}, {}); the plan's text shows all copies"
+      "\n  at {}",
+      n.op, s.gpu ? "CPU to the GPU" : "GPU to the CPU", bytes, plan.graph.value_text(s.inputs[0]),
+      plan.graph.value_text(s.output), s.reason, n.user_line));
 }
 
 // It lands after the call has returned: the iteration waits for that.

@@ -33,7 +33,8 @@ class GpuPipeline : public testing::Test {
       const test::File file = test::make_jpeg(recipe);
       files.push_back((root / (std::to_string(i) + ".jpg")).string());
       std::ofstream(files.back(), std::ios::binary)
-          .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(i == 11 ? file.size() / 2 : file.size()));
+          .write(reinterpret_cast<const char*>(file.data()),
+                 static_cast<std::streamsize>(i == 11 ? file.size() / 2 : file.size()));
     }
   }
   void TearDown() override { std::filesystem::remove_all(root); }
@@ -41,8 +42,8 @@ class GpuPipeline : public testing::Test {
   std::unique_ptr<Pipeline> make(const char* device, int threads, int prefetch, OnError policy) {
     Graph g;
     g.set_seed(5);
-    const auto add = [&](const char* op, std::vector<ValueRef> inputs, std::vector<std::pair<std::string, Value>> constants,
-                         const char* where = "") {
+    const auto add = [&](const char* op, std::vector<ValueRef> inputs,
+                         std::vector<std::pair<std::string, Value>> constants, const char* where = "") {
       Node n;
       n.op = op, n.inputs = std::move(inputs), n.constants = std::move(constants), n.device = where;
       return g.add(std::move(n));
@@ -97,7 +98,8 @@ TEST_F(GpuPipeline, EndsInTheMiddleAndItsBatchesStay) {
   const Batch first = cpu->run().batches[0];
   for (const Batch& b : kept) {
     const Batch there = on_host(b);
-    for (int i = 0; i < there.size(); ++i) ASSERT_EQ(std::memcmp(there.view(i).data, first.view(i).data, 16 * 16 * 3), 0);
+    for (int i = 0; i < there.size(); ++i)
+      ASSERT_EQ(std::memcmp(there.view(i).data, first.view(i).data, 16 * 16 * 3), 0);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages over one number a sample, as loops and conditions are full of: all samples together are one row of a stage, which
-// costs little more than one sample does.
+// Stages over one number a sample, as loops and conditions are full of: all samples together are one row of a stage,
+// which costs little more than one sample does.
 #include <algorithm>
 #include <cstring>
 
@@ -26,12 +26,14 @@ void Executor::find_stages_of_numbers() {
   takes_numbers_ = std::vector<std::atomic<bool>>(plan.steps.size());
   for (size_t i = 0; i < plan.steps.size() && plan.options.fuse; ++i) {
     const Step& s = plan.steps[i];
-    if (s.kind != Step::Kind::stage || s.gpu || s.lazy_source || s.pinned || s.inputs.empty() || !has_constant_arguments(s)) continue;
+    if (s.kind != Step::Kind::stage || s.gpu || s.lazy_source || s.pinned || s.inputs.empty() ||
+        !has_constant_arguments(s))
+      continue;
     takes_numbers_[i] = std::all_of(s.nodes.begin(), s.nodes.end(), [&](int id) {
       const Node& n = plan.graph.node(id);
       const StageTraits t = stage_traits(plan.graph, n);
-      return t.pixels && !t.decodes && !t.maps && (!t.own_shapes || t.operands > 1) && !t.mixes_channels && (!t.per_channel || !has_list(n)) && !t.positional &&
-             !gives_size(n) && !info_of(n).random;
+      return t.pixels && !t.decodes && !t.maps && (!t.own_shapes || t.operands > 1) && !t.mixes_channels &&
+             (!t.per_channel || !has_list(n)) && !t.positional && !gives_size(n) && !info_of(n).random;
     });
   }
 }
@@ -46,7 +48,8 @@ View row_of(const Batch& b, std::vector<std::byte>& memory) {
   for (int i = 1; i < b.size() && together; ++i) together = b.sample(i).data == first + static_cast<size_t>(i) * bytes;
   if (!together) {
     memory.resize(static_cast<size_t>(b.size()) * bytes);
-    for (int i = 0; i < b.size(); ++i) std::memcpy(memory.data() + static_cast<size_t>(i) * bytes, b.sample(i).data, bytes);
+    for (int i = 0; i < b.size(); ++i)
+      std::memcpy(memory.data() + static_cast<size_t>(i) * bytes, b.sample(i).data, bytes);
     first = memory.data();
   }
   return {const_cast<std::byte*>(first), b.dtype(), {}, Shape{b.size(), 1}, Shape{1, 1}};
@@ -54,7 +57,8 @@ View row_of(const Batch& b, std::vector<std::byte>& memory) {
 
 // One element a sample, in any number of dimensions, as labels have one.
 bool is_numbers(const Batch& b, int size) {
-  if (b.size() != size || b.dtype() == DType::none || b.device().kind != DeviceKind::cpu || !b.layout().empty()) return false;
+  if (b.size() != size || b.dtype() == DType::none || b.device().kind != DeviceKind::cpu || !b.layout().empty())
+    return false;
   for (int i = 0; i < size; ++i)
     if (!b.sample(i).data || b.shape(i).volume() != 1) return false;
   return true;
@@ -94,7 +98,8 @@ bool Executor::run_numbers(Iteration& it, const Step& s, StageScratch& scratch) 
   for (int d = 0; d < ndim; ++d) one.push_back(1);
   out.block = slot_memory(it, static_cast<size_t>(it.size) * size_of(type));
   const AllocateOutput allocate = [&](int, DType t, const Shape& shape, const Layout&) -> View {
-    if (shape.volume() != it.size) fail(ErrorKind::internal, "a row of {} numbers became one of shape {}", it.size, shape.text());
+    if (shape.volume() != it.size)
+      fail(ErrorKind::internal, "a row of {} numbers became one of shape {}", it.size, shape.text());
     return {out.block.get(), t, {}, shape, dense_strides(shape)};
   };
   // An error has to name its sample: the ordinary way finds it.

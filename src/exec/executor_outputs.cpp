@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user receives: finished iterations as they are, or cut anew into batches of one size; and what a checkpoint says
-// of it.
+// What the user receives: finished iterations as they are, or cut anew into batches of one size; and what a checkpoint
+// says of it.
 #include <algorithm>
 
 #include "base/json_text.h"
@@ -11,7 +11,9 @@ namespace {
 
 constexpr int kMostSkipped = 1000;  // iterations in a row of which nothing is left
 
-Batch joined(std::vector<Tensor> tensors) { return tensors.empty() ? Batch() : Batch::from_tensors(std::move(tensors)); }
+Batch joined(std::vector<Tensor> tensors) {
+  return tensors.empty() ? Batch() : Batch::from_tensors(std::move(tensors));
+}
 
 }  // namespace
 
@@ -28,7 +30,8 @@ void Executor::check_refill() const {
   const auto& outputs = plan.graph.outputs();
   for (const ValueRef& v : outputs)
     if (plan.graph.domain_of(v) != plan.graph.domain_of(outputs[0]))
-      bad_argument("outputs of different samples cannot be cut into batches of one size; rebatch takes all outputs in one call");
+      bad_argument(
+          "outputs of different samples cannot be cut into batches of one size; rebatch takes all outputs in one call");
 }
 
 // The oldest iteration, when it is done; throws what it ended with.
@@ -86,12 +89,15 @@ void Executor::replace_skipped() {
   for (auto& [node, source] : sources_) {
     auto* external = dynamic_cast<ExternalSource*>(source.get());
     if (external && dynamic_cast<FeedQueue*>(external->feed()))
-      bad_argument("no batch came of what was fed to '{}': too few of its samples stayed; feed the next one", graph.node(node).name);
+      bad_argument("no batch came of what was fed to '{}': too few of its samples stayed; feed the next one",
+                   graph.node(node).name);
   }
   schedule();
 }
 
-bool Executor::ends_epoch(const Iteration& it) const { return it.last_of_epoch && options.epoch_mode != EpochMode::stream; }
+bool Executor::ends_epoch(const Iteration& it) const {
+  return it.last_of_epoch && options.epoch_mode != EpochMode::stream;
+}
 
 PipelineOutput Executor::outputs(const std::function<void()>& poll) {
   check_process();
@@ -105,7 +111,8 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
     if (it->skipped && !out.end_of_epoch) {
       if (skipped == kMostSkipped) {
         const Node& n = plan.graph.node(plan.steps[it->step].nodes[0]);
-        Error e(ErrorKind::argument, fmt::format("left too few samples in {} iterations, one after the other", skipped));
+        Error e(ErrorKind::argument,
+                fmt::format("left too few samples in {} iterations, one after the other", skipped));
         e.op = n.op, e.user_line = n.user_line;
         throw e;
       }
@@ -179,11 +186,14 @@ std::string Executor::checkpoint() const {
   nlohmann::json sources = nlohmann::json::object();
   for (const auto& [node, state] : delivered_states_) {
     if (state.empty())
-      bad_argument("the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
-                   "with state_dict()", graph.node(node).name);
+      bad_argument(
+          "the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
+          "with state_dict()",
+          graph.node(node).name);
     sources[graph.node(node).name] = state;
   }
-  return nlohmann::json{{"penstock_checkpoint", 1}, {"seed", graph.seed()}, {"sources", sources}, {"skip", skip_}}.dump();
+  return nlohmann::json{{"penstock_checkpoint", 1}, {"seed", graph.seed()}, {"sources", sources}, {"skip", skip_}}
+      .dump();
 }
 
 void Executor::restore(const std::string& text) {
@@ -191,13 +201,15 @@ void Executor::restore(const std::string& text) {
   if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
   try {
     const auto j = parse_json(text);
-    if (!j.is_object() || j.value("penstock_checkpoint", nlohmann::json()) != 1 || !j.contains("sources") || !j["sources"].is_object())
+    if (!j.is_object() || j.value("penstock_checkpoint", nlohmann::json()) != 1 || !j.contains("sources") ||
+        !j["sources"].is_object())
       bad_argument("this is not a checkpoint of a pipeline");
     graph.set_seed(whole_number(j.value("seed", nlohmann::json(0)), uint64_t{0}, UINT64_MAX, "the checkpoint's seed"));
     skip_ = resumed_ = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
     for (const auto& [name, state] : j["sources"].items()) {
       const int node = graph.find(name);
-      if (node < 0 || !sources_.count(node)) bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
+      if (node < 0 || !sources_.count(node))
+        bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
       sources_[node]->restore(state.get<std::string>());
       delivered_states_[node] = state.get<std::string>();
     }

@@ -25,8 +25,8 @@ bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind()
 
 SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
   const SampleOrigin& o = it.origin[sample];
-  return {sample, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key ^ o.child, o.epoch, o.position,
-          static_cast<uint32_t>(n.id)};
+  return {sample, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key ^ o.child, o.epoch,
+          o.position, static_cast<uint32_t>(n.id)};
 }
 
 std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
@@ -58,8 +58,8 @@ void Executor::prepare(Iteration& it, int thread) {
   }
 }
 
-// An iteration may have failed before it asked all of its sources. What it would have got goes with it, so that batches of
-// several sources stay together. False: the data have ended.
+// An iteration may have failed before it asked all of its sources. What it would have got goes with it, so that batches
+// of several sources stay together. False: the data have ended.
 bool Executor::catch_up(Source& source, const Iteration& it, int node) {
   const auto number = static_cast<int64_t>(it.number);
   int64_t k = source.next_number < 0 ? number : source.next_number;
@@ -94,7 +94,8 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
     last_number_ = std::min(last_number_, it.number);
     return;
   }
-  if (it.size && it.size != n) bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
+  if (it.size && it.size != n)
+    bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
   it.size = n;
   if (static_cast<int>(it.origin.size()) < n) it.origin.resize(n);
   if (node == primary) it.taken = n, it.last_of_epoch = sources_.at(node)->at_end_of_epoch();
@@ -103,7 +104,8 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   for (int k = 0; k < source.outputs; ++k) {
     Batch& b = it.values.at({node, k});
     if (s.gpu && get_op(source.op).loads_samples) break;  // load() brings the first one there
-    if (s.gpu && b.device().kind == DeviceKind::gpu && b.device().id == gpu_->device()) b = taken_over(std::move(b), it.stream);
+    if (s.gpu && b.device().kind == DeviceKind::gpu && b.device().id == gpu_->device())
+      b = taken_over(std::move(b), it.stream);
     else if (s.gpu) b = to_gpu(it, b, false);
     else if (b.device().kind == DeviceKind::gpu)
       bad_argument("gives batches on a GPU: say device='gpu' where the source is made");

@@ -19,7 +19,8 @@ struct Executor::WholeState {
   std::vector<char> refused;  // samples whose shapes ended in an error
 };
 
-static void run_to_device(BoundOp& op, const std::vector<Batch>& inputs, const SampleContext& c, const Batch& out, const DevicePlace& place) {
+static void run_to_device(BoundOp& op, const std::vector<Batch>& inputs, const SampleContext& c, const Batch& out,
+                          const DevicePlace& place) {
   std::vector<View> in;
   for (const Batch& b : inputs) in.push_back(b.view(c.index));
   try {
@@ -62,7 +63,8 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
     w->refused[static_cast<size_t>(i)] = 1;
     add_error(it, i, std::move(e));
   };
-  w->batch_state = run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs, refuse);
+  w->batch_state =
+      run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs, refuse);
   if (s.assigns && !s.reuses) statistics.copied(it.step, w->inputs[0].bytes());
   int64_t elements = 0;
   for (const auto& b : w->inputs)
@@ -97,7 +99,8 @@ void Executor::run_whole_item(Iteration& it, int i) {
   if (state.refused[static_cast<size_t>(i)]) return;  // its error is known
   SampleContext c = context(it, i, plan.graph.node(plan.steps[it.step].nodes.front()));
   c.batch_state = state.batch_state.get();
-  if (plan.steps[it.step].gpu) return run_to_device(*state.op, state.inputs, c, state.outputs[0], {gpu_->device(), it.stream});
+  if (plan.steps[it.step].gpu)
+    return run_to_device(*state.op, state.inputs, c, state.outputs[0], {gpu_->device(), it.stream});
   run_whole_sample(*state.op, state.inputs, state.types, c, state.outputs);
 }
 

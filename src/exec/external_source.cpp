@@ -17,7 +17,8 @@ struct ExternalSourceNode {
     auto each = [&](const auto& list, auto&& set) {
       for (size_t i = 0; i < out.size() && !list.empty(); ++i) set(out[i], list[std::min(i, list.size() - 1)]);
     };
-    each(layout, [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = t.layout.empty() ? -1 : t.layout.size(); });
+    each(layout,
+         [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = t.layout.empty() ? -1 : t.layout.size(); });
     each(dtype, [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
     each(ndim, [](ValueType& t, int64_t d) {
       if (d < -1 || d > Shape::kMaxDims) bad_argument("ndim must be between 0 and {}, got {}", Shape::kMaxDims, d);
@@ -26,8 +27,9 @@ struct ExternalSourceNode {
   }
   static Schema<ExternalSourceNode> schema() {
     using Op = ExternalSourceNode;
-    return Schema<Op>("external_source",
-                      "Takes batches that the program brings: from a callable, a generator, an iterable or feed_input().")
+    return Schema<Op>(
+               "external_source",
+               "Takes batches that the program brings: from a callable, a generator, an iterable or feed_input().")
         .inputs(0)
         .arg("layout", &Op::layout, "Layout of the samples, for all outputs or one each.")
         .arg("dtype", &Op::dtype, "Type of the samples, for all outputs or one each; checked.")
@@ -88,10 +90,12 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
   for (int k = 0; k < outputs_; ++k) {
     Batch& b = batches[k];
     const ValueType& t = types_[k];
-    if (b.size() != n) bad_argument("the outputs of the source differ in their number of samples: {} and {}", n, b.size());
+    if (b.size() != n)
+      bad_argument("the outputs of the source differ in their number of samples: {} and {}", n, b.size());
     if (t.dtype != DType::none && t.dtype != b.dtype())
       bad_type("the source gave {}, dtype={} was declared", name_of(b.dtype()), name_of(t.dtype));
-    if (t.ndim >= 0 && t.ndim != b.ndim()) bad_type("the source gave {} dimensions, ndim={} was declared", b.ndim(), t.ndim);
+    if (t.ndim >= 0 && t.ndim != b.ndim())
+      bad_type("the source gave {} dimensions, ndim={} was declared", b.ndim(), t.ndim);
     if (!t.layout.empty()) b.set_layout(t.layout);
     it.values[{node, k}] = std::move(b);
   }
@@ -112,13 +116,16 @@ std::string ExternalSource::state() const {
 
 void ExternalSource::restore(const std::string& text) {
   if (!feed_->resumable())
-    bad_argument("an external source goes on from a checkpoint only if it is a callable that takes an index or has state_dict()");
+    bad_argument(
+        "an external source goes on from a checkpoint only if it is a callable that takes an index or has "
+        "state_dict()");
   const auto j = parse_json(text);
   if (!j.is_object()) bad_argument("a damaged checkpoint of an external source");
   const auto number = [&](const char* name) {
     return whole_number(j.value(name, nlohmann::json(0)), uint64_t{0}, uint64_t{INT64_MAX}, name);
   };
-  iteration_ = number("iteration"), in_epoch_ = number("in_epoch"), epoch_ = number("epoch"), samples_ = number("samples");
+  iteration_ = number("iteration"), in_epoch_ = number("in_epoch"), epoch_ = number("epoch"),
+  samples_ = number("samples");
   feed_->restore(j.value("feed", ""));
 }
 

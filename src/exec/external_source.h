@@ -28,7 +28,9 @@ class ExternalFeed {
   virtual void restore(const std::string&) {}
   virtual void cancel() {}                           // wakes a next() that waits
   // feed_input(): one batch per output of the node. Returns how many iterations it gives.
-  virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) { bad_argument("has a source of its own and cannot be fed"); }
+  virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) {
+    bad_argument("has a source of its own and cannot be fed");
+  }
 };
 
 // feed_input(): batches wait in a queue; next() waits for one.

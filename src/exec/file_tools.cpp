@@ -68,7 +68,8 @@ IndexBuilder::~IndexBuilder() = default;
 void IndexBuilder::add_one(const std::string& file, Lane& lane) {
   // A file of the size and time that its index was made from is not even opened.
   struct stat info;
-  if (::stat(file.c_str(), &info) == 0 && indexes_.store->find(indexes_.store->key_of(file, 0, 0, lane.name), lane.entry))
+  if (::stat(file.c_str(), &info) == 0 &&
+      indexes_.store->find(indexes_.store->key_of(file, 0, 0, lane.name), lane.entry))
     if (const auto head = read_entry_head(lane.entry))
       if (head->record.file_bytes == info.st_size &&
           head->record.modified_ns == int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec) {

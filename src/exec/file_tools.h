@@ -16,7 +16,8 @@ namespace penstock {
 std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels);
 
 // Writes `from` as a baseline JPEG file (codecs/transcode_jpeg.h) to `to`, which may be the same path. Returns false,
-// and copies the file where the paths differ, where it is baseline already or no JPEG file. Throws as to_baseline_jpeg().
+// and copies the file where the paths differ, where it is baseline already or no JPEG file. Throws as
+// to_baseline_jpeg().
 bool transcode_file(const std::string& from, const std::string& to);
 
 struct IndexReport {

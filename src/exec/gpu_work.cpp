@@ -55,7 +55,10 @@ GpuWork::Streams::~Streams() {
 }
 
 GpuWork::GpuWork(int device, int streams)
-    : device_(device), iterations_(static_cast<size_t>(streams)), runtime_(gpu_backend().runtime()), streams_{runtime_, device, {}} {
+    : device_(device),
+      iterations_(static_cast<size_t>(streams)),
+      runtime_(gpu_backend().runtime()),
+      streams_{runtime_, device, {}} {
   check(device);
   for (int i = 0; i < streams; ++i) streams_.taken.push_back(runtime_.take_stream(device_));
   memory_ = std::make_shared<CountedMemory>(runtime_.memory(device_), in_use_);

@@ -28,7 +28,8 @@ class GpuWork {
   size_t bytes_in_use() const { return *in_use_; }
   size_t staging_bytes_in_use() const { return *staging_in_use_; }
 
-  // Calls `f` once what is on the stream by now is done, on any thread, maybe before it returns; not after the destructor.
+  // Calls `f` once what is on the stream by now is done, on any thread, maybe before it returns; not after the
+  // destructor.
   void notify(StreamHandle stream, std::function<void()> f);
   // Enqueues copies of all samples; both batches are dense per sample. Neighbors in memory go in one copy.
   void copy(const Batch& from, Batch& to, StreamHandle stream);

@@ -8,8 +8,11 @@
 
 namespace penstock {
 
-GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params, int64_t most)
-    : gpu_(gpu), decoder_(std::move(decoder)), params_(params),
+GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params,
+                           int64_t most)
+    : gpu_(gpu),
+      decoder_(std::move(decoder)),
+      params_(params),
       lanes_(static_cast<size_t>(std::max(1, decoder_->lanes()))) {
   // A full group, or what keeps all lanes busy where there are never that many.
   const int64_t share = most / static_cast<int64_t>(lanes_.size() + 1);

@@ -32,8 +32,8 @@ class GroupDecoder {
   ~GroupDecoder();  // waits for the decoder; jobs that it has not begun or not finished are dropped
   const BatchDecoder& decoder() const { return *decoder_; }
   void add(DecodeJob job);
-  // On the device, of the decoder itself: what it will take for jobs that wait, and what it has taken as long as its work is
-  // not known to be done.
+  // On the device, of the decoder itself: what it will take for jobs that wait, and what it has taken as long as its
+  // work is not known to be done.
   size_t bytes_in_use() const { return bytes_; }
 
  private:

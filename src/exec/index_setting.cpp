@@ -72,7 +72,8 @@ IndexSetting open_indexes(const std::string& given, const std::string& data_set)
     option = index_path(cache, data_set);
   } else if (fs::is_directory(option, ignored)) {
     option += "/penstock.index";
-  } else if (const fs::path folder = fs::path(option).parent_path(); !folder.empty() && !fs::is_directory(folder, ignored)) {
+  } else if (const fs::path folder = fs::path(option).parent_path();
+             !folder.empty() && !fs::is_directory(folder, ignored)) {
     bad_argument("entropy_index: there is no folder \"{}\"", folder.native());
   }
   s.store = EntropyIndexStore::open(option, o);

@@ -49,7 +49,8 @@ TEST(IndexSetting, FindsTheUsersCacheFolder) {
 
 TEST(IndexSetting, ADataSetHasAFileOfItsOwnOrThatOfAFolderAbove) {
   const TestFolder cache;
-  const std::string set = index_path(cache.path(), "/data/some set!"), part = index_path(cache.path(), "/data/some set!/train");
+  const std::string set = index_path(cache.path(), "/data/some set!"),
+                    part = index_path(cache.path(), "/data/some set!/train");
   EXPECT_NE(set, part);
   EXPECT_EQ(set.rfind(cache.path() + "/entropy_index/some_set_-", 0), 0u) << set;
   for (const char* same : {"/data/some set!/", "/data/./some set!", "/data//some set!/x/.."})

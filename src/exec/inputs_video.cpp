@@ -21,22 +21,28 @@ struct InputsVideo {
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     if (last_sequence_policy != "partial" && last_sequence_policy != "pad")
       bad_argument("last_sequence_policy must be 'partial' or 'pad', got '{}'", last_sequence_policy);
-    if (sequence_length > kMostFrames) bad_argument("{} frames in one sequence, more than {}", sequence_length, kMostFrames);
+    if (sequence_length > kMostFrames)
+      bad_argument("{} frames in one sequence, more than {}", sequence_length, kMostFrames);
     out[0] = {DType::uint8, 4, "FHWC"};
   }
   static Schema<InputsVideo> schema() {
     using Op = InputsVideo;
     return Schema<Op>("experimental.inputs.video",
-                      "Decodes videos that feed_input() brings, piece by piece, through the FFmpeg that is found at run time.\n\n"
-                      "feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8, FHWC, RGB; each "
-                      "run gives the next batch_size sequences, at a video's end fewer; then the next video comes. A run for which "
+                      "Decodes videos that feed_input() brings, piece by piece, through the FFmpeg that is found at "
+                      "run time.\n\n"
+                      "feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8, "
+                      "FHWC, RGB; each "
+                      "run gives the next batch_size sequences, at a video's end fewer; then the next video comes. A "
+                      "run for which "
                       "nothing was fed is an IndexError. A file that cannot be opened is an error of feed_input().")
         .inputs(0)
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
         .arg("last_sequence_policy", &Op::last_sequence_policy,
              "partial: a video's last sequence may be shorter; pad: it is filled with zeros.")
-        .arg("blocking", &Op::blocking, "A run waits for what is fed by another thread. Programs in C and C++ always wait.")
-        .arg("no_copy", &Op::no_copy, "Takes the bytes without a copy: they must stay as they are until the video has ended.")
+        .arg("blocking", &Op::blocking,
+             "A run waits for what is fed by another thread. Programs in C and C++ always wait.")
+        .arg("no_copy", &Op::no_copy,
+             "Takes the bytes without a copy: they must stay as they are until the video has ended.")
         .arg("affine", &Op::affine, "Accepted without effect.");
   }
 };
@@ -48,11 +54,13 @@ class VideoFeed final : public ExternalFeed {
 
   int64_t feed(std::vector<Batch> batches, int batch_size) override {
     if (batches.size() != 1 || batches[0].size() != 1)
-      bad_argument("one video is fed at a time, not {}", batches.size() == 1 ? batches[0].size() : static_cast<int>(batches.size()));
+      bad_argument("one video is fed at a time, not {}",
+                   batches.size() == 1 ? batches[0].size() : static_cast<int>(batches.size()));
     const Tensor given = batches[0].tensor(0);
     const View& v = given.view;
     if (given.device.kind != DeviceKind::cpu || v.dtype != DType::uint8 || v.shape.size() != 1 || !v.dense())
-      bad_type("expected the bytes of a file: 1-d uint8 on the host, got {} of {} dimensions", name_of(v.dtype), v.shape.size());
+      bad_type("expected the bytes of a file: 1-d uint8 on the host, got {} of {} dimensions", name_of(v.dtype),
+               v.shape.size());
     Fed next{nullptr, "video " + std::to_string(fed_++) + " of those that were fed"};
     std::shared_ptr<const void> owner = given.owner;
     std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
@@ -131,7 +139,8 @@ class VideoFeed final : public ExternalFeed {
     const auto padding = options_.last_sequence_policy == "pad" ? FramePadding::constant : FramePadding::none;
     const auto frames = choose_frames(first, 1, options_.sequence_length, f.frames(), padding);
     const Shape shape{static_cast<int64_t>(frames.size()), f.height(), f.width(), 3};
-    const auto memory = allocate_shared(default_memory(), checked_bytes(shape[0] * shape[1], static_cast<size_t>(shape[2]) * 3));
+    const auto memory =
+        allocate_shared(default_memory(), checked_bytes(shape[0] * shape[1], static_cast<size_t>(shape[2]) * 3));
     const int64_t black[1] = {0};
     decode_frames(*decoder_, frames, black, static_cast<uint8_t*>(memory.get()));
     out.data = memory.get(), out.shape = shape, out.owner = memory, out.source = now_.name;

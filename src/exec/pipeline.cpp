@@ -137,7 +137,8 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
   try {
     const auto j = parse_json(text);
     const auto number = [&](const char* name, auto otherwise, auto least, auto most) {
-      return j.contains(name) ? whole_number(j[name], decltype(otherwise){least}, decltype(otherwise){most}, name) : otherwise;
+      return j.contains(name) ? whole_number(j[name], decltype(otherwise){least}, decltype(otherwise){most}, name)
+                              : otherwise;
     };
     if (!j.is_object() || j.value("penstock_pipeline", nlohmann::json()) != 1 || !j.contains("graph"))
       bad_argument("this is not a saved pipeline");

@@ -38,7 +38,7 @@ struct PipelineOutput {
   std::vector<Batch> batches;          // in the order of the graph's outputs
   std::vector<SampleOrigin> origin;    // of the samples
   bool end_of_epoch = false;           // of a reader that cuts its epochs
-  int taken = 0;                       // samples of the primary source that went into it, also those that fn.filter dropped
+  int taken = 0;  // samples of the primary source that went into it, also those that fn.filter dropped
   int source_batches = 0;              // and batches
 };
 

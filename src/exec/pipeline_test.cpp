@@ -18,7 +18,8 @@ class Counting final : public ExternalFeed {
     if (static_cast<int>(r.in_epoch) == batches_) fail(ErrorKind::stopped, "end");
     Batch b = Batch::uniform(DType::uint8, Shape{4, 6, 3}, "HWC", r.batch_size);
     for (int i = 0; i < r.batch_size; ++i)
-      for (int k = 0; k < 72; ++k) b.view(i).as<uint8_t>()[k] = static_cast<uint8_t>(r.iteration * r.batch_size + i + k);
+      for (int k = 0; k < 72; ++k)
+        b.view(i).as<uint8_t>()[k] = static_cast<uint8_t>(r.iteration * r.batch_size + i + k);
     std::vector<Batch> out;
     out.push_back(std::move(b));
     return out;

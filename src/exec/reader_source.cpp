@@ -38,8 +38,8 @@ void ReaderSource::begin(SampleOrder order) {
   if (remote_) RemoteStorage::instance().forget(this);
 }
 
-// Samples of some megabytes are on their way while a disk loads what comes behind them: many, so that records in random order
-// have neighbors among them. Files that are in memory cost nothing: then no read waits, and nothing is announced.
+// Samples of some megabytes are on their way while a disk loads what comes behind them: many, so that records in random
+// order have neighbors among them. Files that are in memory cost nothing: then no read waits, and nothing is announced.
 void ReaderSource::announce_what_follows(int batch_size) {
   constexpr int kStillAfter = 16;  // batches
   constexpr int64_t kBytes = int64_t{64} << 20, kMostSamples = 1 << 14, kFile = 1 << 18;  // bytes that a file may have
@@ -55,10 +55,12 @@ void ReaderSource::announce_what_follows(int batch_size) {
   }
   absent_ = absent;
   if (announced_ <= 0) ahead_ = cursor_, announced_ = 0;
-  const int64_t most = std::max<int64_t>(int64_t{2} * batch_size, std::min(kMostSamples, order_->own_length(ahead_.epoch)));
+  const int64_t most =
+      std::max<int64_t>(int64_t{2} * batch_size, std::min(kMostSamples, order_->own_length(ahead_.epoch)));
   int64_t bytes = 0;
   ranges_.clear();
-  for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most); ++announced_) {
+  for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most);
+       ++announced_) {
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // of a shard without samples
     ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
@@ -120,7 +122,8 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
   it.indices[node].resize(n);
   if (primary) it.origin.resize(n);
   for (int i = 0; i < n; ++i) {
-    const OrderedSample s = mode == EpochMode::stream ? order_->next(cursor_, batch_size) : order_->at(cursor_.epoch, cursor_.taken++);
+    const OrderedSample s =
+        mode == EpochMode::stream ? order_->next(cursor_, batch_size) : order_->at(cursor_.epoch, cursor_.taken++);
     const int64_t index = index_of(cursor_.epoch, s);
     SampleOrigin o{cursor_.epoch, static_cast<uint64_t>(s.position), index, source_of(index)};
     put(it, node, i, index, o.path);
@@ -174,8 +177,8 @@ void set_dimensions(Iteration& it, ValueRef output, DType dtype) {
   const int ndim = b.shape(0).size();
   for (int i = 1; i < b.size(); ++i)
     if (b.shape(i).size() != ndim)
-      bad_data("samples of {} and of {} dimensions in one batch ({} and {})", ndim, b.shape(i).size(), b.sample(0).source,
-               b.sample(i).source);
+      bad_data("samples of {} and of {} dimensions in one batch ({} and {})", ndim, b.shape(i).size(),
+               b.sample(0).source, b.sample(i).source);
   if (dtype == DType::none) dtype = b.dtype();
   if (ndim == b.ndim() && dtype == b.dtype()) return;
   Batch right(dtype, ndim, {}, b.size());
@@ -199,7 +202,8 @@ void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64
 std::string common_folder(std::span<const std::string> paths) {
   std::string common = paths.front();
   for (const auto& p : paths)
-    common.resize(static_cast<size_t>(std::mismatch(common.begin(), common.end(), p.begin(), p.end()).first - common.begin()));
+    common.resize(
+        static_cast<size_t>(std::mismatch(common.begin(), common.end(), p.begin(), p.end()).first - common.begin()));
   const size_t slash = common.rfind('/');
   return slash == std::string::npos ? std::string(".") : common.substr(0, slash + 1);
 }

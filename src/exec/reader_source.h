@@ -67,8 +67,8 @@ class ReaderSource : public Source {
   virtual std::vector<Batch> make_outputs(int samples) const = 0;
   // The file or record of a sample of the data set, for messages and for source_info().
   virtual std::string source_of(int64_t index) const = 0;
-  // What load() or a later step reads of a sample of the data set, to have it loaded ahead; length -1: to the end of the
-  // file.
+  // What load() or a later step reads of a sample of the data set, to have it loaded ahead; length -1: to the end of
+  // the file.
   virtual void ranges_of(int64_t index, std::vector<ByteRange>& out) const { out.push_back({source_of(index), 0, -1}); }
   // Values that need no reading, of sample i of the batch.
   virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}

@@ -25,15 +25,22 @@ struct ReadersCaffe2 : ReaderOptions {
   }
   static Schema<ReadersCaffe2> schema() {
     using Op = ReadersCaffe2;
-    return Schema<Op>("readers.caffe2",
-                      "Reads Caffe2's LMDB databases of TensorProtos records.\n\n"
-                      "Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw one in its "
-                      "shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
-        .inputs(0).outputs(2).loads_samples()
-        .required("path", &Op::path, "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
+    return Schema<Op>(
+               "readers.caffe2",
+               "Reads Caffe2's LMDB databases of TensorProtos records.\n\n"
+               "Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw one in "
+               "its "
+               "shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
+        .inputs(0)
+        .outputs(2)
+        .loads_samples()
+        .required("path", &Op::path,
+                  "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
         .arg("label_type", &Op::label_type,
-             "0: one label (int32, shape (1,)); 1: numbers of labels, given as ones among num_labels zeros (int32); 2: num_labels "
-             "values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.", within(0, 4))
+             "0: one label (int32, shape (1,)); 1: numbers of labels, given as ones among num_labels zeros (int32); 2: "
+             "num_labels "
+             "values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.",
+             within(0, 4))
         .arg("num_labels", &Op::num_labels, "Length of the label of types 1 to 3.", within(1, 1 << 24))
         .arg("image_available", &Op::image_available, "Records begin with an image; else there is no output for it.")
         .arg("additional_inputs", &Op::additional_inputs, "Number of further tensors behind the label.", within(0, 64))
@@ -62,7 +69,8 @@ class Caffe2Source final : public ContainerSource {
     if (a_.image_available) out.emplace_back(DType::uint8, 1, Layout{}, n);
     if (a_.has_label())
       out.push_back(Batch::uniform(a_.label_dtype(), Shape{a_.label_type == single_label ? 1 : a_.num_labels}, {}, n));
-    for (const Kind k : additional_) out.emplace_back(k == Kind::floats ? DType::float32 : DType::int32, 1, Layout{}, n);
+    for (const Kind k : additional_)
+      out.emplace_back(k == Kind::floats ? DType::float32 : DType::int32, 1, Layout{}, n);
     if (a_.bbox) out.emplace_back(DType::int32, 1, Layout{}, n);
     return out;
   }
@@ -86,13 +94,15 @@ class Caffe2Source final : public ContainerSource {
     if (a_.has_label()) {
       const CaffeTensor& label = next("label");
       if (label.kind != Kind::integers) bad_data("the label is no int32 tensor");
-      take_label(it.values.at({node, output++}).view(i), label, a_.label_type == weighted_sparse ? &next("weights") : nullptr);
+      take_label(it.values.at({node, output++}).view(i), label,
+                 a_.label_type == weighted_sparse ? &next("weights") : nullptr);
     }
     const auto further = [&](const CaffeTensor& t, Kind kind) {
       if (t.kind != kind) bad_data("a further tensor is not of the type that the first record's has");
       const bool floats = kind == Kind::floats;
       const void* data = floats ? static_cast<const void*>(t.floats.data()) : t.integers.data();
-      give(it, {node, output++}, i, Shape{static_cast<int64_t>(floats ? t.floats.size() : t.integers.size())}, data, all);
+      give(it, {node, output++}, i, Shape{static_cast<int64_t>(floats ? t.floats.size() : t.integers.size())}, data,
+           all);
     };
     for (const Kind kind : additional_) further(next("further tensor"), kind);
     if (a_.bbox) further(next("box"), Kind::integers);

@@ -30,14 +30,19 @@ struct ReadersCoco : ReaderOptions {
 
   static Schema<ReadersCoco> schema() {
     using Op = ReadersCoco;
-    return Schema<Op>("readers.coco",
-                      "Reads images with annotations in COCO's format, ordered by their ids.\n\n"
-                      "Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), "
-                      "labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first and behind the last "
-                      "vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the "
-                      "label of the object there, the highest where several lie over each other, 0 for the background); with "
-                      "image_ids=True the id (int32, (1,)).")
-        .inputs(0).outputs(3).lazy_files().loads_samples()
+    return Schema<Op>(
+               "readers.coco",
+               "Reads images with annotations in COCO's format, ordered by their ids.\n\n"
+               "Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), "
+               "labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first and behind the "
+               "last "
+               "vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the "
+               "label of the object there, the highest where several lie over each other, 0 for the background); with "
+               "image_ids=True the id (int32, (1,)).")
+        .inputs(0)
+        .outputs(3)
+        .lazy_files()
+        .loads_samples()
         .arg("file_root", &Op::file_root, "Folder that the names of images are relative to.")
         .required("annotations_file", &Op::annotations_file, "Path of the JSON file.")
         .arg("images", &Op::images, "Names of the images to read, in this order; default: all, by id.")
@@ -46,7 +51,8 @@ struct ReadersCoco : ReaderOptions {
         .arg("size_threshold", &Op::size_threshold, "Boxes that are narrower or lower, in pixels, are left out.")
         .arg("skip_empty", &Op::skip_empty, "Leave out images without objects.")
         .arg("include_iscrowd", &Op::include_iscrowd, "Read annotations of crowds, too.")
-        .arg("avoid_class_remapping", &Op::avoid_class_remapping, "Labels are the categories' ids, not 1, 2 ... in their order.")
+        .arg("avoid_class_remapping", &Op::avoid_class_remapping,
+             "Labels are the categories' ids, not 1, 2 ... in their order.")
         .arg("polygon_masks", &Op::polygon_masks, "Give the objects' polygons.")
         .arg("pixelwise_masks", &Op::pixelwise_masks, "Give a mask of labels.")
         .arg("image_ids", &Op::image_ids, "Give the image's id.")
@@ -67,14 +73,17 @@ class CocoSource final : public ReaderSource {
  public:
   CocoSource(const Graph& g, const ReadersCoco& a) : ReaderSource(a), a_(a) {
     if (!a.preprocessed_annotations.empty() || !a.meta_files_path.empty())
-      bad_argument("preprocessed_annotations and meta_files_path are not read: give annotations_file, which is read in seconds");
+      bad_argument(
+          "preprocessed_annotations and meta_files_path are not read: give annotations_file, which is read in seconds");
     CocoOptions o;
-    o.include_iscrowd = a.include_iscrowd, o.avoid_class_remapping = a.avoid_class_remapping, o.skip_empty = a.skip_empty;
+    o.include_iscrowd = a.include_iscrowd, o.avoid_class_remapping = a.avoid_class_remapping,
+    o.skip_empty = a.skip_empty;
     o.size_threshold = a.size_threshold, o.outlines = a.polygons() || a.pixelwise_masks;
     images_ = read_coco(a.annotations_file, a.images, o);
     uint64_t hash = 0;
     for (const auto& i : images_) {
-      if (a.ids() && i.id > INT32_MAX) fail_on(a.annotations_file, ErrorKind::data, "the image id {} is beyond 32 bits", i.id);
+      if (a.ids() && i.id > INT32_MAX)
+        fail_on(a.annotations_file, ErrorKind::data, "the image id {} is beyond 32 bits", i.id);
       hash = hash_bytes(i.file_name, hash) ^ mix64(static_cast<uint64_t>(i.id) + i.objects.size());
     }
     open(g, static_cast<int64_t>(images_.size()), hash);
@@ -114,7 +123,8 @@ class CocoSource final : public ReaderSource {
   void load_objects(Iteration& it, int node, int i, const CocoImage& image) const {
     const auto n = static_cast<int64_t>(image.objects.size());
     const float w = a_.ratio ? static_cast<float>(image.width) : 1, h = a_.ratio ? static_cast<float>(image.height) : 1;
-    if (a_.ratio && (image.width == 0 || image.height == 0)) bad_data("the image has no width and height, which ratio=True needs");
+    if (a_.ratio && (image.width == 0 || image.height == 0))
+      bad_data("the image has no width and height, which ratio=True needs");
     std::vector<float> boxes, vertices;
     std::vector<int32_t> labels, polygons;
     for (const CocoObject& o : image.objects) {
@@ -124,7 +134,8 @@ class CocoSource final : public ReaderSource {
         const auto first = static_cast<int32_t>(vertices.size());
         for (size_t k = 0; k < polygon.size(); ++k) vertices.push_back(polygon[k] / (k % 2 ? h : w));
         const int32_t per = a_.masks ? 1 : 2;
-        polygons.insert(polygons.end(), {static_cast<int32_t>(labels.size()), first / per, static_cast<int32_t>(vertices.size()) / per});
+        polygons.insert(polygons.end(), {static_cast<int32_t>(labels.size()), first / per,
+                                         static_cast<int32_t>(vertices.size()) / per});
       }
       labels.push_back(o.label);
     }
@@ -136,7 +147,8 @@ class CocoSource final : public ReaderSource {
       put(it, {node, 4}, i, Shape{v, 2}, std::move(vertices));
     }
     if (a_.pixelwise_masks) {
-      if (image.width * image.height > default_file_limit / 4) bad_data("an image of {} x {} pixels", image.width, image.height);
+      if (image.width * image.height > default_file_limit / 4)
+        bad_data("an image of {} x {} pixels", image.width, image.height);
       std::vector<int32_t> mask(static_cast<size_t>(image.width * image.height));
       std::set<int32_t> present;
       for (const CocoObject& o : image.objects) present.insert(o.label);

@@ -19,12 +19,15 @@ struct ReadersFile : ReaderOptions {
 
   static Schema<ReadersFile> schema() {
     using Op = ReadersFile;
-    return Schema<Op>("readers.file",
-                      "Reads files and their integer labels.\n\n"
-                      "Give one of file_root (each subfolder is a class, labels count the sorted subfolders), file_list (a "
-                      "text file of lines \"path label\") or files. Outputs: the bytes of the file (uint8, 1-D) and the "
-                      "label (int32, shape (1,)).")
-        .inputs(0).outputs(2).lazy_files()
+    return Schema<Op>(
+               "readers.file",
+               "Reads files and their integer labels.\n\n"
+               "Give one of file_root (each subfolder is a class, labels count the sorted subfolders), file_list (a "
+               "text file of lines \"path label\") or files. Outputs: the bytes of the file (uint8, 1-D) and the "
+               "label (int32, shape (1,)).")
+        .inputs(0)
+        .outputs(2)
+        .lazy_files()
         .arg("file_root", &Op::file_root, "Folder with one subfolder a class; or what relative paths start from.")
         .arg("file_list", &Op::file_list, "Text file with a path and a label on each line.")
         .arg("files", &Op::files, "Paths of the files.")
@@ -38,7 +41,8 @@ struct ReadersFile : ReaderOptions {
 PENSTOCK_OPERATOR(ReadersFile);
 
 FileList list_files(const ReadersFile& a) {
-  const int ways = !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
+  const int ways =
+      !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());
   if (ways != 1) bad_argument("give exactly one of file_root, file_list and files");
   if (!a.labels.empty() && a.labels.size() != a.files.size())
     bad_argument("{} labels for {} files", a.labels.size(), a.files.size());

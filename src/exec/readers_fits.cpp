@@ -28,18 +28,27 @@ struct ReadersFits : ReaderOptions {
     using Op = ReadersFits;
     return Schema<Op>("readers.fits",
                       "Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.\n\n"
-                      "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; "
-                      "its last axis is NAXIS1. Values are those that the header means: integers as they are stored, unsigned ones "
-                      "(and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) "
-                      "or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; "
-                      "quantized numbers with their dither) are read; tables and random groups are a DataError. All images of a "
+                      "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE "
+                      "extension; "
+                      "its last axis is NAXIS1. Values are those that the header means: integers as they are stored, "
+                      "unsigned ones "
+                      "(and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of "
+                      "8 and 16 bits) "
+                      "or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 "
+                      "without smoothing; "
+                      "quantized numbers with their dither) are read; tables and random groups are a DataError. All "
+                      "images of a "
                       "batch have one type and number of dimensions.")
-        .inputs(0).outputs(1).loads_samples()
-        .arg("file_root", &Op::file_root, "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
+        .inputs(0)
+        .outputs(1)
+        .loads_samples()
+        .arg("file_root", &Op::file_root,
+             "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
         .arg("file_list", &Op::file_list, "Text file with a path on each line.")
         .arg("files", &Op::files, "Paths of the files.")
-        .arg("hdu_indices", &Op::hdu_indices, "The HDUs to read, counted from 1, the primary one; default: the one behind it.")
+        .arg("hdu_indices", &Op::hdu_indices,
+             "The HDUs to read, counted from 1, the primary one; default: the one behind it.")
         .arg("dtypes", &Op::dtypes, "Type of each output, checked; default: what the files have.")
         .with(reader_arguments<Op>);
   }
@@ -79,7 +88,9 @@ class FitsSource final : public ReaderSource {
   std::string source_of(int64_t index) const override { return files_[index]; }
 
  private:
-  size_t place(int64_t index, int k) const { return static_cast<size_t>(index) * a_.hdu_indices.size() + static_cast<size_t>(k); }
+  size_t place(int64_t index, int k) const {
+    return static_cast<size_t>(index) * a_.hdu_indices.size() + static_cast<size_t>(k);
+  }
 
   void read(const OpenFile& file, Iteration& it, ValueRef output, int i, int64_t index) const {
     const auto part = [&](int64_t offset, int64_t length, uint8_t* out) { file.read(offset, length, out); };
@@ -93,7 +104,8 @@ class FitsSource final : public ReaderSource {
     auto* from = static_cast<uint8_t*>(stored.get());
     read_fits_elements(part, image, from);
     const bool same = size_of(image.dtype) == size_of(image.stored);  // each element is read before it is written
-    const auto result = same ? stored : allocate_shared(memory_, checked_bytes(image.shape.volume(), size_of(image.dtype)));
+    const auto result =
+        same ? stored : allocate_shared(memory_, checked_bytes(image.shape.volume(), size_of(image.dtype)));
     convert_fits(image, from, result.get());
     give(it, output, i, image.shape, result.get(), result);
   }

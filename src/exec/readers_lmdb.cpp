@@ -23,12 +23,16 @@ struct ReadersLmdb : ReaderOptions {
   }
   static Schema<ReadersLmdb> schema() {
     using Op = ReadersLmdb;
-    return Schema<Op>("readers.lmdb",
-                      "Reads the values of LMDB databases, in the order of their keys.\n\n"
-                      "Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). The files are read by a "
-                      "parser of our own that trusts nothing in them; nothing is written to them, and no lock is taken.")
-        .inputs(0).loads_samples()
-        .required("path", &Op::path, "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
+    return Schema<Op>(
+               "readers.lmdb",
+               "Reads the values of LMDB databases, in the order of their keys.\n\n"
+               "Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). The files are read by "
+               "a "
+               "parser of our own that trusts nothing in them; nothing is written to them, and no lock is taken.")
+        .inputs(0)
+        .loads_samples()
+        .required("path", &Op::path,
+                  "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
         .arg("with_keys", &Op::with_keys, "Give the keys, too.")
         .with(reader_arguments<Op>);
   }
@@ -61,18 +65,23 @@ struct ReadersCaffe : ReaderOptions {
   bool image_available = true, label_available = true;
   int count_outputs() const { return image_available + label_available; }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
-    if (!image_available && !label_available) bad_argument("there is nothing to read: neither images nor labels are available");
+    if (!image_available && !label_available)
+      bad_argument("there is nothing to read: neither images nor labels are available");
     if (image_available) out[0] = {DType::uint8, -1, {}};
     if (label_available) out[image_available] = {DType::int32, 1, {}};
   }
   static Schema<ReadersCaffe> schema() {
     using Op = ReadersCaffe;
-    return Schema<Op>("readers.caffe",
-                      "Reads Caffe's LMDB databases of Datum records.\n\n"
-                      "Outputs: the image (uint8: the bytes of an encoded one, 1-D; a raw one in the shape height, width, "
-                      "channels) and the label (int32, shape (1,)).")
-        .inputs(0).outputs(2).loads_samples()
-        .required("path", &Op::path, "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
+    return Schema<Op>(
+               "readers.caffe",
+               "Reads Caffe's LMDB databases of Datum records.\n\n"
+               "Outputs: the image (uint8: the bytes of an encoded one, 1-D; a raw one in the shape height, width, "
+               "channels) and the label (int32, shape (1,)).")
+        .inputs(0)
+        .outputs(2)
+        .loads_samples()
+        .required("path", &Op::path,
+                  "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
         .arg("image_available", &Op::image_available, "Records have an image; else there is no output for it.")
         .arg("label_available", &Op::label_available, "Records have a label; else there is no output for it.")
         .with(reader_arguments<Op>);
@@ -82,7 +91,8 @@ PENSTOCK_OPERATOR(ReadersCaffe);
 
 class CaffeSource final : public ContainerSource {
  public:
-  CaffeSource(const Graph& g, const ReadersCaffe& a) : ContainerSource(a), image_(a.image_available), label_(a.label_available) {
+  CaffeSource(const Graph& g, const ReadersCaffe& a)
+      : ContainerSource(a), image_(a.image_available), label_(a.label_available) {
     open(g, open_lmdb(a.path, false));
   }
   void loaded(Iteration& it, int node) const override {

@@ -25,18 +25,25 @@ struct ReadersMix : ReaderOptions {
 
   static Schema<ReadersMix> schema() {
     using Op = ReadersMix;
-    return Schema<Op>("readers.mix",
-                      "Mixes readers by weight: each sample is one of the source that the epoch's order says.\n\n"
-                      "Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of them. "
-                      "Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape (1,)). An "
-                      "epoch holds each source's exact share, spread evenly in random order. A source whose samples are all read "
-                      "begins anew with its next epoch's order, and goes on there in the mix's next epoch: no sample is read "
-                      "twice before all of its source are read once. Shards and padding are the mix's; each source says itself "
-                      "whether it is shuffled.")
-        .inputs(1, 1 << 15).loads_samples()
-        .arg("weights", &Op::weights, "How often each source is read, in any unit; default: as often as it has samples, so that "
+    return Schema<Op>(
+               "readers.mix",
+               "Mixes readers by weight: each sample is one of the source that the epoch's order says.\n\n"
+               "Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of "
+               "them. "
+               "Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape (1,)). An "
+               "epoch holds each source's exact share, spread evenly in random order. A source whose samples are all "
+               "read "
+               "begins anew with its next epoch's order, and goes on there in the mix's next epoch: no sample is read "
+               "twice before all of its source are read once. Shards and padding are the mix's; each source says "
+               "itself "
+               "whether it is shuffled.")
+        .inputs(1, 1 << 15)
+        .loads_samples()
+        .arg("weights", &Op::weights,
+             "How often each source is read, in any unit; default: as often as it has samples, so that "
              "an epoch holds each sample of each source once.")
-        .arg("stop", &Op::stop, "Where weights are given: an epoch ends with the \"first\" source whose samples are all read, or "
+        .arg("stop", &Op::stop,
+             "Where weights are given: an epoch ends with the \"first\" source whose samples are all read, or "
              "when those of \"all\" are.")
         .arg("size", &Op::size, "Samples in an epoch, instead of stop.", at_least(0))
         .arg("num_outputs", &Op::num_outputs, "Values that are taken of each reader.", at_least(1))
@@ -51,8 +58,8 @@ PENSTOCK_OPERATOR(ReadersMix);
 
 }  // namespace
 
-// Values of each reader stand in the iteration beside the mix's: as many samples in each, of which every one is filled in
-// one reader's. So what takes samples away takes them everywhere.
+// Values of each reader stand in the iteration beside the mix's: as many samples in each, of which every one is filled
+// in one reader's. So what takes samples away takes them everywhere.
 class MixSource final : public ReaderSource {
  public:
   MixSource(const Graph& g, const Node& n, const ReadersMix& a);
@@ -67,7 +74,9 @@ class MixSource final : public ReaderSource {
  protected:
   std::vector<Batch> make_outputs(int n) const override;
   std::string source_of(int64_t index) const override { return reader(index).source_of(local(index)); }
-  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { reader(index).ranges_of(local(index), out); }
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
+    reader(index).ranges_of(local(index), out);
+  }
   void put_known(Iteration& it, int node, int i, int64_t index) const override;
   int64_t index_of(uint64_t epoch, const OrderedSample& s) const override;
   int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const override;
@@ -85,8 +94,9 @@ class MixSource final : public ReaderSource {
     ReaderSource* source = nullptr;
   };
   size_t part_of(int64_t index) const {
-    return static_cast<size_t>(std::upper_bound(parts_.begin(), parts_.end(), index,
-                                                [](int64_t i, const Part& p) { return i < p.first; }) - parts_.begin() - 1);
+    return static_cast<size_t>(
+        std::upper_bound(parts_.begin(), parts_.end(), index, [](int64_t i, const Part& p) { return i < p.first; }) -
+        parts_.begin() - 1);
   }
   const ReaderSource& reader(int64_t index) const { return *parts_[part_of(index)].source; }
   int64_t local(int64_t index) const { return index - parts_[part_of(index)].first; }
@@ -116,18 +126,21 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
       for (const Part& inner : mix->parts_) p.nodes.insert(p.nodes.end(), inner.nodes.begin(), inner.nodes.end());
     const ReaderArguments& own = p.source->arguments_;
     if (own.num_shards != 1 || own.pad_last_batch || own.stick_to_shard)
-      bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and no stick_to_shard", p.called);
+      bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and no stick_to_shard",
+                   p.called);
     p.seeded = !p.source->settings_.adopt_seed;
     p.first = parts_.empty() ? 0 : parts_.back().first + sizes.back();
     const OrderFingerprint f = p.source->order_->fingerprint();
     sizes.push_back(f.size);
-    for (const uint64_t x : {static_cast<uint64_t>(f.size), f.list_hash, static_cast<uint64_t>(f.shuffle), p.seeded ? f.seed : 0})
+    for (const uint64_t x :
+         {static_cast<uint64_t>(f.size), f.list_hash, static_cast<uint64_t>(f.shuffle), p.seeded ? f.seed : 0})
       hash = mix64(hash ^ x);
     parts_.push_back(std::move(p));
   }
   std::vector<int64_t> shares = mix_shares(sizes, a.weights, a.stop == "all" ? MixStop::all : MixStop::first, a.size);
   for (size_t j = 0; j < shares.size(); ++j) {
-    if (shares[j] == 0) bad_argument("{} has so small a weight that no sample of an epoch is its own", parts_[j].called);
+    if (shares[j] == 0)
+      bad_argument("{} has so small a weight that no sample of an epoch is its own", parts_[j].called);
     hash = mix64(hash ^ static_cast<uint64_t>(shares[j]));
   }
   mix_.emplace(std::move(sizes), std::move(shares));
@@ -140,14 +153,16 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
     for (size_t j = 0; j < parts_.size(); ++j)
       dense = dense && of(j).block && of(j).dtype() == of(0).dtype() && of(j).shape(0) == of(0).shape(0);
     if (dense) prototypes_.push_back(Batch::uniform(of(0).dtype(), of(0).shape(0), type.layout, 1));
-    else prototypes_.emplace_back(type.dtype, std::max(0, type.ndim), type.layout.size() == type.ndim ? type.layout : Layout{}, 1);
+    else
+      prototypes_.emplace_back(type.dtype, std::max(0, type.ndim),
+                               type.layout.size() == type.ndim ? type.layout : Layout{}, 1);
   }
   if (source_ids_) prototypes_.push_back(Batch::uniform(DType::int32, Shape{1}, {}, 1));
   open(g, mix_->size(), hash);
 }
 
-// Positions of the mix are dealt to the shards, whatever the sources' orders are; readers without a seed of their own get
-// theirs of the mix, each another one.
+// Positions of the mix are dealt to the shards, whatever the sources' orders are; readers without a seed of their own
+// get theirs of the mix, each another one.
 void MixSource::begin(SampleOrder order) {
   OrderSettings settings = order.settings();
   if (settings.shuffle != Shuffle::dealt) {
@@ -180,7 +195,8 @@ int64_t MixSource::index_instead(uint64_t epoch, int64_t position, int64_t index
 std::vector<Batch> MixSource::make_outputs(int n) const {
   std::vector<Batch> out;
   for (const Batch& b : prototypes_)
-    out.push_back(b.block ? Batch::uniform(b.dtype(), b.shape(0), b.layout(), n) : Batch(b.dtype(), b.ndim(), b.layout(), n));
+    out.push_back(b.block ? Batch::uniform(b.dtype(), b.shape(0), b.layout(), n)
+                          : Batch(b.dtype(), b.ndim(), b.layout(), n));
   return out;
 }
 
@@ -194,7 +210,8 @@ void MixSource::put_known(Iteration& it, int node, int i, int64_t index) const {
   }
   it.indices[p.node].resize(static_cast<size_t>(n), -1);
   p.source->put(it, p.node, i, index - p.first, it.values.at({node, 0}).sample(i).source);
-  if (source_ids_) it.values.at({node, static_cast<int>(p.outputs.size())}).view(i).as<int32_t>()[0] = static_cast<int32_t>(j);
+  if (source_ids_)
+    it.values.at({node, static_cast<int>(p.outputs.size())}).view(i).as<int32_t>()[0] = static_cast<int32_t>(j);
   hand_on(it, node, i, p);
 }
 
@@ -257,7 +274,8 @@ void MixSource::loaded(Iteration& it, int node) const {
     for (size_t k = 0; k < p.outputs.size(); ++k) {
       const DType type = alone.values.at({p.node, p.outputs[k]}).dtype();
       if (said[k] && types[k] != type)
-        bad_data("value {} is {} of {} and {} of {} in one batch", k, name_of(types[k]), said[k]->called, name_of(type), p.called);
+        bad_data("value {} is {} of {} and {} of {} in one batch", k, name_of(types[k]), said[k]->called, name_of(type),
+                 p.called);
       types[k] = type, said[k] = &p;
     }
   }

@@ -20,7 +20,8 @@ std::unique_ptr<Pipeline> mixed(const TestFolder& folder, int threads, OnError o
   for (const int half : {0, 1}) {
     Node n;
     n.op = "readers.file", n.name = half ? "second" : "first";
-    n.constants.emplace_back("files", Value{std::vector<std::string>(files.begin() + half * kFiles / 2, files.begin() + (half + 1) * kFiles / 2)});
+    n.constants.emplace_back("files", Value{std::vector<std::string>(files.begin() + half * kFiles / 2,
+                                                                     files.begin() + (half + 1) * kFiles / 2)});
     n.constants.emplace_back("random_shuffle", Value{true});
     readers.push_back(g.add(std::move(n)));
   }
@@ -54,7 +55,8 @@ std::map<int, int> epoch(Pipeline& p) {
 
 TEST(ReadersMix, GivesEachSampleOnceOnAnyNumberOfThreads) {
   const TestFolder folder;
-  for (int k = 0; k < kFiles; ++k) folder.write(std::to_string(k), std::string(static_cast<size_t>(1 + k), static_cast<char>(k)));
+  for (int k = 0; k < kFiles; ++k)
+    folder.write(std::to_string(k), std::string(static_cast<size_t>(1 + k), static_cast<char>(k)));
   for (const int threads : {1, 4}) {
     auto p = mixed(folder, threads, OnError::raise);
     EXPECT_EQ(p->epoch_size("mix"), kFiles);

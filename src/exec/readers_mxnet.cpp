@@ -15,14 +15,19 @@ struct ReadersMxnet : ReaderOptions {
 
   static Schema<ReadersMxnet> schema() {
     using Op = ReadersMxnet;
-    return Schema<Op>("readers.mxnet",
-                      "Reads images and labels from MXNet's RecordIO files.\n\n"
-                      "Outputs: the bytes of the image (uint8, 1-D) and its labels (float32, 1-D: one, or as many as the "
-                      "record has). Files need no index: one is made on first use and kept in the user's cache folder, or at "
-                      "index_path.")
-        .inputs(0).outputs(2).loads_samples()
-        .required("path", &Op::path, "Paths of the .rec files; patterns with * or ? become the files that match, sorted.")
-        .arg("index_path", &Op::index_path, "Index files (.idx) as rec2idx writes them, one for each file; made where missing.")
+    return Schema<Op>(
+               "readers.mxnet",
+               "Reads images and labels from MXNet's RecordIO files.\n\n"
+               "Outputs: the bytes of the image (uint8, 1-D) and its labels (float32, 1-D: one, or as many as the "
+               "record has). Files need no index: one is made on first use and kept in the user's cache folder, or at "
+               "index_path.")
+        .inputs(0)
+        .outputs(2)
+        .loads_samples()
+        .required("path", &Op::path,
+                  "Paths of the .rec files; patterns with * or ? become the files that match, sorted.")
+        .arg("index_path", &Op::index_path,
+             "Index files (.idx) as rec2idx writes them, one for each file; made where missing.")
         .with(reader_arguments<Op>);
   }
 };

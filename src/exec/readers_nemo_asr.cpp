@@ -32,21 +32,28 @@ struct ReadersNemoAsr : ReaderOptions {
 
   static Schema<ReadersNemoAsr> schema() {
     using Op = ReadersNemoAsr;
-    return Schema<Op>("readers.nemo_asr",
-                      "Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them: a JSON object on each "
-                      "line, with audio_filepath, duration, offset (seconds) and text, all but the first optional.\n\n"
-                      "Outputs: the samples of the part that the line names, (samples) or (samples, channels), of which "
-                      "floating point lies in -1 to 1; with read_sample_rate the rate that was recorded (float32 scalar); with "
-                      "read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line among those of its "
-                      "manifest that are read (int64, (1,)). A relative path starts from the working folder or, where nothing "
-                      "is there, from the manifest's. A line that is no such object is a DataError that names it.")
-        .inputs(0).outputs(3).loads_samples()
-        .required("manifest_filepaths", &Op::manifest_filepaths, "Paths of the manifests; patterns with * or ? become the files "
+    return Schema<Op>(
+               "readers.nemo_asr",
+               "Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them: a JSON object on "
+               "each "
+               "line, with audio_filepath, duration, offset (seconds) and text, all but the first optional.\n\n"
+               "Outputs: the samples of the part that the line names, (samples) or (samples, channels), of which "
+               "floating point lies in -1 to 1; with read_sample_rate the rate that was recorded (float32 scalar); "
+               "with "
+               "read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line among those of its "
+               "manifest that are read (int64, (1,)). A relative path starts from the working folder or, where nothing "
+               "is there, from the manifest's. A line that is no such object is a DataError that names it.")
+        .inputs(0)
+        .outputs(3)
+        .loads_samples()
+        .required("manifest_filepaths", &Op::manifest_filepaths,
+                  "Paths of the manifests; patterns with * or ? become the files "
                   "that match, sorted.")
         .arg("read_sample_rate", &Op::read_sample_rate, "Give the rate.")
         .arg("read_text", &Op::read_text, "Give the text.")
         .arg("read_idxs", &Op::read_idxs, "Give the place in the manifest.")
-        .arg("sample_rate", &Op::sample_rate, "Resample to so many samples a second; -1 or 0: as recorded.", at_least(-1))
+        .arg("sample_rate", &Op::sample_rate, "Resample to so many samples a second; -1 or 0: as recorded.",
+             at_least(-1))
         .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))
         .arg("downmix", &Op::downmix, "The mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
@@ -63,10 +70,12 @@ class NemoAsrSource final : public ReaderSource {
   NemoAsrSource(const Graph& g, const ReadersNemoAsr& a) : ReaderSource(a), a_(a) {
     for (const auto& manifest : expand_paths(a.manifest_filepaths)) list(manifest);
     if (entries_.empty())
-      fail_on(a.manifest_filepaths.empty() ? "" : a.manifest_filepaths[0], ErrorKind::data, "no line of the manifests is read");
+      fail_on(a.manifest_filepaths.empty() ? "" : a.manifest_filepaths[0], ErrorKind::data,
+              "no line of the manifests is read");
     uint64_t hash = 0;
     for (const auto& e : entries_)
-      hash = mix64(hash_bytes(fs::path(e.audio).filename().native(), hash_bytes(e.text, hash)) + std::bit_cast<uint64_t>(e.offset));
+      hash = mix64(hash_bytes(fs::path(e.audio).filename().native(), hash_bytes(e.text, hash)) +
+                   std::bit_cast<uint64_t>(e.offset));
     open(g, static_cast<int64_t>(entries_.size()), hash);
   }
 
@@ -86,7 +95,8 @@ class NemoAsrSource final : public ReaderSource {
       how.first = samples(std::max(0.0, e.offset), info);
       if (e.duration >= 0) how.length = samples(e.duration, info);
       const Shape shape = how.shape(info);
-      const auto result = allocate_shared(memory_, std::max<size_t>(1, checked_bytes(shape.volume(), size_of(a_.dtype))));
+      const auto result =
+          allocate_shared(memory_, std::max<size_t>(1, checked_bytes(shape.volume(), size_of(a_.dtype))));
       how.read(*recording, View{result.get(), a_.dtype, {}, shape, dense_strides(shape)});
       give(it, {node, 0}, i, shape, result.get(), result);
       if (a_.read_sample_rate) it.values.at({node, 1}).view(i).as<float>()[0] = static_cast<float>(info.rate);

@@ -25,14 +25,20 @@ struct ReadersNumpy : ReaderOptions {
 
   static Schema<ReadersNumpy> schema() {
     using Op = ReadersNumpy;
-    return Schema<Op>("readers.numpy",
-                      "Reads arrays from .npy files, whole or a region of each.\n\n"
-                      "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
-                      "rows that hold it are read. All arrays of a batch have one type and number of dimensions.\n\n"
-                      "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight into device "
-                      "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and uploaded.")
-        .inputs(0).outputs(1).loads_samples()
-        .arg("file_root", &Op::file_root, "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
+    return Schema<Op>(
+               "readers.numpy",
+               "Reads arrays from .npy files, whole or a region of each.\n\n"
+               "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
+               "rows that hold it are read. All arrays of a batch have one type and number of dimensions.\n\n"
+               "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight "
+               "into device "
+               "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and "
+               "uploaded.")
+        .inputs(0)
+        .outputs(1)
+        .loads_samples()
+        .arg("file_root", &Op::file_root,
+             "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
         .arg("file_list", &Op::file_list, "Text file with a path on each line.")
         .arg("files", &Op::files, "Paths of the files.")
@@ -43,9 +49,11 @@ struct ReadersNumpy : ReaderOptions {
         .arg("rel_roi_end", &Op::rel_roi_end, "roi_end in units of the array's extent.")
         .arg("rel_roi_shape", &Op::rel_roi_shape, "roi_shape in units of the array's extent.")
         .arg("roi_axes", &Op::roi_axes, "The axes that the values belong to; default: all.")
-        .arg("out_of_bounds_policy", &Op::out_of_bounds_policy, "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
+        .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
+             "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
         .arg("fill_value", &Op::fill_value, "What is outside of the array.")
-        .arg("cache_header_information", &Op::cache_header_information, "Read the header of a file once, as long as the file stays the same.")
+        .arg("cache_header_information", &Op::cache_header_information,
+             "Read the header of a file once, as long as the file stays the same.")
         .arg("register_buffers", &Op::register_buffers, "Make device memory that files are read into known to cuFile.")
         .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
         .with(reader_arguments<Op>);
@@ -56,8 +64,12 @@ PENSTOCK_OPERATOR(ReadersNumpy);
 class NumpySource final : public ReaderSource, public ReadsDirectly {
  public:
   NumpySource(const Graph& g, const ReadersNumpy& a)
-      : ReaderSource(a), a_(a), files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files})), types_(files_.size()) {
-    if (a.out_of_bounds_policy != "error" && a.out_of_bounds_policy != "pad" && a.out_of_bounds_policy != "trim_to_shape")
+      : ReaderSource(a),
+        a_(a),
+        files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files})),
+        types_(files_.size()) {
+    if (a.out_of_bounds_policy != "error" && a.out_of_bounds_policy != "pad" &&
+        a.out_of_bounds_policy != "trim_to_shape")
       bad_argument("out_of_bounds_policy must be 'error', 'pad' or 'trim_to_shape', got '{}'", a.out_of_bounds_policy);
     const auto take = [&](const auto& from, auto& to) {
       if (!from.given()) return;
@@ -65,7 +77,8 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
       region_ = true;
     };
     take(a.roi_start, window_.start), take(a.roi_end, window_.end), take(a.roi_shape, window_.shape);
-    take(a.rel_roi_start, window_.rel_start), take(a.rel_roi_end, window_.rel_end), take(a.rel_roi_shape, window_.rel_shape);
+    take(a.rel_roi_start, window_.rel_start), take(a.rel_roi_end, window_.rel_end),
+        take(a.rel_roi_shape, window_.rel_shape);
     if (region_) window_.check_slice_window();
     open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }
@@ -92,14 +105,17 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   std::vector<Batch> make_outputs(int n) const override { return {Batch(DType::none, 1, {}, n)}; }
   std::string source_of(int64_t index) const override { return files_[index]; }
   // Of a region it is not known yet where it lies: the header is asked for, and then a part of the array.
-  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { out.push_back({files_[index], 0, region_ ? 256 : -1}); }
+  void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
+    out.push_back({files_[index], 0, region_ ? 256 : -1});
+  }
 
  private:
   void read(Iteration& it, ValueRef output, int i, int64_t index) const {
     const OpenFile file(files_[index]);
     const NpyHeader h = header_of(file, index);
     const DType known = it.values.at(output).dtype();
-    if (known != DType::none && known != h.dtype) bad_data("an array of {} where the batch has {}", name_of(h.dtype), name_of(known));
+    if (known != DType::none && known != h.dtype)
+      bad_data("an array of {} where the batch has {}", name_of(h.dtype), name_of(known));
     types_[index] = h.dtype;
 
     const int ndim = h.shape.size();
@@ -153,7 +169,8 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     if (a_.cache_header_information) {
       std::lock_guard lock(mutex_);
       const auto kept = headers_.find(index);
-      if (kept != headers_.end() && kept->second.first.bytes == stamp.bytes && kept->second.first.modified_ns == stamp.modified_ns)
+      if (kept != headers_.end() && kept->second.first.bytes == stamp.bytes &&
+          kept->second.first.modified_ns == stamp.modified_ns)
         return kept->second.second;
     }
     const int64_t bytes = stamp.bytes;
@@ -172,7 +189,8 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   }
 
   // An array that lies on the host becomes sample i; on the device where this reader's outputs lie there.
-  void hand_over(Iteration& it, ValueRef output, int i, const Shape& shape, DType dtype, std::shared_ptr<void> owner) const {
+  void hand_over(Iteration& it, ValueRef output, int i, const Shape& shape, DType dtype,
+                 std::shared_ptr<void> owner) const {
     if (direct_) {
       const size_t bytes = checked_bytes(shape.volume(), size_of(dtype));
       auto there = allocate_shared(direct_, std::max<size_t>(1, bytes), it.stream);
@@ -182,9 +200,10 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     give(it, output, i, shape, owner.get(), owner);
   }
 
-  // Pieces of the file that follow each other in the result, each with one call. False where they would be small, in another
-  // order, or cuFile refuses the file: then it is read on the host.
-  bool read_directly(Iteration& it, ValueRef output, int i, int64_t index, const NpyHeader& h, const Shape& first, const Shape& extent) const {
+  // Pieces of the file that follow each other in the result, each with one call. False where they would be small, in
+  // another order, or cuFile refuses the file: then it is read on the host.
+  bool read_directly(Iteration& it, ValueRef output, int i, int64_t index, const NpyHeader& h, const Shape& first,
+                     const Shape& extent) const {
     constexpr int64_t kLeast = 64 << 10;
     const int ndim = h.shape.size();
     int64_t piece = static_cast<int64_t>(size_of(h.dtype));  // bytes
@@ -228,7 +247,8 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
       const bool inside = w.start >= 0 && w.start <= shape[w.dim] && w.extent <= shape[w.dim] - w.start;
       if (inside || a_.out_of_bounds_policy == "pad") continue;
       if (a_.out_of_bounds_policy == "error")
-        bad_data("the region {} to {} leaves the {} elements of axis {}", w.start, w.start + w.extent, shape[w.dim], w.dim);
+        bad_data("the region {} to {} leaves the {} elements of axis {}", w.start, w.start + w.extent, shape[w.dim],
+                 w.dim);
       const int64_t lo = std::clamp<int64_t>(w.start, 0, shape[w.dim]);
       first[w.dim] = lo, extent[w.dim] = std::clamp<int64_t>(w.start + w.extent, lo, shape[w.dim]) - lo;
     }

@@ -21,13 +21,15 @@ struct Feature {
 
 Feature feature_of(const std::string& text) {
   const auto j = parse_json(text);
-  if (!j.is_object() || !j.contains("name") || !j["name"].is_string()) bad_argument("features: '{}' is no feature", text);
+  if (!j.is_object() || !j.contains("name") || !j["name"].is_string())
+    bad_argument("features: '{}' is no feature", text);
   Feature f;
   f.name = j["name"];
   const std::string dtype = j.value("dtype", "");
   if (dtype == "int64") f.dtype = DType::int64;
   else if (dtype == "float32") f.dtype = DType::float32;
-  else if (dtype != "string") bad_argument("features: '{}' has the type '{}'; it can be string, int64 or float32", f.name, dtype);
+  else if (dtype != "string")
+    bad_argument("features: '{}' has the type '{}'; it can be string, int64 or float32", f.name, dtype);
   f.fixed = j.value("fixed", true);
   int64_t volume = 1;
   for (const auto& e : j.value("shape", nlohmann::json::array())) {
@@ -60,18 +62,25 @@ struct ReadersTfrecord : ReaderOptions {
 
   static Schema<ReadersTfrecord> schema() {
     using Op = ReadersTfrecord;
-    return Schema<Op>("readers.tfrecord",
-                      "Reads features of tf.train.Example records from TFRecord files.\n\n"
-                      "In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result is "
-                      "a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its shape; one "
-                      "of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is filled with "
-                      "its default, a variable one is empty. Checksums (CRC-32C) are checked unless check_crc=False.\n\n"
-                      "Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.")
-        .inputs(0).loads_samples()
+    return Schema<Op>(
+               "readers.tfrecord",
+               "Reads features of tf.train.Example records from TFRecord files.\n\n"
+               "In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result "
+               "is "
+               "a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its shape; "
+               "one "
+               "of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is filled "
+               "with "
+               "its default, a variable one is empty. Checksums (CRC-32C) are checked unless check_crc=False.\n\n"
+               "Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.")
+        .inputs(0)
+        .loads_samples()
         .required("path", &Op::path, "Paths of the files; patterns with * or ? become the files that match, sorted.")
-        .required("features", &Op::features, "What to read: one JSON object for each output, with name, dtype (string, int64, "
+        .required("features", &Op::features,
+                  "What to read: one JSON object for each output, with name, dtype (string, int64, "
                   "float32), fixed, shape, default.")
-        .arg("index_path", &Op::index_path, "Index files as tfrecord2idx writes them, one for each file; made where missing.")
+        .arg("index_path", &Op::index_path,
+             "Index files as tfrecord2idx writes them, one for each file; made where missing.")
         .arg("check_crc", &Op::check_crc, "Check the checksums of every record that is read.")
         .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
         .with(reader_arguments<Op>);
@@ -93,7 +102,8 @@ class TfrecordSource final : public ContainerSource {
   std::vector<Batch> make_outputs(int n) const override {
     std::vector<Batch> out;
     for (const auto& f : features_)
-      out.push_back(f.fixed && !f.is_string() ? Batch::uniform(f.dtype, f.shape, {}, n) : Batch(f.dtype, f.ndim(), {}, n));
+      out.push_back(f.fixed && !f.is_string() ? Batch::uniform(f.dtype, f.shape, {}, n)
+                                              : Batch(f.dtype, f.ndim(), {}, n));
     return out;
   }
 
@@ -136,14 +146,15 @@ class TfrecordSource final : public ContainerSource {
     }
   }
 
-  template <class T, class Read>
-  void take_numbers(Iteration& it, ValueRef output, int i, const Feature& f, const ExampleValue& value, Read read) const {
+  template <class T, class Read> void take_numbers(Iteration& it, ValueRef output, int i, const Feature& f,
+                                                   const ExampleValue& value, Read read) const {
     auto numbers = std::make_shared<std::vector<T>>();
     if (value.kind != ExampleValue::Kind::absent) read(value, *numbers);
     const auto count = static_cast<int64_t>(numbers->size());
     const int64_t row = f.shape.volume();
     if (!f.fixed) {
-      if (count % row) bad_data("{} values are no multiple of the {} of the partial shape {}", count, row, f.shape.text());
+      if (count % row)
+        bad_data("{} values are no multiple of the {} of the partial shape {}", count, row, f.shape.text());
       Shape shape{count / row};
       for (const int64_t extent : f.shape) shape.push_back(extent);
       give(it, output, i, shape, numbers->data(), numbers);

@@ -67,12 +67,15 @@ template <class Op> Schema<Op>&& video_reader_arguments(Schema<Op>&& s) {
       .arg("file_root", &Op::file_root, "Folder with one subfolder a class; labels count the sorted subfolders.")
       .arg("labels", &Op::labels, "Labels of `filenames`; an empty list: 0, 1, 2 ...")
       .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
-      .arg("step", &Op::step, "Frames from the start of a sequence to that of the next; -1: sequence_length times stride.")
+      .arg("step", &Op::step,
+           "Frames from the start of a sequence to that of the next; -1: sequence_length times stride.")
       .arg("stride", &Op::stride, "Distance between frames of a sequence.", at_least(1))
       .arg("enable_frame_num", &Op::enable_frame_num,
-           "none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 "
+           "none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of "
+           "each frame, -1 "
            "where it is filled.")
-      .arg("enable_timestamps", &Op::enable_timestamps, "Give the time of each frame in seconds, float64; -1 where it is filled.")
+      .arg("enable_timestamps", &Op::enable_timestamps,
+           "Give the time of each frame in seconds, float64; -1 where it is filled.")
       .arg("image_type", &Op::image_type, "0 (RGB) or 3 (YCbCr: BT.601, studio range).")
       .with(reader_arguments<Op>);
 }
@@ -92,7 +95,8 @@ struct VideoSequence {
 };
 
 // The numbers of a range in frames; empty where no frame lies in it.
-std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const VideoReading::Range& range, const VideoFile& file);
+std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const VideoReading::Range& range,
+                                            const VideoFile& file);
 
 std::unique_ptr<Source> make_video_source(const Graph& g, const ReaderOptions& options, VideoReading reading);
 

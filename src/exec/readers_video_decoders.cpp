@@ -10,7 +10,8 @@ namespace {
 constexpr int64_t kNearPackets = 16;  // decoded through rather than jumped over
 }
 
-std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted, const std::function<const VideoFile&(int32_t)>& file) {
+std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted,
+                                 const std::function<const VideoFile&(int32_t)>& file) {
   std::sort(wanted.begin(), wanted.end(), [](const WantedFrame& a, const WantedFrame& b) {
     return std::tie(a.file, a.frame, a.sample, a.to) < std::tie(b.file, b.frame, b.sample, b.to);
   });
@@ -32,7 +33,8 @@ template <class Decoder>
 typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRun& run, int threads, size_t most_open) {
   const int64_t first = run.frames.front();
   std::unique_lock lock(mutex_);
-  // Where a decoder stands is left to the run that comes first there: behind it, it would have to begin at a key packet.
+  // Where a decoder stands is left to the run that comes first there: behind it, it would have to begin at a key
+  // packet.
   const auto earlier_waits = [&](const Open& p) {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const DecodeRun* w) {
       return w->file == run.file && w->frames.front() < first && p.decoder->continues_to(w->frames.front());

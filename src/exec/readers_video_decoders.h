@@ -30,13 +30,14 @@ struct DecodeRun {
 // Frames that lie near to each other in a file make one run: each packet is decoded once. Sorts `wanted`.
 std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted, const std::function<const VideoFile&(int32_t)>& file);
 
-// Open decoders of many files, of the CPU (VideoDecoder) or of a GPU's engine (DeviceVideoDecoder). A run goes on where a
-// decoder stands, where that saves decoding from a key packet; it waits for one that is on the way there.
+// Open decoders of many files, of the CPU (VideoDecoder) or of a GPU's engine (DeviceVideoDecoder). A run goes on where
+// a decoder stands, where that saves decoding from a key packet; it waits for one that is on the way there.
 template <class Decoder> class OpenDecoders {
  public:
   using Make = std::function<std::unique_ptr<Decoder>(int32_t file, int threads)>;  // null: there is none for this file
   explicit OpenDecoders(Make make) : make_(std::move(make)) {}
-  // Calls use(decoder) with the one that the run is for, or with null. threads: of FFmpeg, for a decoder that is opened now.
+  // Calls use(decoder) with the one that the run is for, or with null. threads: of FFmpeg, for a decoder that is opened
+  // now.
   template <class Use> void with_decoder(const DecodeRun& run, int threads, size_t most_open, Use&& use) {
     const Place place = take(run, threads, most_open);
     try {

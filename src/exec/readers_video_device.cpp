@@ -19,7 +19,8 @@ VideosOnGpu::VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, 
         std::string why;
         std::unique_ptr<DeviceVideoDecoder> made;
         if (ycbcr) why = "YCbCr is asked for";
-        else if (const auto error = error_of([&] { made = gpu_video().make_video_decoder(gpu_.device(), file_(f), type_, why); }))
+        else if (const auto error =
+                     error_of([&] { made = gpu_video().make_video_decoder(gpu_.device(), file_(f), type_, why); }))
           why = error->what();
         if (!made) tell_declined(why);
         return made;
@@ -72,7 +73,8 @@ void VideosOnGpu::decode(const DecodeRun& run, StreamHandle stream) {
   const auto on_host = [&](std::span<const int64_t> all, const FrameTarget& target) {
     host_.with_decoder(run, 1, kAtOnce, [&](VideoDecoder* decoder) { decoder->read(all, target); });
   };
-  decoders_.with_decoder(run, 1, most, [&](DeviceVideoDecoder* decoder) { there.decode(*file, wanted, decoder, on_host); });
+  decoders_.with_decoder(run, 1, most,
+                         [&](DeviceVideoDecoder* decoder) { there.decode(*file, wanted, decoder, on_host); });
 }
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader's videos on a GPU: several are decoded at once, by threads that wait for the engine in the place of the pipeline's.
+// A reader's videos on a GPU: several are decoded at once, by threads that wait for the engine in the place of the
+// pipeline's.
 #pragma once
 #include <thread>
 

@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::vector<std::string>& video_filters() {
-  static const std::vector<std::string> filters{"*.mp4", "*.mkv", "*.webm", "*.avi", "*.mov", "*.m4v", "*.flv", "*.mpg", "*.mpeg",
-                                                "*.ts",  "*.mts", "*.wmv",  "*.ogv", "*.ivf", "*.mjpeg", "*.h264", "*.264",
-                                                "*.hevc", "*.h265", "*.265", "*.obu", "*.3gp"};
+  static const std::vector<std::string> filters{
+      "*.mp4", "*.mkv", "*.webm", "*.avi",   "*.mov",  "*.m4v", "*.flv",  "*.mpg",  "*.mpeg", "*.ts",  "*.mts",
+      "*.wmv", "*.ogv", "*.ivf",  "*.mjpeg", "*.h264", "*.264", "*.hevc", "*.h265", "*.265",  "*.obu", "*.3gp"};
   return filters;
 }
 
@@ -50,12 +50,14 @@ void read_list(const std::string& path, VideoReading& out) {
     }
     // Of "name 1 2" the label comes first: names that end in numbers need all three.
     if (values.empty() || values[0] != std::floor(values[0]) || std::abs(values[0]) > INT32_MAX)
-      fail_on(path, ErrorKind::data, "line {}: expected a path, a whole number and optionally a start and an end", number);
+      fail_on(path, ErrorKind::data, "line {}: expected a path, a whole number and optionally a start and an end",
+              number);
     size_t end = line.size();  // of the path: in front of the values
     for (size_t k = 0; k < values.size(); ++k) end = line.find_last_of(" \t", line.find_last_not_of(" \t\r", end - 1)) ;
     const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t", end);
     const std::string name = line.substr(first, last - first + 1);
-    VideoReading::Range range{values.size() > 1, values.size() > 2, values.size() > 1 ? values[1] : 0, values.size() > 2 ? values[2] : 0};
+    VideoReading::Range range{values.size() > 1, values.size() > 2, values.size() > 1 ? values[1] : 0,
+                              values.size() > 2 ? values[2] : 0};
     if (range.has_end && range.start == range.end) {
       notice(fmt::format("{}, line {}: its start is its end: skipped", path, number));
       continue;
@@ -70,9 +72,11 @@ void read_list(const std::string& path, VideoReading& out) {
 }  // namespace
 
 void VideoReaderOptions::check_arguments() const {
-  if (!filenames.empty() + !file_root.empty() + !file_list.empty() != 1) bad_argument("give exactly one of filenames, file_root and file_list");
+  if (!filenames.empty() + !file_root.empty() + !file_list.empty() != 1)
+    bad_argument("give exactly one of filenames, file_root and file_list");
   const std::string& w = enable_frame_num.which;
-  if (w != "none" && w != "scalar" && w != "sequence") bad_argument("enable_frame_num must be 'none', 'scalar' or 'sequence', got '{}'", w);
+  if (w != "none" && w != "scalar" && w != "sequence")
+    bad_argument("enable_frame_num must be 'none', 'scalar' or 'sequence', got '{}'", w);
   if (image_type != 0 && image_type != 3) bad_argument("image_type must be 0 (RGB) or 3 (YCbCr), got {}", image_type);
   if (labels.given() && filenames.empty()) bad_argument("labels belong to filenames");
   if (labels.given() && !labels->empty() && labels->size() != filenames.size())
@@ -108,7 +112,8 @@ void infer_video_outputs(const VideoReaderOptions& o, DType dtype, std::span<Val
   if (o.enable_timestamps) out[k++] = {DType::float64, 1, {}};
 }
 
-std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const VideoReading::Range& range, const VideoFile& file) {
+std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const VideoReading::Range& range,
+                                            const VideoFile& file) {
   const int64_t total = file.frames();
   const auto frame = [&](double value, Rounding rounding) {
     if (how.ranges_are_frames) {

@@ -61,7 +61,8 @@ std::shared_ptr<const VideoFile> open_video(const std::string& path) {
         fail_on(path, ErrorKind::data, "the file has changed since the pipeline was made");
       return bytes;
     };
-    auto file = VideoFile::open(open, kMostVideoPixels, kept ? std::span<const uint8_t>(*kept) : std::span<const uint8_t>(), stamp);
+    auto file = VideoFile::open(open, kMostVideoPixels,
+                                kept ? std::span<const uint8_t>(*kept) : std::span<const uint8_t>(), stamp);
     if (!file->indexed_before()) keep_bytes("video", path, file->index(stamp));
     return file;
   } catch (Error& e) {
@@ -92,12 +93,15 @@ struct BatchDecoding {
 class VideoSource final : public ReaderSource, public GpuWriter {
  public:
   VideoSource(const Graph& g, const ReaderOptions& options, VideoReading how)
-      : ReaderSource(options), how_(std::move(how)), decoders_([this](int32_t f, int threads) { return std::make_unique<VideoDecoder>(files_[f], threads, how_.ycbcr); }) {
+      : ReaderSource(options), how_(std::move(how)), decoders_([this](int32_t f, int threads) {
+          return std::make_unique<VideoDecoder>(files_[f], threads, how_.ycbcr);
+        }) {
     open_files();
     list_sequences();
     uint64_t hash = 0;
     for (const auto& s : sequences_)
-      hash = mix64(hash_bytes(std::filesystem::path(how_.files[s.place]).filename().native(), hash) + static_cast<uint64_t>(s.first));
+      hash = mix64(hash_bytes(std::filesystem::path(how_.files[s.place]).filename().native(), hash) +
+                   static_cast<uint64_t>(s.first));
     open(g, static_cast<int64_t>(sequences_.size()), hash);
   }
 
@@ -117,7 +121,8 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     const VideoFile& f = *files_[q.file];
     const Shape shape{static_cast<int64_t>(s.frames.size()), f.height(), f.width(), 3};
     std::shared_ptr<void> memory = std::move(s.memory);
-    if (how_.dtype == DType::float32 && !gpu_) memory = as_floats(static_cast<const uint8_t*>(memory.get()), shape.volume());
+    if (how_.dtype == DType::float32 && !gpu_)
+      memory = as_floats(static_cast<const uint8_t*>(memory.get()), shape.volume());
     give(it, {node, 0}, i, shape, memory.get(), memory);
     put_numbers(it, node, i, s.frames, f);
   }
@@ -158,17 +163,20 @@ class VideoSource final : public ReaderSource, public GpuWriter {
       file_of_place_.push_back(at->second);
     }
     files_.resize(paths.size());
-    shared_pool()->parallel_for(static_cast<int64_t>(paths.size()), [&](int64_t k, int) { files_[k] = open_video(paths[k]); });
+    shared_pool()->parallel_for(static_cast<int64_t>(paths.size()),
+                                [&](int64_t k, int) { files_[k] = open_video(paths[k]); });
   }
 
   void list_sequences() {
     for (size_t place = 0; place < how_.files.size(); ++place) {
       const int32_t file = file_of_place_[place];
       const VideoFile& f = *files_[file];
-      auto [first, end] = how_.ranges.empty() ? std::pair<int64_t, int64_t>(0, f.frames()) : frames_of_range(how_, how_.ranges[place], f);
+      auto [first, end] = how_.ranges.empty() ? std::pair<int64_t, int64_t>(0, f.frames())
+                                              : frames_of_range(how_, how_.ranges[place], f);
       const auto add = [&](int64_t at) { sequences_.push_back({file, static_cast<int32_t>(place), at, end}); };
       if (first >= end) {
-        notice(fmt::format("{}: no frame lies between {} and {}: skipped", how_.files[place], how_.ranges[place].start, how_.ranges[place].end));
+        notice(fmt::format("{}: no frame lies between {} and {}: skipped", how_.files[place], how_.ranges[place].start,
+                           how_.ranges[place].end));
         continue;
       }
       if (how_.uniform) {
@@ -176,16 +184,19 @@ class VideoSource final : public ReaderSource, public GpuWriter {
         continue;
       }
       const int64_t span = (how_.sequence_length - 1) * how_.stride + 1;
-      for (int64_t at = first; how_.padding == FramePadding::none ? at + span <= end : at < end; at += how_.step) add(at);
+      for (int64_t at = first; how_.padding == FramePadding::none ? at + span <= end : at < end; at += how_.step)
+        add(at);
     }
     if (sequences_.empty())
-      fail_on(how_.files[0], ErrorKind::data, "no video is long enough for a sequence of {} frames, {} apart", how_.sequence_length, how_.stride);
+      fail_on(how_.files[0], ErrorKind::data, "no video is long enough for a sequence of {} frames, {} apart",
+              how_.sequence_length, how_.stride);
   }
 
   std::vector<int64_t> frames_of(const VideoSequence& q) const {
     if (!how_.uniform) return choose_frames(q.first, how_.stride, how_.sequence_length, q.end, how_.padding);
     std::vector<int64_t> frames(static_cast<size_t>(how_.sequence_length));
-    const double step = frames.size() > 1 ? static_cast<double>(q.end - 1 - q.first) / static_cast<double>(frames.size() - 1) : 0;
+    const double step =
+        frames.size() > 1 ? static_cast<double>(q.end - 1 - q.first) / static_cast<double>(frames.size() - 1) : 0;
     for (size_t k = 0; k < frames.size(); ++k)
       frames[k] = std::min(q.end - 1, q.first + static_cast<int64_t>(std::floor(static_cast<double>(k) * step + 0.5)));
     return frames;
@@ -247,7 +258,9 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     }
     for (size_t r = 0; gpu_ && r < batch->runs.size(); ++r) {
       batch->begun[r] = true;
-      gpu_->enqueue([this, batch, r, stream = it.stream] { finish(*batch, r, error_of([&] { gpu_->decode(batch->runs[r], stream); })); });
+      gpu_->enqueue([this, batch, r, stream = it.stream] {
+        finish(*batch, r, error_of([&] { gpu_->decode(batch->runs[r], stream); }));
+      });
     }
     return batch;
   }
@@ -291,7 +304,9 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     const size_t bytes = static_cast<size_t>(f.width()) * static_cast<size_t>(f.height()) * 3 / 2 * kFramesInDecoder;
     // Runs differ in length: the last ones should not leave cores idle.
     const int threads = std::clamp((2 * threads_ + runs - 1) / std::max(1, runs), 1, threads_);
-    decode_run_on_host(decoders_, run, threads, std::max<size_t>(static_cast<size_t>(threads_) * 2, std::min<size_t>(256, kDecoderBytes / bytes)));
+    decode_run_on_host(
+        decoders_, run, threads,
+        std::max<size_t>(static_cast<size_t>(threads_) * 2, std::min<size_t>(256, kDecoderBytes / bytes)));
   }
 
   std::shared_ptr<void> as_floats(const uint8_t* from, int64_t n) const {

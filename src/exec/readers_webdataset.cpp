@@ -21,26 +21,32 @@ struct ReadersWebdataset : ReaderOptions {
   int count_outputs() const { return static_cast<int>(ext.size()); }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     if (ext.empty()) bad_argument("name at least one extension in ext");
-    if (!dtypes.empty() && dtypes.size() != ext.size()) bad_argument("{} dtypes for {} outputs", dtypes.size(), ext.size());
+    if (!dtypes.empty() && dtypes.size() != ext.size())
+      bad_argument("{} dtypes for {} outputs", dtypes.size(), ext.size());
     for (size_t k = 0; k < out.size() && k < ext.size(); ++k) out[k] = {type_of(dtypes, k), 1, {}};
   }
 
   static Schema<ReadersWebdataset> schema() {
     using Op = ReadersWebdataset;
-    return Schema<Op>("readers.webdataset",
-                      "Reads WebDataset's tar archives: files that follow each other and have the same name up to the first "
-                      "dot are one sample.\n\n"
-                      "One output for each entry of ext: the bytes of the sample's file with that extension, as elements of "
-                      "dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in the user's cache "
-                      "folder.")
-        .inputs(0).loads_samples()
-        .required("paths", &Op::paths, "Paths of the archives; patterns with * or ? become the files that match, sorted.")
-        .required("ext", &Op::ext, "An extension for each output, without the first dot; \"jpg;png\" takes either, the first "
+    return Schema<Op>(
+               "readers.webdataset",
+               "Reads WebDataset's tar archives: files that follow each other and have the same name up to the first "
+               "dot are one sample.\n\n"
+               "One output for each entry of ext: the bytes of the sample's file with that extension, as elements of "
+               "dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in the user's cache "
+               "folder.")
+        .inputs(0)
+        .loads_samples()
+        .required("paths", &Op::paths,
+                  "Paths of the archives; patterns with * or ? become the files that match, sorted.")
+        .required("ext", &Op::ext,
+                  "An extension for each output, without the first dot; \"jpg;png\" takes either, the first "
                   "file that has one of them.")
         .arg("index_paths", &Op::index_paths, "Index files as wds2idx writes them, one for each archive.")
         .arg("dtypes", &Op::dtypes, "Element type of each output; default: uint8.")
         .arg("missing_component_behavior", &Op::missing_component_behavior,
-             "What a sample that lacks an output's file gives: \"empty\" (the default): an empty value; \"skip\": the sample is "
+             "What a sample that lacks an output's file gives: \"empty\" (the default): an empty value; \"skip\": the "
+             "sample is "
              "left out; \"error\".")
         .arg("case_sensitive_extensions", &Op::case_sensitive_extensions, "Match extensions with their case.")
         .with(reader_arguments<Op>);
@@ -81,7 +87,8 @@ class WebdatasetSource final : public ReaderSource {
       const int64_t bytes = container_->length(record);
       if (bytes % static_cast<int64_t>(size_of(dtypes_[k])) || bytes > default_file_limit)
         fail_on(container_->source(record), ErrorKind::data, "the file has {} bytes: {}", bytes,
-                bytes > default_file_limit ? "more than the limit" : fmt::format("no whole number of {}", name_of(dtypes_[k])));
+                bytes > default_file_limit ? "more than the limit"
+                                           : fmt::format("no whole number of {}", name_of(dtypes_[k])));
     }
     each_read(index, [&](std::span<const size_t> parts) { load_parts(it, node, i, index, parts); });
   }
@@ -104,14 +111,17 @@ class WebdatasetSource final : public ReaderSource {
 
  private:
   static constexpr int64_t kSmall = 4096, kGap = 2048;
-  int64_t record_of(int64_t index, size_t k) const { return parts_[index * static_cast<int64_t>(outputs_) + static_cast<int64_t>(k)]; }
+  int64_t record_of(int64_t index, size_t k) const {
+    return parts_[index * static_cast<int64_t>(outputs_) + static_cast<int64_t>(k)];
+  }
 
   // body(outputs of the sample that are read at once, in the order of their records), for all that it has.
   template <class Body> void each_read(int64_t index, Body body) const {
     std::vector<size_t> present;
     for (size_t k = 0; k < outputs_; ++k)
       if (record_of(index, k) >= 0) present.push_back(k);
-    std::sort(present.begin(), present.end(), [&](size_t a, size_t b) { return record_of(index, a) < record_of(index, b); });
+    std::sort(present.begin(), present.end(),
+              [&](size_t a, size_t b) { return record_of(index, a) < record_of(index, b); });
     for (size_t begin = 0, end; begin < present.size(); begin = end) {
       end = read_together(index, present, begin);
       body(std::span<const size_t>(present).subspan(begin, end - begin));
@@ -134,7 +144,8 @@ class WebdatasetSource final : public ReaderSource {
   // The large part stays where it was read; small ones are copied, so that a label does not keep its picture in memory.
   void load_parts(Iteration& it, int node, int i, int64_t index, std::span<const size_t> parts) const {
     const int64_t first = record_of(index, parts.front()), last = record_of(index, parts.back());
-    const int64_t start = container_->offset(first), bytes = container_->offset(last) + container_->length(last) - start;
+    const int64_t start = container_->offset(first),
+                  bytes = container_->offset(last) + container_->length(last) - start;
     auto memory = allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(bytes)));
     auto* data = static_cast<uint8_t*>(memory.get());
     try {
@@ -184,8 +195,8 @@ class WebdatasetSource final : public ReaderSource {
         const auto lacking = std::find(parts.begin(), parts.end(), -1);
         if (lacking != parts.end() && missing == "skip") continue;
         if (lacking != parts.end() && missing == "error")
-          fail_on(container_->source(first), ErrorKind::data, "the sample '{}' has no file with the extension \"{}\"", base,
-                  a.ext[lacking - parts.begin()]);
+          fail_on(container_->source(first), ErrorKind::data, "the sample '{}' has no file with the extension \"{}\"",
+                  base, a.ext[lacking - parts.begin()]);
         first_.push_back(first);
         parts_.insert(parts_.end(), parts.begin(), parts.end());
       }

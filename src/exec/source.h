@@ -25,16 +25,18 @@ struct ReaderMeta {
 class Source {
  public:
   virtual ~Source() = default;
-  // Fills the iteration's values of this node for up to batch_size samples; sets origin if `primary`. Returns the number
-  // of samples, 0 at the end of the data. Called by one thread at a time, in order.
+  // Fills the iteration's values of this node for up to batch_size samples; sets origin if `primary`. Returns the
+  // number of samples, 0 at the end of the data. Called by one thread at a time, in order.
   virtual int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) = 0;
-  // A source with loads_samples: next() only says which samples come; this reads sample i, on many threads at once. Errors
-  // have their source.
+  // A source with loads_samples: next() only says which samples come; this reads sample i, on many threads at once.
+  // Errors have their source.
   virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
   virtual void loaded(Iteration&, int /*node*/) const {}  // all samples of the batch
   virtual int loaded_together() const { return 8; }        // samples that one thread loads at once: they may be short
   virtual void set_threads(int n) { threads_ = n; }        // of the pipeline
-  virtual void set_memory(std::shared_ptr<MemoryResource> memory) { memory_ = std::move(memory); }  // for what is loaded
+  virtual void set_memory(std::shared_ptr<MemoryResource> memory) {
+    memory_ = std::move(memory);
+  }                                                        // for what is loaded
   virtual Source* mixed(int /*node*/) { return nullptr; }  // a reader that this one mixes with others
   virtual bool at_end_of_epoch() const { return false; }  // behind the last next()
   virtual std::string data_set() const { return {}; }  // the folder that holds its files

@@ -67,7 +67,8 @@ struct Fetched {
 // Of a picture of which memory holds what the stage reads alone, as decoders leave it.
 Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, SampleContext context, const View& there,
                      DeviceRuntime& runtime) {
-  if (there.shape.size() != 3 || there.strides[2] != 1) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+  if (there.shape.size() != 3 || there.strides[2] != 1)
+    bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
   Placement placement(there.shape, "HWC");
   for (const StageNode& node : program.nodes) {
     context.node = node.id;
@@ -102,7 +103,8 @@ Batch copied_there(const Batch& here, const BatchStageCall& call, DeviceRuntime&
   return there;
 }
 
-void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) {
+void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs,
+                       std::vector<SampleError>& errors) {
   const StageNode& node = program.nodes[0];
   DeviceRuntime& runtime = gpu_backend().runtime();
   std::vector<Batch> inputs;
@@ -126,7 +128,8 @@ void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, 
   for (int i = 0; i < call.size; ++i) {
     SampleContext c = context(i);
     c.batch_state = state.get();
-    if (auto error = error_of([&] { run_whole_sample(*node.op, inputs, types, c, out); })) errors.push_back({i, std::move(*error)});
+    if (auto error = error_of([&] { run_whole_sample(*node.op, inputs, types, c, out); }))
+      errors.push_back({i, std::move(*error)});
   }
   for (size_t k = 0; k < out.size(); ++k) outputs[k] = copied_there(out[k], call, runtime);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for files on their way to a GPU: many small pieces that lie close together in few large blocks, so that a decoder
-// uploads a batch of files with few copies.
+// Memory for files on their way to a GPU: many small pieces that lie close together in few large blocks, so that a
+// decoder uploads a batch of files with few copies.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// Pieces are handed out from one block, one after the other; a block goes back when its last piece has. Thread-safe. A piece
-// is free at once when it is given back: whoever has the device read it keeps it until then.
+// Pieces are handed out from one block, one after the other; a block goes back when its last piece has. Thread-safe. A
+// piece is free at once when it is given back: whoever has the device read it keeps it until then.
 class StagingMemory final : public MemoryResource {
  public:
   static constexpr size_t kFirstBlock = size_t{1} << 20, kLargestBlock = size_t{16} << 20;

@@ -86,7 +86,8 @@ std::string PipelineStatistics::verdict() const {
     }
   }
   return fmt::format("the loop waits {:.0f} % of its time; the threads spend most on {} ({:.0f} % of their work)",
-                     waiting * 100, slowest, total ? 100.0 * static_cast<double>(most) / static_cast<double>(total) : 0.0);
+                     waiting * 100, slowest,
+                     total ? 100.0 * static_cast<double>(most) / static_cast<double>(total) : 0.0);
 }
 
 std::string Statistics::trace_json() const {

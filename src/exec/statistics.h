@@ -16,7 +16,8 @@ struct StepStatistics {
   std::string name;
   int64_t busy_ns = 0, samples = 0;
   int64_t read_ns = 0, decode_ns = 0, pixels_ns = 0;  // parts of a stage
-  int64_t copied_bytes = 0;  // assignments to a part: of values that somebody else holds, which are not changed in place
+  int64_t copied_bytes =
+      0;  // assignments to a part: of values that somebody else holds, which are not changed in place
 };
 
 struct PipelineStatistics {

@@ -25,7 +25,8 @@ void add_reads(Planning& p) {
         wanted.insert(s.inputs[k]);
     }
   for (size_t i = 0; i < p.plan.steps.size(); ++i) {  // what leaves a body is bytes
-    if (p.plan.steps[i].kind != Step::Kind::control || changes_samples(p.graph.node(p.plan.steps[i].nodes[0]).control)) continue;
+    if (p.plan.steps[i].kind != Step::Kind::control || changes_samples(p.graph.node(p.plan.steps[i].nodes[0]).control))
+      continue;
     for_each_read(p.plan, i, [&](ValueRef v) {
       if (names_files(p.graph, v)) wanted.insert(v);
     });

@@ -7,7 +7,8 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kNames[] = {"", "if", "loop", "argument", "trip", "unset", "filter", "expand", "flatten_batch", "rebatch"};
+constexpr const char* kNames[] = {"",      "if",     "loop",   "argument",      "trip",
+                                  "unset", "filter", "expand", "flatten_batch", "rebatch"};
 
 const OpInfo& control_info() {
   static const OpInfo info = [] {
@@ -116,7 +117,8 @@ int Graph::add_control(Node n) {
       check_change(n);
       types = n.types;
     } else if (n.control == Control::branch) {
-      if (n.inputs.size() != 1 || n.bodies.size() != 2 || n.results.size() % 2) bad_argument("a condition without bodies");
+      if (n.inputs.size() != 1 || n.bodies.size() != 2 || n.results.size() % 2)
+        bad_argument("a condition without bodies");
       const size_t count = n.results.size() / 2;
       for (int b : n.bodies) check_body(b, n.region);
       for (size_t k = 0; k < n.results.size(); ++k)
@@ -146,7 +148,8 @@ int Graph::add_control(Node n) {
           bad_argument("a loop whose values are not its own");
         const ValueType before = type(n.inputs[k + n.counted]), after = type(n.results[k]);
         if (!agree(before, type({n.arguments[k], 0})))  // of a saved pipeline
-          bad_type("{} is {} before the loop and {} in it", variable(k), shown(before), shown(type({n.arguments[k], 0})));
+          bad_type("{} is {} before the loop and {} in it", variable(k), shown(before),
+                   shown(type({n.arguments[k], 0})));
         if (!agree(before, after))
           bad_type("{} is {} before the loop and {} after a trip; it must keep its type, number of dimensions "
                    "and layout", variable(k), shown(before), shown(after));
@@ -180,14 +183,16 @@ int Graph::add_control(Node n) {
 }
 
 int Graph::add_branch(ValueRef condition, int then_region, int else_region, std::vector<ValueRef> then,
-                      std::vector<ValueRef> otherwise, std::vector<std::string> variables, const std::string& user_line) {
+                      std::vector<ValueRef> otherwise, std::vector<std::string> variables,
+                      const std::string& user_line) {
   Node n;
   n.control = Control::branch;
   n.region = current_;
   n.inputs = {condition};
   n.bodies = {then_region, else_region};
   n.results = std::move(then);
-  if (n.results.size() != otherwise.size()) bad_argument("the branches of a condition give different numbers of values");
+  if (n.results.size() != otherwise.size())
+    bad_argument("the branches of a condition give different numbers of values");
   n.results.insert(n.results.end(), otherwise.begin(), otherwise.end());
   n.variables = std::move(variables);
   n.user_line = user_line;

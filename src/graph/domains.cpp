@@ -101,8 +101,11 @@ void Graph::join_outputs(std::vector<ValueRef>& outputs, bool mixed) {
     if (domains_[d].open || is_free(nodes_[v.node])) continue;
     if (domain < 0) domain = d, from = v.node;
     if (d != domain && !mixed)
-      bad_argument("the outputs are of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand or "
-                   "fn.flatten_batch, or say Pipeline(mixed_outputs=True)", shown_domain(domain, from), shown_domain(d, v.node));
+      bad_argument(
+          "the outputs are of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand "
+          "or "
+          "fn.flatten_batch, or say Pipeline(mixed_outputs=True)",
+          shown_domain(domain, from), shown_domain(d, v.node));
   }
   if (domain < 0) return;
   for (ValueRef& v : outputs) {
@@ -129,8 +132,10 @@ void Graph::join_domains(Node& n) {
       domains_[domain].same = d;
       domain = d, from = node;
     } else {
-      bad_argument("works on values of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand "
-                   "or fn.flatten_batch", shown_domain(domain, from), shown_domain(d, node));
+      bad_argument(
+          "works on values of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand "
+          "or fn.flatten_batch",
+          shown_domain(domain, from), shown_domain(d, node));
     }
   };
   const auto leaves = [&](const ValueRef& v) {  // what a body made of its samples
@@ -152,7 +157,8 @@ void Graph::join_domains(Node& n) {
       const int d = changes_samples(inner.control) ? domains_[settled(inner.domain)].parent : inner.domain;
       if (!made_within(d, body)) take(d, inner.id);
     }
-  int made = 0;  // the innermost body around the node in which samples were made: its values may turn out to be of those
+  int made =
+      0;  // the innermost body around the node in which samples were made: its values may turn out to be of those
   for (const Domain& d : domains_)
     if (d.parent >= 0 && within(n.region, d.region) && within(d.region, made)) made = d.region;
   for (ValueRef* v : read) {
@@ -175,14 +181,19 @@ void Graph::join_domains(Node& n) {
 void Graph::check_loop_domains(const Node& n) const {
   for (size_t k = 0; k < n.results.size(); ++k)
     if (const int d = domain_of(n.results[k]); made_within(d, n.bodies[0]) && !is_free(nodes_[n.results[k].node]))
-      bad_argument("{} is {} after a trip; a loop keeps the samples that it began with: use it in the trip, or change the samples "
-                   "behind the loop", variable_of(n, k), shown_domain(d, n.results[k].node));
+      bad_argument(
+          "{} is {} after a trip; a loop keeps the samples that it began with: use it in the trip, or change the "
+          "samples "
+          "behind the loop",
+          variable_of(n, k), shown_domain(d, n.results[k].node));
   if (n.test.node >= 0 && made_within(domain_of(n.test), n.bodies[0]))
-    bad_argument("the loop's condition is {}; it is of the samples in the loop", shown_domain(domain_of(n.test), n.test.node));
+    bad_argument("the loop's condition is {}; it is of the samples in the loop",
+                 shown_domain(domain_of(n.test), n.test.node));
   for (const Node& inner : nodes_)
     if (within(inner.region, n.bodies[1]) && domains_[settled(inner.domain)].parent >= 0 &&
         domains_[settled(inner.domain)].region == n.bodies[0])
-      bad_argument("works on samples {}, in a loop's condition; only that can use them", shown_domain(settled(inner.domain), inner.id));
+      bad_argument("works on samples {}, in a loop's condition; only that can use them",
+                   shown_domain(settled(inner.domain), inner.id));
 }
 
 // A branch's output whose sides are of other samples than the branch: of those of both, in the order of the batch.
@@ -237,14 +248,18 @@ void Graph::check_change(Node& n) {
     return c.first == "too_few" && std::get<std::string>(c.second) == "error";
   });
   if (n.region != 0 && n.control == Control::filter && (error || constant_of(n, "min_batch", 1) > 1))
-    bad_argument("inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there, and too_few "
-                 "\"skip\": filter behind it to ask for more");
-  if (const int64_t size = constant_of(n, "batch_size", 0); n.control == Control::rebatch && (size < 1 || size > kMostSamples))
+    bad_argument(
+        "inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there, and "
+        "too_few "
+        "\"skip\": filter behind it to ask for more");
+  if (const int64_t size = constant_of(n, "batch_size", 0);
+      n.control == Control::rebatch && (size < 1 || size > kMostSamples))
     bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);
   const size_t deciding = deciding_inputs(n);
   if (n.inputs.size() <= deciding) bad_argument("needs a value");
   const auto flattened = static_cast<size_t>(constant_of(n, "flattened", 0));
-  if (n.control == Control::flatten && (flattened < 1 || flattened > n.inputs.size())) bad_argument("needs a value to flatten");
+  if (n.control == Control::flatten && (flattened < 1 || flattened > n.inputs.size()))
+    bad_argument("needs a value to flatten");
   join_domains(n);
   const int before = n.domain;
   n.outputs = static_cast<int>(n.inputs.size() - deciding);
@@ -266,7 +281,8 @@ void Graph::check_change(Node& n) {
   }
   // What goes by the same values has the same samples.
   for (const Node& other : nodes_) {
-    if (other.control != n.control || other.region != n.region || settled(domains_[settled(other.domain)].parent) != before || other.constants != n.constants)
+    if (other.control != n.control || other.region != n.region ||
+        settled(domains_[settled(other.domain)].parent) != before || other.constants != n.constants)
       continue;
     if (n.control != Control::rebatch && (deciding_inputs(other) != deciding || n.control == Control::flatten ||
                                           (deciding && other.inputs[0] != n.inputs[0])))
@@ -323,7 +339,8 @@ void order_by_domains(Planning& p) {
       if (const auto s = step_of.find(v.node); s != step_of.end()) emit(s->second);
     };
     const auto needs_of = [&](const Node& n) {
-      const int domain = changes_samples(n.control) ? p.graph.domains()[static_cast<size_t>(n.domain)].parent : n.domain;
+      const int domain =
+          changes_samples(n.control) ? p.graph.domains()[static_cast<size_t>(n.domain)].parent : n.domain;
       if (const auto m = makers.find(domain); m != makers.end()) emit(m->second.front());
       for_each_read(n, need);
     };
@@ -345,7 +362,9 @@ void find_step_domains(Planning& p) {
     const Node& n = p.graph.node(s.nodes[0]);
     const bool change = s.kind == Step::Kind::control && changes_samples(n.control);
     const bool value = s.kind == Step::Kind::transfer || s.kind == Step::Kind::read;
-    s.domain = change ? p.graph.domains()[static_cast<size_t>(n.domain)].parent : value ? p.graph.domain_of(s.output) : n.domain;
+    s.domain = change  ? p.graph.domains()[static_cast<size_t>(n.domain)].parent
+               : value ? p.graph.domain_of(s.output)
+                       : n.domain;
   }
 }
 

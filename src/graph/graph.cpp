@@ -54,8 +54,9 @@ int Graph::add(Node node) {
       bad_argument("a source of samples cannot stand inside of a condition or loop: make it before");
     if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
       bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
-    node.on_gpu = node.device.empty() ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
-                                      : node.device != "cpu";
+    node.on_gpu = node.device.empty()
+                      ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
+                      : node.device != "cpu";
     static const Batch later;  // values that come when the pipeline runs
     for (size_t i = 0; i < named.size(); ++i)
       for (const auto& [name, ref] : node.per_sample)
@@ -111,7 +112,8 @@ std::string to_text(const ValueType& t) {
 std::string Graph::value_text(ValueRef v) const {
   static constexpr const char* kPlaces[] = {"", "@cpu", "@gpu", "@pixels"};
   const char* place = kPlaces[static_cast<int>(v.place)];
-  return node(v.node).outputs > 1 ? fmt::format("%{}.{}{}", v.node, v.output, place) : fmt::format("%{}{}", v.node, place);
+  return node(v.node).outputs > 1 ? fmt::format("%{}.{}{}", v.node, v.output, place)
+                                  : fmt::format("%{}{}", v.node, place);
 }
 
 std::string Graph::return_text() const {

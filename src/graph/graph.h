@@ -27,8 +27,8 @@ struct ValueRef {
   friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
 };
 
-// Which samples an edge carries, in which order: filter, expand, flatten and rebatch make new ones (graph/domains.cpp). What
-// has no inputs is open: it belongs to the samples of what it is first used with.
+// Which samples an edge carries, in which order: filter, expand, flatten and rebatch make new ones (graph/domains.cpp).
+// What has no inputs is open: it belongs to the samples of what it is first used with.
 struct Domain {
   int parent = -1;
   std::string kind = "root";
@@ -45,19 +45,21 @@ struct Body {
   std::string kind = "root";
 };
 
-// Nodes of control flow are no operators: the executor runs their bodies on some of the samples (exec/executor_flow.cpp).
-//   branch    inputs: the condition. bodies: then, else. results: their values, first all of then's; node -1: not set there.
-//   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test with the
-//             arguments, and inside of it the body. results: what the arguments are in the next trip. outputs: what they
-//             are in the end.
+// Nodes of control flow are no operators: the executor runs their bodies on some of the samples
+// (exec/executor_flow.cpp).
+//   branch    inputs: the condition. bodies: then, else. results: their values, first all of then's; node -1: not set
+//   there. loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test with
+//   the
+//             arguments, and inside of it the body. results: what the arguments are in the next trip. outputs: what
+//             they are in the end.
 //   argument  a loop's value in the trip that runs; trip: the number of that trip, from 0.
 //   unset     nothing yet, of no type: what a branch has not set
-// And those that give other samples than they get; outputs: of their values. In a body the new samples stay in it, or are
-// results of a branch, whose output then is of both sides' samples (Node::output_domains).
+// And those that give other samples than they get; outputs: of their values. In a body the new samples stay in it, or
+// are results of a branch, whose output then is of both sides' samples (Node::output_domains).
 //   filter    inputs: whether a sample stays, then the values. constants: min_batch, too_few.
 //   expand    inputs: how many a sample becomes, without a constant `k`, then the values.
-//   flatten   inputs: values; of the first `flattened` the entries of the first axis become samples, others are repeated.
-//   rebatch   inputs: values, which only outputs show; constant: batch_size. In the root only.
+//   flatten   inputs: values; of the first `flattened` the entries of the first axis become samples, others are
+//   repeated. rebatch   inputs: values, which only outputs show; constant: batch_size. In the root only.
 enum class Control : int8_t { none, branch, loop, argument, trip, unset, filter, expand, flatten, rebatch };
 inline bool changes_samples(Control c) { return c >= Control::filter; }
 
@@ -74,7 +76,7 @@ struct Node {
   int outputs = 0;        // 0: as the operator says
   int region = 0;
   int domain = 0;
-  std::vector<int> output_domains;     // branch: of each output, where one is of other samples than the node; else empty
+  std::vector<int> output_domains;  // branch: of each output, where one is of other samples than the node; else empty
   Control control = Control::none;
   std::vector<int> bodies;
   std::vector<ValueRef> results;
@@ -114,7 +116,8 @@ inline bool gives_size(const Node& n) {
   return !info.size_output.empty() && n.outputs > info.outputs;
 }
 
-// Whether the node calls a function of the user's program: it reads values as operators do and makes new ones as sources do.
+// Whether the node calls a function of the user's program: it reads values as operators do and makes new ones as
+// sources do.
 inline bool calls_back(const Node& n) {
   const OpInfo& info = info_of(n);
   return info.family == Family::source && info.max_inputs > 0 && !info.loads_samples;
@@ -137,7 +140,8 @@ class Graph {
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(int id) const { return nodes_.at(id); }
   const std::vector<Body>& regions() const { return regions_; }
-  // Nodes of a body are added between these two; end_region() returns the body, for the control node that comes behind it.
+  // Nodes of a body are added between these two; end_region() returns the body, for the control node that comes behind
+  // it.
   int begin_region(const std::string& kind);
   int end_region();
   int current_region() const { return current_; }
@@ -176,7 +180,8 @@ class Graph {
   std::string text() const;
   std::string node_text(int id, bool types = true) const;  // the same line without the user's line
   std::string return_text() const;                         // the last line of text()
-  std::string value_text(ValueRef v) const;  // "%3", "%0.1" where the node has several outputs, "%3@gpu" where it is moved
+  std::string value_text(
+      ValueRef v) const;  // "%3", "%0.1" where the node has several outputs, "%3@gpu" where it is moved
   std::string to_json() const;
   static Graph from_json(const std::string& text);
 

@@ -43,7 +43,8 @@ json to_json(ValueRef v) {
   return j;
 }
 ValueRef ref_from(const json& j) {
-  ValueRef v{whole_number(j.at(0), -1, kMostNodes, "a saved pipeline's node"), whole_number(j.at(1), 0, kMostOutputs, "an output")};
+  ValueRef v{whole_number(j.at(0), -1, kMostNodes, "a saved pipeline's node"),
+             whole_number(j.at(1), 0, kMostOutputs, "an output")};
   if (j.size() > 2) {
     const auto place = j.at(2).get<std::string>();
     if (place != "gpu" && place != "cpu") bad_argument("a saved pipeline with a value on the device '{}'", place);
@@ -125,7 +126,8 @@ Graph Graph::from_json(const std::string& text) {
       }
     for (const auto& e : j.at("nodes")) {
       Node n;
-      n.region = whole_number(e.value("region", json(0)), 0, static_cast<int>(g.regions_.size()) - 1, "a saved pipeline's body");
+      n.region = whole_number(e.value("region", json(0)), 0, static_cast<int>(g.regions_.size()) - 1,
+                              "a saved pipeline's body");
       if (e.contains("control")) control_from(e, n);
       n.op = e.at("op").get<std::string>();
       n.name = e.at("name").get<std::string>();

@@ -16,7 +16,8 @@ std::string control_text(const Graph& g, const Node& n) {
   switch (n.control) {
     case Control::branch:
       return fmt::format("if({}) then({}) else({})", g.value_text(n.inputs[0]),
-                         list_of(g, results.first(results.size() / 2)), list_of(g, results.subspan(results.size() / 2)));
+                         list_of(g, results.first(results.size() / 2)),
+                         list_of(g, results.subspan(results.size() / 2)));
     case Control::loop: {
       const std::span<const ValueRef> inputs = n.inputs;
       std::string s = n.counted ? fmt::format("for({} trips", g.value_text(n.inputs[0])) : "while(";

@@ -14,8 +14,8 @@ struct GrowingStage {
 using Growing = std::map<ValueRef, GrowingStage>;  // by the value that the stage ends in
 
 // The stages whose results `n` reads and which become one with it, the first of them first.
-std::vector<Growing::iterator> joined_stages(const Planning& p, const std::vector<Step>& steps, Growing& growing, const Node& n,
-                                             const StageTraits& t) {
+std::vector<Growing::iterator> joined_stages(const Planning& p, const std::vector<Step>& steps, Growing& growing,
+                                             const Node& n, const StageTraits& t) {
   std::vector<Growing::iterator> joined;
   std::set<ValueRef> inputs(n.inputs.begin(), n.inputs.end());
   for (size_t k = 0; k < n.inputs.size(); ++k) {
@@ -52,7 +52,8 @@ void group(Planning& p) {
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
     if (n.control != Control::none) {
-      if (n.control != Control::argument && n.control != Control::trip) steps.push_back(step_of(n, Step::Kind::control));
+      if (n.control != Control::argument && n.control != Control::trip)
+        steps.push_back(step_of(n, Step::Kind::control));
       continue;
     }
     const Family family = info_of(n).family;
@@ -89,7 +90,8 @@ void group(Planning& p) {
       std::sort(moved.nodes.begin(), moved.nodes.end());
       moved.nodes.push_back(n.id);
       for (const ValueRef& v : n.inputs)
-        if (std::none_of(joined.begin(), joined.end(), [&](const auto& j) { return j->first == v; })) moved.inputs.push_back(v);
+        if (std::none_of(joined.begin(), joined.end(), [&](const auto& j) { return j->first == v; }))
+          moved.inputs.push_back(v);
       std::vector<ValueRef> inputs;  // each once
       for (const ValueRef& v : moved.inputs)
         if (std::find(inputs.begin(), inputs.end(), v) == inputs.end()) inputs.push_back(v);

@@ -31,14 +31,15 @@ std::vector<MixedReader> mixed_readers(const Graph& g, const Node& n) {
   for (const ValueRef& v : n.inputs) {
     const Node& from = g.node(v.node);
     if (from.control != Control::none || info_of(from).family != Family::source || calls_back(from))
-      bad_argument("takes what readers give, and {} is what {} gives: mix the readers, and let it work on the result", called(g, v.node), from.op);
+      bad_argument("takes what readers give, and {} is what {} gives: mix the readers, and let it work on the result",
+                   called(g, v.node), from.op);
     if (readers.empty() || readers.back().outputs.size() == each) {
       if (std::any_of(readers.begin(), readers.end(), [&](const MixedReader& r) { return r.node == v.node; }))
         bad_argument("{} is in the list twice: give it a larger weight instead", called(g, v.node));
       readers.push_back({v.node, {}});
     } else if (readers.back().node != v.node) {
-      bad_argument("{} gives {} values of {}, and the next one is of {}", called(g, readers.back().node), readers.back().outputs.size(),
-                   each, called(g, v.node));
+      bad_argument("{} gives {} values of {}, and the next one is of {}", called(g, readers.back().node),
+                   readers.back().outputs.size(), each, called(g, v.node));
     }
     readers.back().outputs.push_back(v.output);
   }
@@ -58,8 +59,8 @@ std::vector<ValueType> mixed_types(const Graph& g, const Node& n) {
     for (const MixedReader& r : readers) {
       const ValueType& own = g.type({r.node, r.outputs[k]});
       if (!join(type, own))
-        bad_type("value {} is {} of {} and {} of {}: what is mixed must have one type", k, to_text(known), called(g, from),
-                 to_text(own), called(g, r.node));
+        bad_type("value {} is {} of {} and {} of {}: what is mixed must have one type", k, to_text(known),
+                 called(g, from), to_text(own), called(g, r.node));
       if (own.dtype != DType::none) known = own, from = r.node;
     }
     types.push_back(type);
@@ -75,7 +76,8 @@ std::map<int, int> owners_of_readers(const Graph& g) {
       for (const ValueRef& v : n.inputs) {
         const auto [at, first] = owners.emplace(v.node, n.id);
         if (first || at->second == n.id) continue;
-        Error e(ErrorKind::argument, fmt::format("{} is mixed by {} already", called(g, v.node), called(g, at->second)));
+        Error e(ErrorKind::argument,
+                fmt::format("{} is mixed by {} already", called(g, v.node), called(g, at->second)));
         e.op = n.op, e.user_line = n.user_line;
         throw e;
       }

@@ -37,8 +37,8 @@ void infer(const Graph& g, Node& node);
 // Keeps what outputs need, and sources: they are what an epoch is counted by.
 void prune(Planning& p);
 void find_readers(Planning& p);
-// Says where each node runs and makes every reference name the device that its reader wants: "gpu" in Node::device, or ""
-// for the CPU. Sources run on the CPU, and so does what the GPU cannot run; values of arguments are wanted there.
+// Says where each node runs and makes every reference name the device that its reader wants: "gpu" in Node::device, or
+// "" for the CPU. Sources run on the CPU, and so does what the GPU cannot run; values of arguments are wanted there.
 void place(Planning& p);
 // Finds the maps whose window may be handed to a decoder: it then decodes just what they read.
 void push_down(Planning& p);
@@ -57,7 +57,8 @@ void find_captures(Planning& p);
 void add_transfers(Planning& p);
 // Readers hand out names of files: who wants bytes gets a step that reads them, a single decoder reads for itself.
 void add_reads(Planning& p);
-// Where one stage alone reads a decoder's pixels, through a map: the decoder then makes just what that stage reads of them.
+// Where one stage alone reads a decoder's pixels, through a map: the decoder then makes just what that stage reads of
+// them.
 void find_decode_regions(Planning& p);
 // Says after which step a value's memory is free.
 void find_last_uses(Planning& p);

@@ -174,15 +174,21 @@ void expect_values_where_readers_want_them(const char* op, const char* argument,
   options.gpu = true;
   const std::string rest =
       "stage on the GPU: %3 reductions.mean\n" +
-      (folded_there ? "" : fmt::format("transfer: %3 to %3@cpu, for %4 {}, whose argument '{}' is read on the host\n", op, argument)) +
-      fmt::format("stage on the GPU: %4 {}\n"
-                  "transfer: %4 to %4@cpu, for %5 flip, as asked\n"
-                  "stage: %5 flip\n"
-                  "transfer: %5 to %5@gpu, an output\n", op);
-  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
-                                          "stage: %1 decoders.image_random_crop (reads files)\n"
-                                          "transfer: %1 to %1@gpu, for %2 resize; decoders.image_random_crop runs on the CPU\n"
-                                          "stage on the GPU: %2 resize\n" + rest);
+      (folded_there ? ""
+                    : fmt::format("transfer: %3 to %3@cpu, for %4 {}, whose argument '{}' is read on the host\n", op,
+                                  argument)) +
+      fmt::format(
+          "stage on the GPU: %4 {}\n"
+          "transfer: %4 to %4@cpu, for %5 flip, as asked\n"
+          "stage: %5 flip\n"
+          "transfer: %5 to %5@gpu, an output\n",
+          op);
+  EXPECT_EQ(make_plan(g, options).text(),
+            "source: %0 readers.file\n"
+            "stage: %1 decoders.image_random_crop (reads files)\n"
+            "transfer: %1 to %1@gpu, for %2 resize; decoders.image_random_crop runs on the CPU\n"
+            "stage on the GPU: %2 resize\n" +
+                rest);
   options.gpu_decoders[image] = false;
   EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
                                           "decode on the GPU: %1 decoders.image_random_crop (reads files)\n"
@@ -212,10 +218,11 @@ TEST(Passes, ADecoderOfTheGpuMakesWhatTheNextStageReads) {
   PlanOptions options;
   options.gpu = true;
   options.gpu_decoders[r.image] = true;
-  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
-                                          "whole: %4 random.coin_flip\n"
-                                          "decode on the GPU: %1 decoders.image (reads files) (what the next step reads)\n"
-                                          "stage on the GPU: %2 random_resized_crop %5 crop_mirror_normalize\n");
+  EXPECT_EQ(make_plan(g, options).text(),
+            "source: %0 readers.file\n"
+            "whole: %4 random.coin_flip\n"
+            "decode on the GPU: %1 decoders.image (reads files) (what the next step reads)\n"
+            "stage on the GPU: %2 random_resized_crop %5 crop_mirror_normalize\n");
   g.set_outputs({{r.normalized, 0}, {r.image, 0}});  // somebody wants all of the picture
   EXPECT_EQ(make_plan(g, options).text().find("what the next step reads"), std::string::npos);
 }

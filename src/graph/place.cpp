@@ -21,7 +21,8 @@ static bool has_long_list(const Node& n) {
 void place(Planning& p) {
   Graph& g = p.plan.graph;
   std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
-  std::vector<char> cut(g.nodes().size(), 0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
+  std::vector<char> cut(g.nodes().size(),
+                        0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
   std::vector<char> read(g.nodes().size(), 0);  // as a value: by a node's input or as an output
   for (const Node& n : g.nodes()) {
     for (const ValueRef& v : n.inputs) read[v.node] = 1;
@@ -62,7 +63,10 @@ void place(Planning& p) {
     return gpu[v.node] && !(gives_size(n) && v.output == n.outputs - 1);  // sizes are known to the host
   };
   const auto placed = [&](ValueRef v, bool wanted_on_gpu) {
-    return ValueRef{v.node, v.output, made_on_gpu(v) == wanted_on_gpu ? Place::made : wanted_on_gpu ? Place::gpu : Place::cpu};
+    return ValueRef{v.node, v.output,
+                    made_on_gpu(v) == wanted_on_gpu ? Place::made
+                    : wanted_on_gpu                 ? Place::gpu
+                                                    : Place::cpu};
   };
   for (Node& n : g.nodes_) {
     if (n.control != Control::none) {  // it decides on the host; its values stay where they come from
@@ -83,7 +87,8 @@ void place(Planning& p) {
     }
     gpu[n.id] = p.needed[n.id] && runs_on_gpu(n);
     const bool reads_pixels = !info_of(n).reads_shapes;
-    for (ValueRef& v : n.inputs) v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) && !decodes_to_device(n.op) : made_on_gpu(v));
+    for (ValueRef& v : n.inputs)
+      v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) && !decodes_to_device(n.op) : made_on_gpu(v));
     const auto& stay = get_op(n.op).gpu_arguments;
     for (auto& [name, v] : n.per_sample)
       v = placed(v, gpu[n.id] && made_on_gpu(v) && std::find(stay.begin(), stay.end(), name) != stay.end());

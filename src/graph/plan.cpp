@@ -75,7 +75,8 @@ std::string Plan::step_text(size_t i) const {
   const Step& step = steps[i];
   std::string s = kKinds[static_cast<int>(step.kind)];
   if (step.kind == Step::Kind::transfer)
-    return s + fmt::format(": {} to {}, {}", graph.value_text(step.inputs[0]), graph.value_text(step.output), step.reason);
+    return s +
+           fmt::format(": {} to {}, {}", graph.value_text(step.inputs[0]), graph.value_text(step.output), step.reason);
   if (step.kind == Step::Kind::control && step.flow == Step::Flow::change) {
     const Node& n = graph.node(step.nodes[0]);
     s = fmt::format("{}: %{} of", n.op, n.id);

@@ -18,18 +18,29 @@ struct Step {
   bool gpu = false;               // stage, decode, transfer: the output is there
   bool regions = false;           // decode: only what the next step, a stage, reads of the pictures
   // Parts of a node of control flow; the steps of its bodies lie between them.
-  enum class Flow : uint8_t { begin_branch, begin_else, end_branch, begin_loop, test_loop, repeat_loop, end_loop, unset, change };
+  enum class Flow : uint8_t {
+    begin_branch,
+    begin_else,
+    end_branch,
+    begin_loop,
+    test_loop,
+    repeat_loop,
+    end_loop,
+    unset,
+    change
+  };
   Flow flow = Flow::unset;
   int target = -1;                // where begin_branch, test_loop and repeat_loop jump to
   int repeat = -1;                // repeat_loop: behind begin_loop
-  // Values from outside that the steps of the body read, or of the loop; test_loop: those of the test that the body reads.
+  // Values from outside that the steps of the body read, or of the loop; test_loop: those of the test that the body
+  // reads.
   std::vector<ValueRef> captured;
-  // Whole, stage: nobody wants the first input behind the step, so that the output may take its memory, where that is nobody
-  // else's (works_in_place()).
+  // Whole, stage: nobody wants the first input behind the step, so that the output may take its memory, where that is
+  // nobody else's (works_in_place()).
   bool reuses = false;
   bool assigns = false;           // works_in_place(), whether or not it may here
-  // Begin of a branch: those of `captured` that nobody wants behind the branch; of a loop: such values that it begins with;
-  // end of a branch: such values that are its results. Where memory is reused they are handed over, not shared.
+  // Begin of a branch: those of `captured` that nobody wants behind the branch; of a loop: such values that it begins
+  // with; end of a branch: such values that are its results. Where memory is reused they are handed over, not shared.
   std::vector<ValueRef> given;
   bool parts = false;             // begin of a loop: its body reuses memory, sample by sample
   int domain = 0;                 // whose samples it runs on

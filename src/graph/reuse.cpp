@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x[...] = v gives a new value. Where nobody reads the old one any more it may be the same memory: here is found where that
-// is so by the graph; whether somebody else holds the memory is seen when the step runs (batch/memory_reuse.h).
+// x[...] = v gives a new value. Where nobody reads the old one any more it may be the same memory: here is found where
+// that is so by the graph; whether somebody else holds the memory is seen when the step runs (batch/memory_reuse.h).
 #include <algorithm>
 
 #include "graph/arrangement.h"
@@ -45,7 +45,8 @@ void find_reuse(Planning& p) {
   std::vector<size_t> reusing;
   for (size_t i = 0; i < steps.size(); ++i) {
     Step& s = steps[i];
-    if ((s.kind != Step::Kind::whole && s.kind != Step::Kind::stage) || s.nodes.size() != 1 || s.inputs.empty()) continue;
+    if ((s.kind != Step::Kind::whole && s.kind != Step::Kind::stage) || s.nodes.size() != 1 || s.inputs.empty())
+      continue;
     const Node& n = p.graph.node(s.nodes[0]);
     s.assigns = works_in_place(n.op);
     if (!p.options.fuse) continue;  // the slow twin copies

@@ -40,8 +40,8 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
 
 bool StageGrowth::may_join(const StageGrowth& other, size_t inputs) const {
   constexpr int kMostNodes = 64, kMostJoined = 4;  // what waits for its other side keeps a register
-  return inputs <= static_cast<size_t>(kMaxStageInputs) && nodes_ + other.nodes_ < kMostNodes && joined_ + other.joined_ < kMostJoined &&
-         !other.channels_matter_ && !other.positional_;
+  return inputs <= static_cast<size_t>(kMaxStageInputs) && nodes_ + other.nodes_ < kMostNodes &&
+         joined_ + other.joined_ < kMostJoined && !other.channels_matter_ && !other.positional_;
 }
 
 void StageGrowth::join(const StageGrowth& other) {

@@ -17,11 +17,12 @@ bool stage_decodes(const Graph& g, const Node& n);  // false for other families
 class StageGrowth {
  public:
   StageGrowth(const Planning& p, const Node& first, const StageTraits& t) { take(p, first, t); }
-  // Whether `n`, which reads the stage's result as its operand `along`, may go on with it. `pushed`: its window goes to the
-  // decoder.
+  // Whether `n`, which reads the stage's result as its operand `along`, may go on with it. `pushed`: its window goes to
+  // the decoder.
   bool may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed, size_t along = 0) const;
   void take(const Planning& p, const Node& n, const StageTraits& t);
-  // Whether the two may be one, whose results a node that both may take puts together; `inputs`: of both and of the node.
+  // Whether the two may be one, whose results a node that both may take puts together; `inputs`: of both and of the
+  // node.
   bool may_join(const StageGrowth& other, size_t inputs) const;
   void join(const StageGrowth& other);
 

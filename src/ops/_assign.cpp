@@ -7,9 +7,10 @@ namespace penstock {
 
 struct Assign : IndexRanges {
   static Schema<Assign> schema() {
-    return Schema<Assign>("_assign",
-                          "Assignment as NumPy's x[i, a:b:s, ...] = value, whose result is a new value.\n\nThe second input is "
-                          "broadcast to the part and converted to the first one's type. Types: all.")
+    return Schema<Assign>(
+               "_assign",
+               "Assignment as NumPy's x[i, a:b:s, ...] = value, whose result is a new value.\n\nThe second input is "
+               "broadcast to the part and converted to the first one's type. Types: all.")
         .inputs(2)
         .with(&IndexRanges::arguments<Assign>)
         .hidden()

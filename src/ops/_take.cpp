@@ -7,15 +7,17 @@ namespace penstock {
 
 namespace {
 void check_types(std::span<const ValueType> in) {
-  if (in[1].dtype != DType::none && !is_integer(in[1].dtype)) bad_type("indices are integers, not {}", name_of(in[1].dtype));
+  if (in[1].dtype != DType::none && !is_integer(in[1].dtype))
+    bad_type("indices are integers, not {}", name_of(in[1].dtype));
   if (in[0].ndim == 0) bad_type("a value without dimensions has no elements to pick");
 }
 }  // namespace
 
 struct Take {
   static Schema<Take> schema() {
-    return Schema<Take>("_take",
-                        "NumPy's x[indices]: elements of the first axis.\n\nNegative indices count from the end. Types: all.")
+    return Schema<Take>(
+               "_take",
+               "NumPy's x[indices]: elements of the first axis.\n\nNegative indices count from the end. Types: all.")
         .inputs(2)
         .hidden()
         .oracle("numpy");
@@ -36,10 +38,11 @@ PENSTOCK_OPERATOR(Take);
 
 struct AssignAt {
   static Schema<AssignAt> schema() {
-    return Schema<AssignAt>("_assign_at",
-                            "NumPy's x[indices] = value, whose result is a new value.\n\nThe inputs are x, the indices and the "
-                            "value, which is broadcast to x[indices] and converted to x's type; of equal indices the last one "
-                            "counts. Types: all.")
+    return Schema<AssignAt>(
+               "_assign_at",
+               "NumPy's x[indices] = value, whose result is a new value.\n\nThe inputs are x, the indices and the "
+               "value, which is broadcast to x[indices] and converted to x's type; of equal indices the last one "
+               "counts. Types: all.")
         .inputs(3)
         .hidden()
         .oracle("numpy");

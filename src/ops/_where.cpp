@@ -7,7 +7,8 @@ namespace penstock {
 
 namespace {
 void check_types(std::span<const ValueType> in) {
-  if (in[1].dtype != DType::none && in[1].dtype != DType::bool_) bad_type("a mask is bool, not {}", name_of(in[1].dtype));
+  if (in[1].dtype != DType::none && in[1].dtype != DType::bool_)
+    bad_type("a mask is bool, not {}", name_of(in[1].dtype));
   if (in[0].ndim >= 0 && in[1].ndim > in[0].ndim)
     bad_argument("a mask of {} dimensions for a value of {}", in[1].ndim, in[0].ndim);
 }
@@ -15,9 +16,10 @@ void check_types(std::span<const ValueType> in) {
 
 struct SelectWhere {
   static Schema<SelectWhere> schema() {
-    return Schema<SelectWhere>("_select_where",
-                               "NumPy's x[mask]: the elements where the mask is true, one after the other.\n\nThe mask has the "
-                               "shape of the first axes. Types: all.")
+    return Schema<SelectWhere>(
+               "_select_where",
+               "NumPy's x[mask]: the elements where the mask is true, one after the other.\n\nThe mask has the "
+               "shape of the first axes. Types: all.")
         .inputs(2)
         .hidden()
         .batch_wide()
@@ -43,9 +45,10 @@ PENSTOCK_OPERATOR(SelectWhere);
 
 struct AssignWhere {
   static Schema<AssignWhere> schema() {
-    return Schema<AssignWhere>("_assign_where",
-                               "NumPy's x[mask] = value, whose result is a new value.\n\nThe inputs are x, the mask and the "
-                               "value, which is broadcast to x[mask] and converted to x's type. Types: all.")
+    return Schema<AssignWhere>(
+               "_assign_where",
+               "NumPy's x[mask] = value, whose result is a new value.\n\nThe inputs are x, the mask and the "
+               "value, which is broadcast to x[mask] and converted to x's type. Types: all.")
         .inputs(3)
         .hidden()
         .oracle("numpy");

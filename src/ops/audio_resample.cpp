@@ -12,41 +12,44 @@ namespace penstock {
 // Resampler::run in a kernel, in the same order, and what elements are of their range.
 struct ResampleRule {
   PENSTOCK_PIXEL(
-    struct Coef {
-      double step;
-      int64_t n, channels, lobes;
-    };
-    // Integers as parts of their range: -1 to 1.
-    template <class T> PENSTOCK_HD static float from_range(T v) {
-      if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
-      else if constexpr (std::is_signed_v<T>) return static_cast<float>(v / static_cast<double>(std::numeric_limits<T>::max()));
-      else return static_cast<float>(v * (2.0 / static_cast<double>(std::numeric_limits<T>::max())) - 1);
-    }
-    template <class T> PENSTOCK_HD static T to_range(float v) {
-      if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return stored<T>(v);
-      else if constexpr (std::is_signed_v<T>) return stored<T>(v * static_cast<double>(std::numeric_limits<T>::max()));
-      else return stored<T>((v + 1.0) * 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
-    }
-    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
-      const double at = static_cast<double>(i / c.channels) * c.step;
-      const int64_t low_end = static_cast<int64_t>(ceil(at)) - c.lobes, high_end = static_cast<int64_t>(floor(at)) + c.lobes;
-      const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
-      const float* sinc = reinterpret_cast<const float*>(table);
-      const auto product = [&](int64_t k) {
-        const float x = static_cast<float>(abs(static_cast<double>(k) - at) * 64);
-        const int low = static_cast<int>(x);
-        const float part = x - static_cast<float>(low);
-        const float weight = low > c.lobes * 64 ? 0.0f : sinc[low] + part * (sinc[low + 1] - sinc[low]);
-        return weight * from_range(in[k * c.channels + i % c.channels]);
+      struct Coef {
+        double step;
+        int64_t n, channels, lobes;
       };
-      float part[8] = {};
-      int64_t k = first;
-      for (; k + 8 <= last + 1; k += 8)
-        for (int j = 0; j < 8; ++j) part[j] += product(k + j);
-      float sum = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
-      for (; k <= last; ++k) sum += product(k);
-      return to_range<Out>(sum);
-    });
+      // Integers as parts of their range: -1 to 1.
+      template <class T> PENSTOCK_HD static float from_range(T v) {
+        if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
+        else if constexpr (std::is_signed_v<T>)
+          return static_cast<float>(v / static_cast<double>(std::numeric_limits<T>::max()));
+        else return static_cast<float>(v * (2.0 / static_cast<double>(std::numeric_limits<T>::max())) - 1);
+      } template <class T>
+      PENSTOCK_HD static T to_range(float v) {
+        if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return stored<T>(v);
+        else if constexpr (std::is_signed_v<T>)
+          return stored<T>(v * static_cast<double>(std::numeric_limits<T>::max()));
+        else return stored<T>((v + 1.0) * 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
+      } template <class Out, class In>
+      PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
+        const double at = static_cast<double>(i / c.channels) * c.step;
+        const int64_t low_end = static_cast<int64_t>(ceil(at)) - c.lobes,
+                      high_end = static_cast<int64_t>(floor(at)) + c.lobes;
+        const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
+        const float* sinc = reinterpret_cast<const float*>(table);
+        const auto product = [&](int64_t k) {
+          const float x = static_cast<float>(abs(static_cast<double>(k) - at) * 64);
+          const int low = static_cast<int>(x);
+          const float part = x - static_cast<float>(low);
+          const float weight = low > c.lobes * 64 ? 0.0f : sinc[low] + part * (sinc[low + 1] - sinc[low]);
+          return weight * from_range(in[k * c.channels + i % c.channels]);
+        };
+        float part[8] = {};
+        int64_t k = first;
+        for (; k + 8 <= last + 1; k += 8)
+          for (int j = 0; j < 8; ++j) part[j] += product(k + j);
+        float sum = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
+        for (; k <= last; ++k) sum += product(k);
+        return to_range<Out>(sum);
+      });
 };
 
 struct AudioResample {
@@ -58,8 +61,10 @@ struct AudioResample {
   static Schema<AudioResample> schema() {
     using Op = AudioResample;
     return Schema<Op>("audio_resample",
-                      "A signal at another rate, by a windowed sinc.\n\nInput: (n) or (n, channels); integers of at most 32 bits, "
-                      "float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers have their zero "
+                      "A signal at another rate, by a windowed sinc.\n\nInput: (n) or (n, channels); integers of at "
+                      "most 32 bits, "
+                      "float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers "
+                      "have their zero "
                       "in the middle of the range. J. O. Smith, \"Digital Audio Resampling\", 2002.")
         .arg("in_rate", &Op::in_rate, "Samples a second of the input, with out_rate.")
         .arg("out_rate", &Op::out_rate, "Samples a second of the output, with in_rate.")
@@ -84,8 +89,10 @@ struct AudioResample {
     out[0] = in[0];
     if (dtype != DType::none) out[0].dtype = dtype;
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
-    if (in[0].size() < 1 || in[0].size() > 2) bad_argument("expected (samples) or (samples, channels), got {} dimensions", in[0].size());
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    if (in[0].size() < 1 || in[0].size() > 2)
+      bad_argument("expected (samples) or (samples, channels), got {} dimensions", in[0].size());
     out[0] = in[0];
     if (in[0][0] >= 0) out[0][0] = length(s.index, in[0][0]);
   }
@@ -111,7 +118,9 @@ struct AudioResample {
         for (size_t i = 0; i < result.size(); ++i) y[i] = ResampleRule::to_range<T>(result[i]);
       });
     };
-    signals_of(work).map(in[0], out[0], {[] { return std::string(ResampleRule::pixel_text); }, coef_bytes_of(c), resampler_, table, host});
+    signals_of(work).map(
+        in[0], out[0],
+        {[] { return std::string(ResampleRule::pixel_text); }, coef_bytes_of(c), resampler_, table, host});
   }
 
  private:
@@ -126,7 +135,8 @@ struct AudioResample {
       if (to < 0) bad_argument("out_length is negative: {}", to);
       return out_length[sample];
     }
-    if (!(from > 0) || !(to > 0) || to / from > 1e6) bad_argument("rates {} to {} are not positive, or a million times apart", from, to);
+    if (!(from > 0) || !(to > 0) || to / from > 1e6)
+      bad_argument("rates {} to {} are not positive, or a million times apart", from, to);
     return Resampler::length(n, from, to);
   }
   std::shared_ptr<const Resampler> resampler_;

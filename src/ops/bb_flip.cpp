@@ -17,9 +17,10 @@ struct BbFlip : BoxRows {
   PerSample<int> horizontal = 1, vertical = 0;
 
   static Schema<BbFlip> schema() {
-    return Schema<BbFlip>("bb_flip",
-                          "Moves boxes as a flip of their image does.\n\nInput: float32 boxes in units of the image, (N, 4), or "
-                          "rows of 4 numbers in any shape. Output: the same shape. Layouts: any; kept.")
+    return Schema<BbFlip>(
+               "bb_flip",
+               "Moves boxes as a flip of their image does.\n\nInput: float32 boxes in units of the image, (N, 4), or "
+               "rows of 4 numbers in any shape. Output: the same shape. Layouts: any; kept.")
         .arg("horizontal", &BbFlip::horizontal, "Flip along x.")
         .arg("vertical", &BbFlip::vertical, "Flip along y.")
         .arg("ltrb", &BbFlip::ltrb, "Boxes are (left, top, right, bottom), else (x, y, width, height).")

@@ -14,29 +14,38 @@ struct BboxRotate : BoxLabels {
 
   static Schema<BboxRotate> schema() {
     using Op = BboxRotate;
-    return Schema<Op>("bbox_rotate",
-                      "Moves boxes as rotate moves their image.\n\nInput: float32 boxes, (N, 4), and optionally int32 labels. "
-                      "Outputs: upright boxes around the rotated ones, cut to the canvas, without those of which too little is "
-                      "left; the labels of those that stay.")
+    return Schema<Op>(
+               "bbox_rotate",
+               "Moves boxes as rotate moves their image.\n\nInput: float32 boxes, (N, 4), and optionally int32 labels. "
+               "Outputs: upright boxes around the rotated ones, cut to the canvas, without those of which too little "
+               "is "
+               "left; the labels of those that stay.")
         .required("angle", &Op::angle, "Degrees, counter-clockwise.")
         .required("input_shape", &Op::input_shape, "Extents of the image before the rotation.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
         .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: xyXY or xyWH.")
-        .arg("bbox_normalized", &Op::bbox_normalized, "Boxes are in units of the image and of the canvas, else in pixels.")
+        .arg("bbox_normalized", &Op::bbox_normalized,
+             "Boxes are in units of the image and of the canvas, else in pixels.")
         .arg("keep_size", &Op::keep_size, "The canvas has the image's extents.")
-        .arg("mode", &Op::mode, "expand: the box around the rotated one; fixed: one of the extents before, which change places beyond "
-                                "45 degrees, around its middle; "
-                                "halfway: between the two.")
+        .arg("mode", &Op::mode,
+             "expand: the box around the rotated one; fixed: one of the extents before, which change places beyond "
+             "45 degrees, around its middle; "
+             "halfway: between the two.")
         .arg("remove_threshold", &Op::remove_threshold,
              "Boxes go of whose area less than this part lies on the canvas; 0: none goes.", within(0, 1))
-        .arg("shape_layout", &Op::shape_layout, "What the numbers of input_shape are; those after H and W may be left out.")
+        .arg("shape_layout", &Op::shape_layout,
+             "What the numbers of input_shape are; those after H and W may be left out.")
         .arg("size", &Op::size, "(height, width) of the canvas, as given to rotate.")
-        .argument_inputs({"labels"}).input_names({"boxes"}).batch_wide().oracle("dali");
+        .argument_inputs({"labels"})
+        .input_names({"boxes"})
+        .batch_wide()
+        .oracle("dali");
   }
   int count_outputs() const { return 1 + labels.given(); }
   void ready() const {
     if (BoxLayout(bbox_layout).dims() != 2) bad_argument("bbox_layout must be xyXY or xyWH, got '{}'", bbox_layout);
-    if (mode != "expand" && mode != "fixed" && mode != "halfway") bad_argument("mode must be expand, fixed or halfway, got '{}'", mode);
+    if (mode != "expand" && mode != "fixed" && mode != "halfway")
+      bad_argument("mode must be expand, fixed or halfway, got '{}'", mode);
     if (shape_layout.find('H') == std::string::npos || shape_layout.find('W') == std::string::npos)
       bad_argument("shape_layout needs H and W, got '{}'", shape_layout);
     if (keep_size && size.given()) bad_argument("keep_size excludes size");
@@ -46,12 +55,14 @@ struct BboxRotate : BoxLabels {
     out[0] = {DType::float32, 2, in[0].layout};
     if (labels.given()) out[1] = label_type();
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     check_box_shape(in[0], 4);
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
     const int64_t stay = values ? static_cast<int64_t>(rotated((*values)[0].view(s.index), s.index).rows.size()) : -1;
     out[0] = {stay, 4};
-    if (labels.given()) out[1] = values ? label_shape(s.index, stay) : Shape::filled(label_type().ndim < 0 ? 1 : label_type().ndim, -1);
+    if (labels.given())
+      out[1] = values ? label_shape(s.index, stay) : Shape::filled(label_type().ndim < 0 ? 1 : label_type().ndim, -1);
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
     const Rotated r = rotated(in[0], s.index);
@@ -69,7 +80,8 @@ struct BboxRotate : BoxLabels {
     int64_t image[2], canvas[2];
     extents(sample, image, canvas);
     const Turn turn = exact_turn(angle[sample]);
-    const double units[2] = {bbox_normalized ? static_cast<double>(image[0]) : 1, bbox_normalized ? static_cast<double>(image[1]) : 1};
+    const double units[2] = {bbox_normalized ? static_cast<double>(image[0]) : 1,
+                             bbox_normalized ? static_cast<double>(image[1]) : 1};
     const BoxExtent whole{{0, 0, 0}, {static_cast<double>(canvas[0]), static_cast<double>(canvas[1]), 0}};
     const bool lies = std::fabs(turn.sin) > std::fabs(turn.cos);  // width and height change places
     Rotated out;
@@ -80,10 +92,12 @@ struct BboxRotate : BoxLabels {
         middle[a] = (boxes[i].low[a] + boxes[i].high[a]) / 2 * units[a] - static_cast<double>(image[a]) / 2;
         half[a] = (boxes[i].high[a] - boxes[i].low[a]) / 2 * units[a];
       }
-      const double center[2] = {turn.cos * middle[0] + turn.sin * middle[1], turn.cos * middle[1] - turn.sin * middle[0]};
+      const double center[2] = {turn.cos * middle[0] + turn.sin * middle[1],
+                                turn.cos * middle[1] - turn.sin * middle[0]};
       BoxExtent b;
       for (int a = 0; a < 2; ++a) {
-        const double around = std::fabs(turn.cos) * half[a] + std::fabs(turn.sin) * half[1 - a], own = half[lies ? 1 - a : a];
+        const double around = std::fabs(turn.cos) * half[a] + std::fabs(turn.sin) * half[1 - a],
+                     own = half[lies ? 1 - a : a];
         const double reach = mode == "expand" ? around : mode == "fixed" ? own : (around + own) / 2;
         const double at = center[a] + static_cast<double>(canvas[a]) / 2;
         b.low[a] = at - reach, b.high[a] = at + reach;
@@ -92,7 +106,8 @@ struct BboxRotate : BoxLabels {
       if (remove_threshold > 0 && left < static_cast<double>(remove_threshold) * volume_of(b, 2)) continue;
       for (int a = 0; a < 2; ++a) {
         const double unit = bbox_normalized ? static_cast<double>(canvas[a]) : 1;
-        b.low[a] = std::clamp(b.low[a], 0.0, whole.high[a]) / unit, b.high[a] = std::clamp(b.high[a], 0.0, whole.high[a]) / unit;
+        b.low[a] = std::clamp(b.low[a], 0.0, whole.high[a]) / unit,
+        b.high[a] = std::clamp(b.high[a], 0.0, whole.high[a]) / unit;
       }
       out.boxes.push_back(b);
       out.rows.push_back(static_cast<int64_t>(i));
@@ -104,8 +119,10 @@ struct BboxRotate : BoxLabels {
     const std::vector<int64_t> shape = input_shape[sample];
     for (int a = 0; a < 2; ++a) {
       const size_t at = shape_layout.find("WH"[a]);
-      if (at >= shape.size()) bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
-      if (shape[at] < 1 || shape[at] > INT32_MAX) bad_argument("input_shape must be positive 32-bit numbers, got {}", shape[at]);
+      if (at >= shape.size())
+        bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
+      if (shape[at] < 1 || shape[at] > INT32_MAX)
+        bad_argument("input_shape must be positive 32-bit numbers, got {}", shape[at]);
       canvas[a] = image[a] = shape[at];
     }
     const Turn turn = canvas_turn(angle[sample]);

@@ -12,29 +12,39 @@ struct BoxEncoder {
   static Schema<BoxEncoder> schema() {
     using Op = BoxEncoder;
     return Schema<Op>("box_encoder",
-                      "Gives each anchor the box that it shall find.\n\nThe rules of SSD (Liu et al., 2016): a box belongs to the "
-                      "anchor that it overlaps most, and an anchor to the box that overlaps it most if their intersection over "
-                      "union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, bottom), "
-                      "(N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, width, height) "
+                      "Gives each anchor the box that it shall find.\n\nThe rules of SSD (Liu et al., 2016): a box "
+                      "belongs to the "
+                      "anchor that it overlaps most, and an anchor to the box that overlaps it most if their "
+                      "intersection over "
+                      "union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, "
+                      "bottom), "
+                      "(N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, "
+                      "width, height) "
                       "of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.")
-        .inputs(2).input_names({"boxes", "labels"}).outputs(2)
+        .inputs(2)
+        .input_names({"boxes", "labels"})
+        .outputs(2)
         .required("anchors", &Op::anchors, "The anchors, 4 numbers each: left, top, right, bottom.")
         .arg("criteria", &Op::criteria, "Intersection over union from which on anchors take a box.", within(0, 1))
-        .arg("offset", &Op::offset, "Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then "
-                                    "(log(box's extent / anchor's) - mean) / std; 0 where there is no box.")
+        .arg("offset", &Op::offset,
+             "Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then "
+             "(log(box's extent / anchor's) - mean) / std; 0 where there is no box.")
         .arg("scale", &Op::scale, "Boxes and anchors are multiplied by it before offsets are taken.")
         .arg("means", &Op::means, "4 numbers that offsets are lessened by.")
         .arg("stds", &Op::stds, "4 numbers that offsets are divided by; not 0.")
         .oracle("dali");
   }
   void ready() const {
-    if (anchors.empty() || anchors.size() % 4 != 0) bad_argument("anchors have 4 numbers each, got {} numbers", anchors.size());
-    if (means.size() != 4 || stds.size() != 4) bad_argument("means and stds have 4 numbers, got {} and {}", means.size(), stds.size());
+    if (anchors.empty() || anchors.size() % 4 != 0)
+      bad_argument("anchors have 4 numbers each, got {} numbers", anchors.size());
+    if (means.size() != 4 || stds.size() != 4)
+      bad_argument("means and stds have 4 numbers, got {} and {}", means.size(), stds.size());
     if (std::find(stds.begin(), stds.end(), 0.0f) != stds.end()) bad_argument("stds must not be 0");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     check_box_type(in[0]);
-    if (in[1].dtype != DType::none && !is_integer(in[1].dtype)) bad_type("labels are integers, not {}", name_of(in[1].dtype));
+    if (in[1].dtype != DType::none && !is_integer(in[1].dtype))
+      bad_type("labels are integers, not {}", name_of(in[1].dtype));
     out[0] = {DType::float32, 2, {}}, out[1] = {DType::int32, 1, {}};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
@@ -62,7 +72,8 @@ struct BoxEncoder {
     for (int64_t j = 0; j < m; ++j) {
       const float* anchor = anchors.data() + 4 * j;
       encode(match[j] < 0 ? nullptr : boxes + 4 * match[j], anchor, out[0].as<float>() + 4 * j);
-      out[1].as<int32_t>()[j] = match[j] < 0 ? 0 : stored<int32_t>(static_cast<double>(element_as_int(in[1], match[j])));
+      out[1].as<int32_t>()[j] =
+          match[j] < 0 ? 0 : stored<int32_t>(static_cast<double>(element_as_int(in[1], match[j])));
     }
   }
 
@@ -76,7 +87,8 @@ struct BoxEncoder {
   }
   void encode(const float* box, const float* anchor, float* out) const {
     for (int a = 0; a < 2; ++a) {
-      const double extent = static_cast<double>(anchor[2 + a]) - anchor[a], middle = (static_cast<double>(anchor[a]) + anchor[2 + a]) / 2;
+      const double extent = static_cast<double>(anchor[2 + a]) - anchor[a],
+                   middle = (static_cast<double>(anchor[a]) + anchor[2 + a]) / 2;
       const double own = box ? static_cast<double>(box[2 + a]) - box[a] : extent;
       const double at = box ? (static_cast<double>(box[a]) + box[2 + a]) / 2 : middle;
       if (!offset) {

@@ -6,15 +6,18 @@ namespace penstock {
 struct BrightnessContrast : BrightnessContrastBase {
   static Schema<BrightnessContrast> schema() {
     using Op = BrightnessContrast;
-    return Schema<Op>("brightness_contrast",
-                      std::string("Scales intensities about a center and shifts them.\n\nout = brightness_shift * range "
-                                  "+ brightness * (center + contrast * (in - center)).") + kTypes)
+    return Schema<Op>(
+               "brightness_contrast",
+               std::string("Scales intensities about a center and shifts them.\n\nout = brightness_shift * range "
+                           "+ brightness * (center + contrast * (in - center)).") +
+                   kTypes)
         .arg("brightness", &Op::brightness, kBrightness)
         .arg("brightness_shift", &Op::brightness_shift, kShift)
         .arg("contrast", &Op::contrast, kContrast)
         .arg("contrast_center", &Op::contrast_center, kCenter)
         .arg("dtype", &Op::dtype, kType)
-        .gpu_arguments({"brightness", "brightness_shift", "contrast", "contrast_center"}).oracle("dali");
+        .gpu_arguments({"brightness", "brightness_shift", "contrast", "contrast_center"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(BrightnessContrast);

@@ -7,10 +7,11 @@ struct Cast {
   DType dtype = DType::none;
 
   static Schema<Cast> schema() {
-    return Schema<Cast>("cast",
-                        "Converts to another type.\n\nFloating point becomes integer by rounding half to even; integers "
-                        "saturate; NaN becomes 0. Every conversion between the twelve types is exact in that sense.\n\n"
-                        "Shapes, layout: any, kept. Types: all.")
+    return Schema<Cast>(
+               "cast",
+               "Converts to another type.\n\nFloating point becomes integer by rounding half to even; integers "
+               "saturate; NaN becomes 0. Every conversion between the twelve types is exact in that sense.\n\n"
+               "Shapes, layout: any, kept. Types: all.")
         .required("dtype", &Cast::dtype, "Type of the result.")
         .oracle("numpy");
   }

@@ -10,11 +10,13 @@ struct ColorSpaceConversion : ColorMap<ColorSpaceConversion> {
 
   static Schema<ColorSpaceConversion> schema() {
     using Op = ColorSpaceConversion;
-    return Schema<Op>("color_space_conversion",
-                      "Converts between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).\n\n"
-                      "Shapes: three channels, one for gray; the result likewise. Layouts: any with H, W and C; without "
-                      "one: channels last. Types: all; in units of the largest value of the type (1 for floating point).")
-        .required("image_type", &Op::image_type, "Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3.", within(0, 3))
+    return Schema<Op>(
+               "color_space_conversion",
+               "Converts between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).\n\n"
+               "Shapes: three channels, one for gray; the result likewise. Layouts: any with H, W and C; without "
+               "one: channels last. Types: all; in units of the largest value of the type (1 for floating point).")
+        .required("image_type", &Op::image_type, "Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3.",
+                  within(0, 3))
         .required("output_type", &Op::output_type, "Color space of the result.", within(0, 3))
         .oracle("dali");
   }
@@ -41,8 +43,9 @@ struct ColorSpaceConversion : ColorMap<ColorSpaceConversion> {
     if (image_type == ycbcr && output_type == gray)
       return {{{{k, 0, 0}, {k, 0, 0}, {k, 0, 0}}}, {-16 * k * unit, -16 * k * unit, -16 * k * unit}};
     if (image_type == gray)
-      return output_type == ycbcr ? ColorMatrix{{{{1 / k, 0, 0}, {0, 0, 0}, {0, 0, 0}}}, {16 * unit, 128 * unit, 128 * unit}}
-                                  : identity;
+      return output_type == ycbcr
+                 ? ColorMatrix{{{{1 / k, 0, 0}, {0, 0, 0}, {0, 0, 0}}}, {16 * unit, 128 * unit, 128 * unit}}
+                 : identity;
     const ColorMatrix to_rgb = image_type == bgr ? swap : image_type == ycbcr ? from_ycbcr : identity;
     const ColorMatrix from_rgb = output_type == bgr ? swap : output_type == gray ? luma
                                  : output_type == ycbcr ? to_ycbcr : identity;

@@ -6,14 +6,17 @@ namespace penstock {
 struct ColorTwist : ColorTwistMap<ColorTwist> {
   static Schema<ColorTwist> schema() {
     using Op = ColorTwist;
-    return Schema<Op>("color_twist", std::string("Changes hue, saturation, contrast and brightness of colors in one step.") + kAbout)
+    return Schema<Op>("color_twist",
+                      std::string("Changes hue, saturation, contrast and brightness of colors in one step.") + kAbout)
         .arg("brightness", &Op::brightness, "Scales all channels; 1 leaves them unchanged.")
-        .arg("contrast", &Op::contrast, "Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves it unchanged.")
+        .arg("contrast", &Op::contrast,
+             "Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves it unchanged.")
         .arg("hue", &Op::hue, kHue)
         .arg("saturation", &Op::saturation, kSaturation)
         .arg("dtype", &Op::dtype, kType)
         .arg("image_type", &Op::image_type, kImageType)
-        .gpu_arguments({"brightness", "contrast", "hue", "saturation"}).oracle("dali");
+        .gpu_arguments({"brightness", "contrast", "hue", "saturation"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(ColorTwist);

@@ -27,7 +27,8 @@ struct Constant {
         .arg("shape", &Constant::shape, "The shape; one dimension with all elements if not given.")
         .arg("dtype", &Constant::dtype, "The type; float32 for fdata, int32 for idata if not given.")
         .arg("layout", &Constant::layout, "The layout.")
-        .arg("samples", &Constant::samples, "0: one tensor for all. Else how many tensors there are: their elements, and "
+        .arg("samples", &Constant::samples,
+             "0: one tensor for all. Else how many tensors there are: their elements, and "
              "their extents in `shape`, follow each other.")
         .oracle("numpy");
   }
@@ -80,7 +81,8 @@ struct Constant {
  private:
   template <class T> static bool same_bits(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
   // A fill takes float32: units of at most two bytes, which it holds, give the bits of every element.
-  template <class T, class F> static void fill_units(const View& out, int64_t elements, const F& element, SampleWork& to) {
+  template <class T, class F>
+  static void fill_units(const View& out, int64_t elements, const F& element, SampleWork& to) {
     using Unit = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
     constexpr auto kUnits = static_cast<int64_t>(sizeof(T) / sizeof(Unit));
     SampleNumbers numbers;

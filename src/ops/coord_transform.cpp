@@ -21,8 +21,10 @@ struct CoordTransform {
   static Schema<CoordTransform> schema() {
     using Op = CoordTransform;
     return Schema<Op>("coord_transform",
-                      "A linear map of points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last axis. Output: "
-                      "the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and MT may have "
+                      "A linear map of points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
+                      "axis. Output: "
+                      "the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and "
+                      "MT may have "
                       "one value for each frame. Types: all.")
         .arg("M", &Op::M, "m x n numbers, row by row, or one for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
@@ -37,7 +39,8 @@ struct CoordTransform {
     if (in[0].ndim == 0) bad_type("vectors have at least one dimension");
     out[0] = {dtype, in[0].ndim, in[0].layout};
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     out[0] = in[0];
     int64_t& last = out[0][in[0].size() - 1];
     if (last >= 0) last = static_cast<int64_t>(coef({s.index, 0}, last).size() - 1) / (last + 1);
@@ -71,7 +74,8 @@ struct CoordTransform {
     if (!diagonal && (columns == 0 || size == 0 || size % columns != 0))
       bad_argument("{} of {} numbers is no matrix for vectors of {}", both ? "MT" : "M", size, n);
     const int64_t m = diagonal ? n : size / columns;
-    if (shift.size() > 1 && static_cast<int64_t>(shift.size()) != m) bad_argument("T has {} numbers where vectors get {}", shift.size(), m);
+    if (shift.size() > 1 && static_cast<int64_t>(shift.size()) != m)
+      bad_argument("T has {} numbers where vectors get {}", shift.size(), m);
     std::vector<double> c(1 + static_cast<size_t>(m * (n + 1)));
     std::memcpy(c.data(), &n, sizeof n);
     for (int64_t j = 0; j < m; ++j) {

@@ -10,9 +10,10 @@ struct Crop : CropWindow, OutOfBounds {
   Optional<int> image_type;
 
   static Schema<Crop> schema() {
-    return Schema<Crop>("crop",
-                        "Cuts a window of one size out of images and volumes.\n\n"
-                        "The window starts at position * (extent - window). Layouts: any with H and W; kept. Types: all.")
+    return Schema<Crop>(
+               "crop",
+               "Cuts a window of one size out of images and volumes.\n\n"
+               "The window starts at position * (extent - window). Layouts: any with H and W; kept. Types: all.")
         .with(&crop_window_arguments<Crop>)
         .with(&out_of_bounds_arguments<Crop>)
         .arg("dtype", &Crop::dtype, "Type of the result; default: the input's.")

@@ -19,10 +19,11 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
 
   static Schema<CropMirrorNormalize> schema() {
     using Op = CropMirrorNormalize;
-    return Schema<Op>("crop_mirror_normalize",
-                      "Cuts a window, mirrors it, normalizes it and brings it into the layout of a network.\n\n"
-                      "out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. "
-                      "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
+    return Schema<Op>(
+               "crop_mirror_normalize",
+               "Cuts a window, mirrors it, normalizes it and brings it into the layout of a network.\n\n"
+               "out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. "
+               "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
         .with(&crop_window_arguments<Op>)
         .with(&out_of_bounds_arguments<Op>)
         .arg("mirror", &Op::mirror, "Mirror left to right where not 0.")
@@ -31,8 +32,9 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
         .arg("scale", &Op::scale, "Multiplies the result.")
         .arg("shift", &Op::shift, "Added to the result.")
         .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps it.")
-        .arg("pad_output", &Op::pad_output,
-             "Adds channels up to a power of two; they hold fill_values where out_of_bounds_policy is constant, else 0.")
+        .arg(
+            "pad_output", &Op::pad_output,
+            "Adds channels up to a power of two; they hold fill_values where out_of_bounds_policy is constant, else 0.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.")
@@ -50,10 +52,13 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     if (from.empty() || layout_wanted.empty()) return;
     std::string a = from.str(), b = layout_wanted;
     std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
-    if (a != b) bad_argument("output_layout '{}' is no permutation of the input's layout '{}'", layout_wanted, from.str());
+    if (a != b)
+      bad_argument("output_layout '{}' is no permutation of the input's layout '{}'", layout_wanted, from.str());
   }
   Layout output_layout(const Layout& in) const { return layout_wanted.empty() ? in : Layout(layout_wanted); }
-  static int64_t padded(int64_t channels) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(channels))); }
+  static int64_t padded(int64_t channels) {
+    return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(channels)));
+  }
 
   void map(const SampleContext& s, Placement& p) const {
     each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { window(p, dim, start, extent); });

@@ -12,16 +12,21 @@ struct DecodersAudio {
 
   static Schema<DecodersAudio> schema() {
     using Op = DecodersAudio;
-    return Schema<Op>("decoders.audio",
-                      "Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.\n\n"
-                      "Input: the bytes of a file, 1-d uint8. Outputs: "
-                      "(samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, a "
-                      "float32 scalar. A file that cannot be decoded is a DataError that names it.")
+    return Schema<Op>(
+               "decoders.audio",
+               "Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.\n\n"
+               "Input: the bytes of a file, 1-d uint8. Outputs: "
+               "(samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, "
+               "a "
+               "float32 scalar. A file that cannot be decoded is a DataError that names it.")
         .arg("downmix", &Op::downmix, "The mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
         .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))
         .arg("sample_rate", &Op::sample_rate, "Resample to so many samples a second; 0: as recorded.", at_least(0))
-        .input_names({"encoded"}).outputs(2).batch_wide().oracle("dali");
+        .input_names({"encoded"})
+        .outputs(2)
+        .batch_wide()
+        .oracle("dali");
   }
   void check(std::span<const ValueType> in) const {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)

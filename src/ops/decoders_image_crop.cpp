@@ -8,10 +8,11 @@ namespace penstock {
 struct DecodersImageCrop : DecoderArguments, CropWindow {
   static Schema<DecodersImageCrop> schema() {
     using Op = DecodersImageCrop;
-    return Schema<Op>("decoders.image_crop",
-                      "Decodes a window of one size out of images.\n\n"
-                      "Only what the window needs is decoded; the result equals crop after decoders.image. Input and output "
-                      "as those of decoders.image.")
+    return Schema<Op>(
+               "decoders.image_crop",
+               "Decodes a window of one size out of images.\n\n"
+               "Only what the window needs is decoded; the result equals crop after decoders.image. Input and output "
+               "as those of decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&crop_window_arguments<Op>);
   }

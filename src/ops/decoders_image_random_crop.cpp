@@ -7,10 +7,11 @@ namespace penstock {
 struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
   static Schema<DecodersImageRandomCrop> schema() {
     using Op = DecodersImageRandomCrop;
-    return Schema<Op>("decoders.image_random_crop",
-                      "Decodes a random window of random area and aspect ratio of images.\n\n"
-                      "Only what the window needs is decoded; its pixels equal those of the whole image. Input and output "
-                      "as those of decoders.image.")
+    return Schema<Op>(
+               "decoders.image_random_crop",
+               "Decodes a random window of random area and aspect ratio of images.\n\n"
+               "Only what the window needs is decoded; its pixels equal those of the whole image. Input and output "
+               "as those of decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&random_window_arguments<Op>);
   }

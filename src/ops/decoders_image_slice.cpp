@@ -8,10 +8,11 @@ namespace penstock {
 struct DecodersImageSlice : DecoderArguments, SliceWindow {
   static Schema<DecodersImageSlice> schema() {
     using Op = DecodersImageSlice;
-    return Schema<Op>("decoders.image_slice",
-                      "Decodes a given window of images.\n\n"
-                      "Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes "
-                      "of a file, and maybe anchor and shape of the window; output as that of decoders.image.")
+    return Schema<Op>(
+               "decoders.image_slice",
+               "Decodes a given window of images.\n\n"
+               "Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes "
+               "of a file, and maybe anchor and shape of the window; output as that of decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&slice_window_arguments<Op>)
         .input_names({"encoded", "anchor", "shape"});

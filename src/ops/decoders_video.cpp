@@ -22,10 +22,14 @@ struct DecodersVideo {
   static Schema<DecodersVideo> schema() {
     using Op = DecodersVideo;
     return Schema<Op>("decoders.video",
-                      "Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time "
-                      "decodes, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d uint8. Output: uint8, "
-                      "FHWC, RGB, all frames or those that are asked for; constant and variable frame rates. RGB is what FFmpeg's "
-                      "libswscale makes, by the matrix and range that the stream names. A rotation that a file asks for is not "
+                      "Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is "
+                      "found at run time "
+                      "decodes, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d uint8. "
+                      "Output: uint8, "
+                      "FHWC, RGB, all frames or those that are asked for; constant and variable frame rates. RGB is "
+                      "what FFmpeg's "
+                      "libswscale makes, by the matrix and range that the stream names. A rotation that a file asks "
+                      "for is not "
                       "applied. A file that cannot be decoded is a DataError.")
         .arg("affine", &Op::affine, "Accepted without effect.")
         .arg("build_index", &Op::build_index, "Accepted without effect: frames are always found by an index.")
@@ -35,10 +39,14 @@ struct DecodersVideo {
         .arg("end_frame", &Op::end_frame, "Frame behind the last.", at_least(0))
         .arg("frames", &Op::frames, "Numbers of frames, in any order; excludes the four above.")
         .arg("pad_mode", &Op::pad_mode,
-             "For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's last frame; "
+             "For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the "
+             "sequence's last frame; "
              "reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.")
-        .arg("fill_value", &Op::fill_value, "Of frames behind the end with pad_mode constant: one value, or one for each channel.")
-        .input_names({"encoded"}).batch_wide().oracle("ffmpeg");
+        .arg("fill_value", &Op::fill_value,
+             "Of frames behind the end with pad_mode constant: one value, or one for each channel.")
+        .input_names({"encoded"})
+        .batch_wide()
+        .oracle("ffmpeg");
   }
   void check(std::span<const ValueType> in) const {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
@@ -65,7 +73,8 @@ struct DecodersVideo {
     VideoDecoder decoder(file, threads);
     decode_frames(decoder, chosen(s, *file), fill_value, out[0].as<uint8_t>());
   }
-  void run_to_device(const SampleContext& s, std::span<const View> in, const View& out, const DevicePlace& place) const {
+  void run_to_device(const SampleContext& s, std::span<const View> in, const View& out,
+                     const DevicePlace& place) const {
     const auto [file, threads] = take(s, in);
     decode_frames_to_device(file, chosen(s, *file), fill_value, threads, place.device, place.stream, out.data);
   }
@@ -101,7 +110,8 @@ struct DecodersVideo {
     const FramePadding padding = parse_frame_padding(pad_mode);
     if (frames.given()) {
       auto wanted = frames[s.index];
-      if (static_cast<int64_t>(wanted.size()) > kMostFrames) bad_argument("{} frames in one sequence, more than {}", wanted.size(), kMostFrames);
+      if (static_cast<int64_t>(wanted.size()) > kMostFrames)
+        bad_argument("{} frames in one sequence, more than {}", wanted.size(), kMostFrames);
       for (auto& f : wanted) {
         if (f < 0) bad_argument("frames must not be negative, got {}", f);
         if (f >= total && padding == FramePadding::none) bad_data("frame {} of a video of {} frames", f, total);
@@ -114,16 +124,20 @@ struct DecodersVideo {
     int64_t count = (total - first + step - 1) / step;
     if (sequence_length.given()) count = sequence_length[s.index];
     if (end_frame.given()) {
-      if (end_frame[s.index] <= first) bad_argument("end_frame {} is not behind start_frame {}", end_frame[s.index], first);
+      if (end_frame[s.index] <= first)
+        bad_argument("end_frame {} is not behind start_frame {}", end_frame[s.index], first);
       count = (end_frame[s.index] - first + step - 1) / step;
     }
     return choose_frames(first, step, count, total, padding);
   }
 };
 PENSTOCK_OPERATOR(DecodersVideo);
-[[maybe_unused]] const bool to_device = (register_device_decoder("decoders.video", [](BoundOp& op, const SampleContext& s, std::span<const View> in,
-                                                                                       const View& out, const DevicePlace& place) {
-  static_cast<const DecodersVideo*>(op.members())->run_to_device(s, in, out, place);
-}), true);
+[[maybe_unused]] const bool to_device =
+    (register_device_decoder(
+         "decoders.video",
+         [](BoundOp& op, const SampleContext& s, std::span<const View> in, const View& out, const DevicePlace& place) {
+           static_cast<const DecodersVideo*>(op.members())->run_to_device(s, in, out, place);
+         }),
+     true);
 
 }  // namespace penstock

@@ -11,12 +11,16 @@ struct FrameSplicing {
   static Schema<FrameSplicing> schema() {
     using Op = FrameSplicing;
     return Schema<Op>("frame_splicing",
-                      "Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.\n\n"
-                      "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are fill_value. "
-                      "Output: stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and "
+                      "Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its "
+                      "network.\n\n"
+                      "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are "
+                      "fill_value. "
+                      "Output: stack times the features, frames / subsample rounded up. Layouts: those with f and t "
+                      "(features and "
                       "frames); without one the last two dimensions are (features, frames). Types: all.")
         .arg("stack", &Op::stack, "Frames that are put into one.", at_least(1))
-        .arg("subsample", &Op::subsample, "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))
+        .arg("subsample", &Op::subsample,
+             "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))
         .arg("fill_value", &Op::fill_value, "What stands behind the last frame.")
         .oracle("torch");
   }
@@ -24,7 +28,8 @@ struct FrameSplicing {
     out[0] = in[0];
     if (in[0].ndim >= 0) SpectrogramAxes{in[0].layout, in[0].ndim};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
     const SpectrogramAxes axes(types[0].layout, in[0].size());
     out[0] = in[0];
     int64_t &features = out[0][axes.features], &frames = out[0][axes.frames];
@@ -34,7 +39,8 @@ struct FrameSplicing {
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const SpectrogramAxes axes(in[0].layout, in[0].shape.size());
-    const int64_t frames = in[0].shape[axes.frames], results = out[0].shape[axes.frames], features = in[0].shape[axes.features];
+    const int64_t frames = in[0].shape[axes.frames], results = out[0].shape[axes.frames],
+                  features = in[0].shape[axes.features];
     for (int64_t k = 0; k < stack; ++k) {
       const View place = part(out[0], axes.features, k * features, features);
       const int64_t there = frames > k ? (frames - k + step() - 1) / step() : 0;

@@ -14,15 +14,18 @@ struct GaussianBlur {
 
   static Schema<GaussianBlur> schema() {
     using Op = GaussianBlur;
-    return Schema<Op>("gaussian_blur",
-                      "Convolves with a Gaussian along every axis but frames and channels.\n\n"
-                      "Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without "
-                      "repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most "
-                      "three of them; kept. Types: all.")
+    return Schema<Op>(
+               "gaussian_blur",
+               "Convolves with a Gaussian along every axis but frames and channels.\n\n"
+               "Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without "
+               "repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at "
+               "most "
+               "three of them; kept. Types: all.")
         .arg("sigma", &Op::sigma,
              "Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, "
              "((window - 1) / 2 - 1) * 0.3 + 0.8.")
-        .arg("window_size", &Op::window_size, "Number of samples, one value or one per axis; an even one becomes the next odd one, with a "
+        .arg("window_size", &Op::window_size,
+             "Number of samples, one value or one per axis; an even one becomes the next odd one, with a "
              "warning; 0: 2 * ceil(3 * sigma) + 1.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .oracle("dali, opencv");
@@ -81,8 +84,10 @@ struct GaussianBlur {
     AxisWindows w;
     windows(s, p.layout(), p.ndim(), w);
     if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // an array of NumPy's, most often a picture
-      notice("[gaussian_blur] an input without a layout is blurred along all axes, also the last, which looks like channels; "
-             "penstock.tensor(x, \"HWC\") gives it a layout");
+      notice(
+          "[gaussian_blur] an input without a layout is blurred along all axes, also the last, which looks like "
+          "channels; "
+          "penstock.tensor(x, \"HWC\") gives it a layout");
     auto weight = w.weights.begin();
     for (int i = 0; i < w.sizes.size(); ++i) {
       AxisFilter f;

@@ -13,17 +13,20 @@ struct MelFilterBank {
 
   static Schema<MelFilterBank> schema() {
     using Op = MelFilterBank;
-    return Schema<Op>("mel_filter_bank",
-                      "Sums a spectrogram's frequencies in triangles that are even on the mel scale.\n\nInput: float32, a "
-                      "dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of nfft / 2 + 1 "
-                      "frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, \"Auditory Toolbox\", "
-                      "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
+    return Schema<Op>(
+               "mel_filter_bank",
+               "Sums a spectrogram's frequencies in triangles that are even on the mel scale.\n\nInput: float32, a "
+               "dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of nfft / 2 + 1 "
+               "frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, \"Auditory "
+               "Toolbox\", "
+               "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
         .arg("freq_low", &Op::freq_low, "Where the first triangle begins, in hertz.", at_least(0))
         .arg("freq_high", &Op::freq_high, "Where the last triangle ends, in hertz; 0: sample_rate / 2.", at_least(0))
         .arg("sample_rate", &Op::sample_rate, "Samples a second of the signal.")
         .arg("nfilter", &Op::nfilter, "Number of triangles.", at_least(1))
         .arg("normalize", &Op::normalize, "Each triangle has the area 1 over the frequencies; else the height 1.")
-        .arg("mel_formula", &Op::mel_formula, "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
+        .arg("mel_formula", &Op::mel_formula,
+             "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
         .oracle("dali");
   }
   void ready() {
@@ -32,11 +35,13 @@ struct MelFilterBank {
     if (!(sample_rate > 0)) bad_argument("sample_rate must be positive, got {}", sample_rate);
     if (freq_high == 0) freq_high = sample_rate / 2;
     if (!(freq_low < freq_high) || freq_high > sample_rate / 2)
-      bad_argument("freq_low {} and freq_high {} must rise up to {}, half of sample_rate", freq_low, freq_high, sample_rate / 2);
+      bad_argument("freq_low {} and freq_high {} must rise up to {}, half of sample_rate", freq_low, freq_high,
+                   sample_rate / 2);
   }
   void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
     out[0] = in[0];
     out[0][frequency_axis(types[0].layout, in[0].size())] = nfilter;
   }
@@ -67,7 +72,8 @@ struct MelFilterBank {
       for (int64_t b = 0; b < bins; ++b) {
         const double f = static_cast<double>(b) * spacing;
         if (f <= begin || f >= end) continue;
-        m.values[r * bins + b] = static_cast<float>(height * (f <= top ? (f - begin) / (top - begin) : (end - f) / (end - top)));
+        m.values[r * bins + b] =
+            static_cast<float>(height * (f <= top ? (f - begin) / (top - begin) : (end - f) / (end - top)));
       }
     }
     m.fit();

@@ -14,14 +14,17 @@ struct Mfcc {
 
   static Schema<Mfcc> schema() {
     using Op = Mfcc;
-    return Schema<Op>("mfcc",
-                      "Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.\n\nInput: "
-                      "float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: "
-                      "K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, 1980.")
+    return Schema<Op>(
+               "mfcc",
+               "Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one "
+               "axis.\n\nInput: "
+               "float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: "
+               "K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, 1980.")
         .arg("axis", &Op::axis, "The axis, negative ones from the end.")
         .arg("dct_type", &Op::dct_type, "1 to 4.", within(1, 4))
         .arg("n_mfcc", &Op::n_mfcc, "Coefficients to keep.", at_least(1))
-        .arg("lifter", &Op::lifter, "Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).", at_least(0))
+        .arg("lifter", &Op::lifter,
+             "Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).", at_least(0))
         .arg("normalize", &Op::normalize, "An orthonormal transform; not for type 1.")
         .oracle("dali");
   }
@@ -59,7 +62,8 @@ struct Mfcc {
     BandMatrix m;
     m.rows = std::min<int64_t>(n_mfcc, n), m.columns = n;
     for (int64_t k = 0; k < m.rows; ++k) {
-      const double lift = lifter > 0 ? 1 + lifter / 2.0 * std::sin(3.14159265358979323846 * static_cast<double>(k + 1) / lifter) : 1;
+      const double lift =
+          lifter > 0 ? 1 + lifter / 2.0 * std::sin(3.14159265358979323846 * static_cast<double>(k + 1) / lifter) : 1;
       for (int64_t i = 0; i < n; ++i) m.values.push_back(static_cast<float>(lift * cosine(k, i, n)));
     }
     m.fit();

@@ -12,16 +12,21 @@ struct NonsilentRegion {
 
   static Schema<NonsilentRegion> schema() {
     using Op = NonsilentRegion;
-    return Schema<Op>("nonsilent_region",
-                      "Where a signal begins and ends to be heard.\n\nInput: (n) samples; integers of at most 32 bits, float32, "
-                      "float64. Outputs: begin and length, int32 scalars; the length is 0 in silence. A sample is heard where the "
-                      "mean power of the window_length samples up to it is at least cutoff_db above the reference; the region "
-                      "goes from the begin of the first such window to the end of the last.")
+    return Schema<Op>(
+               "nonsilent_region",
+               "Where a signal begins and ends to be heard.\n\nInput: (n) samples; integers of at most 32 bits, "
+               "float32, "
+               "float64. Outputs: begin and length, int32 scalars; the length is 0 in silence. A sample is heard where "
+               "the "
+               "mean power of the window_length samples up to it is at least cutoff_db above the reference; the region "
+               "goes from the begin of the first such window to the end of the last.")
         .arg("cutoff_db", &Op::cutoff_db, "Decibels over the reference power.")
-        .arg("reference_power", &Op::reference_power, "Power of 0 dB; 0: the largest mean power of the signal.", at_least(0))
+        .arg("reference_power", &Op::reference_power, "Power of 0 dB; 0: the largest mean power of the signal.",
+             at_least(0))
         .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
         .arg("reset_interval", &Op::reset_interval, "Accepted without effect: sums are exact enough in float64.")
-        .outputs(2).oracle("dali");
+        .outputs(2)
+        .oracle("dali");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = out[1] = {DType::int32, 0, {}}; }
   void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
@@ -31,7 +36,9 @@ struct NonsilentRegion {
     const int64_t n = signal_length(in[0].shape);
     if (n > 0x7FFFFFFF) bad_argument("{} samples are more than an int32 counts", n);
     if (n == 0) return to.fill(out[0], {{0.0f}, {}}), to.fill(out[1], {{0.0f}, {}});
-    signals_of(to).region(in[0], out[0], out[1], {reference_power[s.index], std::pow(10.0, cutoff_db[s.index] / 10.0), std::min<int64_t>(window_length, n)});
+    signals_of(to).region(
+        in[0], out[0], out[1],
+        {reference_power[s.index], std::pow(10.0, cutoff_db[s.index] / 10.0), std::min<int64_t>(window_length, n)});
   }
 };
 PENSTOCK_OPERATOR(NonsilentRegion);

@@ -16,11 +16,12 @@ struct Normalize {
 
   static Schema<Normalize> schema() {
     using Op = Normalize;
-    return Schema<Op>("normalize",
-                      "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
-                      "sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the "
-                      "whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`."
-                      "\n\nLayouts: any, kept. Types: all.")
+    return Schema<Op>(
+               "normalize",
+               "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
+               "sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the "
+               "whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`."
+               "\n\nLayouts: any, kept. Types: all.")
         .arg("mean", &Op::mean, "One value, or a tensor of the input's rank with extent 1 on the axes.")
         .arg("stddev", &Op::stddev, "One value, or a tensor of the input's rank with extent 1 on the axes.")
         .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")
@@ -31,7 +32,9 @@ struct Normalize {
         .arg("scale", &Op::scale, "Multiplies the normalized values.")
         .arg("shift", &Op::shift, "Added to the result.")
         .arg("dtype", &Op::dtype, "Type of the result.")
-        .gpu_arguments({"mean", "stddev"}).batch_wide().oracle("dali");
+        .gpu_arguments({"mean", "stddev"})
+        .batch_wide()
+        .oracle("dali");
   }
   void ready() {
     if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
@@ -56,7 +59,8 @@ struct Normalize {
     for (int i = 0; i < in[0].size(); ++i) {
       const ReductionPlan p = plan(i, in[0].shape(i), types[0].layout);
       if (stddev.given()) break;
-      sums.add_squares(in[0].tensor(i).view, p, mean.given() ? for_each_result(given(mean, i, p, "mean"), p) : sums.mean());
+      sums.add_squares(in[0].tensor(i).view, p,
+                       mean.given() ? for_each_result(given(mean, i, p, "mean"), p) : sums.mean());
     }
     *state = {sums.mean(), stddev.given() ? std::vector<double>{} : sums.deviation(ddof, epsilon)};
     return state;
@@ -88,7 +92,8 @@ struct Normalize {
     return {in, all_axes(in.size())};
   }
   // One value, or one for each result of the plan.
-  static SampleNumbers given(const PerSample<std::vector<float>>& a, int sample, const ReductionPlan& p, const char* name) {
+  static SampleNumbers given(const PerSample<std::vector<float>>& a, int sample, const ReductionPlan& p,
+                             const char* name) {
     SampleNumbers v = numbers_of(a, sample);
     if (v.size() != 1 && v.size() != p.results)
       bad_argument("{} has {} values, the input's other axes have {}", name, v.size(), p.results);

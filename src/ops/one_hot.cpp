@@ -22,18 +22,22 @@ struct OneHot {
 
   static Schema<OneHot> schema() {
     using Op = OneHot;
-    return Schema<Op>("one_hot",
-                      "Class numbers as vectors with one entry set.\n\nout[..., j, ...] is on_value where the input is j, along a "
-                      "new axis of num_classes; a number that is no class gives off_value everywhere. Without `axis` a batch whose "
-                      "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
-                      "axis_name. Types: all; fractions are cut off.")
+    return Schema<Op>(
+               "one_hot",
+               "Class numbers as vectors with one entry set.\n\nout[..., j, ...] is on_value where the input is j, "
+               "along a "
+               "new axis of num_classes; a number that is no class gives off_value everywhere. Without `axis` a batch "
+               "whose "
+               "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
+               "axis_name. Types: all; fractions are cut off.")
         .arg("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(0))
         .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded and saturated.")
         .arg("on_value", &Op::on_value, "What stands at the class.")
         .arg("off_value", &Op::off_value, "What stands elsewhere.")
-        .batch_wide().oracle("dali");
+        .batch_wide()
+        .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     const int ndim = in[0].ndim;
@@ -42,7 +46,8 @@ struct OneHot {
     if (!axis_name.given()) return;
     const std::string letter = one_letter(*axis_name);
     if (ndim == 0) out[0].layout = letter;
-    else if (ndim > 0 && axis.given() && in[0].layout.size() == ndim) out[0].layout = in[0].layout.str().insert(at(ndim), letter);
+    else if (ndim > 0 && axis.given() && in[0].layout.size() == ndim)
+      out[0].layout = in[0].layout.str().insert(at(ndim), letter);
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = with_classes(in[0]);
@@ -54,7 +59,8 @@ struct OneHot {
     for (int i = 0; i < in[0].size() && single; ++i) single = in[0].shape(i).volume() == 1;
     const Layout& layout = types[0].layout;
     std::string letters;
-    if (axis_name.given() && (single || layout.size() == in[0].ndim())) letters = (single ? "" : layout.str()) + *axis_name;
+    if (axis_name.given() && (single || layout.size() == in[0].ndim()))
+      letters = (single ? "" : layout.str()) + *axis_name;
     Batch made(dtype, single ? 1 : in[0].ndim() + 1, letters, in[0].size());
     for (int i = 0; i < in[0].size(); ++i) {
       made.sample(i) = out[0].sample(i);

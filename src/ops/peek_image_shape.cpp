@@ -15,7 +15,8 @@ struct PeekImageShape {
                       "Input: the bytes of a file, 1-d uint8. Output: 3 numbers.")
         .arg("dtype", &Op::dtype, "Type of the result: a 32- or 64-bit integer or float32, float64.")
         .arg("adjust_orientation", &Op::adjust_orientation, "The shape of the picture turned upright.")
-        .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.", within(0, 4))
+        .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.",
+             within(0, 4))
         .input_names({"encoded"})
         .oracle("dali");
   }

@@ -92,7 +92,8 @@ TEST(PixelOps, ChainsAreTheirOperatorsOneByOne) {
 
 TEST(PixelOps, MeansAndNormalization) {
   const Batch in = values<uint8_t>({1, 2, 3, 5, 6, 7}, {2, 3}, "HC");
-  EXPECT_EQ(list<float>(call("reductions.mean", {in}, {{"axes", std::vector<int64_t>{0}}})), (std::vector<float>{3, 4, 5}));
+  EXPECT_EQ(list<float>(call("reductions.mean", {in}, {{"axes", std::vector<int64_t>{0}}})),
+            (std::vector<float>{3, 4, 5}));
   EXPECT_EQ(list<float>(call("normalize", {in}, {{"axes", std::vector<int64_t>{0}}})),
             (std::vector<float>{-1, -1, -1, 1, 1, 1}));
   EXPECT_EQ(list<float>(call("normalize", {in}, {{"axes", std::vector<int64_t>{0}}, {"batch", true}})),
@@ -103,8 +104,9 @@ TEST(PixelOps, GrayAndBack) {
   const Batch in = values<uint8_t>({255, 255, 255, 0, 0, 0}, {1, 2, 3}, "HWC");
   const Batch gray = call("color_space_conversion", {in}, {{"image_type", int64_t{0}}, {"output_type", int64_t{2}}});
   EXPECT_EQ(list<uint8_t>(gray), (std::vector<uint8_t>{255, 0}));
-  EXPECT_EQ(list<uint8_t>(call("color_space_conversion", {gray}, {{"image_type", int64_t{2}}, {"output_type", int64_t{0}}})),
-            list<uint8_t>(in));
+  EXPECT_EQ(
+      list<uint8_t>(call("color_space_conversion", {gray}, {{"image_type", int64_t{2}}, {"output_type", int64_t{0}}})),
+      list<uint8_t>(in));
 }
 
 }  // namespace

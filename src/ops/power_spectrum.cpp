@@ -12,11 +12,13 @@ struct PowerSpectrum {
 
   static Schema<PowerSpectrum> schema() {
     using Op = PowerSpectrum;
-    return Schema<Op>("power_spectrum",
-                      "Magnitudes of the Fourier transform along one axis.\n\nInput: float32 of any rank. Output: float32, "
-                      "nfft / 2 + 1 along the axis.")
+    return Schema<Op>(
+               "power_spectrum",
+               "Magnitudes of the Fourier transform along one axis.\n\nInput: float32 of any rank. Output: float32, "
+               "nfft / 2 + 1 along the axis.")
         .arg("axis", &Op::axis, "The axis, negative ones from the end.")
-        .arg("nfft", &Op::nfft, "Length of the transform, the axis's extent if not given; zeros follow a shorter one.", at_least(1))
+        .arg("nfft", &Op::nfft, "Length of the transform, the axis's extent if not given; zeros follow a shorter one.",
+             at_least(1))
         .arg("power", &Op::power, "2: squares of magnitudes; 1: magnitudes.", within(1, 2))
         .oracle("dali");
   }

@@ -25,9 +25,12 @@ struct PreemphasisFilter {
   static Schema<PreemphasisFilter> schema() {
     using Op = PreemphasisFilter;
     return Schema<Op>("preemphasis_filter",
-                      "Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].\n\n"
-                      "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed in float32.")
-        .arg("border", &Op::border, "What stands before the first: \"zero\", \"clamp\" (it itself) or \"reflect\" (the second).")
+                      "Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t "
+                      "- 1].\n\n"
+                      "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed "
+                      "in float32.")
+        .arg("border", &Op::border,
+             "What stands before the first: \"zero\", \"clamp\" (it itself) or \"reflect\" (the second).")
         .arg("preemph_coeff", &Op::preemph_coeff, "The part.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .oracle("dali");
@@ -57,7 +60,9 @@ struct PreemphasisFilter {
         });
       });
     };
-    signals_of(to).map(in[0], out[0], {[] { return std::string(PreemphasisRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
+    signals_of(to).map(
+        in[0], out[0],
+        {[] { return std::string(PreemphasisRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
   }
 };
 PENSTOCK_OPERATOR(PreemphasisFilter);

@@ -10,17 +10,24 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
   static Schema<RandomBboxCrop> schema() {
     using Op = RandomBboxCrop;
     return Schema<Op>("random_bbox_crop",
-                      "Draws a window that fits an image's boxes, and gives the boxes in it.\n\nAs SSD's training does (Liu et "
-                      "al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold asks for, and keeps a box. "
-                      "Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels. Outputs, float32: the "
-                      "window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in pixels with "
-                      "crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays if its middle "
+                      "Draws a window that fits an image's boxes, and gives the boxes in it.\n\nAs SSD's training does "
+                      "(Liu et "
+                      "al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold asks for, and "
+                      "keeps a box. "
+                      "Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels. Outputs, "
+                      "float32: the "
+                      "window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in "
+                      "pixels with "
+                      "crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays "
+                      "if its middle "
                       "lies in the window.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
-        .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold, "All boxes must meet the threshold, else one.")
+        .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
+             "All boxes must meet the threshold, else one.")
         .arg("allow_no_crop", &Op::allow_no_crop, "The whole image is drawn as often as each threshold.")
         .arg("aspect_ratio", &Op::aspect_ratio,
-             "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in "
+             "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
+             "else in "
              "units of the image. A range of one number wins over scaling.")
         .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are; default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
@@ -38,7 +45,12 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .arg("thresholds", &Op::thresholds, "Least overlaps, of which one is drawn at a time.")
         .arg("total_num_attempts", &Op::total_num_attempts,
              "Windows that are drawn at all; then the best is taken. Negative: after 1,000,000 there is an error.")
-        .argument_inputs({"labels"}).input_names({"boxes"}).outputs(3).batch_wide().random().oracle("dali");
+        .argument_inputs({"labels"})
+        .input_names({"boxes"})
+        .outputs(3)
+        .batch_wide()
+        .random()
+        .oracle("dali");
   }
   int count_outputs() const { return 3 + labels.given() + output_bbox_indices; }
   void ready() const {
@@ -54,14 +66,18 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
     if (labels.given()) out[3] = label_type();
     if (output_bbox_indices) out[count_outputs() - 1] = {DType::int32, 1, {}};
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
-    const int64_t numbers = in[0][1] >= 0 ? in[0][1] : bbox_layout.given() ? static_cast<int64_t>(bbox_layout->size()) : -1;
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    const int64_t numbers = in[0][1] >= 0         ? in[0][1]
+                            : bbox_layout.given() ? static_cast<int64_t>(bbox_layout->size())
+                                                  : -1;
     if (numbers >= 0) layout_of(numbers);
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
     const int64_t stay = values ? static_cast<int64_t>(found(s, (*values)[0].view(s.index)).rows.size()) : -1;
     out[0] = out[1] = {numbers < 0 ? -1 : numbers / 2};
     out[2] = {stay, numbers};
-    if (labels.given()) out[3] = values ? label_shape(s.index, stay) : Shape::filled(std::max(label_type().ndim, 1), -1);
+    if (labels.given())
+      out[3] = values ? label_shape(s.index, stay) : Shape::filled(std::max(label_type().ndim, 1), -1);
     if (output_bbox_indices) out[count_outputs() - 1] = {stay};
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
@@ -71,9 +87,11 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
       const double low = f.window.low[a], high = f.window.high[a];
       out[0].as<float>()[a] = static_cast<float>(f.pixels.empty() ? low : static_cast<double>(f.pixels[a]));
       out[1].as<float>()[a] = static_cast<float>(
-          f.pixels.empty() ? high - low : static_cast<double>(pixels_of(crop_shape, "crop_shape", s.index, layout.dims())[a]));
+          f.pixels.empty() ? high - low
+                           : static_cast<double>(pixels_of(crop_shape, "crop_shape", s.index, layout.dims())[a]));
     }
-    for (size_t k = 0; k < f.rows.size(); ++k) layout.write(f.boxes[k], out[2].as<float>() + static_cast<int64_t>(k) * in[0].shape[1]);
+    for (size_t k = 0; k < f.rows.size(); ++k)
+      layout.write(f.boxes[k], out[2].as<float>() + static_cast<int64_t>(k) * in[0].shape[1]);
     if (labels.given()) take_labels(s.index, in[0].shape[0], f.rows, out[3]);
     if (output_bbox_indices)
       for (size_t k = 0; k < f.rows.size(); ++k) out.back().as<int32_t>()[k] = static_cast<int32_t>(f.rows[k]);
@@ -84,7 +102,8 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
     if (numbers != 4 && numbers != 6) bad_argument("boxes have 4 or 6 numbers each, not {}", numbers);
     const std::string flat = ltrb ? "xyXY" : "xyWH", solid = ltrb ? "xyzXYZ" : "xyzWHD";
     const BoxLayout layout(bbox_layout.given() ? *bbox_layout : numbers == 4 ? flat : solid);
-    if (2 * layout.dims() != numbers) bad_argument("bbox_layout '{}' does not fit boxes of {} numbers", *bbox_layout, numbers);
+    if (2 * layout.dims() != numbers)
+      bad_argument("bbox_layout '{}' does not fit boxes of {} numbers", *bbox_layout, numbers);
     return layout;
   }
   Found found(const SampleContext& s, const View& in) const {

@@ -43,7 +43,8 @@ struct NormalDraw {
     call.out = &to, call.n = pairs, call.coef = reinterpret_cast<const std::byte*>(&c);
     tile(call);
   }
-  static void scalars(DType dtype, void* out, const RandomStream& draws, std::span<const uint64_t> samples, const std::byte* coef) {
+  static void scalars(DType dtype, void* out, const RandomStream& draws, std::span<const uint64_t> samples,
+                      const std::byte* coef) {
     double u[kPairs], turn[kPairs], z[kPairs];
     dispatch(dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;

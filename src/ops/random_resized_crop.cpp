@@ -12,10 +12,11 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
 
   static Schema<RandomResizedCrop> schema() {
     using Op = RandomResizedCrop;
-    return Schema<Op>("random_resized_crop",
-                      "Resizes a random window of random area and aspect ratio to one size.\n\n"
-                      "The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and "
-                      "sequences; kept; all frames have the same window. Types: all.")
+    return Schema<Op>(
+               "random_resized_crop",
+               "Resizes a random window of random area and aspect ratio to one size.\n\n"
+               "The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and "
+               "sequences; kept; all frames have the same window. Types: all.")
         .required("size", &Op::size, "(height, width) of the result; one value for both.", above(0))
         .with(&random_window_arguments<Op>)
         .with(&interpolation_arguments<Op>)
@@ -24,7 +25,8 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
   }
   void ready() {
     if (size.empty() || size.size() > 2) bad_argument("size must be (height, width), got {} values", size.size());
-    if (height() > INT32_MAX || width() > INT32_MAX) bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
+    if (height() > INT32_MAX || width() > INT32_MAX)
+      bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
     check_random_window();
   }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }

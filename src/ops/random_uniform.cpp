@@ -49,7 +49,9 @@ struct RandomUniform : RandomValues {
   }
   bool draws_scalars() const { return !shape.given() && range.constant() && values.constant(); }
   void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
-    with_rule(0, t, [&](const DrawRule& rule, std::span<const std::byte> coef) { draw_scalars_by(rule, coef, samples, t, out); });
+    with_rule(0, t, [&](const DrawRule& rule, std::span<const std::byte> coef) {
+      draw_scalars_by(rule, coef, samples, t, out);
+    });
   }
 
  private:

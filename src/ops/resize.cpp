@@ -9,13 +9,15 @@ struct Resize : ResizeArguments {
   static constexpr bool filters = true;
 
   static Schema<Resize> schema() {
-    return Schema<Resize>("resize",
-                          "Resamples images and volumes to another size.\n\n"
-                          "Separable filters over the axes D, H and W, weights computed in float64, sums in float32; samples "
-                          "outside of the input repeat its edge. A region limits where the result lies, not what the filter "
-                          "reads. Layouts: any with H and W; kept. Types: all. Cubic: Keys 1981 (a = -0.5).")
+    return Schema<Resize>(
+               "resize",
+               "Resamples images and volumes to another size.\n\n"
+               "Separable filters over the axes D, H and W, weights computed in float64, sums in float32; samples "
+               "outside of the input repeat its edge. A region limits where the result lies, not what the filter "
+               "reads. Layouts: any with H and W; kept. Types: all. Cubic: Keys 1981 (a = -0.5).")
         .with(&resize_arguments<Resize>)
-        .arg("save_attrs", &Resize::save_attrs, "A second output: the input's extents along D, H and W, int32, outermost first.")
+        .arg("save_attrs", &Resize::save_attrs,
+             "A second output: the input's extents along D, H and W, int32, outermost first.")
         .arg("image_type", &Resize::image_type, "Deprecated; accepted without effect.")
         .size_output("save_attrs")
         .oracle("dali, opencv, pillow");
@@ -27,7 +29,8 @@ struct Resize : ResizeArguments {
   int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;
     int at = 0;
-    for (int i = 0; i < layout.size() && layout[i] != axis; ++i) at += layout[i] == 'D' || layout[i] == 'H' || layout[i] == 'W';
+    for (int i = 0; i < layout.size() && layout[i] != axis; ++i)
+      at += layout[i] == 'D' || layout[i] == 'H' || layout[i] == 'W';
     return resized_extent(resize_request(s, layout), at);
   }
   Layout layout;

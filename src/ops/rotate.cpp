@@ -67,7 +67,8 @@ struct Rotate : WarpArguments {
   }
   // Output to input, rows x, y[, z].
   static void rotation(Turn turn, const std::vector<float>& axis, double* r) {
-    const double c = turn.cos, s = axis.empty() ? turn.sin : -turn.sin;  // the rotation about the axis maps input to output
+    const double c = turn.cos,
+                 s = axis.empty() ? turn.sin : -turn.sin;  // the rotation about the axis maps input to output
     if (axis.empty()) {
       r[0] = c, r[1] = -s, r[2] = s, r[3] = c;
       return;

@@ -10,7 +10,8 @@ struct ShapeOf {
 
   static Schema<ShapeOf> schema() {
     return Schema<ShapeOf>("shapes",
-                           "The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.\n\nLayouts: any. Types: all.")
+                           "The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.\n\nLayouts: "
+                           "any. Types: all.")
         .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
         .arg("type", &ShapeOf::type, "Deprecated: the same as dtype.")
         .reads_shapes()

@@ -13,10 +13,14 @@ struct SpecAugment {
   static Schema<SpecAugment> schema() {
     using Op = SpecAugment;
     return Schema<Op>("spec_augment",
-                      "Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.\n\nA mask's width is "
-                      "drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may overlap. The "
-                      "defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); without one the "
-                      "last two dimensions are (features, frames). Types: all. D. S. Park et al., \"SpecAugment: A Simple Data "
+                      "Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.\n\nA "
+                      "mask's width is "
+                      "drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may "
+                      "overlap. The "
+                      "defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); "
+                      "without one the "
+                      "last two dimensions are (features, frames). Types: all. D. S. Park et al., \"SpecAugment: A "
+                      "Simple Data "
                       "Augmentation Method for Automatic Speech Recognition\", 2019, without its warping of time.")
         .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0 leaves them alone.", at_least(0))
         .arg("freq_width", &Op::freq_width, "The largest width of one, in features.", at_least(0))
@@ -24,7 +28,8 @@ struct SpecAugment {
         .arg("time_width", &Op::time_width, "The largest width of one, in frames.", at_least(0))
         .arg("time_fraction", &Op::time_fraction, "One takes at most this part of the sample's frames.", within(0, 1))
         .arg("fill_value", &Op::fill_value, "What masks are filled with; 0 is the mean of normalized features.")
-        .random().oracle("torch");
+        .random()
+        .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     out[0] = in[0];
@@ -48,7 +53,8 @@ struct SpecAugment {
     for (size_t i = 0; i <= bands.size(); ++i) {
       const int64_t end = i < bands.size() ? bands[i].begin : features;
       for (const Mask& m : stretches)
-        if (free < end) to.fill(part(part(out[0], axes.features, free, end - free), axes.frames, m.begin, m.end - m.begin), fill);
+        if (free < end)
+          to.fill(part(part(out[0], axes.features, free, end - free), axes.frames, m.begin, m.end - m.begin), fill);
       if (i == bands.size()) break;
       to.fill(part(out[0], axes.features, bands[i].begin, bands[i].end - bands[i].begin), fill);
       free = bands[i].end;
@@ -65,7 +71,8 @@ struct SpecAugment {
     width = std::min(width, extent);
     for (int k = 0; k < count; ++k) {
       const auto below = [&](uint64_t draw, int64_t n) {  // as likely each of n numbers
-        return static_cast<int64_t>((draws.draw(4 * static_cast<uint64_t>(k) + 2 * axis + draw) * static_cast<uint64_t>(n)) >> 32);
+        return static_cast<int64_t>(
+            (draws.draw(4 * static_cast<uint64_t>(k) + 2 * axis + draw) * static_cast<uint64_t>(n)) >> 32);
       };
       const int64_t w = below(0, width + 1), begin = below(1, extent - w + 1);
       if (w > 0) found.push_back({begin, begin + w});

@@ -123,7 +123,8 @@ TEST(RandomOps, ScalarsOfABatchAreThoseOfItsSamples) {
       for (int i = 0; i < 150; ++i) {
         const View to = single.view(i);
         op->run(contexts[i], {}, {&to, 1});
-        ASSERT_EQ(element_as_double(together.view(i), 0), element_as_double(to, 0)) << name << ", " << name_of(t) << ", sample " << i;
+        ASSERT_EQ(element_as_double(together.view(i), 0), element_as_double(to, 0))
+            << name << ", " << name_of(t) << ", sample " << i;
       }
     }
 }

@@ -28,9 +28,10 @@ struct ToDecibels {
 
   static Schema<ToDecibels> schema() {
     using Op = ToDecibels;
-    return Schema<Op>("to_decibels",
-                      "Magnitudes in decibels.\n\nout = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). "
-                      "Layouts: any, kept. Input and output: float32.")
+    return Schema<Op>(
+               "to_decibels",
+               "Magnitudes in decibels.\n\nout = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). "
+               "Layouts: any, kept. Input and output: float32.")
         .arg("cutoff_db", &Op::cutoff_db, "What is less gets this value.")
         .arg("multiplier", &Op::multiplier, "10 for powers, 20 for magnitudes.")
         .arg("reference", &Op::reference, "The magnitude of 0 dB; 0: the largest of the sample.", at_least(0))
@@ -47,11 +48,13 @@ struct ToDecibels {
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     if (out[0].volume() == 0) return;
     SignalWork& signals = signals_of(to);
-    const DecibelRule::Coef c{reference == 0 ? signals.maximum(in[0]) : nullptr, reference, std::pow(10.0f, cutoff_db / multiplier), multiplier};
+    const DecibelRule::Coef c{reference == 0 ? signals.maximum(in[0]) : nullptr, reference,
+                              std::pow(10.0f, cutoff_db / multiplier), multiplier};
     const auto host = [=] {
       decibels(in[0].as<const float>(), in[0].volume(), DecibelRule::top(c), c.least, c.multiplier, out[0].as<float>());
     };
-    signals.map(in[0], out[0], {[] { return std::string(DecibelRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
+    signals.map(in[0], out[0],
+                {[] { return std::string(DecibelRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
   }
 };
 PENSTOCK_OPERATOR(ToDecibels);

@@ -60,11 +60,13 @@ template <int dims>
 PENSTOCK_HD inline AffinePoint<dims> affine_point(const double* m, int64_t x, int64_t y, int64_t z, bool nearest) {
   AffinePoint<dims> p;
   for (int a = 0; a < dims; ++a)
-    p.axis[a] = affine_begin(m, dims, a, x, y, z, nearest ? 0.0 : 0.5) + x % kAffineRun * affine_step(m[a * (dims + 1)]);
+    p.axis[a] =
+        affine_begin(m, dims, a, x, y, z, nearest ? 0.0 : 0.5) + x % kAffineRun * affine_step(m[a * (dims + 1)]);
   return p;
 }
 
-// A source of one channel: load(offset in elements) gives a V. Outside of it is `fill` or, without border_fill, the edge.
+// A source of one channel: load(offset in elements) gives a V. Outside of it is `fill` or, without border_fill, the
+// edge.
 template <int dims, class V, class Load> struct AffineChannel {
   const int64_t *extent, *stride;  // x, y, z
   bool border_fill;

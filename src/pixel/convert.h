@@ -64,7 +64,8 @@ template <class V, class T> PENSTOCK_INLINE T from_lane(V v) {
 template <class T, class V> PENSTOCK_INLINE V round_to(V v) {
   if constexpr (std::is_same_v<T, V>) {
     return v;
-  } else if constexpr (std::is_same_v<V, float> && std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 2) {
+  } else if constexpr (std::is_same_v<V, float> && std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                       sizeof(T) <= 2) {
     constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
     float r = round_even(v);
     r = r > lo ? r : lo;  // in this order NaN becomes lo, which is 0 for unsigned types

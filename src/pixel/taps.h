@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The taps of one output of a one-dimensional filter: make_taps fills its tables with them, and kernels compute the
-// same bits where they need them. Weights are summed in float64, in the order of the samples, and rounded to float32 once.
+// same bits where they need them. Weights are summed in float64, in the order of the samples, and rounded to float32
+// once.
 #pragma once
 #include <cstdint>
 
@@ -130,9 +131,9 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
   return t;
 }
 
-// Weight k of the same, alone and without room; scale = kernel_scale(a, t). What folds onto a sample is summed in the order
-// of the kernel: clamp folds runs onto the ends; reflect_101 of a kernel that reaches no
-// further than one extent folds one sample from each side.
+// Weight k of the same, alone and without room; scale = kernel_scale(a, t). What folds onto a sample is summed in the
+// order of the kernel: clamp folds runs onto the ends; reflect_101 of a kernel that reaches no further than one extent
+// folds one sample from each side.
 PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double scale, int k) {
   if (a.kind == FilterKind::nearest) return 1;
   if (!t.folded) return static_cast<float>((0.0 + kernel_weight(a, t, k)) * scale);

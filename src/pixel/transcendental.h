@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp, log, sin, cos and their relatives without branches and without libm: the same bits on every processor.
 // Everything is written in float64 with explicit fma; the float32 forms compute in float64 and round once, so that they
-// are within 0.51 units in the last place. Accuracy in float64 is stated at each function and tested against long double.
-// Methods: argument reduction (Cody and Waite, "Software Manual for the Elementary Functions", 1980) and Taylor or
-// artanh series; the two-term form of log follows its series log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 + f).
+// are within 0.51 units in the last place. Accuracy in float64 is stated at each function and tested against long
+// double. Methods: argument reduction (Cody and Waite, "Software Manual for the Elementary Functions", 1980) and Taylor
+// or artanh series; the two-term form of log follows its series log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 +
+// f).
 #pragma once
 #include <bit>
 
@@ -52,8 +53,8 @@ PENSTOCK_HD inline Split split(double x) {
 }
 // log(1 + f) as f - minus, both exact enough that an addition of e log 2 keeps the last place.
 PENSTOCK_HD inline double log_rest(double f) {
-  static constexpr double c[] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21,
-                                 2.0 / 23};
+  static constexpr double c[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11, 2.0 / 13,
+                                 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23};
   const double s = f / (2.0 + f), z = s * s, h = 0.5 * f * f;
   return h - s * (h + z * polynomial(z, c));
 }

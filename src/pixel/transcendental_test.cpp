@@ -75,7 +75,8 @@ TEST(Transcendental, PowerInFloat32IsWithinRoundingOfFloat64) {
   for (int i = 0; i < 200000; ++i) {
     const double x = std::exp2(std::uniform_real_distribution<double>(-20, 20)(random));
     const double y = std::uniform_real_distribution<double>(-40, 40)(random);
-    ASSERT_LE(units(pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y))), 16.0) << x << " " << y;
+    ASSERT_LE(units(pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y))), 16.0)
+        << x << " " << y;
   }
   for (int n = -64; n <= 64; ++n)
     for (double x : {-3.7, -1.0, 0.3, 2.0})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Y'CbCr 4:2:0 to RGB with the integer arithmetic of libswscale, which converts on the CPU: equal bit for bit. Two kinds: of 8
-// bits, where a chroma sample serves its 2 x 2 pixels; and of more, where chroma is interpolated between rows. Matrices are by
-// ITU-T H.273; the code that makes the numbers is in codecs/video/frame_colors.h.
+// Y'CbCr 4:2:0 to RGB with the integer arithmetic of libswscale, which converts on the CPU: equal bit for bit. Two
+// kinds: of 8 bits, where a chroma sample serves its 2 x 2 pixels; and of more, where chroma is interpolated between
+// rows. Matrices are by ITU-T H.273; the code that makes the numbers is in codecs/video/frame_colors.h.
 #pragma once
 #include <cstdint>
 
@@ -30,8 +30,8 @@ PENSTOCK_INLINE void yuv8_to_rgb(const YuvRgb& m, int32_t y, int32_t u, int32_t 
 // Of `bits` bits, 9 to 14.
 PENSTOCK_INLINE int32_t luma_of_deep(int32_t y, int32_t bits) { return ((y << (15 - bits)) + 64) >> 7; }
 
-// Which chroma rows make those of a picture's row, and with which weights, in 1/4096: bicubic (B = 0, C = 0.6) at a quarter of
-// a row, with the roundings that libswscale has, also at the upper edge. Rows outside are the nearest ones.
+// Which chroma rows make those of a picture's row, and with which weights, in 1/4096: bicubic (B = 0, C = 0.6) at a
+// quarter of a row, with the roundings that libswscale has, also at the upper edge. Rows outside are the nearest ones.
 struct ChromaTaps {
   int32_t first, weight[4];
 };

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What nvcc gives to device code. One thread a block: loops over threads then do all the work, and barriers are nothing.
+// What nvcc gives to device code. One thread a block: loops over threads then do all the work, and barriers are
+// nothing.
 constexpr const char* kHostPrelude = R"(
 #define PENSTOCK_EMULATED 1
 #include <bit>
@@ -60,7 +61,8 @@ void HostKernel::run(const Launch& how, const char* table) const {
   run_blocks_(table, how.blocks, aligned);
   const char *guard = aligned + how.shared_bytes, *end = guard + kGuard;
   if (std::any_of(guard, end, [](char c) { return c != static_cast<char>(0xA5); }))
-    fail(ErrorKind::internal, "a kernel wrote behind the {} bytes of shared memory that it was launched with", how.shared_bytes);
+    fail(ErrorKind::internal, "a kernel wrote behind the {} bytes of shared memory that it was launched with",
+         how.shared_bytes);
 }
 
 std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry) {
@@ -81,8 +83,10 @@ extern "C" void penstock_run_blocks(const char* table, int64_t blocks, char* sha
     const std::string own = (folder / fmt::format("{:016x}.{}", hash_of(whole), getpid())).string();
     std::ofstream(own + ".cpp") << whole;
     const std::string command = fmt::format(
-        "g++ -std=c++20 -O1 -fPIC -shared -w -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math -o {0}.so {0}.cpp "
-        "> {0}.log 2>&1", own);
+        "g++ -std=c++20 -O1 -fPIC -shared -w -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math -o "
+        "{0}.so {0}.cpp "
+        "> {0}.log 2>&1",
+        own);
     if (std::system(command.c_str()) != 0) {
       std::ostringstream log;
       log << std::ifstream(own + ".log").rdbuf();

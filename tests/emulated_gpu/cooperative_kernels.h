@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose threads work together, built into the emulated GPU from the sources that their texts are made of, so that
-// sanitizers and fuzzers see them.
+// Kernels whose threads work together, built into the emulated GPU from the sources that their texts are made of, so
+// that sanitizers and fuzzers see them.
 #pragma once
 #include <string>
 

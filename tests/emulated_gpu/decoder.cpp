@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoders of a GPU that is not there: they decline what a real engine declines, decode on the CPU, and so give the CPU's
-// pixels. "hardware" knows its errors at once; "cuda", the first choice, takes regions and finds damage once the stream has
-// passed.
+// Decoders of a GPU that is not there: they decline what a real engine declines, decode on the CPU, and so give the
+// CPU's pixels. "hardware" knows its errors at once; "cuda", the first choice, takes regions and finds damage once the
+// stream has passed.
 //   PENSTOCK_EMULATED_DECODER          0: there is none; hardware or cuda: this one alone; idle: they write nothing;
 //                                      own: the real jpeg/cuda, on fibers
 //   PENSTOCK_EMULATED_DECODER_FAILS    n: every n-th image fails, in the hardware at once, in cuda later
 //   PENSTOCK_EMULATED_DECODER_REGIONS  0: cuda takes none
-//   PENSTOCK_EMULATED_NVJPEG2000       decodes, inverts or fails: JPEG 2000 goes to nvJPEG2000's decoder with a library that is made
+//   PENSTOCK_EMULATED_NVJPEG2000       decodes, inverts or fails: JPEG 2000 goes to nvJPEG2000's decoder with a library
+//   that is made
 //                                      up, which gives the CPU's pixels, those of the negative, or no file's
 //   PENSTOCK_EMULATED_NVTIFF           the same for TIFF
 //   PENSTOCK_EMULATED_GROUP, PENSTOCK_EMULATED_LANES: the best group, the groups at once
@@ -57,7 +58,8 @@ class EmulatedDecoder final : public BatchDecoder {
     if (cuda_ && why == "the end marker is missing") why.clear();  // it sees where a file ends
     return why;
   }
-  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle) override {
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                          StreamHandle) override {
     auto later = std::make_unique<DamageFoundLater>();
     for (DeviceDecode& image : images) {
       auto error = decode_one(image, params);
@@ -83,7 +85,8 @@ class EmulatedDecoder final : public BatchDecoder {
     });
   }
   const bool cuda_, idle_ = decoder_is("idle");
-  const int group_ = number_from("PENSTOCK_EMULATED_GROUP", 64), fails_ = number_from("PENSTOCK_EMULATED_DECODER_FAILS", 0);
+  const int group_ = number_from("PENSTOCK_EMULATED_GROUP", 64),
+            fails_ = number_from("PENSTOCK_EMULATED_DECODER_FAILS", 0);
   int count_ = 0;
 };
 
@@ -106,7 +109,8 @@ std::unique_ptr<BatchDecoder> make_batch_decoder(Driver& driver, int device, Dec
   auto first = make_first_decoder(driver, device, engine, why);
   if (!first) return first;
   if (const char* how = std::getenv("PENSTOCK_EMULATED_NVJPEG2000"))
-    first = decoder_by_format(std::move(first), make_nvjpeg2000_decoder(nvjpeg2000_stand_in(how), driver, device, why), "jpeg2000");
+    first = decoder_by_format(std::move(first), make_nvjpeg2000_decoder(nvjpeg2000_stand_in(how), driver, device, why),
+                              "jpeg2000");
   if (const char* how = std::getenv("PENSTOCK_EMULATED_NVTIFF"))
     first = decoder_by_format(std::move(first), make_nvtiff_decoder(nvtiff_stand_in(how), driver, device), "tiff");
   return first;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that is not there: device memory is host memory, streams run at once, and kernel texts are compiled by g++ and run
-// block after block with one thread each. It shows whether the stages, the transfers and the executor do the right thing;
-// of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
+// A GPU that is not there: device memory is host memory, streams run at once, and kernel texts are compiled by g++ and
+// run block after block with one thread each. It shows whether the stages, the transfers and the executor do the right
+// thing; of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
 // PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
-// =none: nor those, as on a GPU that they have no code for. With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do nothing, to
-// measure the host. PENSTOCK_EMULATED_LOG names a
-// file that gets a line for everything that is ordered by streams, so that tests can see the order.
+// =none: nor those, as on a GPU that they have no code for. With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do
+// nothing, to measure the host. PENSTOCK_EMULATED_LOG names a file that gets a line for everything that is ordered by
+// streams, so that tests can see the order.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -53,8 +53,8 @@ class EmulatedEvent final : public DeviceEvent {
   const int number;
 };
 
-// With PENSTOCK_EMULATED_POISON new memory holds this byte, and a copy from page-locked memory to a GPU in which it stands
-// four times in a row is an error: nobody has written that.
+// With PENSTOCK_EMULATED_POISON new memory holds this byte, and a copy from page-locked memory to a GPU in which it
+// stands four times in a row is an error: nobody has written that.
 constexpr unsigned char kPoison = 0xA5;
 bool poisons() {
   static const bool on = std::getenv("PENSTOCK_EMULATED_POISON") != nullptr;
@@ -103,8 +103,8 @@ class EmulatedMemory final : public MemoryResource {
   size_t held_ = 0, limit_ = ~size_t{0};
 };
 
-// Calls what notify() is given after PENSTOCK_EMULATED_LATENCY microseconds, in order, on a thread of its own, as a GPU that
-// is behind does. 0: at once.
+// Calls what notify() is given after PENSTOCK_EMULATED_LATENCY microseconds, in order, on a thread of its own, as a GPU
+// that is behind does. 0: at once.
 class Later {
  public:
   void call(std::function<void()> f) {
@@ -174,7 +174,8 @@ class EmulatedDriver final : public Driver {
   void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) override {
     check(device);
     log("gpu {}: copy {} bytes on {}", device, bytes, stream);
-    if (poisons() && is_pinned(from) && device_of(to) >= 0) check_written(static_cast<const unsigned char*>(from), bytes);
+    if (poisons() && is_pinned(from) && device_of(to) >= 0)
+      check_written(static_cast<const unsigned char*>(from), bytes);
     if (launches()) std::memcpy(to, from, bytes);
   }
   void set_zero(int device, void* to, size_t bytes, StreamHandle) override {
@@ -213,7 +214,8 @@ class EmulatedDriver final : public Driver {
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
     if (!kept) {
-      if (const CooperativeKernel built_in = find_cooperative(text, entry)) kept = std::make_shared<HostKernel>(built_in);
+      if (const CooperativeKernel built_in = find_cooperative(text, entry))
+        kept = std::make_shared<HostKernel>(built_in);
       else kept = compile_for_host(text, entry);
       if (std::getenv("PENSTOCK_CHECK_NVRTC")) check_with_nvrtc(text, entry);
     }
@@ -224,7 +226,8 @@ class EmulatedDriver final : public Driver {
     std::string why;
     return is_prebuilt(text) ? kernel(device, text, entry, why) : nullptr;
   }
-  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle stream) override {
+  void launch(int device, const DeviceKernel& kernel, const Launch& how, const void* table,
+              StreamHandle stream) override {
     check(device);
     log("gpu {}: launch on {}", device, stream);
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a kernel whose threads work together on the CPU: a fiber a thread, one block after the other, so that barriers and
-// what a warp exchanges work. Included before the kernel. Threads may leave early only as whole blocks; masks are those of
-// whole warps.
+// Runs a kernel whose threads work together on the CPU: a fiber a thread, one block after the other, so that barriers
+// and what a warp exchanges work. Included before the kernel. Threads may leave early only as whole blocks; masks are
+// those of whole warps.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -45,22 +45,30 @@ Status parse(Handle*, const unsigned char* file, size_t length, int, int, Parsed
 Status info_of(Parsed* p, ImageInfo* to) {
   if (!p->good) return count(&StandInCounts::wrong), Status::invalid_parameter;
   const Jpeg2000Header& h = p->header;
-  *to = {static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height),
-         1, 1, static_cast<uint32_t>(h.components)};
+  *to = {static_cast<uint32_t>(h.width),
+         static_cast<uint32_t>(h.height),
+         static_cast<uint32_t>(h.width),
+         static_cast<uint32_t>(h.height),
+         1,
+         1,
+         static_cast<uint32_t>(h.components)};
   // The tiles' size stands in SIZ, behind the picture's.
   for (size_t i = 0; i + 30 < p->file.size(); ++i)
     if (p->file[i] == 0xFF && p->file[i + 1] == 0x51) {
       const auto number = [&](size_t at) {
-        return uint32_t{p->file[i + at]} << 24 | p->file[i + at + 1] << 16 | p->file[i + at + 2] << 8 | p->file[i + at + 3];
+        return uint32_t{p->file[i + at]} << 24 | p->file[i + at + 1] << 16 | p->file[i + at + 2] << 8 |
+               p->file[i + at + 3];
       };
       to->tile_width = number(22), to->tile_height = number(26);
       break;
     }
-  to->tiles_x = (to->width + to->tile_width - 1) / to->tile_width, to->tiles_y = (to->height + to->tile_height - 1) / to->tile_height;
+  to->tiles_x = (to->width + to->tile_width - 1) / to->tile_width,
+  to->tiles_y = (to->height + to->tile_height - 1) / to->tile_height;
   return Status::success;
 }
 Status component_of(Parsed* p, ComponentInfo* to, uint32_t) {
-  *to = {static_cast<uint32_t>(p->header.width), static_cast<uint32_t>(p->header.height), static_cast<uint8_t>(p->header.bits), 0};
+  *to = {static_cast<uint32_t>(p->header.width), static_cast<uint32_t>(p->header.height),
+         static_cast<uint8_t>(p->header.bits), 0};
   return Status::success;
 }
 Status set_area(Params* p, uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
@@ -81,16 +89,17 @@ Status decode(Handle*, State* state, Parsed* p, Params* params, Image* to, Strea
   const auto pitch = static_cast<int64_t>(to->pitches[0]);
   if (pitch != region.width * to->components) return count(&StandInCounts::wrong), Status::invalid_parameter;
   auto* pixels = static_cast<uint8_t*>(to->planes[0]);
-  if (error_of([&] { decode_image(p->file, probe_image(p->file, how), how, region, {pixels, pitch}); })) return Status::bad_file;
+  if (error_of([&] { decode_image(p->file, probe_image(p->file, how), how, region, {pixels, pitch}); }))
+    return Status::bad_file;
   if (kHow == 1)
     for (int64_t i = 0; i < region.height * pitch; ++i) pixels[i] = static_cast<uint8_t>(255 - pixels[i]);
   count(&StandInCounts::decoded);
   return Status::success;
 }
 
-template <int kHow>
-constexpr Library kLibrary{made<Handle>, gone<Handle>, state_create, gone<State>,  made<Parsed>, gone<Parsed>, parse, info_of,
-                           component_of, made<Params>, gone<Params>, set_area, set_format, decode<kHow>};
+template <int kHow> constexpr Library kLibrary{made<Handle>, gone<Handle>, state_create, gone<State>,  made<Parsed>,
+                                               gone<Parsed>, parse,        info_of,      component_of, made<Params>,
+                                               gone<Params>, set_area,     set_format,   decode<kHow>};
 
 }  // namespace
 
@@ -99,7 +108,9 @@ constexpr Library kLibrary{made<Handle>, gone<Handle>, state_create, gone<State>
 namespace penstock {
 
 const nvjpeg2000::Library& nvjpeg2000_stand_in(const std::string& how) {
-  return how == "inverts" ? nvjpeg2000::kLibrary<1> : how == "fails" ? nvjpeg2000::kLibrary<2> : nvjpeg2000::kLibrary<0>;
+  return how == "inverts" ? nvjpeg2000::kLibrary<1>
+         : how == "fails" ? nvjpeg2000::kLibrary<2>
+                          : nvjpeg2000::kLibrary<0>;
 }
 
 StandInCounts& stand_in_counts() {

@@ -48,7 +48,8 @@ Status open(const uint8_t* bytes, size_t size, File** file) {
 Status info_of(File* file, size_t, ImageInfo* to) {
   *to = {};
   to->width = static_cast<uint32_t>(file->info.width), to->height = static_cast<uint32_t>(file->info.height);
-  to->samples = static_cast<uint16_t>(file->info.channels), to->bits_of_pixel = static_cast<uint16_t>(8 * file->info.channels);
+  to->samples = static_cast<uint16_t>(file->info.channels),
+  to->bits_of_pixel = static_cast<uint16_t>(8 * file->info.channels);
   return Status::success;
 }
 Status set_regions(Params* params, const Region* regions, uint32_t count) {
@@ -65,7 +66,8 @@ Status decode(File* file, Decoder* decoder, Params* params, Image* to, StreamHan
     return count_in_stand_in(&StandInCounts::wrong), Status::invalid_parameter;
   if (kHow == 2) return Status::execution_failed;
   auto* pixels = static_cast<uint8_t*>(to->planes[0]);
-  if (error_of([&] { decode_image(file->bytes, file->info, as_stored(), {r.y, r.x, r.height, r.width}, {pixels, pitch}); }))
+  if (error_of(
+          [&] { decode_image(file->bytes, file->info, as_stored(), {r.y, r.x, r.height, r.width}, {pixels, pitch}); }))
     return Status::bad_file;
   if (kHow == 1)
     for (int64_t i = 0; i < r.height * pitch; ++i) pixels[i] = static_cast<uint8_t>(255 - pixels[i]);
@@ -73,8 +75,8 @@ Status decode(File* file, Decoder* decoder, Params* params, Image* to, StreamHan
   return Status::success;
 }
 
-template <int kHow>
-constexpr Library kLibrary{decoder_create, decoder_destroy, open, gone<File>, info_of, made<Params>, gone<Params>, set_regions, decode<kHow>};
+template <int kHow> constexpr Library kLibrary{decoder_create, decoder_destroy, open,        gone<File>,  info_of,
+                                               made<Params>,   gone<Params>,    set_regions, decode<kHow>};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libcuda.so.1, of this program alone (NVRTC looks for it too): contexts that a thread pushes and pops, and
-// nothing else.
+// Stands in for libcuda.so.1, of this program alone (NVRTC looks for it too): contexts that a thread pushes and pops,
+// and nothing else.
 #include <cuda.h>
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for CUDA's runtime, so that src/cuda/cudart/driver_check.cpp tries the driver's bookkeeping where there is no
-// GPU: two devices, streams that are threads, memory that is freed late shows, and the check's kernels as host code. Calls
-// with no context of the right device fail, as work that goes to the wrong GPU would.
+// Stands in for CUDA's runtime, so that src/cuda/cudart/driver_check.cpp tries the driver's bookkeeping where there is
+// no GPU: two devices, streams that are threads, memory that is freed late shows, and the check's kernels as host code.
+// Calls with no context of the right device fail, as work that goes to the wrong GPU would.
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints of a pipeline with two readers and a feed of the program's: any text is refused with an error that says why, or
-// the pipeline goes on from it, and what it then saves is taken too.
+// Checkpoints of a pipeline with two readers and a feed of the program's: any text is refused with an error that says
+// why, or the pipeline goes on from it, and what it then saves is taken too.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -27,7 +27,8 @@ class Counting final : public ExternalFeed {
 
 // Seven files, as long as this process lives.
 struct Files {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("penstock_checkpoint_fuzzer_" + std::to_string(getpid()));
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("penstock_checkpoint_fuzzer_" + std::to_string(getpid()));
   std::vector<std::string> paths;
   Files() {
     std::filesystem::create_directories(folder);
@@ -66,13 +67,15 @@ std::unique_ptr<Pipeline> make_pipeline() {
 }  // namespace
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
-  static const std::vector<std::string> words{"Reader", "sharded", "feed", "none", "once", "every_epoch", "skip", "sources", "seed", "legs"};
+  static const std::vector<std::string> words{"Reader",      "sharded", "feed",    "none", "once",
+                                              "every_epoch", "skip",    "sources", "seed", "legs"};
   // The sources' states are texts inside of the text.
   const auto flip = [](const fuzz::Json& j) {
     fuzz::Json out = j;
     if (out.is_object() && out.contains("sources") && out["sources"].is_object())
       for (auto& s : out["sources"]) {
-        const fuzz::Json inside = s.is_string() ? fuzz::Json::parse(s.get<std::string>(), nullptr, false) : fuzz::Json();
+        const fuzz::Json inside =
+            s.is_string() ? fuzz::Json::parse(s.get<std::string>(), nullptr, false) : fuzz::Json();
         if (inside.is_structured()) s = inside;
         else if (s.is_structured()) s = s.dump(-1, ' ', false, fuzz::Json::error_handler_t::replace);
       }
@@ -99,7 +102,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }();
   std::string text(data, data + size);
   const std::string stands_for = "90909090909";
-  for (size_t at = 0; (at = text.find(stands_for, at)) != std::string::npos; at += hash.size()) text.replace(at, stands_for.size(), hash);
+  for (size_t at = 0; (at = text.find(stands_for, at)) != std::string::npos; at += hash.size())
+    text.replace(at, stands_for.size(), hash);
   try {
     const auto p = make_pipeline();
     p->restore(text);

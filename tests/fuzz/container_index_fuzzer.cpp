@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FileStamp stamp;
   if (size >= 40) std::memcpy(&stamp.bytes, data + 24, 8), std::memcpy(&stamp.modified_ns, data + 32, 8);
   if (const auto index = index_from_bytes(kept, "tfrecord", stamp))
-    if (first_outside(*index, stamp.bytes) >= 0 || index_bytes("tfrecord", stamp, *index).size() > size + 8) std::abort();
+    if (first_outside(*index, stamp.bytes) >= 0 || index_bytes("tfrecord", stamp, *index).size() > size + 8)
+      std::abort();
   const std::string text(data, data + size);
   for (const auto& format : {tfrecord_format(), recordio_format(), tar_format()})
     fuzz::may_refuse([&] { first_outside(format.parse_index(text, "index", 1000), 1000); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// g++ calls a function at each edge, where libFuzzer has counters: here they meet (-Wl,--wrap=__sanitizer_cov_trace_pc).
+// g++ calls a function at each edge, where libFuzzer has counters: here they meet
+// (-Wl,--wrap=__sanitizer_cov_trace_pc).
 #include <cstddef>
 #include <cstdint>
 
@@ -17,4 +18,6 @@ extern "C" __attribute__((no_sanitize("address", "undefined"))) void __wrap___sa
 extern "C" void __sanitizer_cov_trace_cmpd(double, double) {}
 extern "C" void __sanitizer_cov_trace_cmpf(float, float) {}
 
-__attribute__((constructor)) static void hand_over() { __sanitizer_cov_8bit_counters_init(counters, counters + sizeof counters); }
+__attribute__((constructor)) static void hand_over() {
+  __sanitizer_cov_8bit_counters_init(counters, counters + sizeof counters);
+}

@@ -47,13 +47,15 @@ class HostDriver final : public Driver {
   void wait(int, StreamHandle, const DeviceEvent&) override {}
   void notify(int, StreamHandle, std::function<void()> f) override { f(); }
   void synchronize(int, StreamHandle) override {}
-  std::shared_ptr<const DeviceKernel> kernel(int, const std::string& text, const std::string& entry, std::string&) override {
+  std::shared_ptr<const DeviceKernel> kernel(int, const std::string& text, const std::string& entry,
+                                             std::string&) override {
     auto made = std::make_shared<BuiltIn>();
     made->kernel = find_cooperative(text, entry);
     return made;
   }
   void launch(int, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle) override {
-    run_cooperative(static_cast<const BuiltIn&>(kernel).kernel, how.blocks, how.threads, static_cast<const char*>(table));
+    run_cooperative(static_cast<const BuiltIn&>(kernel).kernel, how.blocks, how.threads,
+                    static_cast<const char*>(table));
   }
   int multiprocessors(int) const override { return 1; }
   size_t most_shared_bytes(int) const override { return 48 << 10; }

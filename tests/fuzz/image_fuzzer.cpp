@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an image of any format: pixels or an error of the data, and a region holds what the whole picture holds
-// there. The last 8 bytes choose the region and the type. Of AVIF and HEIC the boxes and headers alone: what is behind them is
-// libheif's, as this machine has it; PENSTOCK_HEIF=libheif.so.1 lets it take part.
+// there. The last 8 bytes choose the region and the type. Of AVIF and HEIC the boxes and headers alone: what is behind
+// them is libheif's, as this machine has it; PENSTOCK_HEIF=libheif.so.1 lets it take part.
 #include <cstdlib>
 #include <cstring>
 
@@ -12,7 +12,8 @@ using namespace penstock;
 
 namespace {
 
-std::vector<uint8_t> decoded(const std::vector<uint8_t>& file, const ImageInfo& info, const DecodeParams& params, const Region& r) {
+std::vector<uint8_t> decoded(const std::vector<uint8_t>& file, const ImageInfo& info, const DecodeParams& params,
+                             const Region& r) {
   const int64_t row = r.width * output_channels(info, params.type) * static_cast<int64_t>(size_of(params.dtype));
   std::vector<uint8_t> out(static_cast<size_t>(row * r.height));
   decode_image(file, info, params, r, {out.data(), row});

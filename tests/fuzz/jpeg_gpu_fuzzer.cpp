@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a JPEG file for the GPU's decoder, its kernels on fibers: either it says that the file is damaged, or it gives
-// the CPU's bytes; with other files beside it the same, and those are what they are without it. The last 8 bytes choose the
-// region, the type and how the stream is cut.
+// Any bytes as a JPEG file for the GPU's decoder, its kernels on fibers: either it says that the file is damaged, or it
+// gives the CPU's bytes; with other files beside it the same, and those are what they are without it. The last 8 bytes
+// choose the region, the type and how the stream is cut.
 #include <map>
 
 #include "cuda/jpeg/jpeg_decoder.h"
@@ -23,7 +23,8 @@ struct Output {
   bool operator==(const Output& o) const { return damaged == o.damaged && (damaged || pixels == o.pixels); }
 };
 
-std::vector<Output> decode(BatchDecoder& decoder, Driver& driver, const std::vector<Input>& inputs, const DecodeParams& params) {
+std::vector<Output> decode(BatchDecoder& decoder, Driver& driver, const std::vector<Input>& inputs,
+                           const DecodeParams& params) {
   std::vector<Output> outputs(inputs.size());
   std::vector<DeviceDecode> images(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -54,7 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::string why;
     return make_jpeg_decoder(driver, 0, why, division);
   };
-  static const std::unique_ptr<BatchDecoder> decoders[] = {make({}), make({1024, 1024, 2048}), make({4096, 2048, 8192})};
+  static const std::unique_ptr<BatchDecoder> decoders[] = {make({}), make({1024, 1024, 2048}),
+                                                           make({4096, 2048, 8192})};
   BatchDecoder& decoder = *decoders[choice[5] % 3];
   ImageInfo info;
   try {
@@ -82,7 +84,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const int i : {0, 2}) {
     auto& want = known[{together[i].file, static_cast<int>(params.type)}];
     if (want.empty())
-      want = test::decode_by(JpegEngine::automatic, *together[i].file, together[i].info, params, together[i].region).pixels;
+      want = test::decode_by(JpegEngine::automatic, *together[i].file, together[i].info, params, together[i].region)
+                 .pixels;
     if (got[i].damaged || got[i].pixels != want) std::abort();
   }
   return 0;

@@ -34,13 +34,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       continue;
     }
     const auto rest = file.subspan(at);
-    const std::vector<uint8_t> directory(rest.begin() + kSegmentHeaderBytes,
-                                         rest.begin() + std::min<int64_t>(static_cast<int64_t>(rest.size()),
-                                                                         kSegmentHeaderBytes + header->directory_bytes()));
+    const std::vector<uint8_t> directory(
+        rest.begin() + kSegmentHeaderBytes,
+        rest.begin() +
+            std::min<int64_t>(static_cast<int64_t>(rest.size()), kSegmentHeaderBytes + header->directory_bytes()));
     int entries = 0;
     for (const DirectoryEntry& e : read_directory(*header, directory, false)) {
       if (int64_t{e.offset} + e.bytes > header->bytes) std::abort();
-      if (size_t{e.offset} + e.bytes <= rest.size() && ++entries < 64) read_entry(rest.subspan(e.offset, e.bytes), index);
+      if (size_t{e.offset} + e.bytes <= rest.size() && ++entries < 64)
+        read_entry(rest.subspan(e.offset, e.bytes), index);
     }
     at += static_cast<size_t>(header->bytes);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes for the tools: verify has an answer, and what transcode writes is a file without a fault and of the same size.
+// Any bytes for the tools: verify has an answer, and what transcode writes is a file without a fault and of the same
+// size.
 #include <cstdlib>
 
 #include "codecs/transcode_jpeg.h"

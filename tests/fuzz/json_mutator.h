@@ -23,8 +23,30 @@ inline void collect(Json& j, std::vector<Json*>& all) {
 
 // One value becomes another one: a hostile number, one that stands elsewhere, none, twice.
 inline void change_json(Json& j, std::minstd_rand& random, const std::vector<std::string>& words) {
-  static const Json kValues[] = {0, 1, 2, 3, -1, 7, 1023, 65536, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT64_MAX, 0.5, -0.0,
-                                 1e300, 1e-300, true, false, nullptr, "", Json::array(), Json::object(), Json::array({-5, 9})};
+  static const Json kValues[] = {0,
+                                 1,
+                                 2,
+                                 3,
+                                 -1,
+                                 7,
+                                 1023,
+                                 65536,
+                                 INT32_MAX,
+                                 INT32_MIN,
+                                 INT64_MAX,
+                                 INT64_MIN,
+                                 UINT64_MAX,
+                                 0.5,
+                                 -0.0,
+                                 1e300,
+                                 1e-300,
+                                 true,
+                                 false,
+                                 nullptr,
+                                 "",
+                                 Json::array(),
+                                 Json::object(),
+                                 Json::array({-5, 9})};
   std::vector<Json*> all;
   collect(j, all);
   const auto any = [&](const auto& list) -> auto& { return list[random() % std::size(list)]; };
@@ -38,7 +60,8 @@ inline void change_json(Json& j, std::minstd_rand& random, const std::vector<std
     }
     case 3:
       if (at.is_array() && !at.empty()) at.erase(random() % at.size());
-      else if (at.is_object() && !at.empty()) at.erase(std::next(at.begin(), static_cast<int64_t>(random() % at.size())));
+      else if (at.is_object() && !at.empty())
+        at.erase(std::next(at.begin(), static_cast<int64_t>(random() % at.size())));
       break;
     case 4:
       if (at.is_array() && !at.empty()) {
@@ -59,7 +82,8 @@ inline void change_json(Json& j, std::minstd_rand& random, const std::vector<std
 }
 
 // libFuzzer's hook: a few changes; now and then of the bytes.
-inline size_t mutate_json(uint8_t* data, size_t size, size_t most, unsigned seed, const std::vector<std::string>& words) {
+inline size_t mutate_json(uint8_t* data, size_t size, size_t most, unsigned seed,
+                          const std::vector<std::string>& words) {
   std::minstd_rand random(seed);
   Json j = Json::parse(data, data + size, nullptr, false);
   if (j.is_discarded() || random() % 16 == 0) return LLVMFuzzerMutate(data, size, most);

@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const NpyHeader h = read_npy_header(exact, static_cast<int64_t>(size));
     bool empty = false;
     for (const int64_t e : h.shape) empty |= e == 0;
-    if (!empty && h.data + h.shape.volume() * static_cast<int64_t>(size_of(h.dtype)) > static_cast<int64_t>(size)) std::abort();
+    if (!empty && h.data + h.shape.volume() * static_cast<int64_t>(size_of(h.dtype)) > static_cast<int64_t>(size))
+      std::abort();
   });
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saved pipelines: any text is refused with an error that says why, or becomes a graph that can be shown, planned and, where
-// it reads no files, made; and what is saved of that is read again as the same.
+// Saved pipelines: any text is refused with an error that says why, or becomes a graph that can be shown, planned and,
+// where it reads no files, made; and what is saved of that is read again as the same.
 #include <algorithm>
 #include <cstdlib>
 
@@ -14,10 +14,12 @@ namespace {
 
 const std::vector<std::string>& words() {
   static const std::vector<std::string> all = [] {
-    std::vector<std::string> w{"cpu", "gpu", "mixed", "HWC", "CHW", "FHWC", "k", "flattened", "batch_size", "min_batch", "too_few", "skip",
-                               "error", "branch", "loop", "argument", "trip", "unset", "filter", "expand", "flatten", "rebatch", "control",
-                               "bodies", "arguments", "variables", "counted", "trips", "most_trips", "results", "test", "region", "regions",
-                               "per_sample", "constants", "inputs", "types", "on_gpu", "seed", "device"};
+    std::vector<std::string> w{
+        "cpu",        "gpu",        "mixed",     "HWC",    "CHW",        "FHWC",    "k",       "flattened",
+        "batch_size", "min_batch",  "too_few",   "skip",   "error",      "branch",  "loop",    "argument",
+        "trip",       "unset",      "filter",    "expand", "flatten",    "rebatch", "control", "bodies",
+        "arguments",  "variables",  "counted",   "trips",  "most_trips", "results", "test",    "region",
+        "regions",    "per_sample", "constants", "inputs", "types",      "on_gpu",  "seed",    "device"};
     for (const OpInfo* op : all_ops()) {
       w.push_back(op->name);
       for (const auto& a : op->args) w.push_back(a.name);

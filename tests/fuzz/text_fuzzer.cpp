@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that are read: the manifest of recordings, and the state of a reader in a checkpoint with the order that goes on
-// from it.
+// Texts that are read: the manifest of recordings, and the state of a reader in a checkpoint with the order that goes
+// on from it.
 #include "data/manifest.h"
 #include "data/sample_order.h"
 #include "fuzz_containers.h"
@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ReaderState state = ReaderState::from_json(text);
     if (!(ReaderState::from_json(state.to_json()) == state)) std::abort();
     OrderSettings settings;
-    settings.size = state.fingerprint.size, settings.seed = state.fingerprint.seed, settings.list_hash = state.fingerprint.list_hash;
+    settings.size = state.fingerprint.size, settings.seed = state.fingerprint.seed,
+    settings.list_hash = state.fingerprint.list_hash;
     settings.shuffle = state.fingerprint.shuffle, settings.stick_to_shard = state.fingerprint.stick_to_shard;
     settings.num_shards = 3, settings.shard_id = 1;
     const SampleOrder order(settings, state);

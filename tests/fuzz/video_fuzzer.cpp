@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::may_refuse([&] {
     const auto file = VideoFile::open([&] { return std::make_shared<VideoInMemory>(exact); }, kMostPixels);
     const int64_t total = file->frames();
-    if (total < 1 || file->width() < 1 || file->height() < 1 || int64_t{file->width()} * file->height() > kMostPixels) std::abort();
+    if (total < 1 || file->width() < 1 || file->height() < 1 || int64_t{file->width()} * file->height() > kMostPixels)
+      std::abort();
     if (file->packets().size() > kMostPackets) return;
     for (int64_t n = 0; n < total; ++n) {
       const int64_t start = file->start_of(n);

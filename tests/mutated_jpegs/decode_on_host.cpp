@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: mutations.py COUNT | mutated_jpegs [SECONDS]: the GPU's JPEG decoder, its kernels on fibers, over damaged and hostile
-// files in batches with whole ones between them. Built with the address sanitizer and that of undefined behavior.
+// usage: mutations.py COUNT | mutated_jpegs [SECONDS]: the GPU's JPEG decoder, its kernels on fibers, over damaged and
+// hostile files in batches with whole ones between them. Built with the address sanitizer and that of undefined
+// behavior.
 //
-// A whole file must give the CPU's bytes, whatever lies beside it. A damaged one is either declined, or flagged, or gives what the
-// CPU gives; in another batch, in another order and company, the same. Nothing may be written beside the pixels. A batch that
-// takes longer than SECONDS (60) ends the program. Ends with 0 and a line of counts, or with 1.
+// A whole file must give the CPU's bytes, whatever lies beside it. A damaged one is either declined, or flagged, or
+// gives what the CPU gives; in another batch, in another order and company, the same. Nothing may be written beside the
+// pixels. A batch that takes longer than SECONDS (60) ends the program. Ends with 0 and a line of counts, or with 1.
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,7 +65,8 @@ void decode(BatchDecoder& decoder, Driver& driver, std::vector<Task>& tasks, con
   for (Task& t : tasks) {
     t.memory.assign(t.bytes + 2 * kGuard, kUntouched);
     const Region& r = t.region;
-    images.push_back({t.file->bytes, &t.info, t.memory.data() + kGuard, std::nullopt, {r.y, r.x, r.height, r.width}, t.header});
+    images.push_back(
+        {t.file->bytes, &t.info, t.memory.data() + kGuard, std::nullopt, {r.y, r.x, r.height, r.width}, t.header});
   }
   const auto flight = decoder.decode(images, params, &driver);
   if (flight) flight->finish(images);
@@ -78,7 +80,8 @@ void decode(BatchDecoder& decoder, Driver& driver, std::vector<Task>& tasks, con
   }
 }
 
-void check_batch(std::vector<File>& files, Driver& driver, std::span<const std::unique_ptr<BatchDecoder>> decoders, size_t number) {
+void check_batch(std::vector<File>& files, Driver& driver, std::span<const std::unique_ptr<BatchDecoder>> decoders,
+                 size_t number) {
   std::mt19937 random(static_cast<unsigned>(number));
   DecodeParams params;
   params.max_pixels = 1 << 18;
@@ -102,7 +105,8 @@ void check_batch(std::vector<File>& files, Driver& driver, std::span<const std::
     t.region = {0, 0, t.info.height, t.info.width};
     if (random() % 2) {
       t.region.y = random() % t.info.height, t.region.x = random() % t.info.width;
-      t.region.height = 1 + random() % (t.info.height - t.region.y), t.region.width = 1 + random() % (t.info.width - t.region.x);
+      t.region.height = 1 + random() % (t.info.height - t.region.y),
+      t.region.width = 1 + random() % (t.info.width - t.region.x);
     }
     t.bytes = static_cast<size_t>(t.region.height * t.region.width * output_channels(t.info, params.type));
     tasks.push_back(std::move(t));
@@ -116,7 +120,8 @@ void check_batch(std::vector<File>& files, Driver& driver, std::span<const std::
     }
     const auto want = test::decode_by(JpegEngine::automatic, t.file->bytes, t.info, params, t.region);
     if (!want.error.empty()) wrong(*t.file, "decodes where the CPU finds an error");
-    else if (want.pixels.size() != t.bytes || std::memcmp(want.pixels.data(), t.pixels(), t.bytes)) wrong(*t.file, "other pixels than the CPU's");
+    else if (want.pixels.size() != t.bytes || std::memcmp(want.pixels.data(), t.pixels(), t.bytes))
+      wrong(*t.file, "other pixels than the CPU's");
     ++(t.file->whole ? counts.whole : counts.equal);
   }
   if (number % 4) return;
@@ -152,11 +157,14 @@ int main(int argc, char** argv) {
     const int64_t from = clock_ns();
     check_batch(files, driver, decoders, batches);
     longest = std::max(longest, clock_ns() - from);
-    if (batches % 256 == 255) std::fprintf(stderr, "%zu files, %.0f s\n", counts.files, static_cast<double>(clock_ns() - begin) * 1e-9);
+    if (batches % 256 == 255)
+      std::fprintf(stderr, "%zu files, %.0f s\n", counts.files, static_cast<double>(clock_ns() - begin) * 1e-9);
   }
-  std::printf("%zu files in %zu batches, %.0f s, a batch %.1f s at most: %zu whole; damaged: %zu without a header, %zu declined, %zu flagged, "
-              "%zu with the CPU's bytes; %zu again in other batches; %zu wrong\n",
-              counts.files, batches, static_cast<double>(clock_ns() - begin) * 1e-9, static_cast<double>(longest) * 1e-9, counts.whole,
-              counts.no_jpeg, counts.declined, counts.flagged, counts.equal, counts.again, counts.wrong);
+  std::printf(
+      "%zu files in %zu batches, %.0f s, a batch %.1f s at most: %zu whole; damaged: %zu without a header, %zu "
+      "declined, %zu flagged, "
+      "%zu with the CPU's bytes; %zu again in other batches; %zu wrong\n",
+      counts.files, batches, static_cast<double>(clock_ns() - begin) * 1e-9, static_cast<double>(longest) * 1e-9,
+      counts.whole, counts.no_jpeg, counts.declined, counts.flagged, counts.equal, counts.again, counts.wrong);
   return counts.wrong || counts.whole == 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for cuFile where there is no GPU: "device" memory is the host's (tests/emulated_gpu), files are read by pread. It keeps
-// the books of handles and blocks and ends the process where its caller does not keep to cuFile's protocol. PENSTOCK_STANDIN_CUFILE
-// says what goes wrong: "start" (the driver), "files" (their registration), "memory" (its registration), "read", "errno" (reads, by an
-// error of cuFile's or the system's), "short" (reads give less than was asked for, which is legal), "end" (as if the file had ended).
-// PENSTOCK_STANDIN_CUFILE_LOG names a file that gets a line for each call.
+// Stands in for cuFile where there is no GPU: "device" memory is the host's (tests/emulated_gpu), files are read by
+// pread. It keeps the books of handles and blocks and ends the process where its caller does not keep to cuFile's
+// protocol. PENSTOCK_STANDIN_CUFILE says what goes wrong: "start" (the driver), "files" (their registration), "memory"
+// (its registration), "read", "errno" (reads, by an error of cuFile's or the system's), "short" (reads give less than
+// was asked for, which is legal), "end" (as if the file had ended). PENSTOCK_STANDIN_CUFILE_LOG names a file that gets
+// a line for each call.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -128,7 +129,8 @@ ssize_t cuFileRead(void* handle, void* block, size_t bytes, off_t offset, off_t 
       demand(static_cast<size_t>(at) + bytes <= known->second, "a read goes behind its block");
     else
       for (const auto& [begin, size] : blocks)
-        demand(static_cast<const char*>(block) < begin || static_cast<const char*>(block) >= begin + size, "a read names no block's begin");
+        demand(static_cast<const char*>(block) < begin || static_cast<const char*>(block) >= begin + size,
+               "a read names no block's begin");
     log("read %zu bytes at %lld to %lld%s\n", bytes, static_cast<long long>(offset), static_cast<long long>(at),
         known == blocks.end() ? " of an unknown block" : "");
   }

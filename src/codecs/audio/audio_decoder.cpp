@@ -11,19 +11,21 @@ namespace penstock {
 namespace {
 
 bool has(AudioBytes file, size_t at, std::string_view bytes) {
-  return file.size() >= at + bytes.size() && std::equal(bytes.begin(), bytes.end(), file.begin() + static_cast<long>(at));
+  return file.size() >= at + bytes.size() &&
+         std::equal(bytes.begin(), bytes.end(), file.begin() + static_cast<long>(at));
 }
 
 // An MPEG audio frame's header: of a version, a layer, a bit rate and a sample rate that there are.
 bool has_mpeg_frame(AudioBytes file) {
-  return file.size() >= 4 && file[0] == 0xFF && (file[1] & 0xE0) == 0xE0 && (file[1] & 0x18) != 0x08 && (file[1] & 0x06) != 0 &&
-         (file[2] & 0xF0) != 0xF0 && (file[2] & 0x0C) != 0x0C;
+  return file.size() >= 4 && file[0] == 0xFF && (file[1] & 0xE0) == 0xE0 && (file[1] & 0x18) != 0x08 &&
+         (file[1] & 0x06) != 0 && (file[2] & 0xF0) != 0xF0 && (file[2] & 0x0C) != 0x0C;
 }
 
 // What stands behind an ID3 tag, version 2: its length has 7 bits a byte.
 AudioBytes behind_tag(AudioBytes file) {
   if (!has(file, 0, "ID3") || file.size() < 10) return file;
-  const size_t length = size_t{file[6] & 127u} << 21 | size_t{file[7] & 127u} << 14 | size_t{file[8] & 127u} << 7 | (file[9] & 127u);
+  const size_t length =
+      size_t{file[6] & 127u} << 21 | size_t{file[7] & 127u} << 14 | size_t{file[8] & 127u} << 7 | (file[9] & 127u);
   return file.subspan(std::min(file.size(), 10 + length + (file[5] & 16 ? 10 : 0)));
 }
 

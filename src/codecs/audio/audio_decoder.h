@@ -50,8 +50,9 @@ class AudioFile {
   AudioInfo info_;
 };
 
-// Reads headers alone, but for MP3 (the header of each frame) and FLAC files that do not say their length. The bytes must live
-// as long as the result. Throws ErrorKind::data naming what is wrong; never trusts a length that the file's bytes cannot hold.
+// Reads headers alone, but for MP3 (the header of each frame) and FLAC files that do not say their length. The bytes
+// must live as long as the result. Throws ErrorKind::data naming what is wrong; never trusts a length that the file's
+// bytes cannot hold.
 std::unique_ptr<AudioFile> open_audio(AudioBytes file);
 
 }  // namespace penstock

@@ -34,10 +34,12 @@ FLAC__StreamDecoderReadStatus read(const FLAC__StreamDecoder*, FLAC__byte* to, s
   return *bytes ? FLAC__STREAM_DECODER_READ_STATUS_CONTINUE : FLAC__STREAM_DECODER_READ_STATUS_END_OF_STREAM;
 }
 
-FLAC__StreamDecoderWriteStatus write(const FLAC__StreamDecoder*, const FLAC__Frame* frame, const FLAC__int32* const* in, void* user) {
+FLAC__StreamDecoderWriteStatus write(const FLAC__StreamDecoder*, const FLAC__Frame* frame, const FLAC__int32* const* in,
+                                     void* user) {
   Session& s = of(user);
   const int64_t n = frame->header.blocksize;
-  if (static_cast<int>(frame->header.channels) != s.channels || static_cast<int>(frame->header.bits_per_sample) != s.bits) {
+  if (static_cast<int>(frame->header.channels) != s.channels ||
+      static_cast<int>(frame->header.bits_per_sample) != s.bits) {
     s.changed = true;
     return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;
   }
@@ -92,7 +94,8 @@ class FlacFile final : public AudioFile {
   void start() {
     const bool ogg = s_.file[0] == 'O';
     const auto init = ogg ? FLAC__stream_decoder_init_ogg_stream : FLAC__stream_decoder_init_stream;
-    if (init(decoder_.get(), read, nullptr, nullptr, nullptr, nullptr, write, describe, on_error, &s_) != FLAC__STREAM_DECODER_INIT_STATUS_OK)
+    if (init(decoder_.get(), read, nullptr, nullptr, nullptr, nullptr, write, describe, on_error, &s_) !=
+        FLAC__STREAM_DECODER_INIT_STATUS_OK)
       bad_data("FLAC: this libFLAC cannot read {}", ogg ? "Ogg files" : "the file");
     if (!FLAC__stream_decoder_process_until_end_of_metadata(decoder_.get()) || !s_.described)
       bad_data("FLAC: {}", s_.fault ? s_.fault : "the file ends in the header");

@@ -13,7 +13,8 @@ std::unique_ptr<AudioFile> open_mp3(AudioBytes file);
 
 constexpr int kMostAudioChannels = 255;
 
-// More than 128 samples a byte are silence or a length that is made up: they are decoded once in front of the memory for them.
+// More than 128 samples a byte are silence or a length that is made up: they are decoded once in front of the memory
+// for them.
 inline bool is_doubtful(const AudioInfo& info, size_t bytes) {
   return info.length / 128 * info.channels > static_cast<int64_t>(bytes);
 }

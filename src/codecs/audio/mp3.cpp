@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPEG audio (MP3, and layers I and II) through libmpg123, which is looked for at run time: declared here is what is called of
-// it, as its documentation has it, of versions from 1.26 on. The encoder's delay and padding are cut off where the file says them.
+// MPEG audio (MP3, and layers I and II) through libmpg123, which is looked for at run time: declared here is what is
+// called of it, as its documentation has it, of versions from 1.26 on. The encoder's delay and padding are cut off
+// where the file says them.
 #include <sys/types.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ struct Library : RuntimeLibrary {
   Handle* (*create)(const char* decoder, int* error);
   void (*destroy)(Handle*);
   int (*param)(Handle*, int parameter, long value, double real);
-  int (*replace_reader)(Handle*, ssize_t (*read)(void*, void*, size_t), off_t (*seek)(void*, off_t, int), void (*close)(void*));
+  int (*replace_reader)(Handle*, ssize_t (*read)(void*, void*, size_t), off_t (*seek)(void*, off_t, int),
+                        void (*close)(void*));
   int (*open)(Handle*, void* source);
   int (*scan)(Handle*);
   off_t (*length)(Handle*);
@@ -57,13 +59,15 @@ struct Library : RuntimeLibrary {
 
 const Library& library() {
   static const Library loaded;
-  if (!loaded.why_not().empty()) bad_data("MP3 files need libmpg123 (Debian: libmpg123-0), which is not there: {}", loaded.why_not());
+  if (!loaded.why_not().empty())
+    bad_data("MP3 files need libmpg123 (Debian: libmpg123-0), which is not there: {}", loaded.why_not());
   return loaded;
 }
 
 class Mp3File final : public AudioFile {
  public:
-  explicit Mp3File(AudioBytes file) : lib_(library()), file_(file), handle_(lib_.create(nullptr, nullptr), lib_.destroy) {
+  explicit Mp3File(AudioBytes file)
+      : lib_(library()), file_(file), handle_(lib_.create(nullptr, nullptr), lib_.destroy) {
     if (!handle_) throw std::bad_alloc();
     lib_.param(handle_.get(), kAddFlags, kQuiet | kForceFloat | kGapless | kSkipTags, 0);
     lib_.param(handle_.get(), kRemoveFlags, kAutoResample, 0);
@@ -74,7 +78,8 @@ class Mp3File final : public AudioFile {
     require(lib_.scan(handle_.get()), "has no frames");
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "has no frames");
     const int64_t length = lib_.length(handle_.get());
-    if (rate < 1 || channels < 1 || channels > 2 || encoding != kFloat32) bad_data("MP3: {} channels, {} samples a second", channels, rate);
+    if (rate < 1 || channels < 1 || channels > 2 || encoding != kFloat32)
+      bad_data("MP3: {} channels, {} samples a second", channels, rate);
     // A frame takes at least 24 bytes and has at most 1,152 samples.
     if (length < 0 || length > (static_cast<int64_t>(file.size()) / 24 + 1) * 1152)
       bad_data("MP3: {} bytes cannot hold {} samples", file.size(), length);
@@ -86,7 +91,8 @@ class Mp3File final : public AudioFile {
     for (int64_t done = 0; done < info_.length;) {
       size_t bytes = 0;
       const int code = lib_.read(handle_.get(), block.data(), block.size() * sizeof(float), &bytes);
-      const int64_t n = std::min<int64_t>(static_cast<int64_t>(bytes / sizeof(float)) / info_.channels, info_.length - done);
+      const int64_t n =
+          std::min<int64_t>(static_cast<int64_t>(bytes / sizeof(float)) / info_.channels, info_.length - done);
       if (n > 0) sink(block.data(), n);
       done += n;
       if (done == info_.length) return;

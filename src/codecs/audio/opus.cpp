@@ -19,7 +19,8 @@ Opened opened(AudioBytes file) {
   Opened f(op_open_memory(file.data(), file.size(), &code), op_free);
   if (!f) bad_data("Opus: the file cannot be read (opusfile's code {})", code);
   for (int i = 1; i < op_link_count(f.get()); ++i)
-    if (op_channel_count(f.get(), i) != op_channel_count(f.get(), 0)) bad_data("Opus: the number of channels changes in stream {}", i);
+    if (op_channel_count(f.get(), i) != op_channel_count(f.get(), 0))
+      bad_data("Opus: the number of channels changes in stream {}", i);
   return f;
 }
 
@@ -28,7 +29,8 @@ class OpusFile final : public AudioFile {
   explicit OpusFile(AudioBytes file) : opened_(opened(file)) {
     const int64_t length = op_pcm_total(opened_.get(), -1);
     // A packet takes at least a byte and lasts at most 120 ms.
-    if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760) bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
+    if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760)
+      bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
     info_ = {"opus", length, op_channel_count(opened_.get(), -1), 48000, false};
     if (is_doubtful(info_, file.size())) decode(ignore), opened_ = opened(file);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ogg Vorbis through libvorbisfile. Files of several streams, one behind the other, are cut into them first: what
-// libvorbisfile has read of a later stream is lost when its headers turn out to be damaged, so it sees one stream at a time.
+// libvorbisfile has read of a later stream is lost when its headers turn out to be damaged, so it sees one stream at a
+// time.
 #include <vorbis/vorbisfile.h>
 
 #include <algorithm>
@@ -22,7 +23,9 @@ struct Session {
   explicit Session(AudioBytes bytes) : file(bytes) {
     const ov_callbacks callbacks{read, seek, nullptr, tell};
     if (const int code = ov_open_callbacks(this, &ogg, nullptr, 0, callbacks))
-      bad_data("Vorbis: {}", code == OV_EBADHEADER ? "the header is damaged" : code == OV_EVERSION ? "of an unknown version" : "the file cannot be read");
+      bad_data("Vorbis: {}", code == OV_EBADHEADER ? "the header is damaged"
+                             : code == OV_EVERSION ? "of an unknown version"
+                                                   : "the file cannot be read");
     open = true;
   }
   Session(const Session&) = delete;
@@ -40,7 +43,9 @@ struct Session {
   }
   static int seek(void* user, ogg_int64_t offset, int from) {
     auto& s = *static_cast<Session*>(user);
-    const int64_t base = from == SEEK_CUR ? static_cast<int64_t>(s.at) : from == SEEK_END ? static_cast<int64_t>(s.file.size()) : 0;
+    const int64_t base = from == SEEK_CUR   ? static_cast<int64_t>(s.at)
+                         : from == SEEK_END ? static_cast<int64_t>(s.file.size())
+                                            : 0;
     if (offset < -base || offset > static_cast<int64_t>(s.file.size()) - base) return -1;
     s.at = static_cast<size_t>(base + offset);
     return 0;

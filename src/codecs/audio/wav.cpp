@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV as Microsoft's "Multimedia Programming Interface and Data Specifications" (1991) and WAVEFORMATEXTENSIBLE have it, and
-// RF64 (EBU Tech 3306): PCM of 8, 16, 24 and 32 bits, floating point of 32 and 64, A-law and mu-law (ITU-T G.711).
+// WAV as Microsoft's "Multimedia Programming Interface and Data Specifications" (1991) and WAVEFORMATEXTENSIBLE have
+// it, and RF64 (EBU Tech 3306): PCM of 8, 16, 24 and 32 bits, floating point of 32 and 64, A-law and mu-law (ITU-T
+// G.711).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -46,16 +47,19 @@ Wav read_header(AudioBytes file) {
       return w;
     }
     if (size > room) bad_data("WAV: a chunk of {} bytes at byte {} leaves the file", size, at - 8);
-    if (!std::memcmp(chunk, "ds64", 4) && size >= 16) long_data = le32(&file[at + 8]) | uint64_t{le32(&file[at + 12])} << 32;
+    if (!std::memcmp(chunk, "ds64", 4) && size >= 16)
+      long_data = le32(&file[at + 8]) | uint64_t{le32(&file[at + 12])} << 32;
     if (!std::memcmp(chunk, "fmt ", 4)) {
       if (size < 16) bad_data("WAV: a format of {} bytes", size);
       const uint8_t* p = &file[at];
       w.kind = le16(p), w.channels = static_cast<int>(le16(p + 2)), w.rate = le32(p + 4), w.bits = le16(p + 14);
       if (w.kind == kExtensible && size >= 26) w.kind = le16(p + 24);
       const bool known = (w.kind == kPcm && (w.bits == 8 || w.bits == 16 || w.bits == 24 || w.bits == 32)) ||
-                         (w.kind == kReal && (w.bits == 32 || w.bits == 64)) || ((w.kind == kALaw || w.kind == kMuLaw) && w.bits == 8);
+                         (w.kind == kReal && (w.bits == 32 || w.bits == 64)) ||
+                         ((w.kind == kALaw || w.kind == kMuLaw) && w.bits == 8);
       if (!known) bad_data("WAV: samples of kind {} with {} bits are not decoded", w.kind, w.bits);
-      if (w.channels < 1 || w.channels > kMostAudioChannels) bad_data("WAV: {} channels are not between 1 and {}", w.channels, kMostAudioChannels);
+      if (w.channels < 1 || w.channels > kMostAudioChannels)
+        bad_data("WAV: {} channels are not between 1 and {}", w.channels, kMostAudioChannels);
       if (w.rate < 1) bad_data("WAV: {} samples a second", w.rate);
     }
     at += std::min<uint64_t>(size + size % 2, room);
@@ -75,7 +79,8 @@ int mu_law(uint8_t code) {
   return code & 0x80 ? -v : v;
 }
 
-template <class T, class Sample> void give_all(AudioBytes file, const Wav& w, const AudioSink& sink, const Sample& sample) {
+template <class T, class Sample>
+void give_all(AudioBytes file, const Wav& w, const AudioSink& sink, const Sample& sample) {
   constexpr int64_t kBlock = 4096;
   std::vector<T> block(static_cast<size_t>(kBlock) * w.channels);
   const uint8_t* p = file.data() + w.data;
@@ -92,7 +97,10 @@ void give_integers(AudioBytes file, const Wav& w, const AudioSink& sink) {
   switch (w.kind == kPcm ? w.bits : w.kind) {
     case 8: return give([](const uint8_t* p) { return static_cast<int32_t>((p[0] ^ 0x80u) << 24); });
     case 16: return w.frames ? sink(reinterpret_cast<const StoredSample*>(samples), w.frames) : void();
-    case 24: return give([](const uint8_t* p) { return static_cast<int32_t>((p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16) << 8); });
+    case 24:
+      return give([](const uint8_t* p) {
+        return static_cast<int32_t>((p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16) << 8);
+      });
     case kALaw: return give([](const uint8_t* p) { return a_law(p[0]) * 65536; });
     case kMuLaw: return give([](const uint8_t* p) { return mu_law(p[0]) * 65536; });
     default: return give([](const uint8_t* p) { return static_cast<int32_t>(le32(p)); });
@@ -100,7 +108,8 @@ void give_integers(AudioBytes file, const Wav& w, const AudioSink& sink) {
 }
 
 void give_reals(AudioBytes file, const Wav& w, const AudioSink& sink) {
-  if (w.bits == 32) return give_all<float>(file, w, sink, [](const uint8_t* p) { return std::bit_cast<float>(le32(p)); });
+  if (w.bits == 32)
+    return give_all<float>(file, w, sink, [](const uint8_t* p) { return std::bit_cast<float>(le32(p)); });
   give_all<float>(file, w, sink, [](const uint8_t* p) {
     return static_cast<float>(std::bit_cast<double>(le32(p) | uint64_t{le32(p + 4)} << 32));
   });

@@ -9,7 +9,8 @@
 namespace penstock::heif {
 
 constexpr uint32_t four(const char (&name)[5]) {
-  return uint32_t(uint8_t(name[0])) << 24 | uint32_t(uint8_t(name[1])) << 16 | uint32_t(uint8_t(name[2])) << 8 | uint8_t(name[3]);
+  return uint32_t(uint8_t(name[0])) << 24 | uint32_t(uint8_t(name[1])) << 16 | uint32_t(uint8_t(name[2])) << 8 |
+         uint8_t(name[3]);
 }
 inline std::string words_of(uint32_t four) {
   std::string s;
@@ -62,8 +63,8 @@ struct Box {
   }
 };
 
-// Calls each(box) for the boxes in `bytes`; a true result ends the walk. With `cut`, the last may reach over the end: its body
-// then is what there is.
+// Calls each(box) for the boxes in `bytes`; a true result ends the walk. With `cut`, the last may reach over the end:
+// its body then is what there is.
 template <class Each>
 void for_boxes(Bytes bytes, uint32_t parent, bool cut, const Each& each) {
   Fields f(bytes, parent);

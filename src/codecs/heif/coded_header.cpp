@@ -172,7 +172,8 @@ CodedHeader hevc_sequence(Bytes nal) {
   if (width - h.width > 64 || height - h.height > 64)
     bad_data("HEIC: {} x {} of {} x {} coded pixels are shown", h.height, h.width, height, width);
   const uint32_t luma = b.exp_golomb(), chroma = b.exp_golomb();
-  if (luma > 8 || (format && chroma != luma)) bad_data("HEIC: depths of {} and {} bits are not decoded", luma + 8, chroma + 8);
+  if (luma > 8 || (format && chroma != luma))
+    bad_data("HEIC: depths of {} and {} bits are not decoded", luma + 8, chroma + 8);
   h.bits = static_cast<int>(luma) + 8;
   const int order_bits = static_cast<int>(b.count(12)) + 4;
   for (int i = b.flag() ? 0 : sub_layers; i <= sub_layers; ++i) b.exp_golomb(), b.exp_golomb(), b.exp_golomb();
@@ -242,7 +243,10 @@ CodedHeader read_configuration(Codec codec, Bytes record) {
     // The record repeats all but the size, which the boxes say too.
     CodedHeader h;
     h.bits = record[2] & 0x40 ? (record[2] & 0x20 ? 12 : 10) : 8;
-    h.chroma = record[2] & 0x10 ? Chroma::none : record[2] & 4 ? Chroma::half_both : record[2] & 8 ? Chroma::half_width : Chroma::full;
+    h.chroma = record[2] & 0x10 ? Chroma::none
+               : record[2] & 4  ? Chroma::half_both
+               : record[2] & 8  ? Chroma::half_width
+                                : Chroma::full;
     return h;
   }
   if (record.size() < 23 || record[0] != 1) bad_data("HEIC: the configuration of HEVC is not of version 1");
@@ -265,7 +269,8 @@ CodedHeader read_configuration(Codec codec, Bytes record) {
   if (found.empty()) bad_data("HEIC: the configuration of HEVC holds no sequence parameter set");
   // Any of several may be the one that the picture names.
   for (const CodedHeader& h : found)
-    if (h.width != found[0].width || h.height != found[0].height || h.bits != found[0].bits || h.chroma != found[0].chroma)
+    if (h.width != found[0].width || h.height != found[0].height || h.bits != found[0].bits ||
+        h.chroma != found[0].chroma)
       bad_data("HEIC: the sequence parameter sets contradict each other");
   return found.front();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the coded data of a still picture says about itself: the sequence header of AV1 (AV1 Bitstream & Decoding Process
-// Specification, 5.5) and the sequence parameter set of HEVC (ITU-T H.265, 7.3.2.2), read before a decoder sees them, because
-// they, not the file's boxes, decide how much memory it takes.
+// What the coded data of a still picture says about itself: the sequence header of AV1 (AV1 Bitstream & Decoding
+// Process Specification, 5.5) and the sequence parameter set of HEVC (ITU-T H.265, 7.3.2.2), read before a decoder sees
+// them, because they, not the file's boxes, decide how much memory it takes.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -7,7 +7,17 @@ namespace penstock::heif {
 
 namespace {
 
-enum Matrix { kIdentity = 0, kBt709 = 1, kUnspecified = 2, kFcc = 4, kBt601a = 5, kBt601b = 6, kSmpte240 = 7, kYCgCo = 8, kBt2020 = 9 };
+enum Matrix {
+  kIdentity = 0,
+  kBt709 = 1,
+  kUnspecified = 2,
+  kFcc = 4,
+  kBt601a = 5,
+  kBt601b = 6,
+  kSmpte240 = 7,
+  kYCgCo = 8,
+  kBt2020 = 9
+};
 
 // Samples low to high of a row of chroma, or 3 times those with a second row's once.
 template <class T>
@@ -22,7 +32,10 @@ template <class T> T rounded(float v, float top) { return static_cast<T>(std::mi
 }  // namespace
 
 ColorRows::ColorRows(const DecodedPart& color, const DecodedPart* alpha, const Region& region)
-    : color_(color), alpha_(alpha), region_(region), channels_((color.chroma == Chroma::none ? 1 : 3) + (alpha ? 1 : 0)) {
+    : color_(color),
+      alpha_(alpha),
+      region_(region),
+      channels_((color.chroma == Chroma::none ? 1 : 3) + (alpha ? 1 : 0)) {
   switch (color.colors.matrix) {
     case kBt709: kr_ = 0.2126f, kb_ = 0.0722f; break;
     case kUnspecified: case kBt601a: case kBt601b: break;
@@ -54,7 +67,9 @@ const uint16_t* ColorRows::upsampled(int plane, int64_t y, std::vector<uint16_t>
   const int64_t first = region_.x - p.part.x, last = first + region_.width - 1;  // columns of the part
   const int64_t low = std::max<int64_t>(first / 2 - 1, 0), high = std::min(last / 2 + 1, from.width - 1);
   mixed_.resize(high - low + 3);
-  const auto mixed = [&](int64_t x) -> int32_t& { return mixed_[x - low + 1]; };  // by column, with one more at both ends
+  const auto mixed = [&](int64_t x) -> int32_t& {
+    return mixed_[x - low + 1];
+  };  // by column, with one more at both ends
   const int64_t row = y - p.part.y, near = both ? row / 2 : row;
   const int64_t far = both ? std::clamp<int64_t>(row & 1 ? near + 1 : near - 1, 0, from.height - 1) : near;
   (wide ? mix_rows<uint16_t> : mix_rows<uint8_t>)(from, near, far, both, low, high, &mixed(low));
@@ -72,7 +87,8 @@ void ColorRows::convert(int64_t y) {
   const int64_t width = region_.width;
   row_.resize((width * channels_ * sizeof(T) + 1) / 2);
   T* out = reinterpret_cast<T*>(row_.data());
-  const float top = sizeof(T) == 1 ? 255 : 65535, most = static_cast<float>((1 << p.bits) - 1), step = static_cast<float>(1 << (p.bits - 8));
+  const float top = sizeof(T) == 1 ? 255 : 65535, most = static_cast<float>((1 << p.bits) - 1),
+              step = static_cast<float>(1 << (p.bits - 8));
   const bool full = p.colors.full_range;
   const float low = full ? 0 : 16 * step, scale = top / (full ? most : 219 * step);
   const float middle = 128 * step, chroma_scale = top / (full ? most : 224 * step);
@@ -90,7 +106,8 @@ void ColorRows::convert(int64_t y) {
       }
     } else if (p.colors.matrix == kYCgCo) {
       for (int64_t i = 0; i < width; ++i) {
-        const float luma = (l[i] - low) * scale, green = (b[i] - middle) * chroma_scale, orange = (r[i] - middle) * chroma_scale;
+        const float luma = (l[i] - low) * scale, green = (b[i] - middle) * chroma_scale,
+                    orange = (r[i] - middle) * chroma_scale;
         out[i * n] = rounded<T>(luma - green + orange, top);
         out[i * n + 1] = rounded<T>(luma + green, top);
         out[i * n + 2] = rounded<T>(luma - green - orange, top);
@@ -99,7 +116,8 @@ void ColorRows::convert(int64_t y) {
       const float to_red = 2 * (1 - kr_), to_blue = 2 * (1 - kb_), kg = 1 - kr_ - kb_;
       const float blue_to_green = to_blue * kb_ / kg, red_to_green = to_red * kr_ / kg;
       for (int64_t i = 0; i < width; ++i) {
-        const float luma = (l[i] - low) * scale, blue = (b[i] - middle) * chroma_scale, red = (r[i] - middle) * chroma_scale;
+        const float luma = (l[i] - low) * scale, blue = (b[i] - middle) * chroma_scale,
+                    red = (r[i] - middle) * chroma_scale;
         out[i * n] = rounded<T>(luma + to_red * red, top);
         out[i * n + 1] = rounded<T>(luma - blue_to_green * blue - red_to_green * red, top);
         out[i * n + 2] = rounded<T>(luma + to_blue * blue, top);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the planes of a decoded picture to rows of gray, RGB or RGBA.
 //
-// Chroma of half the size is interpolated between the centers of its samples, as libavif and libyuv do: (9 a + 3 b + 3 c + d + 8) / 16
-// of the four nearest, (3 a + b + 2) / 4 of two where only its width is halved, rounded down; at an edge the nearest stands for
-// the missing one. The matrix is ITU-T H.273's in float32, rounded half up to the result's type: uint8, or for deeper samples
-// uint16, whose range is theirs.
+// Chroma of half the size is interpolated between the centers of its samples, as libavif and libyuv do: (9 a + 3 b + 3
+// c + d + 8) / 16 of the four nearest, (3 a + b + 2) / 4 of two where only its width is halved, rounded down; at an
+// edge the nearest stands for the missing one. The matrix is ITU-T H.273's in float32, rounded half up to the result's
+// type: uint8, or for deeper samples uint16, whose range is theirs.
 #pragma once
 #include <vector>
 

@@ -100,7 +100,8 @@ void read_locations(const Box& box, Meta& m) {
       // An extent without a field costs no bytes of the file: one of them is what writers use.
       if (length_bytes == 0 && i > 0) bad_data("HEIF: an item of several parts without lengths");
       if (!item) continue;
-      if (item->extents.size() >= kMostExtents) bad_data("HEIF: item {} has more than {} parts", item->id, kMostExtents);
+      if (item->extents.size() >= kMostExtents)
+        bad_data("HEIF: item {} has more than {} parts", item->id, kMostExtents);
       item->extents.push_back(e);
     }
     if (item) item->method = method;
@@ -110,7 +111,8 @@ void read_locations(const Box& box, Meta& m) {
 void read_properties(const Box& box, Meta& m) {
   std::vector<Box> all;
   for_boxes(box.body, box.type, false, [&](const Box& part) {
-    if (part.type == four("ipco")) for_boxes(part.body, part.type, false, [&](const Box& p) { return all.push_back(p), false; });
+    if (part.type == four("ipco"))
+      for_boxes(part.body, part.type, false, [&](const Box& p) { return all.push_back(p), false; });
     return false;
   });
   for_boxes(box.body, box.type, false, [&](const Box& part) {
@@ -124,7 +126,8 @@ void read_properties(const Box& box, Meta& m) {
         const uint64_t v = f.read(index_bytes), top = uint64_t{1} << (8 * index_bytes - 1), index = v & (top - 1);
         if (index > all.size()) bad_data("HEIF: there is no property {}", index);
         if (!item || index == 0) continue;
-        if (item->properties.size() >= kMostProperties) bad_data("HEIF: item {} has more than {} properties", item->id, kMostProperties);
+        if (item->properties.size() >= kMostProperties)
+          bad_data("HEIF: item {} has more than {} properties", item->id, kMostProperties);
         item->properties.push_back({all[index - 1], (v & top) != 0});
       }
     }
@@ -167,7 +170,8 @@ Meta read_meta(Bytes file) {
     each(four("iloc"), [&](const Box& b) { read_locations(b.full(), m); });
     each(four("iprp"), [&](const Box& b) { read_properties(b, m); });
     each(four("iref"), [&](const Box& b) { read_references(b.full(), m); });
-    each(four("idat"), [&](const Box& b) { m.data = b.body, m.data_at = static_cast<uint64_t>(b.body.data() - file.data()); });
+    each(four("idat"),
+         [&](const Box& b) { m.data = b.body, m.data_at = static_cast<uint64_t>(b.body.data() - file.data()); });
     return true;
   });
   if (!there) bad_data("HEIF: the file of {} bytes holds no box 'meta'", file.size());
@@ -176,7 +180,8 @@ Meta read_meta(Bytes file) {
   for (Item& item : m.items)
     if (item.method == 1)
       for (auto& e : item.extents) {
-        if (e.at > m.data.size() || e.bytes > m.data.size() - e.at) bad_data("HEIF: item {} leaves the box 'idat'", item.id);
+        if (e.at > m.data.size() || e.bytes > m.data.size() - e.at)
+          bad_data("HEIF: item {} leaves the box 'idat'", item.id);
         if (e.bytes == 0) e.bytes = m.data.size() - e.at;
         e.at += m.data_at;
       }
@@ -189,12 +194,14 @@ void size_of_item(const Item& item, int64_t& height, int64_t& width) {
   const Box box = ispe->full();
   Fields f = box.fields();
   width = static_cast<int64_t>(f.read(4)), height = static_cast<int64_t>(f.read(4));
-  if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX) bad_data("HEIF: item {} of {} x {} pixels", item.id, height, width);
+  if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
+    bad_data("HEIF: item {} of {} x {} pixels", item.id, height, width);
 }
 
 void check_essential(const Item& item) {
-  constexpr uint32_t kKnown[] = {four("ispe"), four("av1C"), four("hvcC"), four("irot"), four("imir"), four("clap"), four("pixi"),
-                                 four("colr"), four("auxC"), four("pasp"), four("clli"), four("mdcv"), four("a1lx")};
+  constexpr uint32_t kKnown[] = {four("ispe"), four("av1C"), four("hvcC"), four("irot"), four("imir"),
+                                 four("clap"), four("pixi"), four("colr"), four("auxC"), four("pasp"),
+                                 four("clli"), four("mdcv"), four("a1lx")};
   for (const Property& p : item.properties)
     if (p.essential && std::ranges::find(kKnown, p.box.type) == std::end(kKnown))
       bad_data("HEIF: item {} needs the property '{}', which is not known here", item.id, words_of(p.box.type));
@@ -202,7 +209,8 @@ void check_essential(const Item& item) {
 
 CodedItem coded_item(const Item& item, std::optional<Codec>& codec) {
   if (item.type != kAv01 && item.type != kHvc1)
-    bad_data("HEIF: a picture of the kind '{}' is not decoded here, only AV1, HEVC and grids of those", words_of(item.type));
+    bad_data("HEIF: a picture of the kind '{}' is not decoded here, only AV1, HEVC and grids of those",
+             words_of(item.type));
   const Codec own = item.type == kAv01 ? Codec::av1 : Codec::hevc;
   if (codec && *codec != own) bad_data("HEIF: the tiles are of several kinds");
   codec = own;
@@ -309,7 +317,8 @@ bool is_alpha(const Item& item) {
   if (!aux) return false;
   const Bytes body = aux->full().body;
   const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
-  for (const std::string_view name : {"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0"sv, "urn:mpeg:hevc:2015:auxid:1\0"sv})
+  for (const std::string_view name :
+       {"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0"sv, "urn:mpeg:hevc:2015:auxid:1\0"sv})
     if (text.starts_with(name)) return true;
   return false;
 }
@@ -349,7 +358,8 @@ HeifFile read_heif(Bytes file) {
     if (!item || !is_alpha(*item)) continue;
     h.alpha = picture_of(m, *item, file, h.alpha_codec);
     if (h.alpha->height != h.color.height || h.alpha->width != h.color.width)
-      bad_data("HEIF: alpha of {} x {} for a picture of {} x {}", h.alpha->height, h.alpha->width, h.color.height, h.color.width);
+      bad_data("HEIF: alpha of {} x {} for a picture of {} x {}", h.alpha->height, h.alpha->width, h.color.height,
+               h.color.width);
     break;
   }
   return h;
@@ -361,14 +371,16 @@ std::vector<uint8_t> coded_bytes(Bytes file, const CodedItem& item) {
   for (auto& e : extents) {
     if (e.bytes == 0 && e.at < file.size()) e.bytes = file.size() - e.at;
     if (e.at > file.size() || e.bytes > file.size() - e.at || e.bytes == 0)
-      bad_data("HEIF: premature end of file: item {} needs {} bytes from byte {} on, and the file has {}", item.id, e.bytes, e.at,
-               file.size());
+      bad_data("HEIF: premature end of file: item {} needs {} bytes from byte {} on, and the file has {}", item.id,
+               e.bytes, e.at, file.size());
     total += e.bytes;
     if (total > file.size()) bad_data("HEIF: the parts of item {} overlap", item.id);
   }
   std::vector<uint8_t> bytes;
   bytes.reserve(total);
-  for (const auto& e : extents) bytes.insert(bytes.end(), file.begin() + static_cast<int64_t>(e.at), file.begin() + static_cast<int64_t>(e.at + e.bytes));
+  for (const auto& e : extents)
+    bytes.insert(bytes.end(), file.begin() + static_cast<int64_t>(e.at),
+                 file.begin() + static_cast<int64_t>(e.at + e.bytes));
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of a HEIF file (ISO/IEC 23008-12 in the boxes of ISO/IEC 14496-12; AVIF and HEIC by the coding of its pictures):
-// which item is the picture, of which coded items it consists and how it is shown.
+// The boxes of a HEIF file (ISO/IEC 23008-12 in the boxes of ISO/IEC 14496-12; AVIF and HEIC by the coding of its
+// pictures): which item is the picture, of which coded items it consists and how it is shown.
 #pragma once
 #include <optional>
 #include <vector>

@@ -88,7 +88,8 @@ const Library& library(Codec codec) {
   static const Library loaded;
   const char* kind = codec == Codec::av1 ? "AVIF" : "HEIC";
   const std::string& why = loaded.why_not().empty() ? loaded.too_old : loaded.why_not();
-  if (!why.empty()) bad_data("{} files need libheif of version 1.15 or later (Debian: libheif1), which is not there: {}", kind, why);
+  if (!why.empty())
+    bad_data("{} files need libheif of version 1.15 or later (Debian: libheif1), which is not there: {}", kind, why);
   if (!loaded.has_decoder(codec == Codec::av1 ? kFormatAv1 : kFormatHevc))
     bad_data("{} files need a decoder of {} in libheif, which has none (Debian from 13 on: libheif-plugin-{})", kind,
              codec == Codec::av1 ? "AV1" : "HEVC", codec == Codec::av1 ? "dav1d" : "libde265");
@@ -137,8 +138,9 @@ class Writer {
   std::vector<uint8_t> bytes;
 };
 
-// Versions before 1.19 give planes of color as RGB alone. The color box says that they are RGB (G, B, R in the places of Y, Cb, Cr,
-// all of their range), so that they come as they are, each sample of smaller planes repeated: which all versions do.
+// Versions before 1.19 give planes of color as RGB alone. The color box says that they are RGB (G, B, R in the places
+// of Y, Cb, Cr, all of their range), so that they come as they are, each sample of smaller planes repeated: which all
+// versions do.
 std::vector<uint8_t> file_of(Codec codec, const CodedItem& item, const std::vector<uint8_t>& coded) {
   const bool av1 = codec == Codec::av1;
   const uint32_t brand = av1 ? four("avif") : four("heic");
@@ -156,7 +158,9 @@ std::vector<uint8_t> file_of(Codec codec, const CodedItem& item, const std::vect
     });
     w.box(four("iinf"), [&] {
       w.number(0, 4).number(1, 2);
-      w.box(four("infe"), [&] { w.number(0x02000000, 4).number(1, 2).number(0, 2).number(av1 ? four("av01") : four("hvc1"), 4).number(0, 1); });
+      w.box(four("infe"), [&] {
+        w.number(0x02000000, 4).number(1, 2).number(0, 2).number(av1 ? four("av01") : four("hvc1"), 4).number(0, 1);
+      });
     });
     w.box(four("iprp"), [&] {
       w.box(four("ipco"), [&] {
@@ -164,7 +168,8 @@ std::vector<uint8_t> file_of(Codec codec, const CodedItem& item, const std::vect
         w.box(four("ispe"), [&] { w.number(0, 4).number(item.width, 4).number(item.height, 4); });
         w.box(four("colr"), [&] { w.number(four("nclx"), 4).number(2, 2).number(2, 2).number(0, 2).number(128, 1); });
       });
-      w.box(four("ipma"), [&] { w.number(0, 4).number(1, 4).number(1, 2).number(3, 1).number(0x81, 1).number(2, 1).number(3, 1); });
+      w.box(four("ipma"),
+            [&] { w.number(0, 4).number(1, 4).number(1, 2).number(3, 1).number(0x81, 1).number(2, 1).number(3, 1); });
     });
   });
   w.box(four("mdat"), [&] {
@@ -178,7 +183,8 @@ template <class T, class F> auto owned(T* p, F* release) { return std::unique_pt
 
 }  // namespace
 
-DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<uint8_t>& coded, const CodedHeader& header) {
+DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<uint8_t>& coded,
+                        const CodedHeader& header) {
   const Library& lib = library(codec);
   const char* kind = codec == Codec::av1 ? "AVIF" : "HEIC";
   if (coded.size() > UINT32_MAX / 2) bad_data("{}: an item of {} bytes", kind, coded.size());
@@ -200,7 +206,8 @@ DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<ui
   heif_image* made = nullptr;
   {
     const OneProcessor here;
-    const heif_result r = lib.decode(handle.get(), &made, gray ? kMonochrome : kRgb, gray ? kGrayPlanes : kRgbPlanes, options.get());
+    const heif_result r =
+        lib.decode(handle.get(), &made, gray ? kMonochrome : kRgb, gray ? kGrayPlanes : kRgbPlanes, options.get());
     if (r.code && made) lib.release_image(made), made = nullptr;
     require(r);
   }
@@ -213,9 +220,11 @@ DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<ui
     const uint8_t* data = lib.plane(made, channel, &row_bytes);
     const int64_t height = lib.height(made, channel), width = lib.width(made, channel);
     if (!data || height < item.height || width < item.width)
-      bad_data("{}: {} x {} pixels were decoded where the file says {} x {}", kind, height, width, item.height, item.width);
+      bad_data("{}: {} x {} pixels were decoded where the file says {} x {}", kind, height, width, item.height,
+               item.width);
     if (lib.bits(made, channel) != header.bits || row_bytes < width * (header.bits > 8 ? 2 : 1))
-      bad_data("{}: samples of {} bits were decoded where the file says {}", kind, lib.bits(made, channel), header.bits);
+      bad_data("{}: samples of {} bits were decoded where the file says {}", kind, lib.bits(made, channel),
+               header.bits);
     const int dy = c && d.chroma == Chroma::half_both ? 2 : 1, dx = c && d.chroma != Chroma::full ? 2 : 1;
     d.planes[c] = {data, int64_t{row_bytes} * dy, (item.height + dy - 1) / dy, (item.width + dx - 1) / dx, dx};
   }

@@ -66,7 +66,8 @@ TEST(CameraFiles, EqualLibjpegTurbo) {
       jpeg_choice().target = static_cast<Target>(k % (static_cast<int>(best_target()) + 1));
       const auto want = decode_by(JpegEngine::libjpeg_turbo, file, info, params, region);
       ASSERT_TRUE(decode_by(JpegEngine::automatic, file, info, params, region) == want) << file.size() << " bytes";
-      ASSERT_TRUE(decode_by(JpegEngine::automatic, file, info, params, region, &index) == want) << file.size() << " bytes";
+      ASSERT_TRUE(decode_by(JpegEngine::automatic, file, info, params, region, &index) == want)
+          << file.size() << " bytes";
     }
   }
   RecordProperty("pictures", static_cast<int>(pictures.size()));

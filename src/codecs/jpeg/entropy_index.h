@@ -7,15 +7,16 @@
 
 namespace penstock {
 
-// `bit` counts in the file's bytes (stuffing included) from the first entropy-coded byte; `dc` are the predictors there.
+// `bit` counts in the file's bytes (stuffing included) from the first entropy-coded byte; `dc` are the predictors
+// there.
 struct EntropyPoint {
   uint32_t bit = 0;
   int16_t dc[3] = {0, 0, 0};
   bool operator==(const EntropyPoint&) const = default;
 };
 
-// Points at MCU columns 0, step, 2 * step ... of each row of MCUs. An index is never trusted: who decodes with it checks
-// it against the file, and a wrong one gives wrong pixels of that file at worst.
+// Points at MCU columns 0, step, 2 * step ... of each row of MCUs. An index is never trusted: who decodes with it
+// checks it against the file, and a wrong one gives wrong pixels of that file at worst.
 struct EntropyIndex {
   int32_t step = 0, columns = 0, rows = 0;
   uint32_t file_bytes = 0;  // of the file that it was made from

@@ -119,8 +119,8 @@ struct StoringPolicy {
                                            Entry e) {
     recompute(e);
     uint64_t p = place(at);
-    const Outcome outcome =
-        finish_symbol(b, ac.codes, p, block, order(t), static_cast<uint8_t>(e >> 24), static_cast<uint32_t>(e >> 8) & 15);
+    const Outcome outcome = finish_symbol(b, ac.codes, p, block, order(t), static_cast<uint8_t>(e >> 24),
+                                          static_cast<uint32_t>(e >> 8) & 15);
     at = order(t) + p;
     return outcome;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file of entropy indexes. Everything read from one is checked: it may be damaged, forged or half written.
+// The bytes of a file of entropy indexes. Everything read from one is checked: it may be damaged, forged or half
+// written.
 //
 //   file     64 bytes of header, then segments, each at a multiple of 64
 //   segment  header (32 bytes: magic, number of entries, sum of the directory, bytes, sum of the header), directory

@@ -9,20 +9,27 @@ using namespace ffmpeg;
 
 namespace {
 
-// Its own copy of a stream's parameters; a build of FFmpeg that keeps it elsewhere is refused before a pointer is followed.
+// Its own copy of a stream's parameters; a build of FFmpeg that keeps it elsewhere is refused before a pointer is
+// followed.
 Parameters* checked_parameters(const Library& lib, Filter* filter) {
   Parameters* given = lib.filter_parameters(filter, false);
   Parameters* fresh = lib.avcodec_parameters_alloc();
-  const bool fits = given && fresh && std::memcmp(given, fresh, static_cast<size_t>(lib.layout.parameters_height) + 4) == 0;
+  const bool fits =
+      given && fresh && std::memcmp(given, fresh, static_cast<size_t>(lib.layout.parameters_height) + 4) == 0;
   if (fresh) lib.avcodec_parameters_free(&fresh);
-  if (!fits) bad_argument("this build of FFmpeg ({}) keeps the parameters of filters elsewhere than the releases that Penstock knows", lib.version);
+  if (!fits)
+    bad_argument(
+        "this build of FFmpeg ({}) keeps the parameters of filters elsewhere than the releases that Penstock knows",
+        lib.version);
   return given;
 }
 
 }  // namespace
 
 BitstreamFilter::BitstreamFilter(const VideoFile& file) : lib_(library()) {
-  const char* name = file.codec() == "h264" ? "h264_mp4toannexb" : file.codec() == "hevc" ? "hevc_mp4toannexb" : nullptr;
+  const char* name = file.codec() == "h264"   ? "h264_mp4toannexb"
+                     : file.codec() == "hevc" ? "hevc_mp4toannexb"
+                                              : nullptr;
   const Listener heard;
   Parameters* parameters = file.parameters();
   try {
@@ -33,7 +40,8 @@ BitstreamFilter::BitstreamFilter(const VideoFile& file) : lib_(library()) {
       if (!kind) bad_argument("this FFmpeg ({}) has no filter {}", lib_.version, name);
       if (lib_.av_bsf_alloc(kind, &filter_) < 0) throw std::bad_alloc();
       if (lib_.avcodec_parameters_copy(checked_parameters(lib_, filter_), parameters) < 0) throw std::bad_alloc();
-      if (const int code = lib_.av_bsf_init(filter_); code < 0) bad_data("the headers of the {} stream are damaged{}", file.codec(), heard.why(code));
+      if (const int code = lib_.av_bsf_init(filter_); code < 0)
+        bad_data("the headers of the {} stream are damaged{}", file.codec(), heard.why(code));
       parameters = lib_.filter_parameters(filter_, true);
     }
   } catch (...) {

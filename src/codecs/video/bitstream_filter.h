@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets as decoders in hardware want them: H.264 and HEVC with start codes and parameter sets in the stream, by the filters of
-// libavcodec.
+// Packets as decoders in hardware want them: H.264 and HEVC with start codes and parameter sets in the stream, by the
+// filters of libavcodec.
 #pragma once
 #include <span>
 

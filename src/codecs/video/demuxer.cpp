@@ -15,12 +15,14 @@ namespace {
 constexpr int kIoBytes = 64 << 10;
 // Containers and streams of video. Playlists and images, whose readers open other files, are not among them.
 constexpr const char* kContainers =
-    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ivf,mpegts,mpeg,mpegvideo,flv,ogg,asf,nut,h264,hevc,m4v,mjpeg,obu,av1,mxf,"
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ivf,mpegts,mpeg,mpegvideo,flv,ogg,asf,nut,h264,hevc,m4v,mjpeg,obu,av1,"
+    "mxf,"
     "gxf,dv,wtv,swf,rm,h263,h261,vc1,cavsvideo,avs2,avs3,y4m,yuv4mpegpipe,gif,apng";
 
 }  // namespace
 
-Demuxer::Demuxer(std::shared_ptr<const VideoBytes> bytes, bool known, int64_t max_pixels) : lib_(library()), bytes_(std::move(bytes)) {
+Demuxer::Demuxer(std::shared_ptr<const VideoBytes> bytes, bool known, int64_t max_pixels)
+    : lib_(library()), bytes_(std::move(bytes)) {
   const Listener heard;
   if (bytes_->size() == 0) bad_data("the file is empty");
   auto* buffer = static_cast<uint8_t*>(lib_.av_malloc(kIoBytes));
@@ -35,7 +37,8 @@ Demuxer::Demuxer(std::shared_ptr<const VideoBytes> bytes, bool known, int64_t ma
     lib_.av_dict_set(&options, "format_whitelist", kContainers, 0);
     lib_.av_dict_set(&options, "protocol_whitelist", "none", 0);
     lib_.av_dict_set(&options, "max_streams", "256", 0);
-    const int code = lib_.avformat_open_input(&context_, nullptr, nullptr, &options);  // frees the context where it fails
+    const int code =
+        lib_.avformat_open_input(&context_, nullptr, nullptr, &options);  // frees the context where it fails
     lib_.av_dict_free(&options);
     if (code < 0) fail_reading("not a video that FFmpeg can read", code, heard);
     if (!known) find_streams(max_pixels, heard);

@@ -32,13 +32,15 @@ void DeviceFrames::fill(std::span<const int64_t> values, int64_t pixels, void* t
   upload(frame.data(), pixels * 3, to);
 }
 
-bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted, DeviceVideoDecoder* decoder, const DecodeOnHost& on_host) {
+bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted, DeviceVideoDecoder* decoder,
+                          const DecodeOnHost& on_host) {
   const int64_t pixels = int64_t{file.width()} * file.height();
   std::vector<int64_t> frames;
   std::vector<const Wanted*> first;
   for (const Wanted& w : wanted)
     if (frames.empty() || frames.back() != w.frame) frames.push_back(w.frame), first.push_back(&w);
-  const bool by_engine = decoder && !error_of([&] { decoder->read(frames, [&](size_t k) { return first[k]->to; }, stream_); });
+  const bool by_engine =
+      decoder && !error_of([&] { decoder->read(frames, [&](size_t k) { return first[k]->to; }, stream_); });
   if (!by_engine) {
     std::vector<uint8_t> frame(checked_bytes(pixels, 3));
     size_t ready = SIZE_MAX;  // the frame in `frame`, which goes when the next one is asked for
@@ -60,8 +62,9 @@ bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted,
   return by_engine;
 }
 
-void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::span<const int64_t> frames, std::span<const int64_t> fill_value,
-                             int threads, int device, StreamHandle stream, void* out) {
+void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::span<const int64_t> frames,
+                             std::span<const int64_t> fill_value, int threads, int device, StreamHandle stream,
+                             void* out) {
   const FrameType type{DType::uint8, 1};
   DeviceFrames there(gpu_backend().runtime(), device, stream, type);
   const int64_t pixels = int64_t{file->width()} * file->height();
@@ -76,13 +79,16 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
   if (wanted.empty()) return;
   std::string why;
   std::unique_ptr<DeviceVideoDecoder> decoder;
-  if (const auto error = error_of([&] { decoder = gpu_video().make_video_decoder(device, file, type, why); })) why = error->what();
+  if (const auto error = error_of([&] { decoder = gpu_video().make_video_decoder(device, file, type, why); }))
+    why = error->what();
   if (!decoder) tell_declined(why);
   there.decode(*file, wanted, decoder.get(), [&](std::span<const int64_t> all, const FrameTarget& target) {
     VideoDecoder(file, threads).read(all, target);
   });
 }
 
-void tell_declined(const std::string& why) { notice(fmt::format("videos are decoded on the CPU and copied to the GPU: {}", why)); }
+void tell_declined(const std::string& why) {
+  notice(fmt::format("videos are decoded on the CPU and copied to the GPU: {}", why));
+}
 
 }  // namespace penstock

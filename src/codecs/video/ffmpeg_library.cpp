@@ -46,7 +46,8 @@ std::string file_of(const std::string& folder, const char* name, int major) {
       const size_t at = file.find(version);
       if (!file.starts_with(name) || at == std::string::npos) continue;
       const char next = file.c_str()[at + version.size()], behind = file.c_str()[std::strlen(name)];
-      if ((next == 0 || next == '.') && (behind == '.' || behind == '-') && (best.empty() || file.size() < best.size())) best = file;
+      if ((next == 0 || next == '.') && (behind == '.' || behind == '-') && (best.empty() || file.size() < best.size()))
+        best = file;
     }
   }
   return folder + "/" + (best.empty() ? plain : best);
@@ -58,7 +59,8 @@ bool load(const Release& r, const std::string& folder, Handles& out, std::string
                                                 {"libavformat", r.format}};
   for (int k = 0; k < 4; ++k) {
     // What libavcodec looks for by name would not be found in a folder of its own.
-    if (k == 2 && !folder.empty() && got[0]) dlopen(file_of(folder, "libswresample", r.resample).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (k == 2 && !folder.empty() && got[0])
+      dlopen(file_of(folder, "libswresample", r.resample).c_str(), RTLD_NOW | RTLD_LOCAL);
     got[k] = dlopen(file_of(folder, names[k].first, names[k].second).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (got[k]) continue;
     if (const char* said = dlerror(); said && k) why = said;  // some are there
@@ -81,7 +83,8 @@ thread_local Listener* listening = nullptr;
 // A stream as FFmpeg makes it has known values at the places that are read later; none is followed before they agree.
 void check_layout(const Library& lib) {
   const auto refuse = [&](const char* what) {
-    bad_argument("this build of FFmpeg ({}) keeps {} elsewhere than the releases that Penstock knows", lib.version, what);
+    bad_argument("this build of FFmpeg ({}) keeps {} elsewhere than the releases that Penstock knows", lib.version,
+                 what);
   };
   Frame* f = lib.av_frame_alloc();
   const bool frame_fits = f && f->format == -1 && f->pts == kNoPts && f->width == 0;
@@ -99,7 +102,8 @@ void check_layout(const Library& lib) {
     if (stream_fits) {
       Parameters* params = lib.parameters(s);
       Parameters* fresh = lib.avcodec_parameters_alloc();
-      parameters_fit = params && fresh && std::memcmp(params, fresh, static_cast<size_t>(l.parameters_height) + 4) == 0 &&
+      parameters_fit = params && fresh &&
+                       std::memcmp(params, fresh, static_cast<size_t>(l.parameters_height) + 4) == 0 &&
                        Library::at<int>(params, 0) == -1 && Library::at<int>(params, l.parameters_format) == -1 &&
                        lib.width(params) == 0;
       if (fresh) lib.avcodec_parameters_free(&fresh);
@@ -125,8 +129,10 @@ Library load_library() {
     }
   if (!release)
     bad_argument(
-        "video needs the shared libraries of FFmpeg 4.4 to 8 (libavformat, libavcodec, libavutil, libswscale), which were not "
-        "found{}{}: install them (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ffmpeg-free; conda: conda install "
+        "video needs the shared libraries of FFmpeg 4.4 to 8 (libavformat, libavcodec, libavutil, libswscale), which "
+        "were not "
+        "found{}{}: install them (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ffmpeg-free; conda: "
+        "conda install "
         "-c conda-forge ffmpeg), or name their folder in PENSTOCK_FFMPEG",
         folder.empty() ? std::string() : " in " + folder, why.empty() ? std::string() : " (" + why + ")");
   Library lib;
@@ -190,9 +196,9 @@ Library load_library() {
     take(handle, function, f);
     return version_text(f());
   };
-  lib.version = fmt::format("libavformat {}, libavcodec {}, libavutil {}, libswscale {}", version(h.format, "avformat_version"),
-                            version(h.codec, "avcodec_version"), version(h.util, "avutil_version"),
-                            version(h.scale, "swscale_version"));
+  lib.version = fmt::format("libavformat {}, libavcodec {}, libavutil {}, libswscale {}",
+                            version(h.format, "avformat_version"), version(h.codec, "avcodec_version"),
+                            version(h.util, "avutil_version"), version(h.scale, "swscale_version"));
   check_layout(lib);
   return lib;
 }

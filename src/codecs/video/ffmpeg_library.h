@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFmpeg's shared libraries as they are found at run time. Nothing is linked and no header of theirs is needed: functions come
-// by name, and the few members that have no function are read at places that are known for each major version
-// (docs/decisions/0017-ffmpeg-at-run-time.md).
+// FFmpeg's shared libraries as they are found at run time. Nothing is linked and no header of theirs is needed:
+// functions come by name, and the few members that have no function are read at places that are known for each major
+// version (docs/decisions/0017-ffmpeg-at-run-time.md).
 #pragma once
 #include <cstdarg>
 #include <cstdint>
@@ -97,8 +97,8 @@ struct Library {
   int (*av_read_frame)(FormatContext*, Packet*);
   int (*av_seek_frame)(FormatContext*, int, int64_t, int);
   Rational (*av_guess_frame_rate)(FormatContext*, Stream*, Frame*);
-  IoContext* (*avio_alloc_context)(uint8_t*, int, int, void*, int (*)(void*, uint8_t*, int), int (*)(void*, uint8_t*, int),
-                                   int64_t (*)(void*, int64_t, int));
+  IoContext* (*avio_alloc_context)(uint8_t*, int, int, void*, int (*)(void*, uint8_t*, int),
+                                   int (*)(void*, uint8_t*, int), int64_t (*)(void*, int64_t, int));
   void (*avio_context_free)(IoContext**);
 
   Frame* (*av_frame_alloc)();
@@ -122,7 +122,9 @@ struct Library {
   int (*sws_setColorspaceDetails)(Scaler*, const int*, int, const int*, int, int, int, int);
 
   // Members by their place.
-  template <class T> static T& at(void* object, int offset) { return *reinterpret_cast<T*>(static_cast<char*>(object) + offset); }
+  template <class T> static T& at(void* object, int offset) {
+    return *reinterpret_cast<T*>(static_cast<char*>(object) + offset);
+  }
   void set_io(FormatContext* f, IoContext* io) const { at<IoContext*>(f, 32) = io; }
   const char* format_name(FormatContext* f) const {  // FormatContext::iformat->name
     void* input = at<void*>(f, 8);

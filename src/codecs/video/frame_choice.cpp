@@ -43,7 +43,8 @@ std::vector<int64_t> choose_frames(int64_t first, int64_t stride, int64_t count,
 }
 
 void check_fill_value(std::span<const int64_t> v) {
-  if (v.size() != 1 && v.size() != 3) bad_argument("fill_value needs one value or one for each of 3 channels, got {}", v.size());
+  if (v.size() != 1 && v.size() != 3)
+    bad_argument("fill_value needs one value or one for each of 3 channels, got {}", v.size());
   for (const int64_t x : v)
     if (x < 0 || x > 255) bad_argument("fill_value must lie in 0 to 255, got {}", x);
 }
@@ -56,7 +57,8 @@ void fill_frame(std::span<const int64_t> v, int64_t pixels, uint8_t* out) {
   for (int64_t i = 0; i < pixels * 3; ++i) out[i] = static_cast<uint8_t>(v[i % 3]);
 }
 
-void decode_frames(VideoDecoder& decoder, std::span<const int64_t> frames, std::span<const int64_t> fill_value, uint8_t* out) {
+void decode_frames(VideoDecoder& decoder, std::span<const int64_t> frames, std::span<const int64_t> fill_value,
+                   uint8_t* out) {
   const int64_t pixels = int64_t{decoder.file().width()} * decoder.file().height(), bytes = pixels * 3;
   std::vector<int64_t> places(frames.size());  // sorted by their frames
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);

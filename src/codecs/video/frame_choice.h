@@ -16,15 +16,16 @@ constexpr int64_t kMostFrames = int64_t{1} << 24;  // of one sequence
 
 FramePadding parse_frame_padding(const std::string& name);  // Error (argument) naming the known ones
 
-// What is shown for frame `frame` of a video of `end` frames: itself, or behind the end the last frame, a frame before it
-// (back and forth, with the first and last frame twice or once), or kFilled.
+// What is shown for frame `frame` of a video of `end` frames: itself, or behind the end the last frame, a frame before
+// it (back and forth, with the first and last frame twice or once), or kFilled.
 int64_t frame_or_padding(int64_t frame, int64_t end, FramePadding padding);
 // `count` frames from `first` on, `stride` apart; those behind the end by frame_or_padding, or left out with none.
 std::vector<int64_t> choose_frames(int64_t first, int64_t stride, int64_t count, int64_t end, FramePadding padding);
 
 class VideoDecoder;
 // Decodes the frames (in any order, kFilled among them) into `out`, one after the other; each is decoded once.
-void decode_frames(VideoDecoder& decoder, std::span<const int64_t> frames, std::span<const int64_t> fill_value, uint8_t* out);
+void decode_frames(VideoDecoder& decoder, std::span<const int64_t> frames, std::span<const int64_t> fill_value,
+                   uint8_t* out);
 // One value, or one for each of three channels, each 0 to 255; Error (argument) where it is not.
 void check_fill_value(std::span<const int64_t> fill_value);
 void fill_frame(std::span<const int64_t> fill_value, int64_t pixels, uint8_t* out);

@@ -41,9 +41,10 @@ struct Picture {
 std::vector<uint8_t> by_swscale(const Picture& in, int64_t matrix, bool full) {
   const Library& lib = library();
   const std::string name = in.bits == 8 ? "yuv420p" : "yuv420p" + std::to_string(in.bits) + "le";
-  Scaler* scaler = lib.sws_getContext(in.width, in.height, format_of(name), in.width, in.height, kRgb24, kBicubic, nullptr, nullptr,
-                                      nullptr);
-  lib.sws_setColorspaceDetails(scaler, matrix_numbers(matrix), full, lib.sws_getCoefficients(5), 0, 0, 1 << 16, 1 << 16);
+  Scaler* scaler = lib.sws_getContext(in.width, in.height, format_of(name), in.width, in.height, kRgb24, kBicubic,
+                                      nullptr, nullptr, nullptr);
+  lib.sws_setColorspaceDetails(scaler, matrix_numbers(matrix), full, lib.sws_getCoefficients(5), 0, 0, 1 << 16,
+                               1 << 16);
   const int row = in.width * 3 + kRoom;
   std::vector<uint8_t> out(static_cast<size_t>(row * in.height));
   const uint8_t* from[4]{};
@@ -57,7 +58,8 @@ std::vector<uint8_t> by_swscale(const Picture& in, int64_t matrix, bool full) {
   EXPECT_EQ(lib.sws_scale(scaler, from, strides, 0, in.height, to, to_strides), in.height);
   lib.sws_freeContext(scaler);
   std::vector<uint8_t> dense;
-  for (int y = 0; y < in.height; ++y) dense.insert(dense.end(), out.begin() + y * row, out.begin() + y * row + in.width * 3);
+  for (int y = 0; y < in.height; ++y)
+    dense.insert(dense.end(), out.begin() + y * row, out.begin() + y * row + in.width * 3);
   return dense;
 }
 
@@ -94,11 +96,14 @@ TEST_P(FrameColors, AreThoseOfSwscale) {
   for (const int64_t matrix : {0, 1, 2, 4, 5, 6, 7, 8, 9, 10})
     for (const bool full : {false, true}) {
       const Picture picture(c.width, c.height, c.bits, static_cast<uint32_t>(c.width * 1000 + matrix));
-      EXPECT_EQ(by_ours(picture, matrix, full), by_swscale(picture, matrix, full)) << matrix << (full ? " full" : " narrow");
+      EXPECT_EQ(by_ours(picture, matrix, full), by_swscale(picture, matrix, full))
+          << matrix << (full ? " full" : " narrow");
     }
 }
-INSTANTIATE_TEST_SUITE_P(EightBits, FrameColors, testing::Values(Case{8, 320, 180}, Case{8, 1, 2}, Case{8, 97, 64}, Case{8, 33, 2}));
-INSTANTIATE_TEST_SUITE_P(MoreBits, FrameColors, testing::Values(Case{10, 320, 180}, Case{10, 66, 16}, Case{12, 98, 64}, Case{10, 2, 18}));
+INSTANTIATE_TEST_SUITE_P(EightBits, FrameColors,
+                         testing::Values(Case{8, 320, 180}, Case{8, 1, 2}, Case{8, 97, 64}, Case{8, 33, 2}));
+INSTANTIATE_TEST_SUITE_P(MoreBits, FrameColors,
+                         testing::Values(Case{10, 320, 180}, Case{10, 66, 16}, Case{12, 98, 64}, Case{10, 2, 18}));
 
 // Every value of a sample, with chroma from end to end.
 TEST(FrameColors, OfEveryByte) {

@@ -19,7 +19,8 @@ constexpr size_t kRowAlignment = 64;
 
 }  // namespace
 
-VideoDecoder::VideoDecoder(std::shared_ptr<const VideoFile> file, int threads, bool ycbcr) : VideoDecoder(*file, threads) {
+VideoDecoder::VideoDecoder(std::shared_ptr<const VideoFile> file, int threads, bool ycbcr)
+    : VideoDecoder(*file, threads) {
   owner_ = std::move(file);
   ycbcr_ = ycbcr;
 }
@@ -151,7 +152,8 @@ void VideoDecoder::read(std::span<const int64_t> frames, const FrameTarget& targ
         bad_data("frame {} of {} cannot be decoded: packet {} at byte {}{}", frames[done], file_->frames(), f.packet,
                  packets[f.packet].position, f.why);
       }
-      // Some frames need more than the key packet before them: gradual refreshes, pictures that refer to what was before.
+      // Some frames need more than the key packet before them: gradual refreshes, pictures that refer to what was
+      // before.
       jump_to(tries < kFromStart ? file_->key_before(std::min(start_, file_->start_of(frames[done]))) : 0);
     }
   } catch (...) {
@@ -170,16 +172,19 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   lib_.av_opt_get_int(codec_, "color_range", 0, &range);
   if (!scaler_ || scaler_format_ != frame_->format || matrix != scaler_matrix_ || range != scaler_range_) {
     if (scaler_) lib_.sws_freeContext(scaler_);
-    scaler_ = lib_.sws_getContext(w, h, frame_->format, w, h, ycbcr_ ? kYuv444 : kRgb24, kBicubic, nullptr, nullptr, nullptr);
+    scaler_ =
+        lib_.sws_getContext(w, h, frame_->format, w, h, ycbcr_ ? kYuv444 : kRgb24, kBicubic, nullptr, nullptr, nullptr);
     if (!scaler_) {
       const char* name = lib_.av_get_pix_fmt_name(frame_->format);
       bad_data("frames of {} cannot be converted", name ? name : "an unknown kind");
     }
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
-    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), is_full_range(range), lib_.sws_getCoefficients(5), 0, 0, 1 << 16, 1 << 16);
+    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), is_full_range(range), lib_.sws_getCoefficients(5), 0,
+                                  0, 1 << 16, 1 << 16);
   }
   // The conversion may write past a row's end, to the next multiple of its vectors.
-  const size_t row = static_cast<size_t>(w) * (ycbcr_ ? 1 : 3), padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
+  const size_t row = static_cast<size_t>(w) * (ycbcr_ ? 1 : 3),
+               padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
   const size_t plane = padded * static_cast<size_t>(h) + kRowAlignment;
   const bool direct = !ycbcr_ && row == padded;
   if (!direct) rows_.resize(plane * (ycbcr_ ? 3 : 1));

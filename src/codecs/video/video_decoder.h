@@ -23,9 +23,9 @@ class VideoDecoder {
   VideoDecoder(const VideoDecoder&) = delete;
   VideoDecoder& operator=(const VideoDecoder&) = delete;
 
-  // Frames in ascending order, none twice. RGB is what `ffmpeg -pix_fmt rgb24` writes: libswscale's bicubic conversion by the
-  // stream's matrix (BT.601 where it names none) and range. Error (data) naming frame and byte where one cannot be decoded
-  // exactly.
+  // Frames in ascending order, none twice. RGB is what `ffmpeg -pix_fmt rgb24` writes: libswscale's bicubic conversion
+  // by the stream's matrix (BT.601 where it names none) and range. Error (data) naming frame and byte where one cannot
+  // be decoded exactly.
   void read(std::span<const int64_t> frames, const FrameTarget& target);
 
   // Whether decoding may go on to this frame from where it stands, without a jump back to a key packet.

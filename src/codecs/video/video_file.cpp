@@ -30,7 +30,8 @@ bool is_hidden(const std::string& codec, const Packet& p) {
 
 }  // namespace
 
-std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index, const Stamp& stamp) {
+std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index,
+                                                 const Stamp& stamp) {
   const Library& lib = library();
   std::shared_ptr<VideoFile> f(new VideoFile);
   f->bytes_ = std::move(bytes);
@@ -43,7 +44,8 @@ std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pi
   if (f->width_ < 1 || f->height_ < 1) bad_data("a {} video of {} x {} pixels", f->codec_, f->width_, f->height_);
   if (f->width_ > max_pixels / f->height_)
     bad_data("{} x {} pixels are more than the limit of {}", f->width_, f->height_, max_pixels);
-  if (f->time_base_.num <= 0 || f->time_base_.den <= 0) bad_data("a time base of {} / {}", f->time_base_.num, f->time_base_.den);
+  if (f->time_base_.num <= 0 || f->time_base_.den <= 0)
+    bad_data("a time base of {} / {}", f->time_base_.num, f->time_base_.den);
   f->take_parameters(demuxer.parameters());
   if (!f->take_index(index, stamp)) {
     f->read_packets(demuxer);
@@ -122,7 +124,8 @@ void VideoFile::find_rate(double guessed) {
     least = std::min(least, step), most = std::max(most, step);
   }
   constant_ = most - least <= std::max<int64_t>(1, least / 50);  // times are rounded
-  const double seconds = static_cast<double>(packets_[shown_.back()].pts - packets_[shown_[0]].pts) * time_base_.num / time_base_.den;
+  const double seconds =
+      static_cast<double>(packets_[shown_.back()].pts - packets_[shown_[0]].pts) * time_base_.num / time_base_.den;
   const double measured = seconds > 0 ? static_cast<double>(shown_.size() - 1) / seconds : 0;
   if (measured > 0 && (rate_ <= 0 || std::abs(rate_ - measured) > 0.02 * measured)) rate_ = measured;
 }

@@ -15,7 +15,8 @@ namespace penstock {
 constexpr int64_t kMostVideoPixels = 178956970;  // of a frame; checked before memory is taken
 
 // Frames are numbered from 0 in the order in which they are shown. The index is made by reading all packets, without
-// decoding them; only where a container has no times of presentation (H.264 with B-frames in AVI) the file is decoded once.
+// decoding them; only where a container has no times of presentation (H.264 with B-frames in AVI) the file is decoded
+// once.
 class VideoFile {
  public:
   // Error (data) where it is no video, has no frames, or is larger than max_pixels.
@@ -28,7 +29,8 @@ class VideoFile {
   struct Stamp {
     int64_t bytes = 0, modified_ns = 0;
   };
-  static std::shared_ptr<const VideoFile> open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index, const Stamp& stamp);
+  static std::shared_ptr<const VideoFile> open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index,
+                                               const Stamp& stamp);
   std::vector<uint8_t> index(const Stamp& stamp) const;
   bool indexed_before() const { return indexed_before_; }
   // The same file whose bytes are opened elsewhere.

@@ -10,8 +10,8 @@ namespace penstock {
 
 namespace {
 
-// Magic, sum of FFmpeg's version, size and time of the file, codec, width, height, time base, whether it has times, packets;
-// six numbers for each packet; CRC-32C.
+// Magic, sum of FFmpeg's version, size and time of the file, codec, width, height, time base, whether it has times,
+// packets; six numbers for each packet; CRC-32C.
 constexpr char kMagic[9] = "PSTKVIX1";
 constexpr int64_t kMostTime = int64_t{1} << 60;  // differences of times are taken
 constexpr size_t kCodec = 32, kHead = 8 + 3 * 8 + kCodec + 6 * 8, kPacket = 6 * 8;
@@ -70,7 +70,8 @@ bool VideoFile::take_index(std::span<const uint8_t> bytes, const Stamp& stamp) {
     const int64_t size = n[4] >> 1, frame = n[5];
     if (size < 0 || size > INT32_MAX || n[3] < -1 || n[3] > stamp.bytes || frame < -1 || frame >= count) return false;
     if (frame >= 0 && (n[0] < -kMostTime || n[0] > kMostTime)) return false;
-    if (frame >= 0 && std::exchange(shown[static_cast<size_t>(frame)], i) >= 0) return false;  // two packets of one frame
+    if (frame >= 0 && std::exchange(shown[static_cast<size_t>(frame)], i) >= 0)
+      return false;  // two packets of one frame
     frames += frame >= 0;
     packets.push_back({n[0], n[1], n[2], n[3], static_cast<int32_t>(size), (n[4] & 1) != 0, frame});
     if (packets.back().key || i == 0) keys.push_back(i);

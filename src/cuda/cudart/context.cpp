@@ -148,7 +148,8 @@ cudaEvent_t GpuContext::take_event() {
   OnDevice scope(*this);
   cudaEvent_t made = nullptr;
   // Waiting threads sleep: no core is busy for nothing.
-  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming | cudaEventBlockingSync), "making an event", index_);
+  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming | cudaEventBlockingSync), "making an event",
+             index_);
   return made;
 }
 

@@ -25,8 +25,8 @@ constexpr size_t kWord = 16;  // kernels read bytes in words: also those that th
        total);
 }
 
-// Small blocks that came back, for the stream that they came back on: what was enqueued on them there is before what comes
-// next. Asking CUDA for one and giving it back takes as long as a third of a launch.
+// Small blocks that came back, for the stream that they came back on: what was enqueued on them there is before what
+// comes next. Asking CUDA for one and giving it back takes as long as a third of a launch.
 class SmallBlocks {
  public:
   static constexpr size_t kLargest = size_t{64} << 10;
@@ -59,8 +59,8 @@ class SmallBlocks {
         for (void* p : blocks) free(p, stream);
     of_stream_.clear();
   }
-  // Whether work on the stream is in one order that is known here: not that of each thread's own default stream, nor of one
-  // that records a graph, which runs again later.
+  // Whether work on the stream is in one order that is known here: not that of each thread's own default stream, nor of
+  // one that records a graph, which runs again later.
   static bool suits(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (stream == cudaStreamPerThread) return false;
@@ -115,7 +115,8 @@ class StreamOrderedMemory final : public MemoryResource {
     }
     if (code == cudaErrorMemoryAllocation) {  // what is free but in pieces too small goes back to the system
       static_cast<void>(cudaGetLastError());
-      small_.give_up([](void* kept, StreamHandle of) { static_cast<void>(cudaFreeAsync(kept, static_cast<cudaStream_t>(of))); });
+      small_.give_up(
+          [](void* kept, StreamHandle of) { static_cast<void>(cudaFreeAsync(kept, static_cast<cudaStream_t>(of))); });
       check_cuda(cudaDeviceSynchronize(), "waiting for memory", gpu_.index());
       check_cuda(cudaMemPoolTrimTo(pool_, 0), "trimming a memory pool", gpu_.index());
       code = cudaMallocFromPoolAsync(&p, room, pool_, on);

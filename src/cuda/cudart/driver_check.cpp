@@ -108,7 +108,8 @@ class Checks {
       if (!fill_) fail(ErrorKind::internal, "no kernels: {}", why);
       enqueue(a_, reinterpret_cast<float*>(16), 1000, 1, kLong);
       driver_.notify(device_, a_, [&] { called = true; });
-      const bool said = throws(ErrorKind::internal, "cannot use the GPU any more", [&] { driver_.synchronize(device_, a_); });
+      const bool said =
+          throws(ErrorKind::internal, "cannot use the GPU any more", [&] { driver_.synchronize(device_, a_); });
       for (int i = 0; i < 200 && !called; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
       return said && called;
     });
@@ -411,7 +412,8 @@ class Checks {
     measure("launch, host time", 500, [&] { driver_.launch(device_, *fill_, one, table, a_); });
     finish();
     measure("launch and synchronize", 1000, [&] { driver_.launch(device_, *fill_, one, table, a_), finish(); });
-    measure("100 KB up from pinned memory and synchronize", 1000, [&] { driver_.copy(device_, p, host, bytes, a_), finish(); });
+    measure("100 KB up from pinned memory and synchronize", 1000,
+            [&] { driver_.copy(device_, p, host, bytes, a_), finish(); });
     measure("100 KB up, host time", 200, [&] { driver_.copy(device_, p, host, bytes, a_); });
     finish();
     measure("device memory, 1 MB, taken and given back", 1000, [&] {
@@ -484,7 +486,8 @@ int run(bool fault) {
     });
   for (int device = count - 1; device >= 0; --device) {  // not in the order in which contexts are made by habit
     std::printf("GPU %d: %s, %d multiprocessors, %zu bytes of shared memory a block\n", device,
-                driver->device_name(device).c_str(), driver->multiprocessors(device), driver->most_shared_bytes(device));
+                driver->device_name(device).c_str(), driver->multiprocessors(device),
+                driver->most_shared_bytes(device));
     Checks(*driver, device).all();
   }
   if (fault) Checks(*driver, 0).fault();

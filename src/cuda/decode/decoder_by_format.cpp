@@ -53,10 +53,12 @@ class DecoderByFormat final : public BatchDecoder {
   int lanes() const override { return first_->lanes(); }
   bool takes_regions() const override { return first_->takes_regions(); }
   size_t device_bytes(const DeviceDecode& image) const override { return of(*image.info).device_bytes(image); }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, std::shared_ptr<const void>* header) const override {
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                       std::shared_ptr<const void>* header) const override {
     return of(info).declines(file, info, params, header);
   }
-  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) override {
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                          StreamHandle stream) override {
     const auto is_other = [&](const DeviceDecode& image) { return &of(*image.info) == other_.get(); };
     if (std::ranges::none_of(images, is_other)) return first_->decode(images, params, stream);
     auto all = std::make_unique<PartsInFlight>();
@@ -78,8 +80,8 @@ class DecoderByFormat final : public BatchDecoder {
 
 }  // namespace
 
-std::unique_ptr<BatchDecoder> decoder_by_format(std::unique_ptr<BatchDecoder> first, std::unique_ptr<BatchDecoder> other,
-                                                const char* format) {
+std::unique_ptr<BatchDecoder> decoder_by_format(std::unique_ptr<BatchDecoder> first,
+                                                std::unique_ptr<BatchDecoder> other, const char* format) {
   return std::make_unique<DecoderByFormat>(std::move(first), std::move(other), format);
 }
 
@@ -89,7 +91,8 @@ std::unique_ptr<BatchDecoder> with_other_formats(std::unique_ptr<BatchDecoder> f
   if (auto other = library ? make_nvjpeg2000_decoder(*library, driver, device, why) : nullptr)
     first = decoder_by_format(std::move(first), std::move(other), "jpeg2000");
   const nvtiff::Library* tiff = first ? nvtiff::library(why) : nullptr;
-  return tiff ? decoder_by_format(std::move(first), make_nvtiff_decoder(*tiff, driver, device), "tiff") : std::move(first);
+  return tiff ? decoder_by_format(std::move(first), make_nvtiff_decoder(*tiff, driver, device), "tiff")
+              : std::move(first);
 }
 
 }  // namespace penstock

@@ -44,16 +44,20 @@ class Nvjpeg2000Decoder final : public BatchDecoder {
   const char* name() const override { return "jpeg2000/nvjpeg2000"; }
   int best_group() const override { return kBestGroup; }
   bool takes_regions() const override { return true; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, std::shared_ptr<const void>*) const override {
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                       std::shared_ptr<const void>*) const override {
     return nvjpeg2000_declines(file, info, params);
   }
-  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) override {
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                          StreamHandle stream) override {
     driver_.on_device(device_, [&] {
       for (DeviceDecode& image : images) {
         const Status status = decode_one(image, output_channels(*image.info, params.type), stream);
         if (status == Status::allocator_failure)
-          fail(ErrorKind::out_of_memory, "nvJPEG2000: GPU {} has no memory for an image of {} x {}", device_, image.info->height, image.info->width);
-        if (status != Status::success) image.error = Error(ErrorKind::data, fmt::format("nvJPEG2000: {}", words_of(status)));
+          fail(ErrorKind::out_of_memory, "nvJPEG2000: GPU {} has no memory for an image of {} x {}", device_,
+               image.info->height, image.info->width);
+        if (status != Status::success)
+          image.error = Error(ErrorKind::data, fmt::format("nvJPEG2000: {}", words_of(status)));
       }
     });
     return nullptr;
@@ -87,10 +91,13 @@ Status Nvjpeg2000Decoder::decode_one(DeviceDecode& image, int channels, StreamHa
   if (slot.done) slot.done->synchronize();
   slot.done.reset();
   if (const Status s = prepare(slot); s != Status::success) return s;
-  if (const Status s = library_.parse(handle_, image.file.data(), image.file.size(), 0, 0, slot.parsed); s != Status::success) return s;
+  if (const Status s = library_.parse(handle_, image.file.data(), image.file.size(), 0, 0, slot.parsed);
+      s != Status::success)
+    return s;
   nvjpeg2000::ImageInfo info{};
   if (const Status s = library_.image_info(slot.parsed, &info); s != Status::success) return s;
-  if (info.width != image.info->width || info.height != image.info->height || info.components != static_cast<uint32_t>(channels))
+  if (info.width != image.info->width || info.height != image.info->height ||
+      info.components != static_cast<uint32_t>(channels))
     return Status::not_supported;
   for (uint32_t c = 0; c < info.components; ++c) {
     nvjpeg2000::ComponentInfo component{};
@@ -103,7 +110,8 @@ Status Nvjpeg2000Decoder::decode_one(DeviceDecode& image, int channels, StreamHa
   if (!whole && info.tiles_x * info.tiles_y != 1) return Status::not_supported;  // an area lies within one tile
   const auto at = [&](int64_t v) { return whole ? 0 : static_cast<uint32_t>(v); };
   if (const Status s = library_.set_format(slot.params, nvjpeg2000::kInterleaved); s != Status::success) return s;
-  if (const Status s = library_.set_area(slot.params, at(r.x), at(r.x + r.width), at(r.y), at(r.y + r.height)); s != Status::success)
+  if (const Status s = library_.set_area(slot.params, at(r.x), at(r.x + r.width), at(r.y), at(r.y + r.height));
+      s != Status::success)
     return s;
   size_t pitch = static_cast<size_t>(whole ? image.info->width : r.width) * static_cast<size_t>(channels);
   nvjpeg2000::Image to{&image.pixels, &pitch, nvjpeg2000::SampleType::uint8, info.components};
@@ -124,7 +132,8 @@ std::string nvjpeg2000_declines(Bytes file, const ImageInfo& info, const DecodeP
   const bool as_stored = params.type == ImageType::any_data || (params.type == ImageType::rgb && h.components == 3) ||
                          (params.type == ImageType::gray && h.components == 1);
   if (!as_stored) add(fmt::format("the {} components would have to be converted", h.components));
-  if (h.components != 1 && h.components != 3 && h.components != 4) add(fmt::format("there are {} components", h.components));
+  if (h.components != 1 && h.components != 3 && h.components != 4)
+    add(fmt::format("there are {} components", h.components));
   if (h.bits != 8) add(fmt::format("samples have {} bits", h.bits));
   if (h.palette_columns) add("there is a palette");
   if (h.ycc) add("the colors are sYCC");
@@ -134,12 +143,14 @@ std::string nvjpeg2000_declines(Bytes file, const ImageInfo& info, const DecodeP
   return reasons;
 }
 
-std::unique_ptr<BatchDecoder> make_nvjpeg2000_decoder(const nvjpeg2000::Library& library, Driver& driver, int device, std::string& why) {
+std::unique_ptr<BatchDecoder> make_nvjpeg2000_decoder(const nvjpeg2000::Library& library, Driver& driver, int device,
+                                                      std::string& why) {
   nvjpeg2000::Handle* handle = nullptr;
   Status status{};
   driver.on_device(device, [&] { status = library.create(&handle); });
   if (status != Status::success) {
-    why = fmt::format("nvJPEG2000 does not begin on GPU {} ({}): {}", device, driver.device_name(device), words_of(status));
+    why = fmt::format("nvJPEG2000 does not begin on GPU {} ({}): {}", device, driver.device_name(device),
+                      words_of(status));
     return nullptr;
   }
   return std::make_unique<Nvjpeg2000Decoder>(library, driver, device, handle);

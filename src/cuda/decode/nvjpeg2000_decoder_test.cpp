@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order nvJPEG2000 is asked, and what comes of its errors, with one that is made up and decodes on the CPU. The pixels of
-// the real one are tested on machines that have it.
+// In which order nvJPEG2000 is asked, and what comes of its errors, with one that is made up and decodes on the CPU.
+// The pixels of the real one are tested on machines that have it.
 #include "cuda/decode/nvjpeg2000_decoder.h"
 
 #include <gtest/gtest.h>
@@ -16,25 +16,29 @@ namespace penstock {
 namespace {
 
 // 6 rows of 9 pixels: (20 x, 30 y, 10 (x + y)), without loss.
-const uint8_t kColor[] = {
-    255, 79, 255, 81, 0, 47, 0, 0, 0, 0, 0, 9, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 6, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 3, 7, 1, 1, 7, 1, 1, 7, 1, 1, 255, 82, 0, 12, 0, 0, 0, 1, 0, 1, 4, 4, 0, 1, 255, 92, 0, 7, 64, 64, 72, 72,
-    80, 255, 100, 0, 37, 0, 1, 67, 114, 101, 97, 116, 101, 100, 32, 98, 121, 32, 79, 112, 101, 110, 74, 80, 69, 71, 32,
-    118, 101, 114, 115, 105, 111, 110, 32, 50, 46, 53, 46, 52, 255, 144, 0, 10, 0, 0, 0, 0, 0, 74, 0, 1, 255, 147, 223,
-    128, 88, 9, 82, 192, 57, 23, 220, 38, 24, 144, 53, 187, 223, 128, 56, 7, 155, 144, 63, 47, 32, 152, 223, 128, 120, 6,
-    182, 25, 82, 28, 241, 180, 105, 13, 183, 10, 12, 242, 113, 223, 128, 160, 249, 194, 128, 12, 192, 254, 205, 215, 160,
-    124, 129, 0, 12, 192, 57, 207, 255, 217};
+const uint8_t kColor[] = {255, 79,  255, 81,  0,   47,  0,   0,   0,   0,   0,   9,   0,   0,   0,   6,   0,   0,   0,
+                          0,   0,   0,   0,   0,   0,   0,   0,   9,   0,   0,   0,   6,   0,   0,   0,   0,   0,   0,
+                          0,   0,   0,   3,   7,   1,   1,   7,   1,   1,   7,   1,   1,   255, 82,  0,   12,  0,   0,
+                          0,   1,   0,   1,   4,   4,   0,   1,   255, 92,  0,   7,   64,  64,  72,  72,  80,  255, 100,
+                          0,   37,  0,   1,   67,  114, 101, 97,  116, 101, 100, 32,  98,  121, 32,  79,  112, 101, 110,
+                          74,  80,  69,  71,  32,  118, 101, 114, 115, 105, 111, 110, 32,  50,  46,  53,  46,  52,  255,
+                          144, 0,   10,  0,   0,   0,   0,   0,   74,  0,   1,   255, 147, 223, 128, 88,  9,   82,  192,
+                          57,  23,  220, 38,  24,  144, 53,  187, 223, 128, 56,  7,   155, 144, 63,  47,  32,  152, 223,
+                          128, 120, 6,   182, 25,  82,  28,  241, 180, 105, 13,  183, 10,  12,  242, 113, 223, 128, 160,
+                          249, 194, 128, 12,  192, 254, 205, 215, 160, 124, 129, 0,   12,  192, 57,  207, 255, 217};
 // 8 rows of 8 gray pixels in four tiles: 9 x + 20 y.
 const uint8_t kTiles[] = {
-    255, 79, 255, 81, 0, 41, 0, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 1, 7, 1, 1, 255, 82, 0, 12, 0, 0, 0, 1, 0, 0, 4, 4, 0, 1, 255, 92, 0, 4, 64, 64, 255, 100, 0, 37, 0, 1,
-    67, 114, 101, 97, 116, 101, 100, 32, 98, 121, 32, 79, 112, 101, 110, 74, 80, 69, 71, 32, 118, 101, 114, 115, 105, 111,
-    110, 32, 50, 46, 53, 46, 52, 255, 144, 0, 10, 0, 0, 0, 0, 0, 35, 0, 1, 255, 147, 223, 128, 144, 18, 11, 206, 107, 255,
-    76, 143, 98, 236, 31, 252, 187, 187, 64, 61, 91, 27, 127, 255, 144, 0, 10, 0, 1, 0, 0, 0, 33, 0, 1, 255, 147, 207,
-    180, 64, 16, 226, 94, 242, 168, 228, 217, 180, 144, 2, 213, 57, 105, 134, 168, 119, 255, 144, 0, 10, 0, 2, 0, 0, 0,
-    32, 0, 1, 255, 147, 199, 212, 30, 18, 90, 254, 108, 133, 171, 76, 18, 182, 238, 120, 14, 236, 92, 191, 255, 144, 0,
-    10, 0, 3, 0, 0, 0, 33, 0, 1, 255, 147, 207, 180, 64, 30, 208, 53, 115, 90, 147, 109, 131, 78, 60, 209, 98, 4, 163,
-    237, 183, 255, 217};
+    255, 79,  255, 81,  0,   41,  0,   0,   0,   0,   0,   8,   0,   0,   0,   8,   0,   0,   0,   0,   0,   0,
+    0,   0,   0,   0,   0,   4,   0,   0,   0,   4,   0,   0,   0,   0,   0,   0,   0,   0,   0,   1,   7,   1,
+    1,   255, 82,  0,   12,  0,   0,   0,   1,   0,   0,   4,   4,   0,   1,   255, 92,  0,   4,   64,  64,  255,
+    100, 0,   37,  0,   1,   67,  114, 101, 97,  116, 101, 100, 32,  98,  121, 32,  79,  112, 101, 110, 74,  80,
+    69,  71,  32,  118, 101, 114, 115, 105, 111, 110, 32,  50,  46,  53,  46,  52,  255, 144, 0,   10,  0,   0,
+    0,   0,   0,   35,  0,   1,   255, 147, 223, 128, 144, 18,  11,  206, 107, 255, 76,  143, 98,  236, 31,  252,
+    187, 187, 64,  61,  91,  27,  127, 255, 144, 0,   10,  0,   1,   0,   0,   0,   33,  0,   1,   255, 147, 207,
+    180, 64,  16,  226, 94,  242, 168, 228, 217, 180, 144, 2,   213, 57,  105, 134, 168, 119, 255, 144, 0,   10,
+    0,   2,   0,   0,   0,   32,  0,   1,   255, 147, 199, 212, 30,  18,  90,  254, 108, 133, 171, 76,  18,  182,
+    238, 120, 14,  236, 92,  191, 255, 144, 0,   10,  0,   3,   0,   0,   0,   33,  0,   1,   255, 147, 207, 180,
+    64,  30,  208, 53,  115, 90,  147, 109, 131, 78,  60,  209, 98,  4,   163, 237, 183, 255, 217};
 
 constexpr Bytes kFiles[] = {kColor, kTiles};
 
@@ -138,7 +142,8 @@ TEST_F(Nvjpeg2000DecoderTest, DeclinesWhatIsNotStoredAsItIsWanted) {
   EXPECT_EQ(reasons(kColor, as_it_is), "");
   EXPECT_EQ(reasons(kTiles, as_it_is), "the 1 components would have to be converted");
   EXPECT_EQ(reasons(kTiles, [](DecodeParams& p) { p.type = ImageType::gray; }), "");
-  EXPECT_EQ(reasons(kColor, [](DecodeParams& p) { p.type = ImageType::bgr; }), "the 3 components would have to be converted");
+  EXPECT_EQ(reasons(kColor, [](DecodeParams& p) { p.type = ImageType::bgr; }),
+            "the 3 components would have to be converted");
   EXPECT_EQ(reasons(kColor, [](DecodeParams& p) { p.dtype = DType::float32; }), "it decodes to uint8, not to float32");
   EXPECT_EQ(reasons(Bytes(kColor).first(sizeof kColor - 2), as_it_is), "the end marker is missing");
   EXPECT_EQ(reasons(test::make_png({}), as_it_is), "the format is png");
@@ -153,7 +158,8 @@ class FailsLater final : public BatchDecoder {
   };
   const char* name() const override { return "first"; }
   int best_group() const override { return 5; }
-  std::string declines(std::span<const uint8_t>, const ImageInfo&, const DecodeParams&, std::shared_ptr<const void>*) const override {
+  std::string declines(std::span<const uint8_t>, const ImageInfo&, const DecodeParams&,
+                       std::shared_ptr<const void>*) const override {
     return "first declines";
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode>, const DecodeParams&, StreamHandle) override {

@@ -25,7 +25,9 @@ struct Loaded {
     }
     void* file = open_nvidia_library({"libnvjpeg2k.so.0"}, why);
     if (!file) {
-      why = fmt::format("nvJPEG2000 was not found (pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS): {}", why);
+      why = fmt::format(
+          "nvJPEG2000 was not found (pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS): {}",
+          why);
       return;
     }
     auto find = [&](auto& function, const char* name) {
@@ -52,9 +54,16 @@ struct Loaded {
 }  // namespace
 
 const char* words_of(Status status) {
-  constexpr const char* kWords[] = {
-      "success", "not initialized", "an invalid parameter", "a damaged JPEG 2000 file", "an unsupported kind of JPEG 2000 file",
-      "no memory", "the execution failed", "not for this kind of GPU", "an internal error", "not implemented on this machine"};
+  constexpr const char* kWords[] = {"success",
+                                    "not initialized",
+                                    "an invalid parameter",
+                                    "a damaged JPEG 2000 file",
+                                    "an unsupported kind of JPEG 2000 file",
+                                    "no memory",
+                                    "the execution failed",
+                                    "not for this kind of GPU",
+                                    "an internal error",
+                                    "not implemented on this machine"};
   const int i = static_cast<int>(status);
   return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of nvJPEG2000's interface that is used here (0.8 and later), declared anew so that no header of NVIDIA's is needed.
+// The part of nvJPEG2000's interface that is used here (0.8 and later), declared anew so that no header of NVIDIA's is
+// needed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +11,16 @@
 namespace penstock::nvjpeg2000 {
 
 enum class Status : int {
-  success = 0, not_initialized, invalid_parameter, bad_file, not_supported, allocator_failure, execution_failed, arch_mismatch,
-  internal_error, implementation_not_supported
+  success = 0,
+  not_initialized,
+  invalid_parameter,
+  bad_file,
+  not_supported,
+  allocator_failure,
+  execution_failed,
+  arch_mismatch,
+  internal_error,
+  implementation_not_supported
 };
 const char* words_of(Status status);
 

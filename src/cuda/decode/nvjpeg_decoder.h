@@ -3,9 +3,9 @@
 // compressed bytes it reads in a second. Its inverse transform and upsampling are its own: pixels differ from
 // libjpeg-turbo's by a few units.
 //
-// What was seen of its order of work (H100 and H200, nvJPEG 12.3 to 13.3): it writes as soon as the call is made, whatever the stream
-// and its events say, and the stream waits for it afterwards. So decode() waits on the host for what is on the stream,
-// because the pixels' memory may still be in use there, and trusts the stream after the call.
+// What was seen of its order of work (H100 and H200, nvJPEG 12.3 to 13.3): it writes as soon as the call is made,
+// whatever the stream and its events say, and the stream waits for it afterwards. So decode() waits on the host for
+// what is on the stream, because the pixels' memory may still be in use there, and trusts the stream after the call.
 #pragma once
 #include "cuda/decode/nvjpeg_library.h"
 #include "cuda/driver.h"

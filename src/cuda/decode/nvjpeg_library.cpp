@@ -25,8 +25,8 @@ struct Loaded {
     }
     void* file = open_nvidia_library({"libnvjpeg.so.13", "libnvjpeg.so.12"}, why);
     if (!file) {
-      why = fmt::format("nvJPEG was not found (pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS): {}",
-                        why);
+      why = fmt::format(
+          "nvJPEG was not found (pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS): {}", why);
       return;
     }
     auto find = [&](auto& function, const char* name) {

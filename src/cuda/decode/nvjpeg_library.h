@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of nvJPEG's interface that is used here, declared anew so that no header of NVIDIA's is needed: versions 12 and
-// 13 agree in it.
+// The part of nvJPEG's interface that is used here, declared anew so that no header of NVIDIA's is needed: versions 12
+// and 13 agree in it.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -25,7 +25,8 @@ struct Slot {
 
 class NvtiffDecoder final : public BatchDecoder {
  public:
-  NvtiffDecoder(const nvtiff::Library& library, Driver& driver, int device) : library_(library), driver_(driver), device_(device) {}
+  NvtiffDecoder(const nvtiff::Library& library, Driver& driver, int device)
+      : library_(library), driver_(driver), device_(device) {}
   ~NvtiffDecoder() override {
     (void)error_of([&] {  // a GPU that has failed refuses to be waited for
       driver_.on_device(device_, [&] {
@@ -40,10 +41,12 @@ class NvtiffDecoder final : public BatchDecoder {
   const char* name() const override { return "tiff/nvtiff"; }
   int best_group() const override { return kBestGroup; }
   bool takes_regions() const override { return true; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, std::shared_ptr<const void>*) const override {
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                       std::shared_ptr<const void>*) const override {
     return nvtiff_declines(file, info, params);
   }
-  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) override;
+  std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                          StreamHandle stream) override;
 
  private:
   void free(Slot& slot) {
@@ -60,8 +63,8 @@ class NvtiffDecoder final : public BatchDecoder {
   std::array<Slot, 8> slots_;  // so that the host reads ahead while the GPU decodes
 };
 
-// The file of a slot is open until its work is done, and its bytes last no longer than the group's stream takes: so no file stays
-// open from one call to the next.
+// The file of a slot is open until its work is done, and its bytes last no longer than the group's stream takes: so no
+// file stays open from one call to the next.
 class FilesInFlight final : public DecodesInFlight {
  public:
   explicit FilesInFlight(const nvtiff::Library& library) : library_(library) {}
@@ -80,7 +83,8 @@ class FilesInFlight final : public DecodesInFlight {
   const nvtiff::Library& library_;
 };
 
-std::unique_ptr<DecodesInFlight> NvtiffDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& params, StreamHandle stream) {
+std::unique_ptr<DecodesInFlight> NvtiffDecoder::decode(std::span<DeviceDecode> images, const DecodeParams& params,
+                                                       StreamHandle stream) {
   auto in_flight = std::make_unique<FilesInFlight>(library_);
   driver_.on_device(device_, [&] {
     for (size_t i = 0; i < images.size(); ++i) {
@@ -92,7 +96,8 @@ std::unique_ptr<DecodesInFlight> NvtiffDecoder::decode(std::span<DeviceDecode> i
       if (slot.done) in_flight->files.emplace_back(std::exchange(slot.file, nullptr), slot.done);
       else free(slot);
       if (status == Status::allocator_failure)
-        fail(ErrorKind::out_of_memory, "nvTIFF: GPU {} has no memory for an image of {} x {}", device_, image.info->height, image.info->width);
+        fail(ErrorKind::out_of_memory, "nvTIFF: GPU {} has no memory for an image of {} x {}", device_,
+             image.info->height, image.info->width);
       if (status != Status::success) image.error = Error(ErrorKind::data, fmt::format("nvTIFF: {}", words_of(status)));
     }
   });
@@ -108,11 +113,13 @@ Status NvtiffDecoder::decode_one(Slot& slot, DeviceDecode& image, int channels, 
   nvtiff::ImageInfo info{};
   if (status == Status::success) status = library_.image_info(slot.file, 0, &info);
   if (status != Status::success) return status;
-  if (info.width != image.info->width || info.height != image.info->height || info.samples != channels || info.bits_of_pixel != 8 * channels)
+  if (info.width != image.info->width || info.height != image.info->height || info.samples != channels ||
+      info.bits_of_pixel != 8 * channels)
     return Status::not_supported;
   const auto& r = image.region;
   const int64_t height = r.height ? r.height : image.info->height, width = r.height ? r.width : image.info->width;
-  const nvtiff::Region region{0, static_cast<int32_t>(r.x), static_cast<int32_t>(r.y), static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
+  const nvtiff::Region region{0, static_cast<int32_t>(r.x), static_cast<int32_t>(r.y), static_cast<uint32_t>(width),
+                              static_cast<uint32_t>(height)};
   status = library_.set_regions(slot.params, &region, 1);
   if (status != Status::success) return status;
   size_t pitch = static_cast<size_t>(width) * static_cast<size_t>(channels);
@@ -130,7 +137,8 @@ std::string nvtiff_declines(Bytes file, const ImageInfo& info, const DecodeParam
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
   if (params.eighths != 8) add("it does not scale");
-  if (params.apply_orientation && info.orientation != 1) add(fmt::format("the picture has the orientation {}", info.orientation));
+  if (params.apply_orientation && info.orientation != 1)
+    add(fmt::format("the picture has the orientation {}", info.orientation));
   const bool as_stored = params.type == ImageType::any_data || (params.type == ImageType::rgb && info.channels == 3) ||
                          (params.type == ImageType::gray && info.channels == 1);
   if (!as_stored) add(fmt::format("the {} channels would have to be converted", info.channels));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF files through nvTIFF: 8 bits, gray or RGB with what stands beside them, interleaved, uncompressed or by LZW, Deflate or PackBits, all
-// samples as they are stored. These lose nothing, so the pixels are the CPU's.
+// TIFF files through nvTIFF: 8 bits, gray or RGB with what stands beside them, interleaved, uncompressed or by LZW,
+// Deflate or PackBits, all samples as they are stored. These lose nothing, so the pixels are the CPU's.
 #pragma once
 #include "cuda/decode/nvtiff_library.h"
 #include "cuda/driver.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How nvTIFF is asked, with one that is made up and decodes on the CPU. The pixels of the real one are tested on machines that have it.
+// How nvTIFF is asked, with one that is made up and decodes on the CPU. The pixels of the real one are tested on
+// machines that have it.
 #include "cuda/decode/nvtiff_decoder.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ std::vector<uint8_t> gray_file() {
     for (int v : {tag, tag >> 8, type, 0, 1, 0, 0, 0, value, value >> 8, 0, 0}) f.push_back(static_cast<uint8_t>(v));
   };
   const int data = 10 + 8 * 12 + 4;
-  entry(256, 3, 4), entry(257, 3, 3), entry(258, 3, 8), entry(259, 3, 1), entry(262, 3, 1), entry(273, 4, data), entry(278, 3, 3), entry(279, 4, 12);
+  entry(256, 3, 4), entry(257, 3, 3), entry(258, 3, 8), entry(259, 3, 1), entry(262, 3, 1), entry(273, 4, data),
+      entry(278, 3, 3), entry(279, 4, 12);
   f.insert(f.end(), 4, 0);
   for (int y = 0; y < 3; ++y)
     for (int x = 0; x < 4; ++x) f.push_back(static_cast<uint8_t>(10 * y + x));

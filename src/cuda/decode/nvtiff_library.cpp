@@ -25,7 +25,8 @@ struct Loaded {
     }
     void* file = open_nvidia_library({"libnvtiff.so.0"}, why);
     if (!file) {
-      why = fmt::format("nvTIFF was not found (pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS): {}", why);
+      why = fmt::format(
+          "nvTIFF was not found (pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS): {}", why);
       return;
     }
     auto find = [&](auto& function, const char* name) {
@@ -47,10 +48,21 @@ struct Loaded {
 }  // namespace
 
 const char* words_of(Status status) {
-  constexpr const char* kWords[] = {
-      "success", "not initialized", "an invalid parameter", "a damaged TIFF file", "an unsupported kind of TIFF file", "no memory",
-      "the execution failed", "not for this kind of GPU", "an internal error", "nvCOMP is missing", "nvJPEG is missing", "a tag is missing",
-      "a parameter out of bounds", "nvJPEG2000 is missing", "regions that do not go together"};
+  constexpr const char* kWords[] = {"success",
+                                    "not initialized",
+                                    "an invalid parameter",
+                                    "a damaged TIFF file",
+                                    "an unsupported kind of TIFF file",
+                                    "no memory",
+                                    "the execution failed",
+                                    "not for this kind of GPU",
+                                    "an internal error",
+                                    "nvCOMP is missing",
+                                    "nvJPEG is missing",
+                                    "a tag is missing",
+                                    "a parameter out of bounds",
+                                    "nvJPEG2000 is missing",
+                                    "regions that do not go together"};
   const int i = static_cast<int>(status);
   return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of nvTIFF's interface that is used here (0.8, whose calls earlier versions do not have), declared anew so that no header of
-// NVIDIA's is needed.
+// The part of nvTIFF's interface that is used here (0.8, whose calls earlier versions do not have), declared anew so
+// that no header of NVIDIA's is needed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,21 @@
 namespace penstock::nvtiff {
 
 enum class Status : int {
-  success = 0, not_initialized, invalid_parameter, bad_file, not_supported, allocator_failure, execution_failed, arch_mismatch,
-  internal_error, no_nvcomp, no_nvjpeg, no_tag, out_of_bounds, no_nvjpeg2000, batch_incompatible
+  success = 0,
+  not_initialized,
+  invalid_parameter,
+  bad_file,
+  not_supported,
+  allocator_failure,
+  execution_failed,
+  arch_mismatch,
+  internal_error,
+  no_nvcomp,
+  no_nvjpeg,
+  no_tag,
+  out_of_bounds,
+  no_nvjpeg2000,
+  batch_incompatible
 };
 const char* words_of(Status status);
 

@@ -70,8 +70,8 @@ struct TableSpec {
   uint8_t values[4][256];
 };
 
-// Look-ups by the next bits of the stream: of a table one for each value of kScanBits or kLookBits bits, then kLongLookups for
-// what begins like the longer codes of any table of the set.
+// Look-ups by the next bits of the stream: of a table one for each value of kScanBits or kLookBits bits, then
+// kLongLookups for what begins like the longer codes of any table of the set.
 constexpr uint32_t kLongLookups = 512;
 constexpr uint32_t kScanBits = 11, kScanTable = (1u << kScanBits) + kLongLookups;
 constexpr uint32_t kLookBits = 10, kLookTable = (1u << kLookBits) + kLongLookups;

@@ -32,8 +32,9 @@ PENSTOCK_DEVICE uint32_t tables_of(uint32_t selector) {
   return (selector & 1) * kLookTable | (2 + (selector >> 1 & 1)) * kLookTable << 16;
 }
 
-// One thread an entry. Each lane decodes a symbol a step into its own block; a lane with a finished one waits until there are four,
-// which the whole warp writes and clears. DC values are relative to the entry until sum_dc has gone over the entries' sums.
+// One thread an entry. Each lane decodes a symbol a step into its own block; a lane with a finished one waits until
+// there are four, which the whole warp writes and clears. DC values are relative to the entry until sum_dc has gone
+// over the entries' sums.
 PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   alignas(16) __shared__ uint16_t lookups[4 * kLookTable];
   __shared__ uint32_t lanes[kThreads * kLaneWords], mcus[12];
@@ -88,8 +89,8 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   // Byte offsets of the tables: this block's DC, then its AC.
   uint32_t m = shared_mcus.load(4 * block), ac = m >> 15 & 0x7FFE, table = m << 1 & 0x1FFFE;
   const LongRange longer = set.decode_long;
-  // `st`: position mod 32 in bits 0 to 4 (5: the next word), place from bit 9: 64 and more where a block is done, which waits
-  // until the warp writes some; kIdle where nothing is left.
+  // `st`: position mod 32 in bits 0 to 4 (5: the next word), place from bit 9: 64 and more where a block is done, which
+  // waits until the warp writes some; kIdle where nothing is left.
   if (!left) st = kIdle;
   uint32_t e = 0;
   while (__any_sync(kAllLanes, st < kIdle)) {
@@ -102,7 +103,9 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
         if (st < kDone) {
           const uint32_t window = w.window(st);
           e = look.load_half(table + index_of<kLookBits>(window, longer) * 2);
-          if (e == 0) e = search_code(set.codes + table / (2 * kLookTable), window >> 16, 33 - longer.shift, table < 4 * kLookTable);
+          if (e == 0)
+            e = search_code(set.codes + table / (2 * kLookTable), window >> 16, 33 - longer.shift,
+                            table < 4 * kLookTable);
           const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
           uint32_t v = funnel(0, rest, size);
           if (!(rest >> 31)) v += (kAllLanes << size) + 1;
@@ -223,7 +226,8 @@ PENSTOCK_DEVICE void sum_dc(const BatchTable& b) {
       const uint32_t s = b.sub_segment[p.sub_base + e / entries];
       const uint32_t start = first + b.segment_sub[p.segment_base + s] * entries;
       for (uint32_t c = 0; c < p.components; ++c) {
-        const uint32_t at = static_cast<uint32_t>(b.dc_sum[4 * (first + e) + c]) - static_cast<uint32_t>(b.dc_sum[4 * start + c]);
+        const uint32_t at =
+            static_cast<uint32_t>(b.dc_sum[4 * (first + e) + c]) - static_cast<uint32_t>(b.dc_sum[4 * start + c]);
         wide |= (at + 16384) >> 15;
         b.entry[first + e].dc[c] = static_cast<int16_t>(at);
       }

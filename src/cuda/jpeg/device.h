@@ -92,8 +92,8 @@ struct alignas(8) Words2 {
 };
 template <class T> PENSTOCK_DEVICE T load_as(const void* p) { return *static_cast<const T*>(p); }
 
-// A block's shared memory by addresses of 32 bits that the compiler does not see through, so that it does not compute them
-// again in inner loops.
+// A block's shared memory by addresses of 32 bits that the compiler does not see through, so that it does not compute
+// them again in inner loops.
 struct SharedWords {
 #ifdef __CUDA_ARCH__
   uint32_t at;

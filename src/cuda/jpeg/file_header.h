@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU's decoder wants of a file's header: read once, by the thread that reads the file, and small, because another one
-// plans with it.
+// What the GPU's decoder wants of a file's header: read once, by the thread that reads the file, and small, because
+// another one plans with it.
 #pragma once
 #include <memory>
 

@@ -2,8 +2,9 @@
 // Huffman tables made for look-ups by the next bits of the stream. A symbol is
 //   in `decode` (16 bits): 0-4 bits of the code, 5-8 bits of the value, 9-15 advance in zigzag order (64: end of block,
 //   65: no such code)
-//   in `scan` (32 bits), one to three symbols whose codes the index holds: 0-4 all bits and 16-22 advance of all of them;
-//   11-14 and 27-31 the same of all but the last one, 7-10 and 23-26 of the first alone where it has others behind it.
+//   in `scan` (32 bits), one to three symbols whose codes the index holds: 0-4 all bits and 16-22 advance of all of
+//   them; 11-14 and 27-31 the same of all but the last one, 7-10 and 23-26 of the first alone where it has others
+//   behind it.
 // Zero means that not even the long look-ups hold the code; it is then searched.
 #pragma once
 #include "cuda/jpeg/device.h"
@@ -58,8 +59,8 @@ template <uint32_t kBits> PENSTOCK_DEVICE uint32_t index_of(uint32_t window, con
 #endif
 }
 
-// What begins like a code of more than `bits` bits in any table shall be among the long look-ups, all 16 bits of it if there
-// is room.
+// What begins like a code of more than `bits` bits in any table shall be among the long look-ups, all 16 bits of it if
+// there is room.
 PENSTOCK_DEVICE LongRange range_of(const LongCodes* codes, uint32_t bits) {
   uint32_t from = 0xFFFF, drop = 0;
   for (uint32_t t = 0; t < 4; ++t) from = umin(from, codes[t].limit[bits]);

@@ -166,7 +166,9 @@ size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, co
   if (plan_.has_restarts()) driver_.set_zero(device_, scratch + plan_.words_at(), plan_.words_bytes(), stream);
   for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
     const int64_t blocks = plan_.blocks_of(k);
-    if (blocks) driver_.launch(device_, *kernels_[k], {blocks, jpeg_gpu::kThreads, Plan::shared_bytes_of(k)}, device.get(), stream);
+    if (blocks)
+      driver_.launch(device_, *kernels_[k], {blocks, jpeg_gpu::kThreads, Plan::shared_bytes_of(k)}, device.get(),
+                     stream);
   }
   driver_.copy(device_, flight.next(), device.get() + plan_.flags_at(), 4 * places_.size(), stream);
   for (const Place& p : places_) flight.add(p.image);
@@ -179,7 +181,8 @@ std::unique_ptr<DecodesInFlight> JpegDecoder::decode(std::span<DeviceDecode> ima
   auto flight = std::make_unique<JpegsInFlight>(driver_.pinned_memory(), images.size(), stream);
   order_.resize(images.size());
   std::iota(order_.begin(), order_.end(), 0u);
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) { return images[a].file.data() < images[b].file.data(); });
+  std::sort(order_.begin(), order_.end(),
+            [&](uint32_t a, uint32_t b) { return images[a].file.data() < images[b].file.data(); });
   for (size_t next = 0; next < images.size();) next = decode_part(images, next, params, stream, *flight);
   if (flight->empty()) return nullptr;
   return flight;
@@ -187,10 +190,12 @@ std::unique_ptr<DecodesInFlight> JpegDecoder::decode(std::span<DeviceDecode> ima
 
 }  // namespace
 
-std::unique_ptr<BatchDecoder> make_jpeg_decoder(Driver& driver, int device, std::string& why, jpeg_gpu::Division division) {
+std::unique_ptr<BatchDecoder> make_jpeg_decoder(Driver& driver, int device, std::string& why,
+                                                jpeg_gpu::Division division) {
   JpegDecoder::Kernels kernels;
   for (int k = 0; k < jpeg_gpu::kKernels; ++k) {
-    kernels[k] = driver.kernel(device, jpeg_gpu::kernel_text(), jpeg_gpu::entry_of(static_cast<jpeg_gpu::Kernel>(k)), why);
+    kernels[k] =
+        driver.kernel(device, jpeg_gpu::kernel_text(), jpeg_gpu::entry_of(static_cast<jpeg_gpu::Kernel>(k)), why);
     if (!kernels[k]) return nullptr;
   }
   return std::make_unique<JpegDecoder>(driver, device, std::move(kernels), division);

@@ -64,7 +64,8 @@ TEST(JpegOnTheGpu, TakesTheLongestSides) {
     r.seed = static_cast<uint32_t>(height), r.quality = 40;
     r.restart_mcus = width == 9 ? 700 : 0;
     gpu.add(test::make_jpeg(r), r.text());
-    gpu.add(test::make_jpeg(r), r.text() + ", its end", Region{height / 2, width / 2, (height + 1) / 2, (width + 1) / 2});
+    gpu.add(test::make_jpeg(r), r.text() + ", its end",
+            Region{height / 2, width / 2, (height + 1) / 2, (width + 1) / 2});
   }
   gpu.expect_equal();
 }
@@ -136,7 +137,8 @@ TEST(JpegOnTheGpu, DecodesRegionsOfPicturesThatAreTurned) {
 
 // Many blocks of threads, and what cannot synchronize.
 TEST(JpegOnTheGpu, SynchronizesLargeAndFlatPictures) {
-  for (const jpeg_gpu::Division division : {jpeg_gpu::Division{1024, 1024, 4096}, jpeg_gpu::Division{}, {4096, 2048, 24576}}) {
+  for (const jpeg_gpu::Division division :
+       {jpeg_gpu::Division{1024, 1024, 4096}, jpeg_gpu::Division{}, {4096, 2048, 24576}}) {
     test::GpuJpegs gpu(division);
     for (int i = 0; i < 4; ++i) {
       JpegRecipe r;
@@ -170,7 +172,10 @@ TEST(JpegOnTheGpu, LeavesTheRestOfABatchAloneWhateverAFileHolds) {
         switch (random() % 4) {
           case 0: file.resize(scan); break;
           case 1: file[scan] ^= 1 << random() % 8; break;
-          case 2: file.insert(file.begin() + static_cast<ptrdiff_t>(scan), {0xFF, static_cast<uint8_t>(0xD0 + random() % 16)}); break;
+          case 2:
+            file.insert(file.begin() + static_cast<ptrdiff_t>(scan),
+                        {0xFF, static_cast<uint8_t>(0xD0 + random() % 16)});
+            break;
           default: file.erase(file.begin() + static_cast<ptrdiff_t>(scan)); break;
         }
       }

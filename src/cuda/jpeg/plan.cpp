@@ -9,8 +9,8 @@
 #include "codecs/orientation.h"
 #include "cuda/jpeg/kernel_text.h"
 
-// With the address sanitizer "device" memory is the host's (tests/emulated_gpu): then nothing may be read or written between
-// two arrays.
+// With the address sanitizer "device" memory is the host's (tests/emulated_gpu): then nothing may be read or written
+// between two arrays.
 #if defined(__SANITIZE_ADDRESS__)
 #define PENSTOCK_GUARDS 1
 #elif defined(__has_feature)
@@ -86,7 +86,8 @@ uint32_t Plan::table_set(const std::shared_ptr<const TableSpec>& spec) {
 void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const FileHeader& h) {
   const int orientation = params.apply_orientation ? image.info->orientation : 1;
   const auto& r = image.region;
-  const Region upright = r.height ? Region{r.y, r.x, r.height, r.width} : Region{0, 0, image.info->height, image.info->width};
+  const Region upright =
+      r.height ? Region{r.y, r.x, r.height, r.width} : Region{0, 0, image.info->height, image.info->width};
   const Region stored = stored_region(orientation, image.info->height, image.info->width, upright);
   p.channels = static_cast<uint32_t>(output_channels(*image.info, params.type));
   p.bgr = params.type == ImageType::bgr;
@@ -138,8 +139,9 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   const uint64_t mcus = uint64_t{p.column_end - p.column_begin} * (p.row_end - p.row_begin);
   for (int c = 0; c < h.components; ++c) samples += 64 * mcus * (c ? 1 : h.h * h.v) + 16;
   const auto full = [&](uint64_t have, uint64_t more, uint64_t most) { return have + more > most; };
-  if (pictures() > 0 && (full(at, image.file.size(), kMostPartBytes) || full(sample_bytes_, samples, kMostPartSamples) ||
-                         full(uint64_t{words_} * 4, words * 4, kMostPartBytes)))
+  if (pictures() > 0 &&
+      (full(at, image.file.size(), kMostPartBytes) || full(sample_bytes_, samples, kMostPartSamples) ||
+       full(uint64_t{words_} * 4, words * 4, kMostPartBytes)))
     return false;
   p.table_set = table_set(h.tables);
   p.selectors = h.selectors, p.component_of = h.component_of;
@@ -272,7 +274,9 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   b.spread_below = division_.spread_below;
   b.files = files;
   const auto on = [&](auto*& p, size_t at) { p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(device + at); };
-  const auto in = [&](auto*& p, size_t at) { p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(scratch + at); };
+  const auto in = [&](auto*& p, size_t at) {
+    p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(scratch + at);
+  };
   on(b.picture, at_.pictures);
   on(b.specs, at_.specs);
   on(b.tile, at_.tiles);
@@ -308,7 +312,8 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
     if (!list.empty()) std::memcpy(to + at, list.data(), list.size() * sizeof list[0]);
   };
   put(at_.pictures, pictures_);
-  for (size_t i = 0; i < specs_.size(); ++i) std::memcpy(to + at_.specs + i * sizeof(TableSpec), specs_[i].get(), sizeof(TableSpec));
+  for (size_t i = 0; i < specs_.size(); ++i)
+    std::memcpy(to + at_.specs + i * sizeof(TableSpec), specs_[i].get(), sizeof(TableSpec));
   put(at_.tiles, tile_items_);
   put(at_.syncs, sync_items_);
   put(at_.decodes, decode_items_);

@@ -10,8 +10,9 @@
 
 namespace penstock::jpeg_gpu {
 
-// How finely the stream is cut, in bits: multiples of entry_bits, at most kMostEntries of them in a subsequence. Without
-// sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are scanned again.
+// How finely the stream is cut, in bits: multiples of entry_bits, at most kMostEntries of them in a subsequence.
+// Without sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are
+// scanned again.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
   uint32_t rounds_alone = 16, spread_below = 8;  // see settle()
@@ -26,8 +27,8 @@ class Plan {
  public:
   explicit Plan(Division division) : wish_(division) {}
   void clear(size_t file_bytes);  // of what will be added, about
-  // False: the part is full, the image belongs into the next one. Sets image.error where the file is not what declines()
-  // saw. `at`: where the file will be in the uploaded files.
+  // False: the part is full, the image belongs into the next one. Sets image.error where the file is not what
+  // declines() saw. `at`: where the file will be in the uploaded files.
   bool add(DeviceDecode& image, const DecodeParams& params, size_t at);
   int pictures() const { return static_cast<int>(pictures_.size()); }
   bool has_restarts() const { return segments_ > 0; }

@@ -43,13 +43,15 @@ PENSTOCK_DEVICE uint32_t picture_of(const BatchTable& b, const uint32_t* first) 
   }
   return low;
 }
-// Rows of a grid: i / width for i < 2^24 and where i + width does not pass 2^24 a float is exact enough; else an integer.
+// Rows of a grid: i / width for i < 2^24 and where i + width does not pass 2^24 a float is exact enough; else an
+// integer.
 PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
   if (i < 1u << 22) return static_cast<uint32_t>((static_cast<float>(i) + 0.5f) / static_cast<float>(width));
   return i / width;
 }
 
-// Where the block of a thread is that takes every fourth one of a row of blocks, row after row, component after component.
+// Where the block of a thread is that takes every fourth one of a row of blocks, row after row, component after
+// component.
 struct BlockWalk {
   uint32_t q, lane, component = 0, x = 0, width = 0, block = 0, blocks_on = 0;
   uint64_t to = 0;  // in the samples: the row of the block that is this lane's
@@ -86,15 +88,18 @@ struct BlockWalk {
   }
 };
 
-// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane. What the next
-// block needs is on its way while one is transformed.
+// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane. What
+// the next block needs is on its way while one is transformed.
 PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   alignas(16) __shared__ uint32_t passed[32][4 * 12];
   const uint32_t picture = picture_of(b, b.first_transform);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
   const uint32_t l = threadIdx.x & 7, turns = kTransformed / 32;
-  BlockWalk walk(p, (blockIdx.x - b.first_transform[picture]) * kTransformed + (threadIdx.x >> 5) * 4 * turns + (threadIdx.x >> 3 & 3), l);
+  BlockWalk walk(p,
+                 (blockIdx.x - b.first_transform[picture]) * kTransformed + (threadIdx.x >> 5) * 4 * turns +
+                     (threadIdx.x >> 3 & 3),
+                 l);
   uint32_t* const own = passed[threadIdx.x >> 3];
   const uint32_t half = l & 1 ? kHighHalf : kLowHalf;
   uint32_t unusual = 0, entry = 0;
@@ -112,7 +117,9 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
       uint32_t pairs[4] = {coefficients.x, coefficients.y, coefficients.z, coefficients.w};
       const uint32_t component = walk.component;
       // Modulo 2^16, so that what stands above does not matter.
-      if (l == 0) pairs[0] = (pairs[0] & 0xFFFF0000) | ((pairs[0] + static_cast<uint32_t>(b.entry[entry].dc[component])) & 0xFFFF);
+      if (l == 0)
+        pairs[0] =
+            (pairs[0] & 0xFFFF0000) | ((pairs[0] + static_cast<uint32_t>(b.entry[entry].dc[component])) & 0xFFFF);
       walk.next(p);
       if (turn + 1 < turns && walk.on) load();
       const Words4 k = load_as<Words4>(p.quant[component] + l * 8);
@@ -148,7 +155,10 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
 struct ColorFactors {
   int32_t low, high, green_low, green_high;
   PENSTOCK_DEVICE explicit ColorFactors(bool bgr)
-      : low(bgr ? 91881 : 116130), high(bgr ? 116130 : 91881), green_low(bgr ? -46802 : -22554), green_high(bgr ? -22554 : -46802) {}
+      : low(bgr ? 91881 : 116130),
+        high(bgr ? 116130 : 91881),
+        green_low(bgr ? -46802 : -22554),
+        green_high(bgr ? -22554 : -46802) {}
 };
 // 8 pixels to 6 words.
 PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFactors& k, uint32_t* to) {
@@ -174,11 +184,13 @@ PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFact
   for (uint32_t i = 0; i < 6; ++i) to[i] = made[i];
 }
 
-// The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may be
-// odd: whole words but at the ends. A word in front of `from` and one behind the bytes may be read.
-PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane, uint32_t lanes) {
+// The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may
+// be odd: whole words but at the ends. A word in front of `from` and one behind the bytes may be read.
+PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane,
+                               uint32_t lanes) {
   auto* const bytes = reinterpret_cast<uint8_t*>(to);
-  const uint32_t head = umin(static_cast<uint32_t>(0 - to) & 3, count), whole = (count - head) / 4, tail = (count - head) & 3;
+  const uint32_t head = umin(static_cast<uint32_t>(0 - to) & 3, count), whole = (count - head) / 4,
+                 tail = (count - head) & 3;
   const uint32_t source = begin + head, shift = 8 * (source & 3);
   auto* const words = reinterpret_cast<uint32_t*>(to + head);
   const uint32_t* const at = from + (source >> 2);
@@ -299,17 +311,20 @@ PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32
   }
 }
 
-// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of kPairs pairs of rows, or of more of them in narrow pictures. Rows go
-// through shared memory, so that neighboring lanes write neighboring words.
+// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of kPairs pairs of rows, or of more of them in narrow pictures. Rows
+// go through shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   __shared__ uint32_t rows[kThreads / 32][2][32 * 6 + 8];
   const uint32_t picture = picture_of(b, b.first_color);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
   const uint32_t x0 = p.x & ~7u, y0 = p.y & ~1u, x1 = p.x + p.region_width, y1 = p.y + p.region_height;
-  const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, lanes = p.lanes, parts = (groups + lanes - 1) / lanes;
-  const uint32_t number = (blockIdx.x - b.first_color[picture]) * (kThreads / 32) + (threadIdx.x >> 5), lane = threadIdx.x & 31;
-  const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes, of_lanes = lane & (lanes - 1);
+  const uint32_t groups = (x1 - x0 + 7) / 8, pairs = (y1 - y0 + 1) / 2, lanes = p.lanes,
+                 parts = (groups + lanes - 1) / lanes;
+  const uint32_t number = (blockIdx.x - b.first_color[picture]) * (kThreads / 32) + (threadIdx.x >> 5),
+                 lane = threadIdx.x & 31;
+  const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes,
+                 of_lanes = lane & (lanes - 1);
   const uint32_t group = first + of_lanes, number_of_row = lane / lanes;
   const int32_t x = static_cast<int32_t>(x0 + group * 8);
   const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = static_cast<int32_t>(p.h),
@@ -317,9 +332,15 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   const int32_t left = static_cast<int32_t>(p.column_begin) * 8, top = static_cast<int32_t>(p.row_begin) * 8;
   const bool color = p.planes == 3;
   const uint32_t bgr = p.bgr;
-  const ChromaPlanes chroma{b.samples + p.plane[bgr ? 2 : 1], b.samples + p.plane[bgr ? 1 : 2], static_cast<uint32_t>(columns) * 8,
-                            left, left + columns * 8, top, static_cast<int32_t>(p.row_end) * 8,
-                            (static_cast<int32_t>(p.width) + h - 1) / h, (static_cast<int32_t>(p.height) + v - 1) / v};
+  const ChromaPlanes chroma{b.samples + p.plane[bgr ? 2 : 1],
+                            b.samples + p.plane[bgr ? 1 : 2],
+                            static_cast<uint32_t>(columns) * 8,
+                            left,
+                            left + columns * 8,
+                            top,
+                            static_cast<int32_t>(p.row_end) * 8,
+                            (static_cast<int32_t>(p.width) + h - 1) / h,
+                            (static_cast<int32_t>(p.height) + v - 1) / v};
   const ColorFactors factors(bgr);
   const uint32_t channels = p.channels, words = 2 * channels;
   const uint32_t first_pair = (row_number * (32 / lanes) + number_of_row) * kPairs;
@@ -366,8 +387,10 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
           if (channels == 1) {
             mine[0] = l.x, mine[1] = l.y;
           } else {
-            mine[0] = pick_bytes(l.x, 0, 0x1000), mine[1] = pick_bytes(l.x, 0, 0x2211), mine[2] = pick_bytes(l.x, 0, 0x3332);
-            mine[3] = pick_bytes(l.y, 0, 0x1000), mine[4] = pick_bytes(l.y, 0, 0x2211), mine[5] = pick_bytes(l.y, 0, 0x3332);
+            mine[0] = pick_bytes(l.x, 0, 0x1000), mine[1] = pick_bytes(l.x, 0, 0x2211),
+            mine[2] = pick_bytes(l.x, 0, 0x3332);
+            mine[3] = pick_bytes(l.y, 0, 0x1000), mine[4] = pick_bytes(l.y, 0, 0x2211),
+            mine[5] = pick_bytes(l.y, 0, 0x3332);
           }
         }
       }
@@ -385,7 +408,8 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
       } else {
         const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
         for (int32_t i = skipped + static_cast<int32_t>(of_lanes); i < part_end; i += static_cast<int32_t>(lanes)) {
-          auto* const to = reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
+          auto* const to =
+              reinterpret_cast<uint8_t*>(p.out + static_cast<uint64_t>(row + (begin + i - skipped) * p.pixel_step));
           for (int32_t k = 0; k < bytes; ++k) to[k] = from[i * bytes + k];
         }
       }

@@ -5,9 +5,9 @@
 
 namespace penstock::jpeg_gpu {
 
-// Three words of the stream: two are the window. The next ones come from shared memory, which is filled 16 bytes at a time
-// behind the back of the warp, two pieces of a thread in turn: a load from global memory would make all lanes wait at the next
-// step. A step takes one word at most, so that a piece has five of them to arrive.
+// Three words of the stream: two are the window. The next ones come from shared memory, which is filled 16 bytes at a
+// time behind the back of the warp, two pieces of a thread in turn: a load from global memory would make all lanes wait
+// at the next step. A step takes one word at most, so that a piece has five of them to arrive.
 struct WordWindow {
   const uint8_t* base;
   SharedWords ring;
@@ -56,11 +56,13 @@ struct WordWindow {
   }
   PENSTOCK_DEVICE void fetch(uint32_t at) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16; cp.async.commit_group;" ::"r"(ring.at + (at & 16)), "l"(base + at)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16; cp.async.commit_group;" ::"r"(ring.at + (at & 16)),
+                 "l"(base + at)
                  : "memory");
 #else
     const Words4 v = load_as<Words4>(base + at);
-    ring.store((at & 16), v.x), ring.store((at & 16) + 4, v.y), ring.store((at & 16) + 8, v.z), ring.store((at & 16) + 12, v.w);
+    ring.store((at & 16), v.x), ring.store((at & 16) + 4, v.y), ring.store((at & 16) + 8, v.z),
+        ring.store((at & 16) + 12, v.w);
 #endif
   }
   PENSTOCK_DEVICE void settle() {
@@ -82,8 +84,8 @@ struct Record {
   uint32_t blocks, first;
 };
 
-// Where the tables of the blocks of an MCU start, in units of 256 look-ups, a byte a block: picked by a selector that moves on
-// by 16 a block, whose other digits pick zeros.
+// Where the tables of the blocks of an MCU start, in units of 256 look-ups, a byte a block: picked by a selector that
+// moves on by 16 a block, whose other digits pick zeros.
 constexpr uint32_t kFirstBlock = 0x7707;
 struct McuTables {
   uint32_t dc[2], ac[2], end;
@@ -116,9 +118,9 @@ struct ScanTables {
 };
 
 // Passes over symbols, stretch after stretch of less than 2^15 bits: at the end of each, which a symbol may overlap,
-// f(record, state as unpack() takes it) says whether to go on. Lanes of a warp do not wait for each other there. `w` is where `s`
-// is, `start` where the first stretch begins. The place (bits 16 to 23) and the position (bits 0 to 15, biased so that bit 15
-// means "at the end") share a register: one addition moves both, one mask tests both.
+// f(record, state as unpack() takes it) says whether to go on. Lanes of a warp do not wait for each other there. `w` is
+// where `s` is, `start` where the first stretch begins. The place (bits 16 to 23) and the position (bits 0 to 15,
+// biased so that bit 15 means "at the end") share a register: one addition moves both, one mask tests both.
 template <class F>
 PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_t stretch, const ScanTables& tables,
                           const McuTables& mcu, const F& f) {

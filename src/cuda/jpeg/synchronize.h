@@ -30,16 +30,16 @@ template <class Shared> PENSTOCK_DEVICE ScanTables scan_tables(const BatchTable&
   return {SharedWords(shared.lookups), set.scan_long, set.codes};
 }
 
-// Chains of subsequences that wait for each other one by one are what takes time. In pictures that are flat, where they are
-// long, a chain comes to the same states again and again: after some rounds idle threads scan ahead of it from the states
-// that it had at its last boundaries. Where one of these is right, what follows takes its end over; it is scanned again
-// like all that is pending, so that nothing rests on a guess.
+// Chains of subsequences that wait for each other one by one are what takes time. In pictures that are flat, where they
+// are long, a chain comes to the same states again and again: after some rounds idle threads scan ahead of it from the
+// states that it had at its last boundaries. Where one of these is right, what follows takes its end over; it is
+// scanned again like all that is pending, so that nothing rests on a guess.
 constexpr uint32_t kHistory = 4, kFewChains = 16, kMostRounds = 2 * kThreads;
 
-// Scans what is pending from the states in front of it and records its entries; whatever follows a subsequence whose last
-// state has changed is pending then, up to the first entry that ends as before, until nothing is. Records are kept from
-// subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them but for
-// wrong guesses; returns how many there were.
+// Scans what is pending from the states in front of it and records its entries; whatever follows a subsequence whose
+// last state has changed is pending then, up to the first entry that ends as before, until nothing is. Records are kept
+// from subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them
+// but for wrong guesses; returns how many there were.
 template <class Shared>
 PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, uint32_t base,
                                 uint32_t count, uint32_t owned, uint32_t most_rounds) {
@@ -232,7 +232,8 @@ PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
     if (run < p.blocks && t == 0) atomicOr(b.flags + picture, kMissing);
     return;
   }
-  // Of several segments each starts with a block that is known. The first entries of segments still say what came before.
+  // Of several segments each starts with a block that is known. The first entries of segments still say what came
+  // before.
   const uint32_t* const segment_of = b.sub_segment + p.sub_base;
   const uint32_t* const first_sub = b.segment_sub + p.segment_base;
   const auto blocks_of = [&](uint32_t s) {

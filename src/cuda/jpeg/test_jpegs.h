@@ -51,7 +51,8 @@ class GpuJpegs {
       }
       const bool headed = i % 3 != 0;  // as executors do; without a header it is read again
       std::shared_ptr<const void> header;
-      if (const std::string why = decoder_->declines(files_[i].file, infos[i], params, headed ? &header : nullptr); !why.empty()) {
+      if (const std::string why = decoder_->declines(files_[i].file, infos[i], params, headed ? &header : nullptr);
+          !why.empty()) {
         results[i].error = "declined: " + why;
         continue;
       }
@@ -123,9 +124,10 @@ class GpuJpegs {
     const ImageInfo info = probe_image(files_[i].file, params);
     const Region r = region_of(i, info);
     const size_t row = r.width * output_channels(info, params.type);
-    ADD_FAILURE() << files_[i].name << ", " << r.height << " x " << r.width << " of " << info.height << " x " << info.width
-                  << ", type " << static_cast<int>(params.type) << ": " << differ << " bytes differ, the first in row "
-                  << first / row << ", byte " << first % row << ": " << int{got[first]} << " for " << int{want[first]};
+    ADD_FAILURE() << files_[i].name << ", " << r.height << " x " << r.width << " of " << info.height << " x "
+                  << info.width << ", type " << static_cast<int>(params.type) << ": " << differ
+                  << " bytes differ, the first in row " << first / row << ", byte " << first % row << ": "
+                  << int{got[first]} << " for " << int{want[first]};
   }
   Driver& driver() { return *driver_; }
   BatchDecoder& decoder() { return *decoder_; }

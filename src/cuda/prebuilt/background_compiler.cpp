@@ -76,7 +76,8 @@ class BackgroundCompiler {
 
 }  // namespace
 
-std::shared_future<CompiledKernel> compile_in_background(Driver& driver, int device, std::string text, std::string entry) {
+std::shared_future<CompiledKernel> compile_in_background(Driver& driver, int device, std::string text,
+                                                         std::string entry) {
   static auto* compiler = new BackgroundCompiler;  // its thread may outlive static destruction
   return compiler->request(driver, device, std::move(text), std::move(entry));
 }

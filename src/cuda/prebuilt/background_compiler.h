@@ -13,8 +13,9 @@ struct CompiledKernel {
   std::string why;
   std::optional<Error> error;
 };
-// What Driver::kernel() gives, once it does; requests that are made at the same time for one text are one. The driver must
-// live until then.
-std::shared_future<CompiledKernel> compile_in_background(Driver& driver, int device, std::string text, std::string entry);
+// What Driver::kernel() gives, once it does; requests that are made at the same time for one text are one. The driver
+// must live until then.
+std::shared_future<CompiledKernel> compile_in_background(Driver& driver, int device, std::string text,
+                                                         std::string entry);
 
 }  // namespace penstock

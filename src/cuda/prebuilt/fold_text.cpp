@@ -67,8 +67,8 @@ const Folds& folds() {
       f.functions += fmt::format("struct Op{} {{\n{}\n}};\n", it->second, text);
       for (int l = 0; l < kLanes; ++l)
         if (op->coef_bytes(static_cast<Lane>(l)) > 0)
-          f.cases += fmt::format("      case {}: fold_row<Op{}, {}>(table, rows[i]); break;\n", it->second * kLanes + l, it->second,
-                                 kNumberTypes[l]);
+          f.cases += fmt::format("      case {}: fold_row<Op{}, {}>(table, rows[i]); break;\n", it->second * kLanes + l,
+                                 it->second, kNumberTypes[l]);
     }
     return f;
   }();
@@ -85,15 +85,17 @@ int64_t fold_number(const OpInfo* info, Lane lane) {
 const std::string& fold_text() {
   static const std::string text = [] {
     constexpr std::pair<DType, const char*> types[] = {
-        {DType::uint8, "uint8_t"}, {DType::uint16, "uint16_t"}, {DType::uint32, "uint32_t"}, {DType::uint64, "uint64_t"},
-        {DType::int8, "int8_t"},   {DType::int16, "int16_t"},   {DType::int32, "int32_t"},   {DType::int64, "int64_t"},
-        {DType::float16, "Half"},  {DType::float32, "float"},   {DType::float64, "double"},  {DType::bool_, "bool"}};
+        {DType::uint8, "uint8_t"},   {DType::uint16, "uint16_t"}, {DType::uint32, "uint32_t"},
+        {DType::uint64, "uint64_t"}, {DType::int8, "int8_t"},     {DType::int16, "int16_t"},
+        {DType::int32, "int32_t"},   {DType::int64, "int64_t"},   {DType::float16, "Half"},
+        {DType::float32, "float"},   {DType::float64, "double"},  {DType::bool_, "bool"}};
     std::string cases;
     for (const auto& [type, name] : types)
       cases += fmt::format("    case {}: return static_cast<float>(static_cast<double>(*static_cast<const {}*>(p)));\n",
                            static_cast<int>(type), name);
-    return vocabulary() + "\nnamespace penstock {\n" + fold_rows_text + "\n}\n" + with(kNumbers, "%CASES%", cases) + folds().functions +
-           "}\n" + with(with(kEntry, "%THREADS%", std::to_string(kFoldThreads)), "%CASES%", folds().cases);
+    return vocabulary() + "\nnamespace penstock {\n" + fold_rows_text + "\n}\n" + with(kNumbers, "%CASES%", cases) +
+           folds().functions + "}\n" +
+           with(with(kEntry, "%THREADS%", std::to_string(kFoldThreads)), "%CASES%", folds().cases);
   }();
   return text;
 }

@@ -11,7 +11,8 @@ namespace {
 // Steps of a stage and the slots of its values; a slot is used again once its value was read for the last time.
 class GenericSteps {
  public:
-  GenericSteps(const StageCode& code, const int planes_in) : slot_(code.values.size(), -1), planes_(code.values.size(), planes_in) {
+  GenericSteps(const StageCode& code, const int planes_in)
+      : slot_(code.values.size(), -1), planes_(code.values.size(), planes_in) {
     int planes = planes_in;
     const auto n = static_cast<int>(code.code.size());
     std::vector<int> last(code.values.size(), -1);
@@ -30,7 +31,8 @@ class GenericSteps {
       GenericStep s{};
       s.kind = in.kind, s.lane = static_cast<int>(in.lane), s.from_lane = static_cast<int>(in.from_lane);
       s.dtype = static_cast<int>(in.dtype);
-      for (int k = 0; k < 3; ++k) s.from[k] = in.kind == Instruction::load || in.from[k] < 0 ? in.from[k] : slot_[in.from[k]];
+      for (int k = 0; k < 3; ++k)
+        s.from[k] = in.kind == Instruction::load || in.from[k] < 0 ? in.from[k] : slot_[in.from[k]];
       if (in.kind == Instruction::tile) {
         const BoundOp& op = *code.program.nodes[in.node].op;
         const StageTraits& t = code.traits[in.node];
@@ -102,7 +104,8 @@ int axis_dims(const StageVariant& v, int32_t* dims) {
 
 }  // namespace
 
-std::optional<StageVariant> generic_variant(const StageCode& code, const StageVariant& v, std::span<const StageEntry> entries) {
+std::optional<StageVariant> generic_variant(const StageCode& code, const StageVariant& v,
+                                            std::span<const StageEntry> entries) {
   using Kind = StageVariant::Kind;
   StageVariant g = v;
   g.generic = true, g.by_value = false, g.table = false, g.wide = false, g.narrow_source = false;

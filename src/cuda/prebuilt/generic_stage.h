@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel that runs any stage: it reads the stage's instructions from the table and interprets them, with the functions
-// that emitted kernels are written with, and so gives their bits. It is compiled with the library and runs where a stage's
-// own kernel is not there yet, or cannot be. Slow: one thread a position, values in local memory.
+// One kernel that runs any stage: it reads the stage's instructions from the table and interprets them, with the
+// functions that emitted kernels are written with, and so gives their bits. It is compiled with the library and runs
+// where a stage's own kernel is not there yet, or cannot be. Slow: one thread a position, values in local memory.
 #pragma once
 #include <optional>
 #include <span>
@@ -34,14 +34,16 @@ PENSTOCK_TEXT(
       int32_t source, source_lane, result, result_lane;  // slots and lanes
       int32_t axes, axis_dim[3], vertical, warp_dim[3];  // dimensions; -1: none
       int32_t has_plane, fills, picks_planes;
-      int32_t words, at_in, at_out, at_positions, at_coefs, at_fill, at_fault, at_indexed, at_pick, at_plane;  // EntryLayout
+      int32_t words, at_in, at_out, at_positions, at_coefs, at_fill, at_fault, at_indexed, at_pick,
+          at_plane;  // EntryLayout
       int32_t at_dims, dim_words, at_axes, at_affine;
     };);
 
 const std::string& generic_stage_text();
 
 // The variant whose table the generic kernel reads, of entries that `v` suits together. Nothing where it has no room.
-std::optional<StageVariant> generic_variant(const StageCode& code, const StageVariant& v, std::span<const StageEntry> entries);
+std::optional<StageVariant> generic_variant(const StageCode& code, const StageVariant& v,
+                                            std::span<const StageEntry> entries);
 // Behind pack_table() with that variant.
 void append_generic_program(const StageCode& code, const StageVariant& v, TableWriter& table);
 

@@ -27,7 +27,8 @@ template <class V> __device__ inline uint64_t number(V v) {
   switch (lane) { case 0: f(float) case 1: f(double) case 2: f(int32_t) case 3: f(int64_t) default: f(uint64_t) }
 #define PENSTOCK_TYPES(dtype, f) \
   switch (dtype) { case 0: f(uint8_t) case 1: f(uint16_t) case 2: f(uint32_t) case 3: f(uint64_t) case 4: f(int8_t) \
-  case 5: f(int16_t) case 6: f(int32_t) case 7: f(int64_t) case 8: f(Half) case 9: f(float) case 10: f(double) default: f(bool) }
+  case 5: f(int16_t) case 6: f(int32_t) case 7: f(int64_t) case 8: f(Half) case 9: f(float) case 10: f(double)
+      default: f(bool) }
 
 template <class T> __device__ PENSTOCK_CALLED uint64_t load_as(int lane, T v) {
 #define PENSTOCK_CASE(V) return number(to_lane<T, V>(v));
@@ -79,7 +80,8 @@ __device__ inline void copy_element(int size, const char* from, char* to) {
 // The planes `first` and on of a position.
 struct GenericValues { uint64_t v[kGenericSlots][kGenericPlanes]; };
 
-template <class Op, class V> __device__ inline void apply(GenericValues& all, const GenericStep& s, const char* coefs, int first,
+template <class Op, class V> __device__ inline void apply(GenericValues& all, const GenericStep& s, const char* coefs,
+    int first,
                                                           int planes, int32_t* fault) {
   using C = typename Op::template Coef<V>;
   const C* c = reinterpret_cast<const C*>(coefs + s.coef);
@@ -167,12 +169,14 @@ template <int dims, class V> __device__ PENSTOCK_CALLED uint64_t warped_in(const
   const auto point = affine_point<dims>(w.m, w.x[0], w.x[1], w.x[2], w.nearest);
   if (w.nearest) {
     const GenericLoad<V> load{in, w.dtype, w.size};
-    const AffineChannel<dims, V, GenericLoad<V>> channel{w.extent, w.stride, w.border_fill, fill_in_lane<V>(w.outside), load};
+    const AffineChannel<dims, V, GenericLoad<V>> channel{w.extent, w.stride, w.border_fill,
+        fill_in_lane<V>(w.outside), load};
     return number(channel.tap(point, 0));
   }
   if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
     const GenericLoad<V> load{in, w.dtype, w.size};
-    const AffineChannel<dims, V, GenericLoad<V>> channel{w.extent, w.stride, w.border_fill, fill_in_lane<V>(w.outside), load};
+    const AffineChannel<dims, V, GenericLoad<V>> channel{w.extent, w.stride, w.border_fill,
+        fill_in_lane<V>(w.outside), load};
     return number(channel.linear(point));
   } else {
     const GenericLoad<double> load{in, w.dtype, w.size};
@@ -367,17 +371,22 @@ const std::string& generic_stage_text() {
       functions += fmt::format("struct Op{} {{\n{}}};\n", k, o.texts[k]);
       for (int l = 0; l < kLanes; ++l) {
         if (!(o.lanes[k] >> l & 1)) continue;
-        functions += fmt::format("__device__ PENSTOCK_CALLED void op{0}_{1}(GenericValues& all, const GenericStep& s, const char* "
-                                 "coefs, int first, int planes, int32_t* fault) {{ apply<Op{0}, {2}>(all, s, coefs, first, "
-                                 "planes, fault); }}\n", k, l, kNumberTypes[l]);
+        functions += fmt::format(
+            "__device__ PENSTOCK_CALLED void op{0}_{1}(GenericValues& all, const GenericStep& s, const char* "
+            "coefs, int first, int planes, int32_t* fault) {{ apply<Op{0}, {2}>(all, s, coefs, first, "
+            "planes, fault); }}\n",
+            k, l, kNumberTypes[l]);
         cases += fmt::format("    case {}: op{}_{}(all, s, coefs, first, planes, fault); break;\n", k * 8 + l, k, l);
       }
     }
     return vocabulary() + "\nnamespace penstock {\n" + generic_program_text + "\n}\n" + kNumbers + functions +
-           "__device__ inline void operate(GenericValues& all, const GenericStep& s, const char* coefs, int first, int planes, "
-           "int32_t* fault) {\n  switch (s.op) {\n" + cases + "  }\n}\n" + kKernel +
-           fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{ penstock::run(table); }}\n",
-                       kStageThreads, kStageEntry);
+           "__device__ inline void operate(GenericValues& all, const GenericStep& s, const char* coefs, int first, int "
+           "planes, "
+           "int32_t* fault) {\n  switch (s.op) {\n" +
+           cases + "  }\n}\n" + kKernel +
+           fmt::format(
+               "extern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{ penstock::run(table); }}\n",
+               kStageThreads, kStageEntry);
   }();
   return text;
 }

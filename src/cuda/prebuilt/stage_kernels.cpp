@@ -51,7 +51,8 @@ std::shared_ptr<const DeviceKernel> StageKernels::generic(Driver& driver, int de
     if (g.device == device) return g.kernel;
   std::shared_ptr<const DeviceKernel> kernel = driver.prebuilt_kernel(device, generic_stage_text(), kStageEntry);
   std::string why;
-  if (!kernel && choice_ == KernelChoice::generic) kernel = driver.kernel(device, generic_stage_text(), kStageEntry, why);
+  if (!kernel && choice_ == KernelChoice::generic)
+    kernel = driver.kernel(device, generic_stage_text(), kStageEntry, why);
   generic_.push_back({device, kernel});
   return kernel;
 }

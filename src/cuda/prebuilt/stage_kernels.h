@@ -11,8 +11,8 @@
 
 namespace penstock {
 
-// PENSTOCK_KERNELS. automatic: the generic kernel until the stage's own is there; compiled: the stage's own, which is waited
-// for; generic: no stage has its own.
+// PENSTOCK_KERNELS. automatic: the generic kernel until the stage's own is there; compiled: the stage's own, which is
+// waited for; generic: no stage has its own.
 enum class KernelChoice : uint8_t { automatic, compiled, generic };
 KernelChoice kernel_choice();  // throws ErrorKind::argument for another word
 
@@ -24,7 +24,8 @@ class StageKernels {
     StageVariant variant;  // of its table; `generic`: with a program
   };
   // For entries that `v` suits together. Throws NoKernel where the stage can have no kernel here.
-  Chosen choose(Driver& driver, const StageCode& code, int device, const StageVariant& v, std::span<const StageEntry> entries);
+  Chosen choose(Driver& driver, const StageCode& code, int device, const StageVariant& v,
+                std::span<const StageEntry> entries);
   // The one that runs in front of a stage with arguments on the GPU. Throws NoKernel.
   std::shared_ptr<const DeviceKernel> fold(Driver& driver, int device);
 

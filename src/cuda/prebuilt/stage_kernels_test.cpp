@@ -25,7 +25,8 @@ class GatedDriver final : public ForwardingDriver {
     generic_ran = generic_ && &kernel == generic_.get();
     d_->launch(device, kernel, how, table, s);
   }
-  std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text, const std::string& entry) override {
+  std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text,
+                                                      const std::string& entry) override {
     if (!has_prebuilt) return nullptr;
     generic_ = d_->prebuilt_kernel(device, text, entry);
     std::string why;

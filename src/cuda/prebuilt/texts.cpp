@@ -9,7 +9,9 @@
 namespace penstock {
 
 std::span<const PrebuiltText> prebuilt_texts() {
-  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text}, {"fold", &fold_text}, {"jpeg", &jpeg_gpu::kernel_text},
+  static constexpr PrebuiltText texts[] = {{"stage", &generic_stage_text},
+                                           {"fold", &fold_text},
+                                           {"jpeg", &jpeg_gpu::kernel_text},
                                            {"video", &video_gpu::kernel_text}};
   return texts;
 }

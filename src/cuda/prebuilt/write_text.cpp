@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_text NAME FOLDER: writes a prebuilt text for nvcc as NAME.cu, and NAME.key, by which it is found at run time. A
-// file that would be the same is left alone, so that nothing is built anew.
+// kernel_text NAME FOLDER: writes a prebuilt text for nvcc as NAME.cu, and NAME.key, by which it is found at run time.
+// A file that would be the same is left alone, so that nothing is built anew.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -29,7 +29,8 @@ int main(int count, char** args) {
     const std::string& text = t.text();
     const uint64_t hash = penstock::content_hash({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
     const std::string path = fmt::format("{}/{}", args[2], t.name);
-    return write(path + ".cu", text) && write(path + ".key", fmt::format("0x{:016x}u, {}u\n", hash, text.size())) ? 0 : 1;
+    return write(path + ".cu", text) && write(path + ".key", fmt::format("0x{:016x}u, {}u\n", hash, text.size())) ? 0
+                                                                                                                  : 1;
   }
   std::fprintf(stderr, "there is no prebuilt text '%s'\n", args[1]);
   return 2;

@@ -56,7 +56,8 @@ __device__ inline void convert_deep(const FrameTable& t, int32_t first, int32_t 
 __device__ inline void convert_frame(const FrameTable& t) {
   const int32_t across = (t.width + kPixelsAcross - 1) / kPixelsAcross;
   const int64_t all = static_cast<int64_t>(across) * (t.height / 2);
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all; i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
+       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
     const int32_t y = static_cast<int32_t>(i / across) * 2, x = static_cast<int32_t>(i % across) * kPixelsAcross;
     if (t.bits == 8) convert_bytes(t, x, y);
     else convert_deep(t, x, y);
@@ -73,7 +74,8 @@ extern "C" __global__ void penstock_video_frame(const char* table) {
 struct alignas(16) PenstockFrameTable {
   char bytes[4080];
 };
-extern "C" __global__ void __launch_bounds__(256) penstock_video_frame(const __grid_constant__ PenstockFrameTable table) {
+extern "C" __global__ void __launch_bounds__(256)
+    penstock_video_frame(const __grid_constant__ PenstockFrameTable table) {
   penstock::video_gpu::convert_frame(*reinterpret_cast<const penstock::video_gpu::FrameTable*>(table.bytes));
 }
 #endif

@@ -5,8 +5,8 @@
 
 namespace penstock::video_gpu {
 
-// A plane of Y and one of interleaved Cb and Cr, which begin at the frame's first pixel. Samples of more than 8 bits lie in
-// the upper bits of 16.
+// A plane of Y and one of interleaved Cb and Cr, which begin at the frame's first pixel. Samples of more than 8 bits
+// lie in the upper bits of 16.
 struct FrameTable {
   const uint8_t* luma;
   const uint8_t* chroma;

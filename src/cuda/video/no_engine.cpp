@@ -5,8 +5,11 @@
 #ifndef PENSTOCK_NVDEC
 namespace penstock::video_gpu {
 
-std::string why_no_engine(Driver&, int) { return "this build of Penstock has no NVDEC: nv-codec-headers were not there"; }
-std::unique_ptr<DeviceVideoDecoder> make_decoder(Driver& driver, int device, std::shared_ptr<const VideoFile>, FrameType, std::string& why) {
+std::string why_no_engine(Driver&, int) {
+  return "this build of Penstock has no NVDEC: nv-codec-headers were not there";
+}
+std::unique_ptr<DeviceVideoDecoder> make_decoder(Driver& driver, int device, std::shared_ptr<const VideoFile>,
+                                                 FrameType, std::string& why) {
   why = why_no_engine(driver, device);
   return nullptr;
 }

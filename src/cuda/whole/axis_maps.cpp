@@ -44,11 +44,15 @@ void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to) {
   }
   const DType in = steps[0].in.dtype, out = steps[0].out.dtype;
   const std::string text = steps[0].rule.text();
-  to.add(to.kernel(fmt::format("axis {} {} {}", name_of(in), name_of(out), text), [&] {
-    return whole_text(kAxisWords, fmt::format("typedef {} In;\ntypedef {} Out;\ntypedef {} Number;\nstruct Rule {{ {} }};\n",
-                                              element(in), element(out), in == DType::float16 ? "float" : element(in), text) +
-                                      with_entry(kAxis));
-  }), entries, kStageThreads);
+  to.add(to.kernel(fmt::format("axis {} {} {}", name_of(in), name_of(out), text),
+                   [&] {
+                     return whole_text(
+                         kAxisWords,
+                         fmt::format("typedef {} In;\ntypedef {} Out;\ntypedef {} Number;\nstruct Rule {{ {} }};\n",
+                                     element(in), element(out), in == DType::float16 ? "float" : element(in), text) +
+                             with_entry(kAxis));
+                   }),
+         entries, kStageThreads);
 }
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size. Where neighbors
-// of the source and of the target are far apart in the other, tiles go through shared memory.
+// Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size. Where
+// neighbors of the source and of the target are far apart in the other, tiles go through shared memory.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -61,7 +61,8 @@ constexpr const char* kTile = R"(
 struct Unit { T v[kPlanes]; };
 __device__ inline void run(const char* table) {
 %ENTRY%
-  const int64_t across = s[3], down = s[4], from_row = s[5], to_row = s[6], columns = (across + kSide - 1) / kSide, rows = (down + kSide - 1) / kSide;
+  const int64_t across = s[3], down = s[4], from_row = s[5], to_row = s[6], columns = (across + kSide - 1) / kSide,
+      rows = (down + kSide - 1) / kSide;
   PENSTOCK_SHARED(Unit, tile);
   for (int64_t i = begin; i < end; ++i) {
     const int64_t x = i % columns * kSide, y = i / columns % rows * kSide;
@@ -74,11 +75,13 @@ __device__ inline void run(const char* table) {
       from += k * s[9 + 3 * d];
       to += k * s[10 + 3 * d];
     }
-    const int width = across - x < kSide ? static_cast<int>(across - x) : kSide, height = down - y < kSide ? static_cast<int>(down - y) : kSide;
+    const int width = across - x < kSide ? static_cast<int>(across - x) : kSide;
+    const int height = down - y < kSide ? static_cast<int>(down - y) : kSide;
     #pragma unroll 8
     for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
       const int c = item % kSide, r = item / kSide;
-      if (c < width && r < height) tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * kPlanes + r * from_row);
+      if (c < width && r < height)
+        tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * kPlanes + r * from_row);
     }
     __syncthreads();
     #pragma unroll 8
@@ -147,7 +150,8 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   const bool converts = from_type != to_type;
   const size_t bytes = size_of(from_type);
   const StageCode& code = converts ? cast_code(from_type, to_type) : copy_code(bytes);
-  const std::string kind = converts ? fmt::format("cast {} {}", name_of(from_type), name_of(to_type)) : fmt::format("copy {}", bytes);
+  const std::string kind =
+      converts ? fmt::format("cast {} {}", name_of(from_type), name_of(to_type)) : fmt::format("copy {}", bytes);
   thread_local GeometryList geometries;  // kept: they are large
   geometries.shrink(0);
   std::vector<StageEntry> entries;
@@ -181,10 +185,14 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   for (size_t planes = 1; planes < tiles.size(); ++planes) {
     if (tiles[planes].empty()) continue;
     const int side = side_of(bytes * planes);
-    to.add(to.kernel(fmt::format("tile {} {}", bytes, planes), [&] {
-      return whole_text(kTileWords, fmt::format("typedef {} T;\nconstexpr int kPlanes = {}, kSide = {};\n", element(type_of_size(bytes)), planes,
-                                                side) + with_entry(kTile));
-    }), tiles[planes], 1, planes * bytes * static_cast<size_t>(side) * (side + 1));
+    to.add(to.kernel(fmt::format("tile {} {}", bytes, planes),
+                     [&] {
+                       return whole_text(kTileWords,
+                                         fmt::format("typedef {} T;\nconstexpr int kPlanes = {}, kSide = {};\n",
+                                                     element(type_of_size(bytes)), planes, side) +
+                                             with_entry(kTile));
+                     }),
+           tiles[planes], 1, planes * bytes * static_cast<size_t>(side) * (side + 1));
   }
   for (size_t k = 0; k < variants.size(); ++k) {
     std::vector<StageEntry> group;
@@ -197,7 +205,8 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
     TableWriter table = to.table();
     const StageVariant& v = variants[k];
     const PackedTable packed = pack_table(code, v, pack, table);
-    const std::string name = fmt::format("{} {} {} {} {} {}", kind, static_cast<int>(v.kind), v.dims, v.planes, v.has_plane, v.wide);
+    const std::string name =
+        fmt::format("{} {} {} {} {} {}", kind, static_cast<int>(v.kind), v.dims, v.planes, v.has_plane, v.wide);
     to.add(to.kernel(name, [&] { return emit_stage(code, v); }), table, packed.blocks, packed.shared_bytes);
   }
 }

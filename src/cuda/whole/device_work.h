@@ -54,14 +54,16 @@ class DeviceWork final : public SampleWork, public DeviceSignals {
     if (to.volume() > 0) now().fills.push_back({to, values, channel_dim});
   }
   void then() override { ++phase_; }
-  void draw(const View& out, const RandomStream& stream, const DrawRule& rule, std::span<const std::byte> coef) override {
+  void draw(const View& out, const RandomStream& stream, const DrawRule& rule,
+            std::span<const std::byte> coef) override {
     if (out.volume() > 0) draws_.push_back({out, stream, rule, {coef.begin(), coef.end()}});
   }
   void mean(const View& in, const ReductionPlan& plan, const View& out) override { means_.push_back({in, out, plan}); }
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) override {
     normalized_.push_back({in, out, plan, rule});
   }
-  void map_axis(const View& in, const View& out, int axis, const AxisRule& rule, std::span<const std::byte> coef) override {
+  void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
+                std::span<const std::byte> coef) override {
     if (out.volume() > 0) axis_maps_.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
   }
 

@@ -55,10 +55,15 @@ void enqueue_draws(std::span<const DrawStep> steps, Launches& to) {
     }
     const DType type = steps[k].out.dtype;
     const std::string text = rule.text();
-    to.add(to.kernel(fmt::format("draw {} {}", name_of(type), text), [&] {
-      return whole_text(kDrawWords, fmt::format("typedef {} Out;\nconstexpr int kNumbers = {};\nstruct Rule {{ {} }};\n", element(type),
-                                                rule.per_block, text) + with_entry(kDraw));
-    }), entries, kStageThreads);
+    to.add(to.kernel(fmt::format("draw {} {}", name_of(type), text),
+                     [&] {
+                       return whole_text(
+                           kDrawWords,
+                           fmt::format("typedef {} Out;\nconstexpr int kNumbers = {};\nstruct Rule {{ {} }};\n",
+                                       element(type), rule.per_block, text) +
+                               with_entry(kDraw));
+                     }),
+           entries, kStageThreads);
   }
 }
 

@@ -56,7 +56,8 @@ __device__ inline void run(const char* table) {
   Out* out = reinterpret_cast<Out*>(s[1]);
   const void* there = reinterpret_cast<const void*>(s[2]);
   const float* here = reinterpret_cast<const float*>(data + s[4]);
-  const int64_t count = s[5], channel = s[6], dims = s[7], extent = s[8], stride = s[9], groups = (extent + kGroup - 1) / kGroup;
+  const int64_t count = s[5], channel = s[6], dims = s[7], extent = s[8], stride = s[9];
+  const int64_t groups = (extent + kGroup - 1) / kGroup;
   const auto value = [&](int64_t c) {
     if (c >= count && count > 1) return stored<Out>(0.0);
     const int64_t i = count > 1 ? c : 0;
@@ -74,7 +75,8 @@ __device__ inline void run(const char* table) {
     const int64_t n = extent - first < kGroup ? extent - first : kGroup;
     if (channel == 0) {
       for (int64_t k = 0; k < n; ++k) out[offset + k * stride] = value(first + k);
-    } else if (const Out v = value(c); stride == 1 && n == kGroup && reinterpret_cast<uint64_t>(out + offset) % sizeof(Pack) == 0) {
+    } else if (const Out v = value(c); stride == 1 && n == kGroup &&
+        reinterpret_cast<uint64_t>(out + offset) % sizeof(Pack) == 0) {
       Pack p;
       for (int k = 0; k < kGroup; ++k) p.v[k] = v;
       *reinterpret_cast<Pack*>(out + offset) = p;
@@ -111,7 +113,8 @@ void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
     if (dims.empty()) dims.push_back({1, 1, false});
     int64_t work = (dims[0].extent + group - 1) / group;
     for (int d = 1; d < dims.size(); ++d) work *= dims[d].extent;
-    const int64_t here = step.values.on_gpu() ? 0 : entries.data(step.values.here.data(), step.values.here.size() * sizeof(float));
+    const int64_t here =
+        step.values.on_gpu() ? 0 : entries.data(step.values.here.data(), step.values.here.size() * sizeof(float));
     int64_t* w = entries.add(work);
     w[kOut] = reinterpret_cast<int64_t>(v.data);
     w[kThere] = reinterpret_cast<int64_t>(step.values.there.data);

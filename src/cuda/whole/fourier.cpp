@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of lines: a block takes some at a time through shared memory, long ones through its part of device memory. The
-// butterflies are the CPU's, and so are the bits.
+// Transforms of lines: a block takes some at a time through shared memory, long ones through its part of device memory.
+// The butterflies are the CPU's, and so are the bits.
 #include <algorithm>
 #include <map>
 
@@ -11,15 +11,36 @@
 namespace penstock {
 namespace {
 
-enum Word { kWork, kIn, kOut, kElements, kInner, kBegin, kInOuter, kInInner, kInStride, kOutOuter, kOutInner, kOutStride, kLength,
-            kMirrored, kSquared, kWindow, kTransform, kLines, kBuffers, kTransformWords };
+enum Word {
+  kWork,
+  kIn,
+  kOut,
+  kElements,
+  kInner,
+  kBegin,
+  kInOuter,
+  kInInner,
+  kInStride,
+  kOutOuter,
+  kOutInner,
+  kOutStride,
+  kLength,
+  kMirrored,
+  kSquared,
+  kWindow,
+  kTransform,
+  kLines,
+  kBuffers,
+  kTransformWords
+};
 constexpr size_t kSharedBytes = 40 * 1024;
 constexpr int64_t kMostLines = 16;   // at a time
 constexpr int64_t kLongBlocks = 64;  // that work on long lines, besides one an entry
 
 constexpr const char* kTransformText = R"(
 struct Pair { float re, im; };
-template <int radix> __device__ inline void stage(const int64_t* d, const float* numbers, int lines, int64_t line, const Pair* x, Pair* y) {
+template <int radix> __device__ inline void stage(const int64_t* d, const float* numbers, int lines, int64_t line,
+    const Pair* x, Pair* y) {
   const int n = radix ? radix : static_cast<int>(d[0]);
   const int64_t m = d[1], span = d[2], work = m * span * (radix ? 1 : n);
   const float *twiddles = numbers + d[3], *roots = numbers + d[4];
@@ -96,7 +117,8 @@ __device__ inline void run(const char* table) {
     }
     const float* turns = numbers + plan[4];
     for (int64_t item = threadIdx.x; item < lines * bins; item += blockDim.x) {
-      const int64_t k = neighbors ? item % lines : item / bins, f = neighbors ? item / lines : item % bins, l = first + k;
+      const int64_t k = neighbors ? item % lines : item / bins, f = neighbors ? item / lines : item % bins;
+      const int64_t l = first + k;
       const Pair* z = x + k * line;
       const Pair a = z[halves && f == m ? 0 : f], b = z[halves && f > 0 ? m - f : 0];
       const float power = halves ? Butterflies::power(a, b, turns[2 * f], turns[2 * f + 1]) : a.re * a.re + a.im * a.im;
@@ -128,7 +150,8 @@ void enqueue_transforms(std::span<const TransformStep> steps, Launches& to) {
       largest = std::max(largest, line_bytes(s));
     }
     if (taken.empty()) continue;
-    const int64_t lines = in_shared ? std::clamp<int64_t>(static_cast<int64_t>(kSharedBytes / largest), 1, kMostLines) : 1;
+    const int64_t lines =
+        in_shared ? std::clamp<int64_t>(static_cast<int64_t>(kSharedBytes / largest), 1, kMostLines) : 1;
     const int64_t granule = in_shared ? lines : std::max<int64_t>(1, total / kLongBlocks);
     void* buffers = in_shared ? nullptr : to.scratch(largest * (kLongBlocks * 2 + taken.size()));
     const auto data = [&](const void* key, const void* bytes, size_t size) {
@@ -138,10 +161,12 @@ void enqueue_transforms(std::span<const TransformStep> steps, Launches& to) {
     };
     for (const TransformStep* s : taken) {
       const FourierLines& l = s->lines;
-      const int64_t window = s->window ? data(s->window.get(), s->window->data(), s->window->size() * sizeof(float)) : -1;
+      const int64_t window =
+          s->window ? data(s->window.get(), s->window->data(), s->window->size() * sizeof(float)) : -1;
       int64_t transform = 0;
       if (const auto found = kept.find(s->transform.get()); found != kept.end()) transform = found->second;
-      else if (const auto packed = s->transform->packed()) transform = data(s->transform.get(), packed->data(), packed->size());
+      else if (const auto packed = s->transform->packed())
+        transform = data(s->transform.get(), packed->data(), packed->size());
       int64_t* w = entries.add(l.count);
       w[kIn] = reinterpret_cast<int64_t>(s->in.data), w[kOut] = reinterpret_cast<int64_t>(s->out.data);
       w[kElements] = s->in.volume(), w[kInner] = l.inner, w[kBegin] = l.begin;
@@ -151,10 +176,14 @@ void enqueue_transforms(std::span<const TransformStep> steps, Launches& to) {
       w[kWindow] = window, w[kTransform] = transform;
       w[kLines] = lines, w[kBuffers] = reinterpret_cast<int64_t>(buffers);
     }
-    to.add(to.kernel("transform", [] {
-      return whole_text(kTransformWords, std::string("struct Mirror { ") + Mirror::pixel_text + " };\nstruct Butterflies { " +
-                                             RealFourier::butterflies_text() + " };\n" + with_entry(kTransformText));
-    }), entries, granule, in_shared ? static_cast<size_t>(lines) * largest : 0);
+    to.add(to.kernel("transform",
+                     [] {
+                       return whole_text(kTransformWords, std::string("struct Mirror { ") + Mirror::pixel_text +
+                                                              " };\nstruct Butterflies { " +
+                                                              RealFourier::butterflies_text() + " };\n" +
+                                                              with_entry(kTransformText));
+                     }),
+           entries, granule, in_shared ? static_cast<size_t>(lines) * largest : 0);
   }
 }
 

@@ -31,7 +31,8 @@ int64_t EntryTable::write(TableWriter& table, int64_t granule, int multiprocesso
   const auto n = static_cast<int64_t>(work_.size());
   int64_t total = 0;
   for (int64_t w : work_) total += w;
-  const int64_t block = std::clamp<int64_t>((total / (int64_t{16} * multiprocessors) + granule - 1) / granule, 1, 16) * granule;
+  const int64_t block =
+      std::clamp<int64_t>((total / (int64_t{16} * multiprocessors) + granule - 1) / granule, 1, 16) * granule;
   std::vector<int32_t> starts;
   int64_t blocks = 0;
   for (int64_t w : work_) {
@@ -112,7 +113,8 @@ const char* const kFindEntry = R"(
 )";
 
 std::string whole_text(int words, const std::string& body) {
-  return whole_vocabulary() + kernel_spellings() + fmt::format("namespace penstock {{\nconstexpr int kWords = {};\n", words) + body +
+  return whole_vocabulary() + kernel_spellings() +
+         fmt::format("namespace penstock {{\nconstexpr int kWords = {};\n", words) + body +
          "}  // namespace penstock\n" + entry_text(false, 0);
 }
 

@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// Rows of words, one for each entry, and data that they refer to by offsets. A row's word 0 is its work: what its threads
-// count. Blocks find their entry as those of stages do.
+// Rows of words, one for each entry, and data that they refer to by offsets. A row's word 0 is its work: what its
+// threads count. Blocks find their entry as those of stages do.
 class EntryTable {
  public:
   explicit EntryTable(int words) : words_(words) {}

@@ -10,8 +10,18 @@
 namespace penstock {
 namespace {
 
-enum ApplyWord { kWork, kIn, kOut, kShift, kMean, kFactor = kMean + kNumberWords, kElements = kFactor + kNumberWords, kDims, kDim,
-                 kApplyWords = kDim + 2 * Shape::kMaxDims };
+enum ApplyWord {
+  kWork,
+  kIn,
+  kOut,
+  kShift,
+  kMean,
+  kFactor = kMean + kNumberWords,
+  kElements = kFactor + kNumberWords,
+  kDims,
+  kDim,
+  kApplyWords = kDim + 2 * Shape::kMaxDims
+};
 enum GivenWord { kResults, kValues, kType, kStep, kTarget, kIsFactor, kEpsilon, kScale, kGivenWords };
 constexpr int kGroup = 4;  // elements of a thread
 
@@ -44,7 +54,8 @@ __device__ inline void run(const char* table) {
   const double* mean = reinterpret_cast<const double*>(s[4] ? s[4] : reinterpret_cast<int64_t>(data + s[5]));
   const double* factor = reinterpret_cast<const double*>(s[7] ? s[7] : reinterpret_cast<int64_t>(data + s[8]));
   const Index mean_step = static_cast<Index>(s[6]), factor_step = static_cast<Index>(s[9]);
-  const bool aligned = ((reinterpret_cast<uint64_t>(in) & (alignof(Source) - 1)) | (reinterpret_cast<uint64_t>(out) & (alignof(Target) - 1))) == 0;
+  const bool aligned = ((reinterpret_cast<uint64_t>(in) & (alignof(Source) - 1)) |
+                        (reinterpret_cast<uint64_t>(out) & (alignof(Target) - 1))) == 0;
   // The innermost dimension is counted, the others are worked out where it is through.
   const Index extent = static_cast<Index>(dims > 0 ? s[12] : n), stride = static_cast<Index>(dims > 0 ? s[13] : 0);
   const auto outer = [&](Index rest) {
@@ -95,8 +106,8 @@ FixedVector<ApplyDim, Shape::kMaxDims> result_dims(const ReductionPlan& plan) {
 }
 
 // Given values as numbers: those of a device are converted there.
-ResultNumbers given_numbers(const SampleNumbers& given, int64_t results, const NormalizeRule& rule, bool is_factor, EntryTable& entries,
-                            Launches& to) {
+ResultNumbers given_numbers(const SampleNumbers& given, int64_t results, const NormalizeRule& rule, bool is_factor,
+                            EntryTable& entries, Launches& to) {
   ResultNumbers n;
   n.step = given.size() == 1 ? 0 : 1;
   if (!given.on_gpu()) {
@@ -121,8 +132,8 @@ ResultNumbers given_numbers(const SampleNumbers& given, int64_t results, const N
   return n;
 }
 
-void enqueue_apply(std::span<const NormalizeStep> steps, const std::vector<ResultNumbers>& mean, const std::vector<ResultNumbers>& factor,
-                   Launches& to) {
+void enqueue_apply(std::span<const NormalizeStep> steps, const std::vector<ResultNumbers>& mean,
+                   const std::vector<ResultNumbers>& factor, Launches& to) {
   EntryTable entries(kApplyWords);
   bool wide = false;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -144,10 +155,15 @@ void enqueue_apply(std::span<const NormalizeStep> steps, const std::vector<Resul
   }
   if (entries.empty()) return;
   const DType in = steps[0].in.dtype, out = steps[0].out.dtype;
-  to.add(to.kernel(fmt::format("normalize {} {} {}", name_of(in), name_of(out), wide), [&] {
-    return whole_text(kApplyWords, fmt::format("typedef {} In;\ntypedef {} Out;\ntypedef {} Index;\nconstexpr int kGroup = {};\n",
-                                               element(in), element(out), wide ? "int64_t" : "int32_t", kGroup) + with_entry(kApply));
-  }), entries, kStageThreads);
+  to.add(to.kernel(fmt::format("normalize {} {} {}", name_of(in), name_of(out), wide),
+                   [&] {
+                     return whole_text(
+                         kApplyWords,
+                         fmt::format("typedef {} In;\ntypedef {} Out;\ntypedef {} Index;\nconstexpr int kGroup = {};\n",
+                                     element(in), element(out), wide ? "int64_t" : "int32_t", kGroup) +
+                             with_entry(kApply));
+                   }),
+         entries, kStageThreads);
 }
 
 }  // namespace
@@ -159,7 +175,8 @@ void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to) {
   int64_t count = 0;
   for (const NormalizeStep& s : steps) {
     if (together && s.plan.results != steps[0].plan.results)
-      bad_argument("the samples of the batch differ in the axes that are kept: {} and {} results", steps[0].plan.results, s.plan.results);
+      bad_argument("the samples of the batch differ in the axes that are kept: {} and {} results",
+                   steps[0].plan.results, s.plan.results);
     count += s.plan.count;
   }
   std::vector<ResultNumbers> mean, factor;
@@ -169,8 +186,8 @@ void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to) {
     if (first.has_stddev) factor.push_back(given_numbers(s.rule.stddev, s.plan.results, s.rule, true, given, to));
   }
   if (!given.empty())
-    to.add(to.kernel("given numbers", [] { return whole_text(kGivenWords, kNumbersOfArguments + with_entry(kGiven)); }), given,
-           kStageThreads);
+    to.add(to.kernel("given numbers", [] { return whole_text(kGivenWords, kNumbersOfArguments + with_entry(kGiven)); }),
+           given, kStageThreads);
   const auto sums = [&](SumUse use, std::vector<ResultNumbers>& numbers) {
     std::vector<SumInput> inputs;
     std::vector<SumOutput> outputs;

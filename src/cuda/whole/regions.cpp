@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where signals are heard: a thread finds the largest mean power of a chunk; then a block for each signal finds the chunks where
-// it begins and ends, and looks into these two.
+// Where signals are heard: a thread finds the largest mean power of a chunk; then a block for each signal finds the
+// chunks where it begins and ends, and looks into these two.
 #include <bit>
 
 #include "cuda/kernel_writer.h"
@@ -37,7 +37,8 @@ __device__ inline void run(const char* table) {
   }
   __syncthreads();
   for (int k = kParts / 2; k > 0; k /= 2) {
-    for (int item = threadIdx.x; item < k; item += blockDim.x) part[item] = part[item + k] > part[item] ? part[item + k] : part[item];
+    for (int item = threadIdx.x; item < k; item += blockDim.x)
+      part[item] = part[item + k] > part[item] ? part[item + k] : part[item];
     __syncthreads();
   }
   const double given = std::bit_cast<double>(s[6]), reference = given == 0 ? part[0] : given;
@@ -90,11 +91,13 @@ void enqueue_regions(std::span<const RegionStep> steps, Launches& to) {
   }
   const DType type = steps[0].in.dtype;
   const auto text = [&](const char* body) {
-    return whole_text(kWords, fmt::format("typedef {} In;\nconstexpr int kParts = {};\nstruct Loudness {{ {} }};\n", element(type), kStageThreads,
-                                          Loudness::pixel_text) + with_entry(body));
+    return whole_text(kWords, fmt::format("typedef {} In;\nconstexpr int kParts = {};\nstruct Loudness {{ {} }};\n",
+                                          element(type), kStageThreads, Loudness::pixel_text) +
+                                  with_entry(body));
   };
   to.add(to.kernel(fmt::format("loudest {}", name_of(type)), [&] { return text(kChunkTops); }), chunks, kGranule);
-  to.add(to.kernel(fmt::format("heard {}", name_of(type)), [&] { return text(kHeard); }), signals, 1, kStageThreads * 3 * sizeof(double));
+  to.add(to.kernel(fmt::format("heard {}", name_of(type)), [&] { return text(kHeard); }), signals, 1,
+         kStageThreads * 3 * sizeof(double));
 }
 
 }  // namespace penstock

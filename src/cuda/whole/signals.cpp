@@ -26,7 +26,8 @@ __device__ inline void run(const char* table) {
   }
   __syncthreads();
   for (int k = kParts / 2; k > 0; k /= 2) {
-    for (int item = threadIdx.x; item < k; item += blockDim.x) part[item] = part[item + k] > part[item] ? part[item + k] : part[item];
+    for (int item = threadIdx.x; item < k; item += blockDim.x)
+      part[item] = part[item + k] > part[item] ? part[item + k] : part[item];
     __syncthreads();
   }
   if (threadIdx.x == 0) *reinterpret_cast<float*>(s[2]) = part[0];
@@ -54,9 +55,12 @@ void DeviceSignals::enqueue_signals(Launches& to) const {
       w[kMaximumOut] = reinterpret_cast<int64_t>(m.to);
       w[kMaximumElements] = m.in.volume();
     }
-    to.add(to.kernel("maximum", [] {
-      return whole_text(kMaximumWords, fmt::format("constexpr int kParts = {};\n", kStageThreads) + with_entry(kMaximum));
-    }), entries, 1, kStageThreads * sizeof(float));
+    to.add(to.kernel("maximum",
+                     [] {
+                       return whole_text(kMaximumWords, fmt::format("constexpr int kParts = {};\n", kStageThreads) +
+                                                            with_entry(kMaximum));
+                     }),
+           entries, 1, kStageThreads * sizeof(float));
   }
   enqueue_transforms(transforms_, to);
   enqueue_regions(regions_, to);
@@ -80,10 +84,14 @@ void DeviceSignals::enqueue_signals(Launches& to) const {
   }
   const DType in = maps_[0].in.dtype, out = maps_[0].out.dtype;
   const std::string text = maps_[0].step.text();
-  to.add(to.kernel(fmt::format("map {} {} {}", name_of(in), name_of(out), text), [&] {
-    return whole_text(kMapWords, fmt::format("typedef {} In;\ntypedef {} Out;\nstruct Rule {{ {} }};\n", element(in), element(out), text) +
-                                     with_entry(kMap));
-  }), entries, kStageThreads);
+  to.add(to.kernel(fmt::format("map {} {} {}", name_of(in), name_of(out), text),
+                   [&] {
+                     return whole_text(
+                         kMapWords, fmt::format("typedef {} In;\ntypedef {} Out;\nstruct Rule {{ {} }};\n", element(in),
+                                                element(out), text) +
+                                        with_entry(kMap));
+                   }),
+         entries, kStageThreads);
 }
 
 }  // namespace penstock

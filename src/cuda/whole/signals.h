@@ -29,7 +29,8 @@ class DeviceSignals : public SignalWork {
     maxima_.push_back({in, static_cast<float*>(launches_.scratch(sizeof(float)))});
     return maxima_.back().to;
   }
-  void transform(const View& in, const View& out, const FourierLines& lines, std::shared_ptr<const RealFourier> transform,
+  void transform(const View& in, const View& out, const FourierLines& lines,
+                 std::shared_ptr<const RealFourier> transform,
                  std::shared_ptr<const std::vector<float>> window) override {
     if (lines.count > 0) transforms_.push_back({in, out, lines, std::move(transform), std::move(window)});
   }

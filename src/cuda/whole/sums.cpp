@@ -12,7 +12,8 @@ namespace penstock {
 
 const char* const kResultNumbers = R"(
 __device__ inline double number_at(const int64_t* words, const char* data, int64_t r) {
-  const double* p = words[0] ? reinterpret_cast<const double*>(words[0]) : reinterpret_cast<const double*>(data + words[1]);
+  const double* p = words[0] ? reinterpret_cast<const double*>(words[0]) :
+      reinterpret_cast<const double*>(data + words[1]);
   return p[r * words[2]];
 }
 )";
@@ -30,8 +31,23 @@ constexpr int kFewest = 4, kFew = 16;       // elements of a result that one thr
 constexpr int kColumns = 32;                // results side by side that a block works on at once
 
 // The first words are those of finish(), in every kernel.
-enum Word { kWork, kCount, kOut, kDdof, kEpsilon, kScale, kIn, kAbout, kSums = kAbout + kNumberWords, kChunks, kWidth, kKept, kSummed,
-            kLoops, kSumWords = kLoops + 4 * Shape::kMaxDims };
+enum Word {
+  kWork,
+  kCount,
+  kOut,
+  kDdof,
+  kEpsilon,
+  kScale,
+  kIn,
+  kAbout,
+  kSums = kAbout + kNumberWords,
+  kChunks,
+  kWidth,
+  kKept,
+  kSummed,
+  kLoops,
+  kSumWords = kLoops + 4 * Shape::kMaxDims
+};
 enum FoldWord { kSegments = kIn, kSegmentData, kFoldWidth, kFoldWords };
 
 // Where a result's elements are. Loops stand outermost first: extent, stride.
@@ -132,7 +148,8 @@ __device__ inline void run(const char* table) {
   const int kept = static_cast<int>(s[13]), summed = static_cast<int>(s[14]);
   PENSTOCK_SHARED(double, partial);
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t column = unit % groups * 32, rest = unit / groups, chunk = rest % chunks, o = rest / chunks, first = chunk * kChunk;
+    const int64_t column = unit % groups * 32, rest = unit / groups, chunk = rest % chunks, o = rest / chunks;
+    const int64_t first = chunk * kChunk;
     const In* from = in + place(s + 15, kept, o) + column;
     const int n = count - first < kChunk ? static_cast<int>(count - first) : kChunk;
     for (int item = threadIdx.x; item < kPartials * 32; item += blockDim.x) {
@@ -156,7 +173,8 @@ __device__ inline void run(const char* table) {
       for (int item = threadIdx.x; item < n * 32; item += blockDim.x) partial[item] += partial[item + n * 32];
       __syncthreads();
     }
-    for (int item = threadIdx.x; item < 32 && column + item < width; item += blockDim.x) sums[rest * width + column + item] = partial[item];
+    for (int item = threadIdx.x; item < 32 && column + item < width; item += blockDim.x)
+      sums[rest * width + column + item] = partial[item];
     __syncthreads();
   }
 }
@@ -179,7 +197,8 @@ __device__ inline void run(const char* table) {
       const int lane = item % 32;
       Sum a[4] = {0, 0, 0, 0};
       if (unit < end) {
-        const int64_t k = unit % width, rest = unit / width, chunk = rest % chunks, o = rest / chunks, first = chunk * kChunk;
+        const int64_t k = unit % width, rest = unit / width, chunk = rest % chunks, o = rest / chunks;
+        const int64_t first = chunk * kChunk;
         const In* from = in + place(kept_loops, kept, o) + k;
         const int n = count - first < kChunk ? static_cast<int>(count - first) : kChunk;
         double about = 0;
@@ -214,7 +233,8 @@ __device__ inline void run(const char* table) {
           }
         } else {
           for (int j = 4 * lane; j < n; j += kPartials)
-            for (int q = 0; q < 4 && j + q < n; ++q) a[q] += summand(from[place(summed_loops, summed, first + j + q)], about);
+            for (int q = 0; q < 4 && j + q < n; ++q)
+              a[q] += summand(from[place(summed_loops, summed, first + j + q)], about);
         }
       }
       for (int q = 0; q < 4; ++q) partial[item / 32 * kPartials + 4 * lane + q] = a[q];
@@ -247,7 +267,8 @@ __device__ inline void run(const char* table) {
     double about = 0, p[kFew];
     if constexpr (kSquares) about = number_at(s + 7, data, r);
     PENSTOCK_UNROLL
-    for (int j = 0; j < kFew; ++j) p[j] = j < count ? term(from[place(s + 31, summed, static_cast<Index>(j))], about) + 0.0 : 0.0;
+    for (int j = 0; j < kFew; ++j)
+      p[j] = j < count ? term(from[place(s + 31, summed, static_cast<Index>(j))], about) + 0.0 : 0.0;
     PENSTOCK_UNROLL
     for (int n = kFew / 2; n > 0; n /= 2) {
       PENSTOCK_UNROLL
@@ -292,18 +313,23 @@ __device__ inline void run(const char* table) {
       for (int item = threadIdx.x; item < kUnits; item += blockDim.x) total[item] += partial[item * 32];
       __syncthreads();
     }
-    for (int item = threadIdx.x; item < kUnits && first + item < end; item += blockDim.x) finish(s, first + item, total[item]);
+    for (int item = threadIdx.x; item < kUnits && first + item < end; item += blockDim.x)
+      finish(s, first + item, total[item]);
     __syncthreads();
   }
 }
 )";
 
 std::string finish_text(SumUse use, DType out_type) {
-  const std::string head = "__device__ inline void finish(const int64_t* s, int64_t r, double sum) {\n  const double count = static_cast<double>(s[1]);\n";
+  const std::string head =
+      "__device__ inline void finish(const int64_t* s, int64_t r, double sum) {\n  const double count = "
+      "static_cast<double>(s[1]);\n";
   switch (use) {
     case SumUse::mean_out:
-      return fmt::format("{}  reinterpret_cast<{}*>(s[2])[r] = stored<{}>(s[1] ? sum / count : "
-                         "std::bit_cast<double>(0x7ff8000000000000ull));\n}}\n", head, element(out_type), element(out_type));
+      return fmt::format(
+          "{}  reinterpret_cast<{}*>(s[2])[r] = stored<{}>(s[1] ? sum / count : "
+          "std::bit_cast<double>(0x7ff8000000000000ull));\n}}\n",
+          head, element(out_type), element(out_type));
     case SumUse::mean: return head + "  reinterpret_cast<double*>(s[2])[r] = sum / count;\n}\n";
     case SumUse::factor: break;
   }
@@ -333,20 +359,24 @@ int64_t* add_input(EntryTable& entries, const SumInput& input, const ReductionLo
   put_numbers(w + kAbout, about, here);
   w[kWidth] = loops.width;
   w[kKept] = loops.kept.size(), w[kSummed] = loops.summed.size();
-  for (int k = 0; k < loops.kept.size(); ++k) w[kLoops + 2 * k] = loops.kept[k].extent, w[kLoops + 2 * k + 1] = loops.kept[k].stride;
+  for (int k = 0; k < loops.kept.size(); ++k)
+    w[kLoops + 2 * k] = loops.kept[k].extent, w[kLoops + 2 * k + 1] = loops.kept[k].stride;
   int64_t* summed = w + kLoops + 2 * Shape::kMaxDims;
-  for (int k = 0; k < loops.summed.size(); ++k) summed[2 * k] = loops.summed[k].extent, summed[2 * k + 1] = loops.summed[k].stride;
+  for (int k = 0; k < loops.summed.size(); ++k)
+    summed[2 * k] = loops.summed[k].extent, summed[2 * k + 1] = loops.summed[k].stride;
   return w;
 }
 
 }  // namespace
 
-void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type, Launches& to) {
+void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type,
+                  Launches& to) {
   if (inputs.empty()) return;
   const DType type = inputs[0].in.dtype;
   const bool squares = inputs[0].about != nullptr, together = outputs.size() == 1 && inputs.size() > 1;
-  const std::string source = fmt::format("typedef {} In;\nconstexpr bool kSquares = {};\nconstexpr int kUnits = {};\n", element(type), squares,
-                                         kUnits) + kResultNumbers + kPlaces;
+  const std::string source = fmt::format("typedef {} In;\nconstexpr bool kSquares = {};\nconstexpr int kUnits = {};\n",
+                                         element(type), squares, kUnits) +
+                             kResultNumbers + kPlaces;
   const std::string finish = finish_text(use, out_type);
   const std::string use_name = fmt::format("{} {}", static_cast<int>(use), name_of(out_type));
   const std::string about = fmt::format("{} {}", name_of(type), squares);
@@ -368,9 +398,14 @@ void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> o
     auto* sums = static_cast<double*>(to.scratch(static_cast<size_t>(chunks * plan.results) * sizeof(double)));
     if (chunks > 0) {
       const int64_t outer = plan.results / loops.width;
-      const bool pixels = loops.width > 1 && loops.width <= 4 && loops.summed.size() == 1 && loops.summed[0].stride == loops.width;
-      const Way way = pixels ? static_cast<Way>(channels2 + loops.width - 2) : loops.width >= kColumns / 2 ? columns : warps;
-      const int64_t work = pixels ? outer : way == columns ? outer * ((loops.width + kColumns - 1) / kColumns) : plan.results;
+      const bool pixels =
+          loops.width > 1 && loops.width <= 4 && loops.summed.size() == 1 && loops.summed[0].stride == loops.width;
+      const Way way = pixels                        ? static_cast<Way>(channels2 + loops.width - 2)
+                      : loops.width >= kColumns / 2 ? columns
+                                                    : warps;
+      const int64_t work = pixels           ? outer
+                           : way == columns ? outer * ((loops.width + kColumns - 1) / kColumns)
+                                            : plan.results;
       int64_t* w = add_input(tables[way], inputs[i], loops, chunks * work);
       w[kSums] = reinterpret_cast<int64_t>(sums);
       w[kChunks] = chunks;
@@ -390,21 +425,28 @@ void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> o
     if (table.empty()) continue;
     if (way <= few16) {
       const int most = way == few4 ? kFewest : kFew;
-      to.add(to.kernel(fmt::format("sum few {} {} {} {}", most, wide, about, use_name), [&] {
-        return whole_text(kSumWords, source + fmt::format("typedef {} Index;\nconstexpr int kFew = {};\n", wide ? "int64_t" : "int32_t", most) +
-                                         finish + with_entry(kSumFew));
-      }), table, kStageThreads);
+      to.add(to.kernel(fmt::format("sum few {} {} {} {}", most, wide, about, use_name),
+                       [&] {
+                         return whole_text(kSumWords, source +
+                                                          fmt::format("typedef {} Index;\nconstexpr int kFew = {};\n",
+                                                                      wide ? "int64_t" : "int32_t", most) +
+                                                          finish + with_entry(kSumFew));
+                       }),
+             table, kStageThreads);
     } else if (way == warps) {
       to.add(to.kernel("sum " + about, [&] { return whole_text(kSumWords, source + with_entry(kSum)); }), table, kUnits,
              kUnits * kPartialSums * sizeof(double));
     } else if (way == columns) {
-      to.add(to.kernel("sum columns " + about, [&] { return whole_text(kSumWords, source + with_entry(kSumColumns)); }), table, 1,
-             kPartialSums * kColumns * sizeof(double));
+      to.add(to.kernel("sum columns " + about, [&] { return whole_text(kSumWords, source + with_entry(kSumColumns)); }),
+             table, 1, kPartialSums * kColumns * sizeof(double));
     } else {
       const int width = way - channels2 + 2;
-      to.add(to.kernel(fmt::format("sum {} channels {}", width, about), [&] {
-        return whole_text(kSumWords, source + fmt::format("constexpr int kWidth = {};\n", width) + with_entry(kSumChannels));
-      }), table, kUnits, static_cast<size_t>(kUnits) * width * kPartialSums * sizeof(double));
+      to.add(to.kernel(fmt::format("sum {} channels {}", width, about),
+                       [&] {
+                         return whole_text(kSumWords, source + fmt::format("constexpr int kWidth = {};\n", width) +
+                                                          with_entry(kSumChannels));
+                       }),
+             table, kUnits, static_cast<size_t>(kUnits) * width * kPartialSums * sizeof(double));
     }
   }
   if (!folds.empty())

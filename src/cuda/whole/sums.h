@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in the order of ops/machine/reduction.h: a warp makes the sum of a chunk, then a warp folds the chunks of a result.
+// Sums in the order of ops/machine/reduction.h: a warp makes the sum of a chunk, then a warp folds the chunks of a
+// result.
 #pragma once
 #include "cuda/whole/launches.h"
 #include "ops/machine/reduction.h"
@@ -27,8 +28,10 @@ struct SumOutput {
   double epsilon = 0, scale = 1;
 };
 
-// outputs[i] belongs to inputs[i], or outputs[0] to all of them together, added in their order. Inputs agree in their type.
-void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type, Launches& to);
+// outputs[i] belongs to inputs[i], or outputs[0] to all of them together, added in their order. Inputs agree in their
+// type.
+void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type,
+                  Launches& to);
 
 // Words of ResultNumbers in an entry, and what reads them in a kernel: number_at(words, data, r).
 constexpr int kNumberWords = 3;

@@ -75,7 +75,8 @@ class WholeStage final : public BatchStageRunner {
     for (int i = 0; i < call.size; ++i) {
       std::vector<Shape> in;
       for (const Batch& b : inputs) in.push_back(b.shape(i));
-      if (auto error = error_of([&] { node.op->shapes(context(i), in, types, std::span(&shapes[i * count], count)); })) {
+      if (auto error =
+              error_of([&] { node.op->shapes(context(i), in, types, std::span(&shapes[i * count], count)); })) {
         refuse(i, std::move(*error));
         refused[i] = 1;
       }
@@ -98,7 +99,8 @@ class WholeStage final : public BatchStageRunner {
   }
 
   // Operators want their inputs dense.
-  static std::span<const Batch> without_holes(const BatchStageCall& call, std::vector<Batch>& dense, Launches& launches) {
+  static std::span<const Batch> without_holes(const BatchStageCall& call, std::vector<Batch>& dense,
+                                              Launches& launches) {
     const auto holes = [](const Batch& b) {
       for (int i = 0; i < b.size(); ++i)
         if (!b.sample(i).strides.empty() && !b.view(i).dense()) return true;

@@ -77,14 +77,15 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
     int shown = 0;
     for (int64_t k = 0; k < v.volume() && shown < 4; ++k) {
       const double a = element_as_double(v, k), b = element_as_double(host, k);
-      if (a != b && !(a != a && b != b)) ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
+      if (a != b && !(a != a && b != b))
+        ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
     }
   }
 }
 
 const std::vector<Shape> kImages{{7, 5, 3}, {1, 1, 3}, {33, 64, 3}, {0, 4, 3}, {480, 331, 3}, {120, 97, 3}};
-constexpr DType kTypes[] = {DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32, DType::int32, DType::uint64,
-                            DType::int64, DType::float16, DType::float32, DType::float64, DType::bool_};
+constexpr DType kTypes[] = {DType::uint8,  DType::int8,  DType::uint16,  DType::int16,   DType::uint32,  DType::int32,
+                            DType::uint64, DType::int64, DType::float16, DType::float32, DType::float64, DType::bool_};
 
 TEST(GpuWhole, Copies) {
   for (DType t : {DType::uint8, DType::float16, DType::float32, DType::float64}) {
@@ -109,7 +110,8 @@ TEST(GpuWhole, Copies) {
 TEST(GpuWhole, Means) {
   for (DType t : kTypes)
     for (const Ints& axes : {Ints{}, Ints{0}, Ints{2}, Ints{0, 1}, Ints{0, 2}, Ints{0, 1, 2}})
-      expect_equal("reductions.mean", {{"axes", axes}}, {random_batch(t, {{7, 5, 3}, {480, 331, 3}, {1, 1, 3}, {64, 64, 4}}, "HWC", 5)});
+      expect_equal("reductions.mean", {{"axes", axes}},
+                   {random_batch(t, {{7, 5, 3}, {480, 331, 3}, {1, 1, 3}, {64, 64, 4}}, "HWC", 5)});
   expect_equal("reductions.mean", {}, {random_batch(DType::uint8, {{1080, 1920, 3}, {333, 517, 3}}, "HWC", 6)});
   expect_equal("reductions.mean", {{"dtype", static_cast<int64_t>(DType::float64)}},
                {random_batch(DType::float32, {{1080, 1920, 3}, {333, 517, 3}}, "HWC", 7)});
@@ -120,7 +122,8 @@ TEST(GpuWhole, Normalize) {
     const Batch x = random_batch(t, {{7, 5, 3}, {480, 331, 3}, {1, 1, 3}}, "HWC", 8);
     expect_equal("normalize", {}, {x});
     expect_equal("normalize", {{"axes", Ints{0, 1}}, {"ddof", int64_t{1}}, {"epsilon", 0.25}}, {x});
-    expect_equal("normalize", {{"axes", Ints{0, 1}}, {"batch", true}, {"dtype", static_cast<int64_t>(DType::float16)}}, {x});
+    expect_equal("normalize", {{"axes", Ints{0, 1}}, {"batch", true}, {"dtype", static_cast<int64_t>(DType::float16)}},
+                 {x});
     const Batch mean = random_batch(DType::float32, {{1, 1, 3}, {1, 1, 3}, {1, 1, 3}}, {}, 9);
     expect_equal("normalize", {}, {x}, 0, {{"mean", mean}});
     expect_equal("normalize", {}, {x}, 0, {{"mean", mean}, {"stddev", mean}});
@@ -131,7 +134,8 @@ TEST(GpuWhole, ValuesOnTheDevice) {
   for (DType t : kTypes) {
     const Batch x = random_batch(t, kImages, "HWC", 10);
     const std::vector<Shape> scalars(kImages.size(), Shape{1}), threes(kImages.size(), Shape{3});
-    expect_equal("erase", {{"shape", Reals{5, 9}}}, {x}, 0, {{"fill_value", random_batch(DType::float32, scalars, {}, 11)}});
+    expect_equal("erase", {{"shape", Reals{5, 9}}}, {x}, 0,
+                 {{"fill_value", random_batch(DType::float32, scalars, {}, 11)}});
     expect_equal("erase", {{"shape", Reals{5, 9}}}, {x}, 0, {{"fill_value", random_batch(t, threes, {}, 12)}});
   }
 }

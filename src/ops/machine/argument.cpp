@@ -12,7 +12,8 @@ const char* name_of(ArgType t) {
 }
 
 static const char* kind_of(const Value& v) {
-  constexpr const char* names[] = {"None", "bool", "int", "float", "str", "list of int", "list of float", "list of str"};
+  constexpr const char* names[] = {"None", "bool",        "int",           "float",
+                                   "str",  "list of int", "list of float", "list of str"};
   return names[v.index()];
 }
 

@@ -46,7 +46,11 @@ enum class ResultType : uint8_t {
 
 // F may narrow the lanes: `using Only = LaneList<...>`.
 template <class F> struct LanesOfArithmetic { using type = LaneList<float, double, int32_t, int64_t, uint64_t>; };
-template <class F> requires requires { typename F::Only; } struct LanesOfArithmetic<F> { using type = typename F::Only; };
+template <class F>
+  requires requires { typename F::Only; }
+struct LanesOfArithmetic<F> {
+  using type = typename F::Only;
+};
 template <class F> using ArithmeticLanes = typename LanesOfArithmetic<F>::type;
 
 // An operator of two operands: two inputs, or one input and a constant. F gives name, doc, the type of the result,

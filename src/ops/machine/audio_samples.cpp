@@ -40,7 +40,8 @@ template <class S> struct Interleaved {
     } else {
       int16_t number;
       std::memcpy(&number, v.bytes, sizeof(number));
-      if constexpr (std::endian::native == std::endian::big) number = static_cast<int16_t>(v.bytes[0] | v.bytes[1] << 8);
+      if constexpr (std::endian::native == std::endian::big)
+        number = static_cast<int16_t>(v.bytes[0] | v.bytes[1] << 8);
       return number;
     }
   }
@@ -138,7 +139,9 @@ template <class T> void AudioReading::read_recorded(AudioFile& file, T* to) cons
         run(some, until - from, info.channels, mix, unit / info.channels, to);
         to += (until - from) * (mix ? 1 : info.channels);
       };
-      const auto of = [&]<class S>(const S* p, double unit) { give(Interleaved<S>{p + from * info.channels, info.channels}, unit); };
+      const auto of = [&]<class S>(const S* p, double unit) {
+        give(Interleaved<S>{p + from * info.channels, info.channels}, unit);
+      };
       const auto planes = [&]<class S>(const AudioPlanes<S>& p, double unit) { give(Planar<S>{p, from}, unit); };
       if constexpr (requires { v.planes; }) planes(v, info.integers ? 0x1p-31 : 1.0);
       else of(v, requires { v->bytes; } ? 0x1p-15 : info.integers ? 0x1p-31 : 1.0);

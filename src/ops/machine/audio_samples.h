@@ -16,7 +16,8 @@ struct AudioReading {
   void check_type() const;
   bool resamples(const AudioInfo& info) const { return rate > 0 && rate != static_cast<float>(info.rate); }
   float result_rate(const AudioInfo& info) const { return resamples(info) ? rate : static_cast<float>(info.rate); }
-  // (samples, channels), or (samples) where they are mixed. Error (data) where the part begins behind the recording's end.
+  // (samples, channels), or (samples) where they are mixed. Error (data) where the part begins behind the recording's
+  // end.
   Shape shape(const AudioInfo& info) const;
   // Decodes into out, whose shape is shape(file.info()).
   void read(AudioFile& file, const View& out) const;

@@ -6,8 +6,8 @@
 namespace penstock {
 
 // Rule: Coef and `number(in, j, coef)` in PENSTOCK_PIXEL.
-template <class Rule>
-void apply_axis_rule(const double* in, double* out, int64_t outer, int64_t n, int64_t m, int64_t inner, const std::byte* coef) {
+template <class Rule> void apply_axis_rule(const double* in, double* out, int64_t outer, int64_t n, int64_t m,
+                                           int64_t inner, const std::byte* coef) {
   struct Row {
     const double* first;
     int64_t stride;
@@ -28,7 +28,8 @@ struct BoxRows {
   bool ltrb = false;
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (in[0].dtype != DType::float32 && in[0].dtype != DType::none) bad_type("boxes are float32, not {}", name_of(in[0].dtype));
+    if (in[0].dtype != DType::float32 && in[0].dtype != DType::none)
+      bad_type("boxes are float32, not {}", name_of(in[0].dtype));
     if (in[0].ndim == 0) bad_type("boxes are rows of 4 numbers, not single numbers");
     out[0] = in[0];
   }

@@ -29,7 +29,8 @@ struct SampleContext {
   uint64_t epoch = 0;
   uint64_t sample = 0;  // position in the global order of the primary source
   uint32_t node = 0;    // id of the graph node
-  const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch; in shapes() of batch-wide operators a std::span<const Batch>, the inputs
+  const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch; in shapes() of batch-wide
+                                      // operators a std::span<const Batch>, the inputs
   int64_t frame = 0;    // selects among the values of arguments that have one for each frame
 
   SampleFrame values() const { return {index, frame}; }
@@ -64,7 +65,7 @@ struct StageTraits {
   bool fills = false;        // the map may read outside and fill
   bool convolves = false;    // the map is convolutions and nothing else: BoundOp::windows
   bool maps_channels = false;  // the map may cut the channels
-  bool own_shapes = false;   // the output's shape follows a rule of its own: neither the map nor the input alone give it
+  bool own_shapes = false;  // the output's shape follows a rule of its own: neither the map nor the input alone give it
   bool pixels = false;
   bool mixes_channels = false;   // pixel() sees all channels of a position
   bool per_channel = false;      // coefficients differ between channels
@@ -123,8 +124,8 @@ class BoundOp {
   virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
   // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
-  // The numbers that coef() folds: Values, without those that lie on a GPU, which are 0. `text`: members of a struct that
-  // holds device_text() as well: Values and `template <class V> static Coef<V> fold(const Values&)`.
+  // The numbers that coef() folds: Values, without those that lie on a GPU, which are 0. `text`: members of a struct
+  // that holds device_text() as well: Values and `template <class V> static Coef<V> fold(const Values&)`.
   virtual FoldedArguments folded() const { return {}; }
   virtual void values(const SampleContext&, std::byte* /*out*/) const {}
   virtual std::string fold_text() const { return ""; }
@@ -133,13 +134,14 @@ class BoundOp {
   // vocabulary of cuda/vocabulary.h: the operator's own source. "" without a pixel part.
   virtual std::string device_text() const { return ""; }
   virtual const char* fault() const { return ""; }  // message for TileCall::fault
-  // Of an operator that in lane f32 is out = fma(in, mul, add), or two of them in turn: how many, with the two floats of
-  // each written to mul_adds, given the coefficient block of a plane. 0: it is something else.
+  // Of an operator that in lane f32 is out = fma(in, mul, add), or two of them in turn: how many, with the two floats
+  // of each written to mul_adds, given the coefficient block of a plane. 0: it is something else.
   virtual int fused_multiply_adds(const std::byte* /*coef*/, float* /*mul_adds*/) const { return 0; }
 
   // Family whole: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
-  // All samples at once, where each is one number that is drawn from constants: out[i] of sample i, in the output's type.
+  // All samples at once, where each is one number that is drawn from constants: out[i] of sample i, in the output's
+  // type.
   virtual bool draws_scalars() const { return false; }
   virtual void draw_scalars(std::span<const SampleContext>, DType, void* /*out*/) const {}
   // The same as steps (ops/machine/sample_work.h), which a GPU has as well; only of operators that have such a form.
@@ -164,7 +166,8 @@ struct OpInfo {
   std::vector<std::string> argument_inputs;
   // Argument that, when it is true, adds an output: the extents D, H, W of the first input, int32. Family stage.
   std::string size_output;
-  std::vector<std::string> gpu_arguments;  // per-sample arguments whose values may stay on the GPU that the operator runs on
+  std::vector<std::string>
+      gpu_arguments;         // per-sample arguments whose values may stay on the GPU that the operator runs on
   std::string oracle;        // the library that its results are tested against
   bool random = false;       // takes part in the counter-based random numbers
   bool hidden = false;       // no fn.name: reached through operators of DataNode

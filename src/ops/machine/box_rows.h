@@ -25,7 +25,8 @@ class BoxLayout {
       fits = start != std::string::npos && ends != extents && (ends ? end : extent) != std::string::npos;
       start_[a] = static_cast<int>(start), second_[a] = static_cast<int>(ends ? end : extent);
     }
-    if (!fits) bad_argument("bbox_layout has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any order, got '{}'", letters);
+    if (!fits)
+      bad_argument("bbox_layout has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any order, got '{}'", letters);
     extents_ = extents;
   }
   int dims() const { return dims_; }
@@ -78,16 +79,19 @@ inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout
     for (int64_t k = 0; k < in.shape[1]; ++k) row[k] = in.as<float>()[i * in.strides[0] + k * in.strides[1]];
     boxes.push_back(layout.read(row));
     for (int a = 0; a < layout.dims(); ++a)
-      if (!std::isfinite(boxes.back().low[a]) || !std::isfinite(boxes.back().high[a])) bad_argument("box {} is not finite", i);
+      if (!std::isfinite(boxes.back().low[a]) || !std::isfinite(boxes.back().high[a]))
+        bad_argument("box {} is not finite", i);
   }
   return boxes;
 }
 
-// The second input of such an operator, which may be given by name as well: whole numbers, (N) or (N, 1), one for each box.
+// The second input of such an operator, which may be given by name as well: whole numbers, (N) or (N, 1), one for each
+// box.
 struct BoxLabels {
   PerSample<std::vector<int64_t>> labels;
 
-  static constexpr const char* kLabels = "One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.";
+  static constexpr const char* kLabels =
+      "One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.";
   ValueType label_type() const {
     const Batch* b = labels.batch();
     return {DType::int32, !b ? 1 : b->size() ? b->ndim() : -1, {}};

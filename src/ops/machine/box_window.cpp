@@ -12,11 +12,15 @@ constexpr int64_t kMostAttempts = 1'000'000;
 const BoxExtent kWhole{{0, 0, 0}, {1, 1, 1}};
 
 bool range_of(const std::vector<float>& v, size_t at) { return v[at] <= v[at + 1]; }
-int64_t below(uint32_t bits, int64_t n) { return static_cast<int64_t>(uint64_t{bits} * static_cast<uint64_t>(n) >> 32); }
+int64_t below(uint32_t bits, int64_t n) {
+  return static_cast<int64_t>(uint64_t{bits} * static_cast<uint64_t>(n) >> 32);
+}
 }  // namespace
 
 void BoxWindow::check_box_window() const {
-  const auto shown = [](const std::vector<float>& v) { return to_text(Value{std::vector<double>(v.begin(), v.end())}); };
+  const auto shown = [](const std::vector<float>& v) {
+    return to_text(Value{std::vector<double>(v.begin(), v.end())});
+  };
   if (scaling.size() != 2 || !(scaling[0] >= 0) || !range_of(scaling, 0) || !(scaling[1] > 0) || !(scaling[1] <= 1e6f))
     bad_argument("scaling must be a range of positive numbers, got {}", shown(scaling));
   bool fits = aspect_ratio.size() == 2 || aspect_ratio.size() == 6;
@@ -32,7 +36,8 @@ void BoxWindow::check_box_window() const {
   if (crop_shape.given() && !input_shape.given()) bad_argument("crop_shape needs input_shape");
 }
 
-std::vector<int64_t> BoxWindow::pixels_of(const PerSample<std::vector<int64_t>>& shape, const char* name, int sample, int dims) const {
+std::vector<int64_t> BoxWindow::pixels_of(const PerSample<std::vector<int64_t>>& shape, const char* name, int sample,
+                                          int dims) const {
   const std::vector<int64_t> given = shape[sample];
   const std::string layout = shape_layout.empty() ? (dims == 2 ? "WH" : "WHD") : shape_layout;
   std::vector<int64_t> out;
@@ -40,7 +45,8 @@ std::vector<int64_t> BoxWindow::pixels_of(const PerSample<std::vector<int64_t>>&
     const size_t at = layout.find("WHD"[a]);
     if (at == std::string::npos || at >= given.size())
       bad_argument("{} has {} numbers in the layout '{}' for boxes of {} dimensions", name, given.size(), layout, dims);
-    if (given[at] < 1 || given[at] > INT32_MAX) bad_argument("{} must be positive 32-bit numbers, got {}", name, given[at]);
+    if (given[at] < 1 || given[at] > INT32_MAX)
+      bad_argument("{} must be positive 32-bit numbers, got {}", name, given[at]);
     out.push_back(given[at]);
   }
   return out;
@@ -58,9 +64,11 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
     double low = scaling[0], high = scaling[1];
     for (int b = 0; b < a; ++b) {  // the ratios x/y, x/z, y/z bound this extent by those that are drawn
       const size_t pair = aspect_ratio.size() == 2 ? 0 : 2 * static_cast<size_t>(a + b - 1);
-      const double unit = extent[b] * (image.empty() ? 1.0 : static_cast<double>(image[b]) / static_cast<double>(image[a]));
+      const double unit =
+          extent[b] * (image.empty() ? 1.0 : static_cast<double>(image[b]) / static_cast<double>(image[a]));
       const double least = unit / aspect_ratio[pair + 1], most = unit / aspect_ratio[pair];
-      if (aspect_ratio[pair] == aspect_ratio[pair + 1] && b == 0) low = high = most;  // one ratio alone wins over scaling
+      if (aspect_ratio[pair] == aspect_ratio[pair + 1] && b == 0)
+        low = high = most;  // one ratio alone wins over scaling
       else low = std::max(low, least), high = std::min(high, most);
     }
     if (!(low <= high * (1 + 1e-6))) return false;
@@ -72,7 +80,8 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
     const uint64_t place = first + 4 + static_cast<uint64_t>(a);
     double low;
     if (!crop.empty()) {  // whole pixels
-      const int64_t space = image[a] - crop[a], at = std::min<int64_t>(0, space) + below(random.draw(place), std::abs(space) + 1);
+      const int64_t space = image[a] - crop[a],
+                    at = std::min<int64_t>(0, space) + below(random.draw(place), std::abs(space) + 1);
       found.pixels.push_back(at);
       low = static_cast<double>(at) / static_cast<double>(image[a]);
     } else {
@@ -112,7 +121,8 @@ void BoxWindow::keep_boxes(const std::vector<BoxExtent>& boxes, int dims, Found&
     BoxExtent b = boxes[i];
     for (int a = 0; a < dims; ++a) {
       const double start = found.window.low[a], unit = found.window.high[a] - start;
-      b.low[a] = std::clamp((b.low[a] - start) / unit, 0.0, 1.0), b.high[a] = std::clamp((b.high[a] - start) / unit, 0.0, 1.0);
+      b.low[a] = std::clamp((b.low[a] - start) / unit, 0.0, 1.0),
+      b.high[a] = std::clamp((b.high[a] - start) / unit, 0.0, 1.0);
     }
     found.rows.push_back(static_cast<int64_t>(i));
     found.boxes.push_back(b);
@@ -121,9 +131,12 @@ void BoxWindow::keep_boxes(const std::vector<BoxExtent>& boxes, int dims, Found&
 
 BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxExtent>& boxes, int dims) const {
   const RandomStream random = random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
-  const std::vector<int64_t> image = input_shape.given() ? pixels_of(input_shape, "input_shape", s.index, dims) : std::vector<int64_t>{};
-  const std::vector<int64_t> crop = crop_shape.given() ? pixels_of(crop_shape, "crop_shape", s.index, dims) : std::vector<int64_t>{};
-  if (aspect_ratio.size() == 6 && dims != 3) bad_argument("three ranges of aspect_ratio are for boxes of three dimensions");
+  const std::vector<int64_t> image =
+      input_shape.given() ? pixels_of(input_shape, "input_shape", s.index, dims) : std::vector<int64_t>{};
+  const std::vector<int64_t> crop =
+      crop_shape.given() ? pixels_of(crop_shape, "crop_shape", s.index, dims) : std::vector<int64_t>{};
+  if (aspect_ratio.size() == 6 && dims != 3)
+    bad_argument("three ranges of aspect_ratio are for boxes of three dimensions");
   const int64_t limit = total_num_attempts >= 0 ? total_num_attempts : kMostAttempts;
   const auto choices = static_cast<int64_t>(thresholds.size()) + (allow_no_crop && crop.empty());
   Found found, best;
@@ -148,7 +161,9 @@ BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxEx
     if (boxes.empty() || !found.rows.empty()) return found;
   }
   if (total_num_attempts < 0)
-    bad_argument("no window of {} keeps a box as thresholds and aspect_ratio ask for it; total_num_attempts gives the best one", limit);
+    bad_argument(
+        "no window of {} keeps a box as thresholds and aspect_ratio ask for it; total_num_attempts gives the best one",
+        limit);
   if (!quiet) notice("[random_bbox_crop] no window met its threshold within total_num_attempts: the best one is taken");
   if (highest < 0 && !crop.empty()) best.pixels.assign(dims, 0);
   keep_boxes(boxes, dims, best);

@@ -22,11 +22,12 @@ struct BoxWindow {
   void check_box_window() const;
   Found find(const SampleContext& s, const std::vector<BoxExtent>& boxes, int dims) const;
   // x, y[, z] of one of the shape arguments.
-  std::vector<int64_t> pixels_of(const PerSample<std::vector<int64_t>>& shape, const char* name, int sample, int dims) const;
+  std::vector<int64_t> pixels_of(const PerSample<std::vector<int64_t>>& shape, const char* name, int sample,
+                                 int dims) const;
 
  private:
-  bool draw(const RandomStream& random, uint64_t first, int dims, const std::vector<int64_t>& image, const std::vector<int64_t>& crop,
-            Found& found) const;
+  bool draw(const RandomStream& random, uint64_t first, int dims, const std::vector<int64_t>& image,
+            const std::vector<int64_t>& crop, Found& found) const;
   double metric(const BoxExtent& window, const std::vector<BoxExtent>& boxes, int dims) const;
   void keep_boxes(const std::vector<BoxExtent>& boxes, int dims, Found& found) const;
 };

@@ -20,8 +20,9 @@ struct BrightnessContrastBase {
   static constexpr const char* kShift = "Added to the result, in units of the output range (the largest value of the "
                                         "output type, 1 for floating point).";
   static constexpr const char* kContrast = "0 gives a flat image, 1 leaves it unchanged.";
-  static constexpr const char* kCenter = "The intensity that contrast does not move, in units of the input; default: "
-                                         "the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).";
+  static constexpr const char* kCenter =
+      "The intensity that contrast does not move, in units of the input; default: "
+      "the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).";
   static constexpr const char* kType = "Type of the result; default: the input's.";
   static constexpr const char* kTypes = "\n\nShapes, layout: any, kept. Types: all; computed in float32, in float64 "
                                         "where 32 or 64-bit integers or float64 take part.";
@@ -33,7 +34,8 @@ struct BrightnessContrastBase {
   }
   // Frames are counted in a layout: where arguments have some, an input without one is taken for images, by rank.
   Layout input_layout(const ValueType& in) const {
-    const bool frames = brightness.frames() || brightness_shift.frames() || contrast.frames() || contrast_center.frames();
+    const bool frames =
+        brightness.frames() || brightness_shift.frames() || contrast.frames() || contrast_center.frames();
     return frames && in.layout.empty() ? image_layout(in) : in.layout;
   }
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }

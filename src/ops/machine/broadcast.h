@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing values into a part of an array, as NumPy does: the values take the array's type, and its shape by broadcasting.
+// Writing values into a part of an array, as NumPy does: the values take the array's type, and its shape by
+// broadcasting.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -43,10 +44,12 @@ inline std::vector<std::byte> converted(const View& from, DType to) {
     dispatch(to, [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-        if (huge) out.as<T>()[i] = sizeof(T) == 8 && !std::is_signed_v<T> ? static_cast<T>(v) : std::numeric_limits<T>::max();
+        if (huge)
+          out.as<T>()[i] = sizeof(T) == 8 && !std::is_signed_v<T> ? static_cast<T>(v) : std::numeric_limits<T>::max();
         else if (std::is_same_v<T, uint64_t>) out.as<T>()[i] = static_cast<T>(std::max<int64_t>(v, 0));
-        else out.as<T>()[i] = static_cast<T>(std::clamp<int64_t>(v, static_cast<int64_t>(std::numeric_limits<T>::lowest()),
-                                                                 static_cast<int64_t>(std::numeric_limits<T>::max())));
+        else
+          out.as<T>()[i] = static_cast<T>(std::clamp<int64_t>(v, static_cast<int64_t>(std::numeric_limits<T>::lowest()),
+                                                              static_cast<int64_t>(std::numeric_limits<T>::max())));
       }
     });
   }

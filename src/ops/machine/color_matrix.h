@@ -46,8 +46,9 @@ template <class Op> struct ColorMap {
   }
 };
 
-// What hue, saturation, hsv and color_twist share: brightness * contrast * value times a turn by `hue` degrees and a scale by
-// `saturation` of the chroma plane of YIQ, about the gray that contrast does not move: 128 for integers, 0.5 for floating point.
+// What hue, saturation, hsv and color_twist share: brightness * contrast * value times a turn by `hue` degrees and a
+// scale by `saturation` of the chroma plane of YIQ, about the gray that contrast does not move: 128 for integers, 0.5
+// for floating point.
 template <class Op> struct ColorTwistMap : ColorMap<Op> {
   PerFrame<float> hue = 0.0f;
   PerFrame<float> saturation = 1.0f;

@@ -72,7 +72,8 @@ template <class Op> Schema<Op>&& crop_window_arguments(Schema<Op>&& s) {
       .arg("crop_pos_x", &Op::crop_pos_x, "Place of the window, 0: left, 1: right.")
       .arg("crop_pos_y", &Op::crop_pos_y, "Place of the window, 0: top, 1: bottom.")
       .arg("crop_pos_z", &Op::crop_pos_z, "Place of the window, 0: front, 1: back.")
-      .arg("rounding", &Op::rounding, "Where the window falls between samples: 'round' (half away from zero) or 'truncate'.");
+      .arg("rounding", &Op::rounding,
+           "Where the window falls between samples: 'round' (half away from zero) or 'truncate'.");
 }
 
 }  // namespace penstock

@@ -43,15 +43,19 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
   constexpr const char* none = "Accepted without effect.";
   return std::move(s)
       .arg("output_type", &Op::output_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.")
-      .arg("dtype", &Op::dtype, "Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.")
+      .arg("dtype", &Op::dtype,
+           "Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.")
       .arg("adjust_orientation", &Op::adjust_orientation, "Turn the picture upright as its EXIF data say.")
       .arg("use_fast_idct", &Op::use_fast_idct, "A faster inverse transform of JPEG that is up to 11 steps away.")
-      .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling, "Accepted without effect: chroma is always interpolated.")
+      .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling,
+           "Accepted without effect: chroma is always interpolated.")
       .arg("decode", &Op::decode,
-           "'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG "
+           "'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a "
+           "JPEG "
            "image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.")
       .arg("decoder", &Op::decoder,
-           "Who decodes for a GPU (device=\"mixed\"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the "
+           "Who decodes for a GPU (device=\"mixed\"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, "
+           "and the "
            "pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. "
            "Without effect where the picture belongs on the CPU.")
       .arg("affine", &Op::affine, none)

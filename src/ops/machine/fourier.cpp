@@ -94,12 +94,15 @@ std::shared_ptr<const std::vector<std::byte>> RealFourier::packed() const {
     return at;
   };
   for (const Stage& s : stages_)
-    for (const int64_t word : {int64_t{s.radix}, int64_t{s.groups}, int64_t{s.span}, add(s.twiddles), add(s.roots)}) words.push_back(word);
+    for (const int64_t word : {int64_t{s.radix}, int64_t{s.groups}, int64_t{s.span}, add(s.twiddles), add(s.roots)})
+      words.push_back(word);
   words[3] = static_cast<int64_t>(words.size());
   words[4] = add(half_turns_);
-  auto bytes = std::make_shared<std::vector<std::byte>>(words.size() * sizeof(int64_t) + numbers.size() * sizeof(float));
+  auto bytes =
+      std::make_shared<std::vector<std::byte>>(words.size() * sizeof(int64_t) + numbers.size() * sizeof(float));
   std::memcpy(bytes->data(), words.data(), words.size() * sizeof(int64_t));
-  if (!numbers.empty()) std::memcpy(bytes->data() + words.size() * sizeof(int64_t), numbers.data(), numbers.size() * sizeof(float));
+  if (!numbers.empty())
+    std::memcpy(bytes->data() + words.size() * sizeof(int64_t), numbers.data(), numbers.size() * sizeof(float));
   return bytes;
 }
 

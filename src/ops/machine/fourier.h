@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Discrete Fourier transforms of real signals, kFourierLanes of them side by side: each vector register holds the same
-// element of all. Mixed radices by Stockham's autosorting scheme (C. Van Loan, "Computational Frameworks for the Fast Fourier
-// Transform", 1992, 1.7): any length; prime factors above 5 cost their square. float32, without fused multiply-adds: the
-// same bits on every processor.
+// element of all. Mixed radices by Stockham's autosorting scheme (C. Van Loan, "Computational Frameworks for the Fast
+// Fourier Transform", 1992, 1.7): any length; prime factors above 5 cost their square. float32, without fused
+// multiply-adds: the same bits on every processor.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace penstock {
 
 constexpr int kFourierLanes = 16;
 
-// Up to kFourierLanes lines of `count` elements each, behind which zeros follow: element i of line k is lines[k][i * stride],
-// times window[i] where there is a window.
+// Up to kFourierLanes lines of `count` elements each, behind which zeros follow: element i of line k is lines[k][i *
+// stride], times window[i] where there is a window.
 struct FourierInput {
   const float* const* lines;  // kFourierLanes of them, of which the last may be repeated
   int64_t count, stride;
@@ -38,8 +38,8 @@ class RealFourier {
 
   void magnitudes(Target target, const FourierInput& in, const FourierOutput& out) const;
 
-  // For kernels: 64-bit words length, elements of the complex transform, stages, words before the numbers, where the half turns
-  // are among these, then of each stage radix, groups, span, where its twiddles and its roots are.
+  // For kernels: 64-bit words length, elements of the complex transform, stages, words before the numbers, where the
+  // half turns are among these, then of each stage radix, groups, span, where its twiddles and its roots are.
   std::shared_ptr<const std::vector<std::byte>> packed() const;
   static const char* butterflies_text();
 

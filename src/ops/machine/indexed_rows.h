@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of an array that a boolean mask or a list of indices picks: what the operators behind x[mask] and x[[0, 2]] share.
+// The rows of an array that a boolean mask or a list of indices picks: what the operators behind x[mask] and x[[0, 2]]
+// share.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -52,8 +53,8 @@ inline void take_rows(const View& x, int from, const std::vector<int64_t>& rows,
 }
 
 // `picked`: the shape of what is assigned to, which the value is broadcast to.
-inline void assign_rows(const View& x, const View& value, int from, const std::vector<int64_t>& rows, const Shape& picked,
-                        const View& out) {
+inline void assign_rows(const View& x, const View& value, int from, const std::vector<int64_t>& rows,
+                        const Shape& picked, const View& out) {
   if (x.data != out.data) copy_strided(x, out);  // else it is worked in place
   std::vector<std::byte> values(static_cast<size_t>(picked.volume()) * size_of(x.dtype));
   assign(value, {values.data(), x.dtype, {}, picked, dense_strides(picked)});

@@ -10,27 +10,29 @@
 //     PENSTOCK_PIXEL(                                  // what is inside is compiled here, and kept as text for the GPU
 //     template <class V> struct Coef { V mul, add; };
 //     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });  // only what src/pixel offers
-//     // where bases hold parts of it: PENSTOCK_TEXT(rules_text, ...), refuses_text, apply_text, in this order before it
-//     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
+//     // where bases hold parts of it: PENSTOCK_TEXT(rules_text, ...), refuses_text, apply_text, in this order before
+//     it Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
 //                                                      // coef(SampleFrame) where arguments are PerFrame
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
-//     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty operand
-//     // instead of coef(), where it is made of numbers alone: the arguments may then lie on a GPU, and be gpu_arguments()
-//     PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };   // arguments first, then what know() says
+//     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty
+//     operand
+//     // instead of coef(), where it is made of numbers alone: the arguments may then lie on a GPU, and be
+//     gpu_arguments() PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };   // arguments first, then
+//     what know() says
 //                   template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) { ... });
-//     static constexpr auto folded = std::tuple{&Name::brightness, ...};   // the first members of Values, all PerFrame<float>
-//     void know(Values&) const;
-//     int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  // where pixel() is one or two of them
+//     static constexpr auto folded = std::tuple{&Name::brightness, ...};   // the first members of Values, all
+//     PerFrame<float> void know(Values&) const; int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  //
+//     where pixel() is one or two of them
 //
 //     // map part (optional)
 //     static constexpr bool filters = true;            // when map() calls Placement::filter; or bool filters() const
 //     static constexpr bool warps = true;              // when map() calls Placement::affine
 //     bool fills() const;                              // when map() may read outside
 //     static constexpr bool maps_channels = true;      // when map() may cut the dimension C
-//     static constexpr bool convolves = true;          // when map() is no more than the convolutions that windows() gives
-//     void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const;
-//     void map(const SampleContext&, Placement&) const;
-//     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
+//     static constexpr bool convolves = true;          // when map() is no more than the convolutions that windows()
+//     gives void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const; void map(const
+//     SampleContext&, Placement&) const; int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  //
+//     what of the size is known early
 //
 //     // decoder part (optional)
 //     DecodeParams decode_params() const;
@@ -49,7 +51,8 @@
 //     void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
 //                 std::span<Shape> out) const;
 //     void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork&) const;
-//     // or, for the host alone: void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const;
+//     // or, for the host alone: void run(const SampleContext&, std::span<const View> in, std::span<const View> out)
+//     const;
 //   };
 //   PENSTOCK_OPERATOR(Name);
 //
@@ -112,9 +115,15 @@ template <class Op> class Schema {
   }
   // Arguments that several operators share: f takes the schema and returns it with them.
   template <class F> Schema&& with(F&& f) && { return f(std::move(*this)); }
-  Schema&& inputs(int min, int max = 0) && { info_.min_inputs = min, info_.max_inputs = max ? max : min; return std::move(*this); }
+  Schema&& inputs(int min, int max = 0) && {
+    info_.min_inputs = min, info_.max_inputs = max ? max : min;
+    return std::move(*this);
+  }
   Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
-  Schema&& argument_inputs(std::vector<std::string> n) && { info_.argument_inputs = std::move(n); return std::move(*this); }
+  Schema&& argument_inputs(std::vector<std::string> n) && {
+    info_.argument_inputs = std::move(n);
+    return std::move(*this);
+  }
   Schema&& gpu_arguments(std::vector<std::string> n) && { info_.gpu_arguments = std::move(n); return std::move(*this); }
   Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }
   Schema&& size_output(const char* arg) && { info_.size_output = arg; return std::move(*this); }
@@ -132,8 +141,12 @@ template <class Op> class Schema {
   Op prototype_;
 };
 
-template <class Op> concept HasWork = requires(const Op o, const SampleContext& s, std::span<const View> v, SampleWork& w) { o.work(s, v, v, w); };
-template <class Op> concept WholeOp = HasWork<Op> || requires(const Op o, const SampleContext& s, std::span<const View> v) { o.run(s, v, v); };
+template <class Op>
+concept HasWork =
+    requires(const Op o, const SampleContext& s, std::span<const View> v, SampleWork& w) { o.work(s, v, v, w); };
+template <class Op>
+concept WholeOp =
+    HasWork<Op> || requires(const Op o, const SampleContext& s, std::span<const View> v) { o.run(s, v, v); };
 template <class Op> concept HasMap = requires(const Op o, const SampleContext& s, Placement& p) { o.map(s, p); };
 template <class Op> concept HasPixel = requires { typename Op::template Coef<float>; };
 template <class Op> concept Folds = requires { typename Op::Values; };
@@ -341,7 +354,8 @@ class OpAdaptor final : public BoundOp {
     if constexpr (requires { op.draw_scalars(s, t, out); }) op.draw_scalars(s, t, out);
   }
   bool has_work() const override { return HasWork<Op>; }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     if constexpr (HasWork<Op>) op.work(s, in, out, to);
   }
 

@@ -49,7 +49,8 @@ struct OutOfBounds {
       start = lo;
     } else if (!constant() && !inside) {
       bad_argument("the window {} to {} leaves the {} samples of axis {}; out_of_bounds_policy says what to do then",
-                   start, start + extent, have, p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
+                   start, start + extent, have,
+                   p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
     }
     p.window(dim, start, extent);
   }

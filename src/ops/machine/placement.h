@@ -61,7 +61,9 @@ class Placement {
   void fill(std::span<const float> values);
 
   const DimMap& operator[](int dim) const { return dims_[dim]; }
-  std::span<const float> fill_values() const { return fills_.empty() ? std::span(&fill_, 1) : std::span<const float>(fills_); }
+  std::span<const float> fill_values() const {
+    return fills_.empty() ? std::span(&fill_, 1) : std::span<const float>(fills_);
+  }
   bool warps() const { return affine_.has_value(); }
   const AffineMap& affine_map() const { return *affine_; }
   Shape shape() const;

@@ -12,7 +12,8 @@ struct RandomValues {
   DType dtype = DType::float32;
 
   static constexpr const char* kAbout =
-      "\n\nAn input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The numbers "
+      "\n\nAn input gives its shape to the result; without one and without `shape` the result is one scalar a sample. "
+      "The numbers "
       "are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any device.";
   static constexpr const char* kShape = "Extents of the result.";
   static constexpr const char* kType = "Type of the result; integers are rounded half to even and saturated.";
@@ -26,7 +27,8 @@ struct RandomValues {
     }
     out[0] = {dtype, ndim, {}};
   }
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
     if (!in.empty()) {
       out[0] = in[0];
       return;
@@ -42,8 +44,8 @@ struct RandomValues {
     return random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
   }
   // One number for each sample: neighbors mostly share their stream's key.
-  static void draw_scalars_by(const DrawRule& rule, std::span<const std::byte> coef, std::span<const SampleContext> contexts,
-                              DType t, void* out) {
+  static void draw_scalars_by(const DrawRule& rule, std::span<const std::byte> coef,
+                              std::span<const SampleContext> contexts, DType t, void* out) {
     constexpr size_t kTogether = 64;
     uint64_t samples[kTogether];
     for (size_t i = 0; i < contexts.size();) {
@@ -60,7 +62,8 @@ struct RandomValues {
   }
 };
 
-// Rule: Coef, per_block and `number(block, k, coef)` in PENSTOCK_PIXEL. Element i is number i % per_block of block i / per_block.
+// Rule: Coef, per_block and `number(block, k, coef)` in PENSTOCK_PIXEL. Element i is number i % per_block of block i /
+// per_block.
 template <class Rule> void fill_from_draws(const View& out, const RandomStream& stream, const std::byte* coef) {
   const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
   const int64_t n = out.volume();
@@ -73,8 +76,8 @@ template <class Rule> void fill_from_draws(const View& out, const RandomStream& 
     }
   });
 }
-template <class Rule>
-void draw_one_each(DType dtype, void* out, const RandomStream& stream, std::span<const uint64_t> samples, const std::byte* coef) {
+template <class Rule> void draw_one_each(DType dtype, void* out, const RandomStream& stream,
+                                         std::span<const uint64_t> samples, const std::byte* coef) {
   const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
   dispatch(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;

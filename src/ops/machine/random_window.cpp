@@ -58,13 +58,15 @@ RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, 
     wh = height, ww = width;
     if (w / h > ratio_hi) ww = max_w;
     else if (w / h < ratio_lo) wh = max_h;
-    const float cut = std::sqrt(std::min(1.0f, random_area[1] * area / (static_cast<float>(wh) * static_cast<float>(ww))));
+    const float cut =
+        std::sqrt(std::min(1.0f, random_area[1] * area / (static_cast<float>(wh) * static_cast<float>(ww))));
     wh = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(wh) * cut));
     ww = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(ww) * cut));
   }
   ww = std::min(ww, width), wh = std::min(wh, height);
   auto below = [&](int k, int64_t n) {  // uniform in [0, n)
-    return static_cast<int64_t>(uint64_t{draw(2 * static_cast<uint64_t>(num_attempts) + k)} * static_cast<uint64_t>(n) >> 32);
+    return static_cast<int64_t>(
+        uint64_t{draw(2 * static_cast<uint64_t>(num_attempts) + k)} * static_cast<uint64_t>(n) >> 32);
   };
   return {below(0, height - wh + 1), below(1, width - ww + 1), wh, ww};
 }

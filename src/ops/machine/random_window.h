@@ -25,7 +25,8 @@ template <class Op> Schema<Op>&& random_window_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("random_area", &Op::random_area, "Range of the window's area in units of the image's.")
       .arg("random_aspect_ratio", &Op::random_aspect_ratio, "Range of width / height of the window.")
-      .arg("num_attempts", &Op::num_attempts, "Draws before the largest window of an allowed ratio is taken.", at_least(1))
+      .arg("num_attempts", &Op::num_attempts, "Draws before the largest window of an allowed ratio is taken.",
+           at_least(1))
       .random();
 }
 

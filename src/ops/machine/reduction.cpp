@@ -113,9 +113,11 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
       for (int64_t r = 0; r < runs; ++r) {
         const T* row = base + first;
         int64_t left = r;
-        for (int k = summed.empty() ? 0 : summed.size() - 1; k-- > 0; left /= summed[k].extent) row += left % summed[k].extent * summed[k].stride;
+        for (int k = summed.empty() ? 0 : summed.size() - 1; k-- > 0; left /= summed[k].extent)
+          row += left % summed[k].extent * summed[k].stride;
         for (int64_t i = 0; i < run;) {
-          if (step == w && j % n == 0 && i + n <= run) {  // neighbors: one run in memory, one addition to each partial sum
+          if (step == w && j % n == 0 &&
+              i + n <= run) {  // neighbors: one run in memory, one addition to each partial sum
             double* p = partial.data();
             const T* v = row + i * w;
             for (int64_t k = 0; k < block; ++k) add(p + k, v[k], k);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over axes in float64 whose order is fixed, so that the result depends neither on threads nor on the target nor on
-// the device: the elements of a result, in row-major order, are cut into chunks of 4,096. In a chunk element j goes to
-// partial sum j % 128; chunk c goes to partial sum c % 32 of chunks; partial sums are folded in halves (i takes i + n / 2).
+// Sums over axes in float64 whose order is fixed, so that the result depends neither on threads nor on the target nor
+// on the device: the elements of a result, in row-major order, are cut into chunks of 4,096. In a chunk element j goes
+// to partial sum j % 128; chunk c goes to partial sum c % 32 of chunks; partial sums are folded in halves (i takes i +
+// n / 2).
 #pragma once
 #include <span>
 #include <vector>

@@ -11,7 +11,8 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr int kSteps = 64;
 }  // namespace
 
-Resampler::Resampler(double quality) : lobes_(static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3))) {
+Resampler::Resampler(double quality)
+    : lobes_(static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3))) {
   const int count = lobes_ * kSteps;
   table_.resize(count + 2);
   for (int i = 0; i <= count; ++i) {
@@ -25,7 +26,8 @@ int64_t Resampler::length(int64_t in, double in_rate, double out_rate) {
   return static_cast<int64_t>(std::min(std::ceil(static_cast<double>(in) * out_rate / in_rate), 0x1p62));
 }
 
-void Resampler::run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out, int64_t length) const {
+void Resampler::run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out,
+                    int64_t length) const {
   const double step = in_rate / out_rate;
   std::vector<float> weights;
   for (int64_t k = 0; k < length; ++k) {

@@ -31,7 +31,8 @@ ResizeRequest ResizeArguments::resize_request(const SampleContext& s, const Layo
   for (int i = 0; i < layout.size(); ++i) {
     const char c = layout[i];
     if (c != 'D' && c != 'H' && c != 'W') continue;
-    if (q.axes == kMaxResized) bad_type("expected at most {} spatial axes, got the layout '{}'", kMaxResized, layout.str());
+    if (q.axes == kMaxResized)
+      bad_type("expected at most {} spatial axes, got the layout '{}'", kMaxResized, layout.str());
     double& wanted = q.wanted[q.axes++];
     if (resize_shorter.given()) wanted = resize_shorter[s.index];
     else if (resize_longer.given()) wanted = resize_longer[s.index];

@@ -25,7 +25,8 @@ struct ResizeArguments : Interpolation {
 template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
   return std::move(s)
       .with(&interpolation_arguments<Op>)
-      .arg("size", &Op::size, "Result per spatial axis, outermost first; one value is used for all; 0: follows the others.")
+      .arg("size", &Op::size,
+           "Result per spatial axis, outermost first; one value is used for all; 0: follows the others.")
       .arg("resize_x", &Op::resize_x, "Width of the result; 0: follows the others.")
       .arg("resize_y", &Op::resize_y, "Height of the result; 0: follows the others.")
       .arg("resize_z", &Op::resize_z, "Depth of the result; 0: follows the others.")

@@ -20,7 +20,9 @@ int64_t to_samples(double size) {
   return std::max<int64_t>(1, static_cast<int64_t>(n));
 }
 
-double cut(double size, double limit) { return limit > 0 && std::fabs(size) > limit ? std::copysign(limit, size) : size; }
+double cut(double size, double limit) {
+  return limit > 0 && std::fabs(size) > limit ? std::copysign(limit, size) : size;
+}
 
 }  // namespace
 
@@ -42,7 +44,8 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
     lo[i] = q.region ? q.lo[i] * unit : 0.0;
     hi[i] = q.region ? q.hi[i] * unit : static_cast<double>(extents[i]);
     if (!std::isfinite(lo[i]) || !std::isfinite(hi[i]) || !std::isfinite(q.wanted[i]))
-      bad_argument("sizes and regions must be finite, got a size of {} for the region {} to {}", q.wanted[i], lo[i], hi[i]);
+      bad_argument("sizes and regions must be finite, got a size of {} for the region {} to {}", q.wanted[i], lo[i],
+                   hi[i]);
     if (q.region && std::fabs(hi[i] - lo[i]) < 1e-3) {  // an empty region: a sample around its place
       const double grow = lo[i] <= hi[i] ? 0.5e-3 : -0.5e-3;
       lo[i] -= grow, hi[i] += grow;

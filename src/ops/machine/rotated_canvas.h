@@ -28,9 +28,9 @@ inline Turn canvas_turn(float degrees) {
   return {std::cos(about), std::sin(about)};
 }
 
-// Extent of axis i of n axes (x, y[, z]): the largest of all frames. `reach`: n x n numbers a frame, how far the axes of the
-// input reach along those of the output. It has the parity of the input axis that it shows most of, so that centers fall on
-// centers; frames vote on the parity.
+// Extent of axis i of n axes (x, y[, z]): the largest of all frames. `reach`: n x n numbers a frame, how far the axes
+// of the input reach along those of the output. It has the parity of the input axis that it shows most of, so that
+// centers fall on centers; frames vote on the parity.
 inline int64_t rotated_extent(int i, int n, const int64_t* in, std::span<const double> reach) {
   int64_t largest = 0, odd = 0;
   const size_t frames = reach.size() / (n * n);

@@ -41,9 +41,12 @@ class HostWork final : public SampleWork {
     if (from.dtype == to.dtype) copy_strided(from, to);
     else assign(from, to);
   }
-  void fill(const View& to, const SampleNumbers& values, int channel_dim) override { fill_strided(to, values.here, channel_dim); }
+  void fill(const View& to, const SampleNumbers& values, int channel_dim) override {
+    fill_strided(to, values.here, channel_dim);
+  }
   void then() override {}
-  void draw(const View& out, const RandomStream& stream, const DrawRule& rule, std::span<const std::byte> coef) override {
+  void draw(const View& out, const RandomStream& stream, const DrawRule& rule,
+            std::span<const std::byte> coef) override {
     rule.fill(out, stream, coef.data());
   }
   void mean(const View& in, const ReductionPlan& plan, const View& out) override {
@@ -54,8 +57,9 @@ class HostWork final : public SampleWork {
   }
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& r, const View& out) override {
     std::vector<double> mean = r.has_mean ? for_each_result(r.mean, plan) : std::vector<double>{};
-    const Statistics own = r.common || (r.has_mean && r.has_stddev) ? Statistics{}
-                                                                    : statistics(in, plan, mean, !r.has_stddev, r.ddof, r.epsilon);
+    const Statistics own = r.common || (r.has_mean && r.has_stddev)
+                               ? Statistics{}
+                               : statistics(in, plan, mean, !r.has_stddev, r.ddof, r.epsilon);
     const Statistics& found = r.common ? *r.common : own;
     if (!r.has_mean) mean = found.mean;
     std::vector<double> factor = found.deviation;
@@ -66,7 +70,8 @@ class HostWork final : public SampleWork {
     for (double& d : factor) d = d == 0 && !r.zero_divides ? 0.0 : r.scale / d;
     apply_affine(in, plan, mean, factor, r.shift, out);
   }
-  void map_axis(const View& in, const View& out, int axis, const AxisRule& rule, std::span<const std::byte> coef) override {
+  void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
+                std::span<const std::byte> coef) override {
     const AxisExtents e(in.shape, out.shape, axis);
     const int64_t from = e.n * e.inner, to = e.m * e.inner;  // elements of one of the outer
     if (to == 0) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator of the family whole does to one sample, said in steps that the host and a GPU both have. The operator
-// names them once, in work(); the host takes each as it comes, a GPU collects those of all samples into a few kernels.
+// What an operator of the family whole does to one sample, said in steps that the host and a GPU both have. The
+// operator names them once, in work(); the host takes each as it comes, a GPU collects those of all samples into a few
+// kernels.
 #pragma once
 #include <span>
 #include <string>
@@ -27,17 +28,21 @@ SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int samp
 // How a block of random bits becomes elements.
 struct DrawRule {
   int per_block;           // elements that a block gives
-  std::string (*text)();   // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element k < per_block
+  std::string (*text)();   // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element
+                           // k < per_block
   void (*fill)(const View& out, const RandomStream&, const std::byte* coef);  // the same on the host
   // The same of one element for each sample; of several samples whose streams differ in `sample` alone.
-  void (*scalars)(DType, void* out, const RandomStream&, std::span<const uint64_t> samples, const std::byte* coef) = nullptr;
+  void (*scalars)(DType, void* out, const RandomStream&, std::span<const uint64_t> samples,
+                  const std::byte* coef) = nullptr;
 };
 
 // How the numbers along an axis become others.
 struct AxisRule {
-  std::string (*text)();   // members of a struct: Coef, and `number(const Row& in, int64_t j, const Coef&)`, in[k] a double: number j
+  std::string (*text)();  // members of a struct: Coef, and `number(const Row& in, int64_t j, const Coef&)`, in[k] a
+                          // double: number j
   // The same on the host, for `outer` times n, `inner` and as many times m, `inner`.
-  void (*apply)(const double* in, double* out, int64_t outer, int64_t n, int64_t m, int64_t inner, const std::byte* coef);
+  void (*apply)(const double* in, double* out, int64_t outer, int64_t n, int64_t m, int64_t inner,
+                const std::byte* coef);
 };
 
 struct NormalizeRule {
@@ -59,12 +64,14 @@ class SampleWork {
   virtual void fill(const View& to, const SampleNumbers& values, int channel_dim = -1) = 0;
   // What comes next may write where what came before has written.
   virtual void then() = 0;
-  virtual void draw(const View& out, const RandomStream& stream, const DrawRule& rule, std::span<const std::byte> coef) = 0;
+  virtual void draw(const View& out, const RandomStream& stream, const DrawRule& rule,
+                    std::span<const std::byte> coef) = 0;
   // `in` and `out` are dense here and below. An empty mean is NaN.
   virtual void mean(const View& in, const ReductionPlan& plan, const View& out) = 0;
   virtual void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) = 0;
   // `axis` of both; their other extents agree.
-  virtual void map_axis(const View& in, const View& out, int axis, const AxisRule& rule, std::span<const std::byte> coef) = 0;
+  virtual void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
+                        std::span<const std::byte> coef) = 0;
 };
 
 // At once.

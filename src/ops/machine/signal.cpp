@@ -31,7 +31,9 @@ namespace signal_avx512 = signal_scalar;
 
 void BandMatrix::multiply(const float* in, int64_t behind, float* out) const {
   const Target t = best_target();
-  const auto run = t == Target::avx512 ? signal_avx512::multiply : t == Target::avx2 ? signal_avx2::multiply : signal_scalar::multiply;
+  const auto run = t == Target::avx512 ? signal_avx512::multiply
+                   : t == Target::avx2 ? signal_avx2::multiply
+                                       : signal_scalar::multiply;
   run(*this, in, behind, out);
 }
 
@@ -45,13 +47,16 @@ std::vector<std::byte> BandMatrix::packed() const {
   }
   std::vector<std::byte> bytes(words.size() * sizeof(int64_t) + numbers.size() * sizeof(float));
   std::memcpy(bytes.data(), words.data(), words.size() * sizeof(int64_t));
-  if (!numbers.empty()) std::memcpy(bytes.data() + words.size() * sizeof(int64_t), numbers.data(), numbers.size() * sizeof(float));
+  if (!numbers.empty())
+    std::memcpy(bytes.data() + words.size() * sizeof(int64_t), numbers.data(), numbers.size() * sizeof(float));
   return bytes;
 }
 
 void decibels(const float* in, int64_t n, float reference, float least, float multiplier, float* out) {
   const Target t = best_target();
-  const auto run = t == Target::avx512 ? signal_avx512::decibels : t == Target::avx2 ? signal_avx2::decibels : signal_scalar::decibels;
+  const auto run = t == Target::avx512 ? signal_avx512::decibels
+                   : t == Target::avx2 ? signal_avx2::decibels
+                                       : signal_scalar::decibels;
   run(in, n, reference, least, multiplier, out);
 }
 

@@ -10,7 +10,8 @@
 namespace penstock {
 
 inline void check_float32(std::span<const ValueType> in) {
-  if (in[0].dtype != DType::none && in[0].dtype != DType::float32) bad_type("expected float32, got {}", name_of(in[0].dtype));
+  if (in[0].dtype != DType::none && in[0].dtype != DType::float32)
+    bad_type("expected float32, got {}", name_of(in[0].dtype));
 }
 
 // float32 samples of one channel: shape (n), (n, 1) or (1, n).
@@ -61,8 +62,8 @@ struct AroundAxis {
   }
 };
 
-// out (rows x behind) = matrix (rows x columns, of which row r has its numbers from first[r] to last[r]) x in (columns x
-// behind), summed in the order of columns.
+// out (rows x behind) = matrix (rows x columns, of which row r has its numbers from first[r] to last[r]) x in (columns
+// x behind), summed in the order of columns.
 struct BandMatrix {
   int64_t rows = 0, columns = 0;
   std::vector<float> values;  // rows x columns
@@ -84,24 +85,24 @@ struct BandMatrix {
 // The same product in a kernel, in the same order.
 struct BandProduct {
   PENSTOCK_PIXEL(
-    struct Coef { int64_t rows, columns, behind; };
-    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
-      const int64_t x = i % c.behind, r = i / c.behind % c.rows, o = i / c.behind / c.rows;
-      const int64_t* row = reinterpret_cast<const int64_t*>(table) + 3 * r;
-      const float* weights = reinterpret_cast<const float*>(table + 24 * c.rows) + row[2];
-      const In* from = in + o * c.columns * c.behind + row[0] * c.behind + x;
-      const int64_t n = row[1] - row[0];
-      float sum = 0;
-      int64_t k = 0;
-      if (c.behind == 1) {
-        float part[16] = {};
-        for (; k + 16 <= n; k += 16)
-          for (int p = 0; p < 16; ++p) part[p] += weights[k + p] * from[k + p];
-        for (int p = 0; p < 16; ++p) sum += part[p];
-      }
-      for (; k < n; ++k) sum += weights[k] * from[k * c.behind];
-      return sum;
-    });
+      struct Coef { int64_t rows, columns, behind; }; template <class Out, class In>
+      PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
+        const int64_t x = i % c.behind, r = i / c.behind % c.rows, o = i / c.behind / c.rows;
+        const int64_t* row = reinterpret_cast<const int64_t*>(table) + 3 * r;
+        const float* weights = reinterpret_cast<const float*>(table + 24 * c.rows) + row[2];
+        const In* from = in + o * c.columns * c.behind + row[0] * c.behind + x;
+        const int64_t n = row[1] - row[0];
+        float sum = 0;
+        int64_t k = 0;
+        if (c.behind == 1) {
+          float part[16] = {};
+          for (; k + 16 <= n; k += 16)
+            for (int p = 0; p < 16; ++p) part[p] += weights[k + p] * from[k + p];
+          for (int p = 0; p < 16; ++p) sum += part[p];
+        }
+        for (; k < n; ++k) sum += weights[k] * from[k * c.behind];
+        return sum;
+      });
 };
 
 // An operator's matrices by the extent that they multiply, each made once.
@@ -114,16 +115,20 @@ class KeptMatrices {
     return found;
   }
   // The product along an axis, as a step.
-  template <class Make> void multiply(const View& in, const View& out, int axis, SampleWork& to, const Make& make) const {
+  template <class Make>
+  void multiply(const View& in, const View& out, int axis, SampleWork& to, const Make& make) const {
     if (out.volume() == 0) return;
     const AroundAxis a(in.shape, axis);
     const auto matrix = of(a.extent, make);
     const auto host = [=] {
       for (int64_t i = 0; i < a.before; ++i)
-        matrix->multiply(in.as<const float>() + i * a.extent * a.behind, a.behind, out.as<float>() + i * matrix->rows * a.behind);
+        matrix->multiply(in.as<const float>() + i * a.extent * a.behind, a.behind,
+                         out.as<float>() + i * matrix->rows * a.behind);
     };
     const BandProduct::Coef coef{matrix->rows, a.extent, a.behind};
-    signals_of(to).map(in, out, {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix, [=] { return matrix->packed(); }, host});
+    signals_of(to).map(in, out,
+                       {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix,
+                        [=] { return matrix->packed(); }, host});
   }
 
  private:

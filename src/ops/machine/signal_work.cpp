@@ -26,7 +26,8 @@ class HostSignals final : public SignalWork {
     return &top;
   }
 
-  void transform(const View& in, const View& out, const FourierLines& lines, std::shared_ptr<const RealFourier> transform,
+  void transform(const View& in, const View& out, const FourierLines& lines,
+                 std::shared_ptr<const RealFourier> transform,
                  std::shared_ptr<const std::vector<float>> window) override {
     const auto* from = in.as<const float>();
     const int64_t n = in.volume(), reach = (lines.length - 1) * lines.in_stride;
@@ -46,7 +47,8 @@ class HostSignals final : public SignalWork {
         const int64_t outer = (l + k) / lines.inner, inner = (l + k) % lines.inner;
         begin[k] = lines.begin + outer * lines.in_outer + inner * lines.in_inner;
         inside = inside && begin[k] >= 0 && begin[k] + reach < n;
-        line_out[k] = columns ? &tile[(l + k) % kColumns] : out.as<float>() + outer * lines.out_outer + inner * lines.out_inner;
+        line_out[k] =
+            columns ? &tile[(l + k) % kColumns] : out.as<float>() + outer * lines.out_outer + inner * lines.out_inner;
       }
       if (!inside) outside.resize(static_cast<size_t>(lines.length) * kFourierLanes);
       for (int k = 0; k < some; ++k) {
@@ -54,7 +56,8 @@ class HostSignals final : public SignalWork {
         if (!inside) gather(from, n, lines, begin[k], &outside[k * lines.length]);
       }
       std::fill(line_in + some, line_in + kFourierLanes, line_in[some - 1]);
-      transform->magnitudes(target, {line_in, lines.length, inside ? lines.in_stride : 1, window ? window->data() : nullptr},
+      transform->magnitudes(target,
+                            {line_in, lines.length, inside ? lines.in_stride : 1, window ? window->data() : nullptr},
                             {line_out, some, columns ? kColumns : lines.out_stride, lines.squared});
       if (const int64_t done = l + some; columns && (done % kColumns == 0 || done == lines.count)) {
         const int64_t first = (done - 1) / kColumns * kColumns;

@@ -12,7 +12,8 @@ namespace penstock {
 
 // Every element of the output is a function of the input.
 struct ElementStep {
-  // Members of a struct: Coef, and `value<Out>(const In* in, int64_t i, const Coef&, const char* table)`: element i of the output.
+  // Members of a struct: Coef, and `value<Out>(const In* in, int64_t i, const Coef&, const char* table)`: element i of
+  // the output.
   std::string (*text)();
   std::vector<std::byte> coef;
   std::shared_ptr<const void> shared;                    // whose table it is: samples with the same one share it
@@ -25,7 +26,8 @@ struct ElementStep {
 // mirrored at the ends of the input, or 0 outside of it; frequency f of it is
 //   out[l / inner * out_outer + l % inner * out_inner + f * out_stride].
 struct FourierLines {
-  int64_t count = 0, inner = 1, begin = 0, in_outer = 0, in_inner = 0, in_stride = 1, out_outer = 0, out_inner = 0, out_stride = 1;
+  int64_t count = 0, inner = 1, begin = 0, in_outer = 0, in_inner = 0, in_stride = 1, out_outer = 0, out_inner = 0,
+          out_stride = 1;
   int64_t length = 0;    // elements of a line; zeros follow up to the transform's length
   bool mirrored = false;
   bool squared = true;   // the squares of magnitudes, else these
@@ -45,10 +47,12 @@ class SignalWork {
  public:
   virtual ~SignalWork() = default;
   virtual void map(const View& in, const View& out, ElementStep step) = 0;
-  // The largest of an input of float32, without NaN; minus infinity of nothing. Where it is read: by the next map() of the sample.
+  // The largest of an input of float32, without NaN; minus infinity of nothing. Where it is read: by the next map() of
+  // the sample.
   virtual const float* maximum(const View& in) = 0;
   // float32 in and out; `window` has lines.length factors, or none.
-  virtual void transform(const View& in, const View& out, const FourierLines& lines, std::shared_ptr<const RealFourier> transform,
+  virtual void transform(const View& in, const View& out, const FourierLines& lines,
+                         std::shared_ptr<const RealFourier> transform,
                          std::shared_ptr<const std::vector<float>> window) = 0;
   // Where the signal is heard: two scalars of int32. The input is not empty.
   virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;

@@ -37,7 +37,8 @@ template <class Op> Schema<Op>&& slice_window_arguments(Schema<Op>&& s) {
       .arg("axes", &Op::axes, "The axes that the values belong to; negative ones count from the back.")
       .arg("axis_names", &Op::axis_names, "The same by letters of the layout; wins over axes.")
       .arg("normalized_anchor", &Op::normalized_anchor, "A floating point anchor is in units of the extent.")
-      .arg("normalized_shape", &Op::normalized_shape, "A floating point shape beside an anchor is in units of the extent.")
+      .arg("normalized_shape", &Op::normalized_shape,
+           "A floating point shape beside an anchor is in units of the extent.")
       .arg("anchor", &Op::anchor, "First sample, given as an input together with shape.")
       .argument_inputs({"anchor", "shape"});
 }

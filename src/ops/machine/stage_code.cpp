@@ -169,7 +169,8 @@ class Compiler {
         const Lane natural = natural_lane(types_[from].dtype);
         // Integers come from the lane that holds the operand exactly; a float64 would lose bits of 64-bit ones.
         const Lane lane = !known.empty() ? known.begin()->first
-                          : !is_float(node.type.dtype) || natural_lane(node.type.dtype) == natural ? natural : Lane::f64;
+                          : !is_float(node.type.dtype) || natural_lane(node.type.dtype) == natural ? natural
+                                                                                                   : Lane::f64;
         Instruction c;  // a copy of its own, so that rounding does not touch the operand
         c.kind = Instruction::convert;
         c.from[0] = value_in(from, lane);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage as a list of instructions over registers: which conversions, roundings and pixel functions, in which order. Both
-// backends run this list, so that they agree on every rounding.
+// A stage as a list of instructions over registers: which conversions, roundings and pixel functions, in which order.
+// Both backends run this list, so that they agree on every rounding.
 #pragma once
 #include <vector>
 

@@ -21,7 +21,8 @@ struct StageProgram {
   std::vector<StageNode> nodes;
   std::vector<int> outputs;
   std::vector<int> sizes;  // values whose extents D, H, W are further outputs, after `outputs`: int32, outermost first
-  std::vector<ValueType> more;  // of a whole operator, alone in its stage: its outputs behind the first, after all others
+  std::vector<ValueType>
+      more;  // of a whole operator, alone in its stage: its outputs behind the first, after all others
 };
 
 // Input of one sample: pixels, or an encoded image where the first node decodes.

@@ -33,7 +33,8 @@ static View dense_view(const View& in, Tensor& owner) {
 void BatchStatistics::add_sum(const View& in, const ReductionPlan& plan) {
   if (sums_.empty()) sums_.resize(static_cast<size_t>(plan.results));
   if (static_cast<int64_t>(sums_.size()) != plan.results)
-    bad_argument("the samples of the batch differ in the axes that are kept: {} and {} results", sums_.size(), plan.results);
+    bad_argument("the samples of the batch differ in the axes that are kept: {} and {} results", sums_.size(),
+                 plan.results);
   Tensor owner;
   reduce(dense_view(in, owner), plan, nullptr, sums_.data());
   count_ += plan.count;
@@ -99,9 +100,11 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
         for (int d = 0; d < first; ++d) r += index[d] * strides[d];
         const double *m = &means[r], *f = &factors[r];
         if (step)
-          for (int64_t k = 0; k < elements; ++k) b[i + k] = stored<U>((static_cast<double>(a[i + k]) - m[k]) * f[k] + shift);
+          for (int64_t k = 0; k < elements; ++k)
+            b[i + k] = stored<U>((static_cast<double>(a[i + k]) - m[k]) * f[k] + shift);
         else
-          for (int64_t k = 0; k < elements; ++k) b[i + k] = stored<U>((static_cast<double>(a[i + k]) - *m) * *f + shift);
+          for (int64_t k = 0; k < elements; ++k)
+            b[i + k] = stored<U>((static_cast<double>(a[i + k]) - *m) * *f + shift);
         for (int d = first - 1; d >= 0 && ++index[d] == in.shape[d]; --d) index[d] = 0;
       }
     });

@@ -10,7 +10,8 @@ struct Statistics {
   std::vector<double> mean, deviation;  // one for each result of the plan
 };
 
-// Mean (unless given) and, if asked for, sqrt(sum of squares about it / (count - ddof) + epsilon); 0 where count <= ddof.
+// Mean (unless given) and, if asked for, sqrt(sum of squares about it / (count - ddof) + epsilon); 0 where count <=
+// ddof.
 Statistics statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                       double epsilon);
 

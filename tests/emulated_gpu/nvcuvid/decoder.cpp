@@ -88,7 +88,8 @@ class Decoder {
   CUresult reconfigure(const CUVIDRECONFIGUREDECODERINFO& to) {
     if (!in_sequence_callback()) return breach("reconfiguring outside of a sequence callback");
     if (!mapped_.empty()) return breach("reconfiguring while frames are mapped");
-    if (to.ulWidth > info_.ulMaxWidth || to.ulHeight > info_.ulMaxHeight) return breach("reconfiguring to more than the largest size");
+    if (to.ulWidth > info_.ulMaxWidth || to.ulHeight > info_.ulMaxHeight)
+      return breach("reconfiguring to more than the largest size");
     if (to.ulNumDecodeSurfaces > info_.ulNumDecodeSurfaces) return breach("reconfiguring to more surfaces");
     if (to.ulTargetWidth % 2 || to.ulTargetHeight % 2) return breach("an odd size of targets");
     info_.ulWidth = to.ulWidth, info_.ulHeight = to.ulHeight;
@@ -98,10 +99,13 @@ class Decoder {
   }
 
   CUresult decode(const CUVIDPICPARAMS& p) {
-    if (p.CurrPicIdx < 0 || static_cast<size_t>(p.CurrPicIdx) >= surfaces_.size()) return breach("a picture for a surface that does not exist");
-    if (static_cast<unsigned>(p.PicWidthInMbs) * 16 != info_.ulWidth || static_cast<unsigned>(p.FrameHeightInMbs) * 16 != info_.ulHeight)
+    if (p.CurrPicIdx < 0 || static_cast<size_t>(p.CurrPicIdx) >= surfaces_.size())
+      return breach("a picture for a surface that does not exist");
+    if (static_cast<unsigned>(p.PicWidthInMbs) * 16 != info_.ulWidth ||
+        static_cast<unsigned>(p.FrameHeightInMbs) * 16 != info_.ulHeight)
       return breach("a picture of another size than the decoder's");
-    surfaces_[static_cast<size_t>(p.CurrPicIdx)] = p.CodecSpecific.CodecReserved[0] | uint64_t{p.CodecSpecific.CodecReserved[1]} << 32;
+    surfaces_[static_cast<size_t>(p.CurrPicIdx)] =
+        p.CodecSpecific.CodecReserved[0] | uint64_t{p.CodecSpecific.CodecReserved[1]} << 32;
     return kSuccess;
   }
 
@@ -112,8 +116,10 @@ class Decoder {
     if (!how.output_stream) return breach("mapping without a stream");
     const auto picture = picture_of(surfaces_[static_cast<size_t>(index)]);
     if (!picture) return breach("mapping a picture that has been shown before: its surface may hold another");
-    if ((picture->bits > 8) != (info_.OutputFormat == cudaVideoSurfaceFormat_P016)) return breach("a surface of another depth");
-    const unsigned bytes = picture->bits > 8 ? 2 : 1, width = static_cast<unsigned>(info_.ulTargetWidth), height = static_cast<unsigned>(info_.ulTargetHeight);
+    if ((picture->bits > 8) != (info_.OutputFormat == cudaVideoSurfaceFormat_P016))
+      return breach("a surface of another depth");
+    const unsigned bytes = picture->bits > 8 ? 2 : 1, width = static_cast<unsigned>(info_.ulTargetWidth),
+                   height = static_cast<unsigned>(info_.ulTargetHeight);
     *pitch = (width * bytes + 255) / 256 * 256;
     auto memory = std::make_unique<std::vector<uint8_t>>(size_t{*pitch} * (height + height / 2), 0xA5);
     uint8_t* data = memory->data();
@@ -128,12 +134,14 @@ class Decoder {
     };
     for (int y = 0; y < picture->height; ++y)
       for (int x = 0; x < picture->width; ++x)
-        put(data + static_cast<size_t>(y + picture->top) * *pitch, x, picture->plane[0], static_cast<size_t>(y) * static_cast<size_t>(picture->width) + static_cast<size_t>(x));
+        put(data + static_cast<size_t>(y + picture->top) * *pitch, x, picture->plane[0],
+            static_cast<size_t>(y) * static_cast<size_t>(picture->width) + static_cast<size_t>(x));
     const int cw = (picture->width + 1) / 2, ch = (picture->height + 1) / 2;
     for (int y = 0; y < ch; ++y)
       for (int x = 0; x < cw; ++x)
         for (int k = 1; k < 3; ++k)
-          put(data + (static_cast<size_t>(height) + static_cast<size_t>(y + picture->top / 2)) * *pitch, 2 * x + k - 1, picture->plane[k], static_cast<size_t>(y * cw + x));
+          put(data + (static_cast<size_t>(height) + static_cast<size_t>(y + picture->top / 2)) * *pitch, 2 * x + k - 1,
+              picture->plane[k], static_cast<size_t>(y * cw + x));
     *surface = reinterpret_cast<uintptr_t>(data);
     mapped_[*surface] = std::move(memory);
     return kSuccess;
@@ -179,7 +187,8 @@ using namespace stand_in;
 
 STAND_IN cuvidGetDecoderCaps(CUVIDDECODECAPS* caps) {
   if (!device_is_current()) return breach("asking for abilities without a device"), kNoContext;
-  const bool yes = caps->eChromaFormat == cudaVideoChromaFormat_420 && takes(caps->eCodecType, caps->nBitDepthMinus8 + 8);
+  const bool yes =
+      caps->eChromaFormat == cudaVideoChromaFormat_420 && takes(caps->eCodecType, caps->nBitDepthMinus8 + 8);
   caps->bIsSupported = yes;
   if (!yes) return kSuccess;
   caps->nNumNVDECs = 7;
@@ -191,9 +200,13 @@ STAND_IN cuvidGetDecoderCaps(CUVIDDECODECAPS* caps) {
 }
 STAND_IN cuvidCreateDecoder(CUvideodecoder* out, CUVIDDECODECREATEINFO* info) {
   if (!device_is_current()) return breach("making a decoder without a device");
-  if (!takes(info->CodecType, static_cast<unsigned>(info->bitDepthMinus8) + 8) || info->ChromaFormat != cudaVideoChromaFormat_420) return breach("a decoder that the caps exclude");
-  if (info->ulNumDecodeSurfaces < 1 || info->ulNumDecodeSurfaces > 32 || info->ulNumOutputSurfaces < 1) return breach("a decoder without surfaces");
-  if (info->ulTargetWidth % 2 || info->ulTargetHeight % 2 || info->ulWidth > info->ulMaxWidth || info->ulHeight > info->ulMaxHeight)
+  if (!takes(info->CodecType, static_cast<unsigned>(info->bitDepthMinus8) + 8) ||
+      info->ChromaFormat != cudaVideoChromaFormat_420)
+    return breach("a decoder that the caps exclude");
+  if (info->ulNumDecodeSurfaces < 1 || info->ulNumDecodeSurfaces > 32 || info->ulNumOutputSurfaces < 1)
+    return breach("a decoder without surfaces");
+  if (info->ulTargetWidth % 2 || info->ulTargetHeight % 2 || info->ulWidth > info->ulMaxWidth ||
+      info->ulHeight > info->ulMaxHeight)
     return breach("a decoder of impossible sizes");
   log(fmt::format("create {} x {}", info->ulWidth, info->ulHeight));
   *out = new Decoder(*info);
@@ -201,7 +214,8 @@ STAND_IN cuvidCreateDecoder(CUvideodecoder* out, CUVIDDECODECREATEINFO* info) {
 }
 STAND_IN cuvidReconfigureDecoder(CUvideodecoder decoder, CUVIDRECONFIGUREDECODERINFO* info) {
   if (!device_is_current()) return breach("reconfiguring without a device");
-  log(fmt::format("reconfigure {} x {} to {} x {}", of(decoder).width(), of(decoder).height(), info->ulWidth, info->ulHeight));
+  log(fmt::format("reconfigure {} x {} to {} x {}", of(decoder).width(), of(decoder).height(), info->ulWidth,
+                  info->ulHeight));
   return of(decoder).reconfigure(*info);
 }
 STAND_IN cuvidDestroyDecoder(CUvideodecoder decoder) {
@@ -222,7 +236,8 @@ STAND_IN cuvidGetDecodeStatus(CUvideodecoder, int, CUVIDGETDECODESTATUS* status)
   status->decodeStatus = each > 0 && ++read % each == 0 ? cuvidDecodeStatus_Error_Concealed : cuvidDecodeStatus_Success;
   return kSuccess;
 }
-STAND_IN cuvidMapVideoFrame64(CUvideodecoder decoder, int index, unsigned long long* surface, unsigned* pitch, CUVIDPROCPARAMS* how) {
+STAND_IN cuvidMapVideoFrame64(CUvideodecoder decoder, int index, unsigned long long* surface, unsigned* pitch,
+                              CUVIDPROCPARAMS* how) {
   if (!device_is_current()) return breach("mapping without a device");
   log("map");
   return of(decoder).map(index, surface, pitch, *how);

@@ -60,7 +60,8 @@ class Parser {
       padded_.assign(data.payload, data.payload + data.payload_size);
       padded_.resize(padded_.size() + 64);
       packet_->data = padded_.data();
-      if (lib_.avcodec_send_packet(codec_, packet_) >= 0) waiting_.push_back(data.timestamp);  // what is damaged does not come out
+      if (lib_.avcodec_send_packet(codec_, packet_) >= 0)
+        waiting_.push_back(data.timestamp);  // what is damaged does not come out
       packet_->data = nullptr, packet_->size = 0;
     }
     if (ends) {
@@ -87,14 +88,18 @@ class Parser {
     p->top = number_from("PENSTOCK_STANDIN_TOP", 0);
     const char* name = lib_.av_get_pix_fmt_name(frame_->format);
     const std::string format = name ? name : "";
-    p->bits = frame_->format == kYuv420 || frame_->format == kYuvJ420 ? 8 : format == "yuv420p10le" ? 10 : format == "yuv420p12le" ? 12 : 0;
+    p->bits = frame_->format == kYuv420 || frame_->format == kYuvJ420 ? 8
+              : format == "yuv420p10le"                               ? 10
+              : format == "yuv420p12le"                               ? 12
+                                                                      : 0;
     if (!p->bits) return nullptr;
     for (int k = 0; k < 3; ++k) {
-      const int w = k ? (p->width + 1) / 2 : p->width, h = k ? (p->height + 1) / 2 : p->height, bytes = p->bits > 8 ? 2 : 1;
+      const int w = k ? (p->width + 1) / 2 : p->width, h = k ? (p->height + 1) / 2 : p->height,
+                bytes = p->bits > 8 ? 2 : 1;
       p->plane[k].resize(static_cast<size_t>(w * h * bytes));
       for (int y = 0; y < h; ++y)
-        std::memcpy(p->plane[k].data() + static_cast<ptrdiff_t>(y) * w * bytes, frame_->data[k] + static_cast<ptrdiff_t>(y) * frame_->linesize[k],
-                    static_cast<size_t>(w * bytes));
+        std::memcpy(p->plane[k].data() + static_cast<ptrdiff_t>(y) * w * bytes,
+                    frame_->data[k] + static_cast<ptrdiff_t>(y) * frame_->linesize[k], static_cast<size_t>(w * bytes));
     }
     return p;
   }
@@ -132,7 +137,8 @@ class Parser {
       if (!decode(waiting_.front(), *picture)) return false;
       waiting_.pop_front();
     }
-    const auto begun = std::find_if(begun_.begin(), begun_.end(), [&](const Shown& s) { return s.time == frame_->pts; });
+    const auto begun =
+        std::find_if(begun_.begin(), begun_.end(), [&](const Shown& s) { return s.time == frame_->pts; });
     if (begun == begun_.end()) return true;  // a second frame of one packet
     set_picture(begun->number, picture);
     queue_.push_back(*begun);
@@ -159,9 +165,11 @@ class Parser {
     }
     const uint64_t number = hand_over(nullptr);
     CUVIDPICPARAMS p{};
-    p.PicWidthInMbs = static_cast<int>(like.coded_width() / 16), p.FrameHeightInMbs = static_cast<int>(like.coded_height() / 16);
+    p.PicWidthInMbs = static_cast<int>(like.coded_width() / 16),
+    p.FrameHeightInMbs = static_cast<int>(like.coded_height() / 16);
     p.CurrPicIdx = index_;
-    p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number), p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
+    p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number),
+    p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
     begun_.push_back({index_, time, number});
     return params_.pfnDecodePicture(params_.pUserData, &p) != 0;
   }
@@ -201,7 +209,8 @@ using stand_in::device_is_current;
 #define STAND_IN extern "C" __attribute__((visibility("default"))) CUresult
 
 STAND_IN cuvidCreateVideoParser(CUvideoparser* out, CUVIDPARSERPARAMS* params) {
-  if (!params->pfnSequenceCallback || !params->pfnDecodePicture || !params->pfnDisplayPicture) return breach("a parser without its callbacks");
+  if (!params->pfnSequenceCallback || !params->pfnDecodePicture || !params->pfnDisplayPicture)
+    return breach("a parser without its callbacks");
   auto parser = std::make_unique<stand_in::Parser>(*params);
   if (!parser->opened()) return stand_in::kUnsupported;
   *out = parser.release();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libnvcuvid for tests, on machines without a GPU: FFmpeg decodes, and every call is checked against what NVIDIA's library asks
-// of its callers. A breach is logged ("nvdec: breach: ...") and refused. It shows that the calls are right and in order and what
-// becomes of the pixels; of the real library it shows nothing.
+// A libnvcuvid for tests, on machines without a GPU: FFmpeg decodes, and every call is checked against what NVIDIA's
+// library asks of its callers. A breach is logged ("nvdec: breach: ...") and refused. It shows that the calls are right
+// and in order and what becomes of the pixels; of the real library it shows nothing.
 //   PENSTOCK_EMULATED_LOG             a line for each call of the decoder
 //   PENSTOCK_STANDIN_TOP              rows of the surface above the picture (0)
 //   PENSTOCK_STANDIN_DAMAGED          n: each n-th picture that is read is said to be damaged
@@ -17,8 +17,8 @@
 
 namespace stand_in {
 
-constexpr CUresult kSuccess = CUDA_SUCCESS, kInvalid = static_cast<CUresult>(1), kUnsupported = static_cast<CUresult>(801),
-                   kNoContext = static_cast<CUresult>(201);
+constexpr CUresult kSuccess = CUDA_SUCCESS, kInvalid = static_cast<CUresult>(1),
+                   kUnsupported = static_cast<CUresult>(801), kNoContext = static_cast<CUresult>(201);
 
 // A decoded frame: Y, Cb, Cr.
 struct Picture {

@@ -25,8 +25,8 @@ std::string why_no_engine(Driver& driver, int device) {
   return error ? error->what() : why;
 }
 
-std::unique_ptr<DeviceVideoDecoder> make_decoder(Driver& driver, int device, std::shared_ptr<const VideoFile> file, FrameType type,
-                                                 std::string& why) {
+std::unique_ptr<DeviceVideoDecoder> make_decoder(Driver& driver, int device, std::shared_ptr<const VideoFile> file,
+                                                 FrameType type, std::string& why) {
   static std::mutex mutex;
   static auto* engines = new std::map<int, std::unique_ptr<Engine>>;  // lives as long as the driver
   const Nvcuvid* lib = nvcuvid(why);

@@ -27,8 +27,10 @@ struct Loaded {
     }
     void* file = open_nvidia_library({"libnvcuvid.so.1"}, why);
     if (!file) {
-      why = fmt::format("libnvcuvid, a part of NVIDIA's driver, was not found (in a container: NVIDIA_DRIVER_CAPABILITIES needs "
-                        "'video'): {}", why);
+      why = fmt::format(
+          "libnvcuvid, a part of NVIDIA's driver, was not found (in a container: NVIDIA_DRIVER_CAPABILITIES needs "
+          "'video'): {}",
+          why);
       return;
     }
     const auto find = [&](auto& function, const char* name) {

@@ -18,7 +18,8 @@ Session::Session(Driver& driver, int device, const Nvcuvid& lib, const SessionSh
   info.ulCreationFlags = cudaVideoCreate_PreferCUVID;
   info.ulWidth = info.ulMaxWidth = info.ulTargetWidth = shape.width;
   info.ulHeight = info.ulMaxHeight = info.ulTargetHeight = shape.height;
-  info.display_area.right = static_cast<short>(shape.width), info.display_area.bottom = static_cast<short>(shape.height);
+  info.display_area.right = static_cast<short>(shape.width),
+  info.display_area.bottom = static_cast<short>(shape.height);
   info.ulNumDecodeSurfaces = static_cast<unsigned>(shape.surfaces);
   info.ulNumOutputSurfaces = kMapped;
   check_nvcuvid(lib_.create_decoder(&decoder_, &info), "making a decoder");
@@ -54,7 +55,8 @@ void Session::decode(CUVIDPICPARAMS* picture) {
 }
 
 Session::Surface Session::map(const CUVIDPARSERDISPINFO& shown, StreamHandle stream) {
-  while (!mapped_.empty() && (mapped_.size() == kMapped || (mapped_.front().read && mapped_.front().read->done()))) unmap_first();
+  while (!mapped_.empty() && (mapped_.size() == kMapped || (mapped_.front().read && mapped_.front().read->done())))
+    unmap_first();
   CUVIDPROCPARAMS how{};
   how.progressive_frame = shown.progressive_frame;
   how.second_field = shown.repeat_first_field + 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder of the engine and its surfaces. It is made once and reconfigured for other videos, as far as its sizes reach.
+// A decoder of the engine and its surfaces. It is made once and reconfigured for other videos, as far as its sizes
+// reach.
 #pragma once
 #include <deque>
 #include <memory>
@@ -39,8 +40,8 @@ class Session {
     const uint8_t* data = nullptr;  // NV12 or P016; rows of chroma behind shape().height rows of luma
     unsigned pitch = 0;
   };
-  // Waits for the picture to be decoded; its data may be read on the stream. Waits for the surface that was mapped first
-  // to be read, where all are mapped. Error (data) where the engine found damage.
+  // Waits for the picture to be decoded; its data may be read on the stream. Waits for the surface that was mapped
+  // first to be read, where all are mapped. Error (data) where the engine found damage.
   Surface map(const CUVIDPARSERDISPINFO& shown, StreamHandle stream);
   // Error (data) where the engine says that one of the pictures since the last call is damaged, as far as it is done.
   void check_pictures();

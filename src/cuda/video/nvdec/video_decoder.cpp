@@ -16,8 +16,9 @@ constexpr int kMostSurfaces = 32;
 constexpr int kFromStart = 3;      // jumps back for one frame before the file is decoded from its first packet
 constexpr size_t kMostKept = 64;
 
-// Whether pictures of H.264 that are shown behind this one are exact when decoding begins here: an IDR picture, or a recovery
-// point (ITU-T H.264, D.2.8) that needs no further pictures. Others refresh little by little, and a decoder might not say so.
+// Whether pictures of H.264 that are shown behind this one are exact when decoding begins here: an IDR picture, or a
+// recovery point (ITU-T H.264, D.2.8) that needs no further pictures. Others refresh little by little, and a decoder
+// might not say so.
 bool begins_exactly(std::span<const uint8_t> b) {
   const auto next_unit = [&](size_t from) {  // behind its start code
     for (size_t i = from; i + 3 < b.size(); ++i)
@@ -46,15 +47,19 @@ bool begins_exactly(std::span<const uint8_t> b) {
 
 // Codecs whose standards fix every bit of a picture; kinds of frames whose conversion is exact (pixel/yuv_rgb.h).
 std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind) {
-  static constexpr std::pair<const char*, cudaVideoCodec> kCodecs[] = {
-      {"h264", cudaVideoCodec_H264}, {"hevc", cudaVideoCodec_HEVC}, {"vp8", cudaVideoCodec_VP8}, {"vp9", cudaVideoCodec_VP9},
-      {"av1", cudaVideoCodec_AV1}};
+  static constexpr std::pair<const char*, cudaVideoCodec> kCodecs[] = {{"h264", cudaVideoCodec_H264},
+                                                                       {"hevc", cudaVideoCodec_HEVC},
+                                                                       {"vp8", cudaVideoCodec_VP8},
+                                                                       {"vp9", cudaVideoCodec_VP9},
+                                                                       {"av1", cudaVideoCodec_AV1}};
   static constexpr std::pair<const char*, int> kFormats[] = {
       {"yuv420p", 8}, {"yuvj420p", 8}, {"yuv420p10le", 10}, {"yuv420p12le", 12}};
-  const auto codec = std::find_if(std::begin(kCodecs), std::end(kCodecs), [&](const auto& c) { return file.codec() == c.first; });
+  const auto codec =
+      std::find_if(std::begin(kCodecs), std::end(kCodecs), [&](const auto& c) { return file.codec() == c.first; });
   if (codec == std::end(kCodecs)) return fmt::format("{} is not decoded on GPUs", file.codec());
   const std::string name = stream_colors(file).format;
-  const auto format = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return name == f.first; });
+  const auto format =
+      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return name == f.first; });
   if (format == std::end(kFormats)) return fmt::format("frames of {} are not converted on GPUs", name);
   kind = {codec->second, format->second};
   const int w = file.width(), h = file.height();
@@ -64,15 +69,16 @@ std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind
   caps.eCodecType = kind.codec;
   caps.eChromaFormat = cudaVideoChromaFormat_420;
   caps.nBitDepthMinus8 = static_cast<unsigned>(kind.bits - 8);
-  if (const int code = static_cast<int>(lib.get_caps(&caps)); code != 0) return fmt::format("asking NVDEC ended with CUDA error {}", code);
+  if (const int code = static_cast<int>(lib.get_caps(&caps)); code != 0)
+    return fmt::format("asking NVDEC ended with CUDA error {}", code);
   const int surface = kind.bits > 8 ? cudaVideoSurfaceFormat_P016 : cudaVideoSurfaceFormat_NV12;
   if (!caps.bIsSupported || !(caps.nOutputFormatMask >> surface & 1))
     return fmt::format("this GPU's NVDEC has no {} of {} bits", file.codec(), kind.bits);
   const auto coded = [](int n) { return static_cast<unsigned>((n + 15) / 16 * 16); };
-  if (static_cast<unsigned>(w) < caps.nMinWidth || static_cast<unsigned>(h) < caps.nMinHeight || coded(w) > caps.nMaxWidth ||
-      coded(h) > caps.nMaxHeight || uint64_t{coded(w)} * coded(h) / 256 > caps.nMaxMBCount)
-    return fmt::format("{} x {} pixels: this GPU's NVDEC takes {} x {} to {} x {} for {}", w, h, caps.nMinWidth, caps.nMinHeight,
-                       caps.nMaxWidth, caps.nMaxHeight, file.codec());
+  if (static_cast<unsigned>(w) < caps.nMinWidth || static_cast<unsigned>(h) < caps.nMinHeight ||
+      coded(w) > caps.nMaxWidth || coded(h) > caps.nMaxHeight || uint64_t{coded(w)} * coded(h) / 256 > caps.nMaxMBCount)
+    return fmt::format("{} x {} pixels: this GPU's NVDEC takes {} x {} to {} x {} for {}", w, h, caps.nMinWidth,
+                       caps.nMinHeight, caps.nMaxWidth, caps.nMaxHeight, file.codec());
   return "";
 }
 
@@ -119,16 +125,20 @@ int NvdecVideo::begin_sequence(const CUVIDEOFORMAT& f) {
       f.bit_depth_chroma_minus8 != kind_.bits - 8 || f.codec != kind_.codec)
     bad_data("the stream changes its kind of frames");
   if (f.display_area.left != 0 || f.display_area.top < 0 || f.display_area.top % 2 ||
-      static_cast<unsigned>(f.display_area.right) > f.coded_width || static_cast<unsigned>(f.display_area.bottom) > f.coded_height)
+      static_cast<unsigned>(f.display_area.right) > f.coded_width ||
+      static_cast<unsigned>(f.display_area.bottom) > f.coded_height)
     bad_data("the part of the picture that is shown begins at {}, {}", f.display_area.left, f.display_area.top);
-  if (int64_t{f.coded_width} * f.coded_height > 4 * file_->max_pixels()) bad_data("{} x {} coded pixels", f.coded_width, f.coded_height);
+  if (int64_t{f.coded_width} * f.coded_height > 4 * file_->max_pixels())
+    bad_data("{} x {} coded pixels", f.coded_width, f.coded_height);
   top_ = f.display_area.top;
   const auto even = [](unsigned n) { return n + n % 2; };  // of some VP9
   const SessionShape shape{kind_.codec, even(f.coded_width), even(f.coded_height), kind_.bits,
                            std::clamp(f.min_num_decode_surfaces + kDisplayDelay, 8, kMostSurfaces)};
-  const bool same = session_ && session_->shape().width == shape.width && session_->shape().height == shape.height && session_->fits(shape);
+  const bool same = session_ && session_->shape().width == shape.width && session_->shape().height == shape.height &&
+                    session_->fits(shape);
   if (!same) {
-    if (session_ && !(session_->fits(shape) && session_->reconfigure(shape))) engine_.sessions.give_back(std::move(session_));
+    if (session_ && !(session_->fits(shape) && session_->reconfigure(shape)))
+      engine_.sessions.give_back(std::move(session_));
     if (!session_) session_ = engine_.sessions.take(shape);
   }
   return session_->shape().surfaces;
@@ -157,7 +167,8 @@ void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
   for (int64_t before = std::max(last_ + 1, first_exact_); before < frame; ++before)
     if (file_->packet_of(before) >= start_) bad_data("frame {} does not come out of NVDEC", before);
   // So does one that is shown later; of VP9 and AV1 some packets only show a picture that is there.
-  for (; counted_ <= packet; ++counted_) needed_ += file_->packets()[counted_].frame < 0 || file_->packets()[counted_].frame >= first_exact_;
+  for (; counted_ <= packet; ++counted_)
+    needed_ += file_->packets()[counted_].frame < 0 || file_->packets()[counted_].frame >= first_exact_;
   const bool one_each = kind_.codec != cudaVideoCodec_VP9 && kind_.codec != cudaVideoCodec_AV1;
   if (one_each && pictures_ < needed_) bad_data("a packet before that of frame {} gives no picture", frame);
   session_->check_pictures();
@@ -275,7 +286,8 @@ bool NvdecVideo::decode_on(bool stay) {
       if (void* to = r.target(r.done)) {
         engine_.driver.wait(engine_.device, r.stream, *kept->second.written);
         engine_.driver.copy(engine_.device, to, kept->second.pixels.get(), frame_bytes(), r.stream);
-        kept->second.pixels = owner_used_on(std::move(kept->second.pixels), engine_.device, kept->second.stream, r.stream);
+        kept->second.pixels =
+            owner_used_on(std::move(kept->second.pixels), engine_.device, kept->second.stream, r.stream);
       }
       ++r.done;
       continue;
@@ -291,7 +303,8 @@ bool NvdecVideo::decode_on(bool stay) {
   return true;
 }
 
-void NvdecVideo::read(std::span<const int64_t> frames, const std::function<void*(size_t)>& target, StreamHandle stream) {
+void NvdecVideo::read(std::span<const int64_t> frames, const std::function<void*(size_t)>& target,
+                      StreamHandle stream) {
   Request request{frames, target, stream};
   request_ = &request;
   const auto error = error_of([&] {

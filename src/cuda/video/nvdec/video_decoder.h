@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video through NVDEC: packets go into its parser, whose calls back start decoding and say which frame comes next; each
-// wanted one becomes RGB at its place.
+// A video through NVDEC: packets go into its parser, whose calls back start decoding and say which frame comes next;
+// each wanted one becomes RGB at its place.
 #pragma once
 #include <map>
 #include <optional>
