@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <vector>
@@ -57,6 +58,24 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
   }
   why = tried;
   return nullptr;
+}
+
+OptionalLibrary::OptionalLibrary(const char* title, const char* variable, const char* advice,
+                                 std::initializer_list<const char*> names)
+    : title_(title) {
+  const char* wanted = std::getenv(variable);
+  if (wanted && !std::strcmp(wanted, "off")) {
+    why_ = fmt::format("{} switches {} off", variable, title);
+    return;
+  }
+  file_ = open_nvidia_library(names, why_);
+  if (!file_) why_ = fmt::format("{} was not found ({}): {}", title, advice, why_);
+}
+
+void* OptionalLibrary::address(const char* name) {
+  void* found = file_ ? dlsym(file_, name) : nullptr;
+  if (file_ && !found) why_ = fmt::format("{} lacks {}", title_, name);
+  return found;
 }
 
 }  // namespace penstock

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF.
+// NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video decoder.
 #pragma once
 #include <initializer_list>
 #include <string>
+#include <type_traits>
 
 namespace penstock {
 
@@ -10,5 +11,23 @@ namespace penstock {
 // colons), where the system's loader looks (a library that the process has loaded already is found so), in the wheels
 // beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
+
+// One that Penstock does without where it is not there, or where the environment variable `variable` says "off".
+class OptionalLibrary {
+ public:
+  // `title` stands in messages, `advice` says how the library comes to a machine.
+  OptionalLibrary(const char* title, const char* variable, const char* advice,
+                  std::initializer_list<const char*> names);
+  template <class F> void find(F& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<F>>(address(name));
+  }
+  const std::string& why_not() const { return why_; }  // empty: it is here, with all functions that were looked for
+
+ private:
+  void* address(const char* name);
+  const char* title_;
+  void* file_ = nullptr;
+  std::string why_;
+};
 
 }  // namespace penstock

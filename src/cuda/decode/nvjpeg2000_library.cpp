@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvjpeg2000_library.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
 
 #include "base/error.h"
@@ -15,39 +11,25 @@ namespace {
 
 struct Loaded {
   Library functions;
-  std::string why;
+  OptionalLibrary library{"nvJPEG2000", "PENSTOCK_NVJPEG2000",
+                          "pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          {"libnvjpeg2k.so.0"}};
 
   Loaded() {
-    const char* wanted = std::getenv("PENSTOCK_NVJPEG2000");  // "off": JPEG 2000 is decoded by the CPU
-    if (wanted && !std::strcmp(wanted, "off")) {
-      why = "PENSTOCK_NVJPEG2000 switches nvJPEG2000 off";
-      return;
-    }
-    void* file = open_nvidia_library({"libnvjpeg2k.so.0"}, why);
-    if (!file) {
-      why = fmt::format(
-          "nvJPEG2000 was not found (pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS): {}",
-          why);
-      return;
-    }
-    auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, name));
-      if (!function) why = fmt::format("nvJPEG2000 lacks {}", name);
-    };
-    find(functions.create, "nvjpeg2kCreateSimple");
-    find(functions.destroy, "nvjpeg2kDestroy");
-    find(functions.state_create, "nvjpeg2kDecodeStateCreate");
-    find(functions.state_destroy, "nvjpeg2kDecodeStateDestroy");
-    find(functions.parsed_create, "nvjpeg2kStreamCreate");
-    find(functions.parsed_destroy, "nvjpeg2kStreamDestroy");
-    find(functions.parse, "nvjpeg2kStreamParse");
-    find(functions.image_info, "nvjpeg2kStreamGetImageInfo");
-    find(functions.component_info, "nvjpeg2kStreamGetImageComponentInfo");
-    find(functions.params_create, "nvjpeg2kDecodeParamsCreate");
-    find(functions.params_destroy, "nvjpeg2kDecodeParamsDestroy");
-    find(functions.set_area, "nvjpeg2kDecodeParamsSetDecodeArea");
-    find(functions.set_format, "nvjpeg2kDecodeParamsSetOutputFormat");
-    find(functions.decode, "nvjpeg2kDecodeImage");
+    library.find(functions.create, "nvjpeg2kCreateSimple");
+    library.find(functions.destroy, "nvjpeg2kDestroy");
+    library.find(functions.state_create, "nvjpeg2kDecodeStateCreate");
+    library.find(functions.state_destroy, "nvjpeg2kDecodeStateDestroy");
+    library.find(functions.parsed_create, "nvjpeg2kStreamCreate");
+    library.find(functions.parsed_destroy, "nvjpeg2kStreamDestroy");
+    library.find(functions.parse, "nvjpeg2kStreamParse");
+    library.find(functions.image_info, "nvjpeg2kStreamGetImageInfo");
+    library.find(functions.component_info, "nvjpeg2kStreamGetImageComponentInfo");
+    library.find(functions.params_create, "nvjpeg2kDecodeParamsCreate");
+    library.find(functions.params_destroy, "nvjpeg2kDecodeParamsDestroy");
+    library.find(functions.set_area, "nvjpeg2kDecodeParamsSetDecodeArea");
+    library.find(functions.set_format, "nvjpeg2kDecodeParamsSetOutputFormat");
+    library.find(functions.decode, "nvjpeg2kDecodeImage");
   }
 };
 
@@ -70,7 +52,7 @@ const char* words_of(Status status) {
 
 const Library* library(std::string& why) {
   static const auto* loaded = new Loaded;
-  why = loaded->why;
+  why = loaded->library.why_not();
   return why.empty() ? &loaded->functions : nullptr;
 }
 

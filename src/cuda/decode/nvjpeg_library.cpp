@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvjpeg_library.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
 
 #include "base/error.h"
@@ -15,30 +11,17 @@ namespace {
 
 struct Loaded {
   Library functions;
-  std::string why;
+  OptionalLibrary library{"nvJPEG", "PENSTOCK_NVJPEG",
+                          "pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          {"libnvjpeg.so.13", "libnvjpeg.so.12"}};
 
   Loaded() {
-    const char* wanted = std::getenv("PENSTOCK_NVJPEG");  // "off": the decoder engine is not used
-    if (wanted && !std::strcmp(wanted, "off")) {
-      why = "PENSTOCK_NVJPEG switches nvJPEG off";
-      return;
-    }
-    void* file = open_nvidia_library({"libnvjpeg.so.13", "libnvjpeg.so.12"}, why);
-    if (!file) {
-      why = fmt::format(
-          "nvJPEG was not found (pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS): {}", why);
-      return;
-    }
-    auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, name));
-      if (!function) why = fmt::format("nvJPEG lacks {}", name);
-    };
-    find(functions.create, "nvjpegCreateEx");
-    find(functions.destroy, "nvjpegDestroy");
-    find(functions.state_create, "nvjpegJpegStateCreate");
-    find(functions.state_destroy, "nvjpegJpegStateDestroy");
-    find(functions.batched_initialize, "nvjpegDecodeBatchedInitialize");
-    find(functions.batched_decode, "nvjpegDecodeBatched");
+    library.find(functions.create, "nvjpegCreateEx");
+    library.find(functions.destroy, "nvjpegDestroy");
+    library.find(functions.state_create, "nvjpegJpegStateCreate");
+    library.find(functions.state_destroy, "nvjpegJpegStateDestroy");
+    library.find(functions.batched_initialize, "nvjpegDecodeBatchedInitialize");
+    library.find(functions.batched_decode, "nvjpegDecodeBatched");
   }
 };
 
@@ -55,7 +38,7 @@ const char* words_of(Status status) {
 
 const Library* library(std::string& why) {
   static const auto* loaded = new Loaded;
-  why = loaded->why;
+  why = loaded->library.why_not();
   return why.empty() ? &loaded->functions : nullptr;
 }
 

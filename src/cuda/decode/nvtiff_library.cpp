@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvtiff_library.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
 
 #include "base/error.h"
@@ -15,33 +11,20 @@ namespace {
 
 struct Loaded {
   Library functions;
-  std::string why;
+  OptionalLibrary library{"nvTIFF", "PENSTOCK_NVTIFF",
+                          "pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          {"libnvtiff.so.0"}};
 
   Loaded() {
-    const char* wanted = std::getenv("PENSTOCK_NVTIFF");  // "off": TIFF is decoded by the CPU
-    if (wanted && !std::strcmp(wanted, "off")) {
-      why = "PENSTOCK_NVTIFF switches nvTIFF off";
-      return;
-    }
-    void* file = open_nvidia_library({"libnvtiff.so.0"}, why);
-    if (!file) {
-      why = fmt::format(
-          "nvTIFF was not found (pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS): {}", why);
-      return;
-    }
-    auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, name));
-      if (!function) why = fmt::format("nvTIFF lacks {}", name);
-    };
-    find(functions.decoder_create, "nvtiffDecoderCreateSimple");
-    find(functions.decoder_destroy, "nvtiffDecoderDestroy");
-    find(functions.open, "nvtiffStreamOpen");
-    find(functions.close, "nvtiffStreamClose");
-    find(functions.image_info, "nvtiffStreamGetImageInfo");
-    find(functions.params_create, "nvtiffDecodeParamsCreate");
-    find(functions.params_destroy, "nvtiffDecodeParamsDestroy");
-    find(functions.set_regions, "nvtiffDecodeParamsSetRegions");
-    find(functions.decode, "nvtiffDecode");
+    library.find(functions.decoder_create, "nvtiffDecoderCreateSimple");
+    library.find(functions.decoder_destroy, "nvtiffDecoderDestroy");
+    library.find(functions.open, "nvtiffStreamOpen");
+    library.find(functions.close, "nvtiffStreamClose");
+    library.find(functions.image_info, "nvtiffStreamGetImageInfo");
+    library.find(functions.params_create, "nvtiffDecodeParamsCreate");
+    library.find(functions.params_destroy, "nvtiffDecodeParamsDestroy");
+    library.find(functions.set_regions, "nvtiffDecodeParamsSetRegions");
+    library.find(functions.decode, "nvtiffDecode");
   }
 };
 
@@ -69,7 +52,7 @@ const char* words_of(Status status) {
 
 const Library* library(std::string& why) {
   static const auto* loaded = new Loaded;
-  why = loaded->why;
+  why = loaded->library.why_not();
   return why.empty() ? &loaded->functions : nullptr;
 }
 

@@ -27,8 +27,8 @@ template <class V> __device__ inline uint64_t number(V v) {
   switch (lane) { case 0: f(float) case 1: f(double) case 2: f(int32_t) case 3: f(int64_t) default: f(uint64_t) }
 #define PENSTOCK_TYPES(dtype, f) \
   switch (dtype) { case 0: f(uint8_t) case 1: f(uint16_t) case 2: f(uint32_t) case 3: f(uint64_t) case 4: f(int8_t) \
-  case 5: f(int16_t) case 6: f(int32_t) case 7: f(int64_t) case 8: f(Half) case 9: f(float) case 10: f(double)
-      default: f(bool) }
+  case 5: f(int16_t) case 6: f(int32_t) case 7: f(int64_t) case 8: f(Half) case 9: f(float) case 10: f(double) \
+  default: f(bool) }
 
 template <class T> __device__ PENSTOCK_CALLED uint64_t load_as(int lane, T v) {
 #define PENSTOCK_CASE(V) return number(to_lane<T, V>(v));

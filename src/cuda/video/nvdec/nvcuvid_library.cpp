@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/video/nvdec/nvcuvid_library.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <type_traits>
-
 #include "base/error.h"
 #include "cuda/nvidia_library.h"
 
@@ -17,37 +11,23 @@ constexpr int kOutOfMemory = 2;
 
 struct Loaded {
   Nvcuvid functions;
-  std::string why;
+  OptionalLibrary library{"NVDEC", "PENSTOCK_NVDEC",
+                          "libnvcuvid, a part of NVIDIA's driver; in a container NVIDIA_DRIVER_CAPABILITIES needs "
+                          "'video'",
+                          {"libnvcuvid.so.1"}};
 
   Loaded() {
-    const char* wanted = std::getenv("PENSTOCK_NVDEC");
-    if (wanted && !std::strcmp(wanted, "off")) {
-      why = "PENSTOCK_NVDEC switches NVDEC off";
-      return;
-    }
-    void* file = open_nvidia_library({"libnvcuvid.so.1"}, why);
-    if (!file) {
-      why = fmt::format(
-          "libnvcuvid, a part of NVIDIA's driver, was not found (in a container: NVIDIA_DRIVER_CAPABILITIES needs "
-          "'video'): {}",
-          why);
-      return;
-    }
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, name));
-      if (!function) why = fmt::format("libnvcuvid lacks {}: a newer driver is needed", name);
-    };
-    find(functions.get_caps, "cuvidGetDecoderCaps");
-    find(functions.create_decoder, "cuvidCreateDecoder");
-    find(functions.destroy_decoder, "cuvidDestroyDecoder");
-    find(functions.decode_picture, "cuvidDecodePicture");
-    find(functions.get_status, "cuvidGetDecodeStatus");
-    find(functions.reconfigure_decoder, "cuvidReconfigureDecoder");
-    find(functions.map_frame, "cuvidMapVideoFrame64");
-    find(functions.unmap_frame, "cuvidUnmapVideoFrame64");
-    find(functions.create_parser, "cuvidCreateVideoParser");
-    find(functions.parse, "cuvidParseVideoData");
-    find(functions.destroy_parser, "cuvidDestroyVideoParser");
+    library.find(functions.get_caps, "cuvidGetDecoderCaps");
+    library.find(functions.create_decoder, "cuvidCreateDecoder");
+    library.find(functions.destroy_decoder, "cuvidDestroyDecoder");
+    library.find(functions.decode_picture, "cuvidDecodePicture");
+    library.find(functions.get_status, "cuvidGetDecodeStatus");
+    library.find(functions.reconfigure_decoder, "cuvidReconfigureDecoder");
+    library.find(functions.map_frame, "cuvidMapVideoFrame64");
+    library.find(functions.unmap_frame, "cuvidUnmapVideoFrame64");
+    library.find(functions.create_parser, "cuvidCreateVideoParser");
+    library.find(functions.parse, "cuvidParseVideoData");
+    library.find(functions.destroy_parser, "cuvidDestroyVideoParser");
   }
 };
 
@@ -55,7 +35,7 @@ struct Loaded {
 
 const Nvcuvid* nvcuvid(std::string& why) {
   static const auto* loaded = new Loaded;
-  why = loaded->why;
+  why = loaded->library.why_not();
   return why.empty() ? &loaded->functions : nullptr;
 }
 
