@@ -50,7 +50,7 @@ TEST(VerifyImage, NamesWhatIsWrong) {
   EXPECT_EQ(found_in({}), "format: the file is empty");
   EXPECT_EQ(found_in({'G', 'I', 'F', '8', '9', 'a', 0, 0}), "truncated: GIF: the file of 8 bytes ends in the header");
   EXPECT_EQ(found_in({'p', 'i', 'c', 't', 0}),
-            "format: not an image that is decoded here (JPEG, PNG, JPEG 2000, TIFF, WebP, "
+            "format: not an image that is decoded here (JPEG, PNG, JPEG 2000, TIFF, WebP, AVIF, HEIC, "
             "BMP, PNM and GIF)");
   File longer = good;
   longer.insert(longer.end(), 7, 'x');
