@@ -400,6 +400,7 @@ def source(info):
         time.sleep(60)
     return np.int64([os.getpid()] + [0] * 100000)
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have inherited "ignored"
     pipe = Pipeline(2, 1, py_start_method=sys.argv[1], py_num_workers=2)
     with pipe:
         pipe.set_outputs(fn.external_source(source, parallel=True, batch=False))
