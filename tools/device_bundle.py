@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_BYTES = 25_000_000
-PHOTOS = {"imagenet": 80, "coco": 28}
+PHOTOS = {"imagenet": 72, "coco": 26}
 NEEDS = ("nanobind-backend", "nvidia-nvjpeg")
 PLATFORMS = ("2_39", "2_34", "2_31", "2_28", "2_27", "2_24", "2_17", "2_12", "2_5")
 
@@ -63,7 +63,7 @@ def main():
     ignore = shutil.ignore_patterns("__pycache__", "fuzz", "emulated_gpu", "*.log")
     shutil.copytree(ROOT / "tests", a.folder / "tests", ignore=ignore)
     shutil.copytree(ROOT / "benchmarks" / "gpu", a.folder / "benchmarks" / "gpu", ignore=ignore)
-    shutil.copytree(ROOT / "examples", a.folder / "examples", ignore=shutil.ignore_patterns("demo", "__pycache__"))
+    shutil.copytree(ROOT / "examples", a.folder / "examples", ignore=shutil.ignore_patterns("__pycache__", "pictures", "*.png", "*.jpg"))
     shutil.copy(ROOT / "pyproject.toml", a.folder)
     (a.folder / "run.sh").write_text('#!/usr/bin/env bash\nexec bash "$(dirname "$0")/benchmarks/gpu/run.sh" "$@"\n')
     (a.folder / "commit").write_text(commit() + "\n")
