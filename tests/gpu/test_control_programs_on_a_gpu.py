@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from test_control_programs import check_program, programs
 
@@ -15,9 +16,11 @@ if _core.gpu_why_not():
 
 # Each expression may be a kernel of its own, which the emulated GPU takes a second to compile.
 COUNT = int(os.environ.get("PENSTOCK_TEST_PROGRAMS", "60" if os.environ.get("PENSTOCK_TEST_GPU") == "real" else "3"))
+SEED = os.environ.get("PENSTOCK_TEST_SEED")  # other programs than each run's own, so that several processes share the work
 
 
-@settings(max_examples=COUNT, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@seeded(int(SEED or 0))
+@settings(max_examples=COUNT, deadline=None, derandomize=SEED is None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_programs(text, seed):
     check_program(text, seed, "gpu")
