@@ -102,7 +102,7 @@ def _compiled(*arguments):
 
 
 class OnGpu:
-    """run_fn as a kernel of numba.cuda. `call` is what the executor calls; it launches and does not wait."""
+    """run_fn as a kernel of numba.cuda. `call` is what the executor calls; it returns when they are done."""
 
     def __init__(self, run_fn, out_types, outs_ndim, setup_fn, blocks, threads_per_block):
         from numba import cuda
