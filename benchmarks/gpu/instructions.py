@@ -81,7 +81,7 @@ def crop():
         return fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", crop=(16, 16), mirror=mirror,
                                         mean=[123.7, 116.3, 103.5], std=[58.4, 57.1, 57.4])
 
-    return pipeline(alike(), body)
+    return pipeline(ragged(), body)
 
 
 def crop_call():

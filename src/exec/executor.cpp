@@ -83,6 +83,13 @@ bool only_uploaded(const Plan& plan, int node) {
 
 // A batch that the user still holds delays the next one's memory at most this long.
 constexpr auto kHoldTime = std::chrono::milliseconds(20);
+
+// What the calling thread serves.
+thread_local struct {
+  const Executor* executor = nullptr;
+  int lane = 0;
+} serving;
+
 }  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
@@ -189,7 +196,7 @@ void Executor::stop() {
     std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  work_.notify_all();
+  wake({kNobody, true});
   for (auto& t : threads_) t.join();
   decoders_.clear();
   sources_.clear();  // what they have enqueued is on gpu_
@@ -243,14 +250,16 @@ void Executor::schedule() {
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
   for (const auto& s : plan.steps)
     if (s.output.place != Place::made) it->values[s.output];
+  Wake first;
   {
     std::lock_guard lock(mutex_);
     if (rebatch_ > 0 && static_cast<int>(queue_.size()) >= depth) return;  // an iteration may fill several batches
     it->number = next_number_++;
     if (gpu_) it->stream = gpu_->stream(it->number);
+    first.lane = lane_of(it->step);
     queue_.push_back(std::move(it));
   }
-  work_.notify_all();
+  wake(first);
 }
 
 int Executor::in_flight() {
@@ -319,7 +328,9 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   if (!makes_output(s) || rebatch_ > 0) return true;  // samples wait for a full batch
   std::lock_guard lock(slots_->mutex);
   // A decoder is fed as far ahead as it likes: gpu_is_full() says when that is enough.
-  return slots_->alive < (s.kind == Step::Kind::decode ? depth : std::max(1, options.prefetch)) + 1;
+  if (slots_->alive < (s.kind == Step::Kind::decode ? depth : std::max(1, options.prefetch)) + 1) return true;
+  slots_->wanted = true;
+  return false;
 }
 
 bool Executor::find_task(Task& task, int lane) {
@@ -328,8 +339,13 @@ bool Executor::find_task(Task& task, int lane) {
     if (it.finished) continue;
     if (!it.prepared) {
       if (lane_of(it.step) != lane) continue;
-      if (it.preparing || it.waits || gpu_is_full(it, i)) continue;
+      if (it.preparing || it.waits) continue;
+      if (gpu_is_full(it, i)) {
+        starved_ = true;
+        continue;
+      }
       if (!may_prepare(it, i)) {
+        starved_ = true;
         const auto now = std::chrono::steady_clock::now();
         if (!it.blocked) it.blocked = true, it.blocked_since = now;
         const Step::Kind kind = plan.steps[it.step].kind;
@@ -360,6 +376,8 @@ void Executor::serve(int thread, int lane) {
   std::shared_ptr<Iteration> done;
   bool watches = false;
   const RemoteWait wait(stop_);
+  std::condition_variable& work = lane == kAnyStep ? work_ : lane_work_[static_cast<size_t>(lane)];
+  serving = {this, lane};
   std::unique_lock lock(mutex_);
   for (;;) {
     Task task;
@@ -371,6 +389,7 @@ void Executor::serve(int thread, int lane) {
         lock.lock();
         continue;
       }
+      if (starved_ && !slots_->wanted.exchange(true)) continue;  // memory may have been freed since it looked
       const bool blocked =
           std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
       const int64_t begin = clock_ns();
@@ -380,14 +399,14 @@ void Executor::serve(int thread, int lane) {
         watched_ = false;
         watches = true;
       } else {
-        work_.wait(lock);
+        work.wait(lock);
       }
       if (lane == kAnyStep) (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
       continue;
     }
     Iteration& it = *task.iteration;
     lock.unlock();
-    if (std::exchange(watches, false)) lanes_.empty() ? work_.notify_one() : work_.notify_all();  // another one looks
+    if (std::exchange(watches, false)) work_.notify_one();  // another one looks
     done.reset();
     bool step_done = false;
     try {
@@ -425,21 +444,33 @@ bool Executor::ends(const Iteration& it) const {
   return it.failure || it.no_memory || it.end_of_data || (it.jump < 0 && it.step + 1 == plan.steps.size());
 }
 
-void Executor::go_on(Iteration& it) {
-  // Behind a part of control flow the thread that ran it goes on by itself: waking the others would cost more than it.
-  const bool control = !ends(it) && plan.steps[it.step].kind == Step::Kind::control;
-  bool quiet = false;
+void Executor::wake(const Wake& w) {
+  if (w.all) {
+    work_.notify_all();
+    for (auto& work : lane_work_) work.notify_all();
+  } else if (w.lane != kNobody) {
+    (w.lane == kAnyStep ? work_ : lane_work_[static_cast<size_t>(w.lane)]).notify_one();
+  }
+  if (w.consumer) ready_.notify_all();
+}
+
+void Executor::wake_for_room(Wake& w) { w.all |= std::exchange(starved_, false); }
+
+Executor::Wake Executor::go_on(Iteration& it) {
+  Wake w;
   if (ends(it)) {
     it.finished = true;
-    ready_.notify_all();
+    w.consumer = true;
   } else {
     it.step = it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
     it.jump = -1;
-    quiet = control && lane_of(it.step) == kAnyStep;
     it.prepared = false;
     it.items = it.next_item = it.done_items = 0;
+    const int lane = lane_of(it.step);
+    if (serving.executor != this || serving.lane != lane) w.lane = lane;  // else this thread goes on by itself
   }
-  if (!quiet) work_.notify_all();
+  wake_for_room(w);
+  return w;
 }
 
 void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
@@ -453,23 +484,28 @@ void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
     if (auto error = error_of([&] { leave_gpu(it); })) fail_iteration(it, std::move(*error), nullptr);
     left = true;
   }
-  if (!land && !left) {
-    std::lock_guard lock(mutex_);
-    go_on(it);
-    return;
-  }
+  Wake next;
   {
     std::lock_guard lock(mutex_);
     it.waits = land;
     if (left) it.on_gpu = false;
-    if (!land) go_on(it);
+    if (!land) next = go_on(it);
   }
+  wake(next);
+  if (!land && !left) return;
   const auto passed = [this, number, land, left] {
-    std::lock_guard lock(mutex_);
-    if (left) --on_gpu_, work_.notify_all();
-    if (!land) return;
-    for (auto& other : queue_)
-      if (other->number == number) other->waits = false, go_on(*other);
+    Wake next;
+    {
+      std::lock_guard lock(mutex_);
+      if (left) --on_gpu_, wake_for_room(next);
+      for (auto& other : queue_)
+        if (land && other->number == number) {
+          other->waits = false;
+          const Wake w = go_on(*other);
+          next.lane = w.lane, next.all |= w.all, next.consumer |= w.consumer;
+        }
+    }
+    wake(next);
   };
   if (auto error = error_of([&] { gpu_->notify(it.stream, passed); })) {
     if (land) fail_iteration(it, std::move(*error), nullptr);

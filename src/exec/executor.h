@@ -17,6 +17,7 @@ namespace penstock {
 struct OutputSlots {
   std::mutex mutex;
   std::condition_variable* wake = nullptr;  // of the executor while it lives
+  std::atomic<bool> wanted{false};          // somebody waits for memory
   int alive = 0;
 };
 
@@ -56,6 +57,7 @@ class Executor {
   struct DecodeState;
   struct CallState;
   static constexpr int kAnyStep = -1;  // the lane of the threads that run all steps but those with a lane of their own
+  static constexpr int kNobody = -2;   // no lane
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -107,7 +109,15 @@ class Executor {
   void finish_step(Iteration& it, int thread);  // errors, then the next step
   void complete(const std::shared_ptr<Iteration>& it);  // the step: goes on, at once or when the device is there
   bool ends(const Iteration& it) const;         // with the current step
-  void go_on(Iteration& it);                    // under mutex_: to the next step
+  // Whom a change of the queue concerns: a thread of a lane that is not the caller's own, all that wait for room, the
+  // consumer. Each thread that changes something looks for a task itself, behind it.
+  struct Wake {
+    int lane = kNobody;
+    bool all = false, consumer = false;
+  };
+  void wake(const Wake& w);                     // best without mutex_: who wakes takes it
+  void wake_for_room(Wake& w);                  // under mutex_: those that have found none
+  Wake go_on(Iteration& it);                    // under mutex_: to the next step
   void leave_gpu(Iteration& it);                // behind its last step
   void settle_errors(Iteration& it, int thread);
   void finish_source(Iteration& it, int node);
@@ -194,6 +204,8 @@ class Executor {
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable work_, ready_;
+  std::deque<std::condition_variable> lane_work_;  // by lane
+  bool starved_ = false;           // a task was found that has to wait: for room, the device, its turn
   std::deque<std::shared_ptr<Iteration>> queue_;
   std::shared_ptr<OutputSlots> slots_;
   uint64_t next_number_ = 0;

@@ -43,7 +43,9 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
     std::unique_lock lock(mutex_);
     if (queue_.empty()) bad_argument("outputs() without a scheduled run");
     consumer_waits_ = true;
-    work_.notify_all();
+    Wake room;
+    wake_for_room(room);
+    wake(room);
     while (!queue_.front()->finished) {
       ready_.wait_for(lock, std::chrono::milliseconds(50));
       if (poll && !queue_.front()->finished) {

@@ -132,7 +132,7 @@ std::shared_ptr<void> Executor::slot_token(Iteration& it) {
     ~Token() {
       std::lock_guard lock(slots->mutex);
       --slots->alive;
-      if (slots->wake) slots->wake->notify_all();
+      if (slots->wake && slots->wanted.exchange(false)) slots->wake->notify_all();
     }
   };
   std::lock_guard lock(it.error_mutex);
