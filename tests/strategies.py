@@ -9,6 +9,7 @@ import math
 import box_strategies
 import item_strategies
 import numpy as np
+import picture_strategies
 import reference as ref
 import signal_strategies
 from hypothesis import assume
@@ -574,6 +575,7 @@ CASES = {
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
     "reductions.mean": _mean, "shapes": _shape, **item_strategies.CASES, **box_strategies.CASES, **signal_strategies.CASES,
+    **picture_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }

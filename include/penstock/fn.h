@@ -1053,6 +1053,22 @@ inline Batch video(const Batch& encoded, const VideoArguments& arguments = {}, c
 }
 }  // namespace decoders
 
+struct EqualizeArguments {
+
+  Arguments list() const {
+    Arguments a;
+    return a;
+  }
+};
+// Spreads the histogram of every channel evenly over its range.
+//
+// Each value becomes 255 * (number of elements not above it, without those of the least value) / (number of elements
+// above the least value), rounded; a constant channel stays. As OpenCV's equalizeHist, for every channel and frame by
+// itself. Layouts: HW, HWC, CHW and these with F in front; kept. Types: uint8.
+inline Batch equalize(const Batch& input, const EqualizeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("equalize", {input}, arguments.list(), options)[0];
+}
+
 struct EraseArguments {
   // Where regions begin, the axes of one region after the other; 0 if not given.
   PerSample<std::vector<double>> anchor{};
@@ -1401,6 +1417,57 @@ inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const C
   return call("hue", {input}, arguments.list(), options)[0];
 }
 
+struct JpegCompressionDistortionArguments {
+  // 1 to 100; numbers outside of it are cut to it. Default: 50.
+  PerSample<int64_t> quality{};
+
+  Arguments list() const {
+    Arguments a;
+    quality.add_to(a, "quality");
+    return a;
+  }
+};
+// What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded,
+// with chroma halved both ways.
+//
+// Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.
+inline Batch jpeg_compression_distortion(const Batch& input,
+                                         const JpegCompressionDistortionArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("jpeg_compression_distortion", {input}, arguments.list(), options)[0];
+}
+
+struct LaplacianArguments {
+  // Odd, 3 to 23: of the derivative; one value or one per axis. Default: {3}.
+  PerSample<std::vector<int64_t>> window_size{};
+  // Odd, 1 to 23: of the smoothing along an axis in the derivatives along the others; default: the window_size of the
+  // derivative.
+  PerSample<std::vector<int64_t>> smoothing_size{};
+  // Multiplies the derivative along every axis, or along each. Default: {1}.
+  PerSample<std::vector<double>> scale{};
+  // The windows' weights are divided by their magnitude. Default: false.
+  Optional<bool> normalized_kernel{};
+  // float32, or the input's type, which is the default.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    window_size.add_to(a, "window_size");
+    smoothing_size.add_to(a, "smoothing_size");
+    scale.add_to(a, "scale");
+    normalized_kernel.add_to(a, "normalized_kernel");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// The sum of the second derivatives along every axis but frames and channels.
+//
+// The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as
+// OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C
+// first or last; without a layout all axes, at most three; kept. Types: all.
+inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("laplacian", {input}, arguments.list(), options)[0];
+}
+
 struct MelFilterBankArguments {
   // Where the first triangle begins, in hertz. Default: 0.
   Optional<double> freq_low{};
@@ -1465,6 +1532,86 @@ struct MfccArguments {
 inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mfcc", {input}, arguments.list(), options)[0];
 }
+
+namespace noise {
+struct GaussianArguments {
+  // Mean of the noise. Default: 0.
+  PerSample<double> mean{};
+  // Standard deviation of the noise. Default: 1.
+  PerSample<double> stddev{};
+
+  Arguments list() const {
+    Arguments a;
+    mean.add_to(a, "mean");
+    stddev.add_to(a, "stddev");
+    return a;
+  }
+};
+// Adds normally distributed noise to every element.
+//
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated. Source: the Box-Muller
+// transform.
+inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("noise.gaussian", {input}, arguments.list(), options)[0];
+}
+}  // namespace noise
+
+namespace noise {
+struct SaltAndPepperArguments {
+  // The low value; default: the least of integer types, -1 of others.
+  PerSample<double> pepper_val{};
+  // Every element is drawn for; else all channels of a position (by the layout) share one draw. Default: false.
+  Optional<bool> per_channel{};
+  // How likely a value is replaced. Default: 0.0500000007.
+  PerSample<double> prob{};
+  // The high value; default: the largest of integer types, 1 of others.
+  PerSample<double> salt_val{};
+  // How likely a replaced value is the high one. Default: 0.5.
+  PerSample<double> salt_vs_pepper{};
+
+  Arguments list() const {
+    Arguments a;
+    pepper_val.add_to(a, "pepper_val");
+    per_channel.add_to(a, "per_channel");
+    prob.add_to(a, "prob");
+    salt_val.add_to(a, "salt_val");
+    salt_vs_pepper.add_to(a, "salt_vs_pepper");
+    return a;
+  }
+};
+// Sets some elements to a high or a low value.
+//
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
+inline Batch salt_and_pepper(const Batch& input,
+                             const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("noise.salt_and_pepper", {input}, arguments.list(), options)[0];
+}
+}  // namespace noise
+
+namespace noise {
+struct ShotArguments {
+  // The larger, the more noise; 0: none. Default: 20.
+  PerSample<double> factor{};
+
+  Arguments list() const {
+    Arguments a;
+    factor.add_to(a, "factor");
+    return a;
+  }
+};
+// Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative
+// ones become 0.
+//
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated. Source: W. Hoermann, "The
+// transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
+// 10.
+inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("noise.shot", {input}, arguments.list(), options)[0];
+}
+}  // namespace noise
 
 struct NonsilentRegionArguments {
   // Decibels over the reference power. Default: -60.

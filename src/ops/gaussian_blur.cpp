@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/notice.h"
-#include "ops/machine/operator.h"
+#include "ops/machine/correlation.h"
 
 namespace penstock {
 
@@ -32,25 +32,10 @@ struct GaussianBlur {
   }
   void check(std::span<const ValueType> in) const {
     if (!sigma.given() && !window_size.given()) bad_argument("sigma or window_size must be given");
-    if (in[0].ndim >= 0) axes(in[0].layout, in[0].ndim);
-  }
-  // The first axis that is convolved and their number.
-  static std::pair<int, int> axes(const Layout& layout, int ndim) {
-    int first = 0, last = ndim;
-    if (!layout.empty()) {
-      while (first < last && (layout[first] == 'F' || (layout[first] == 'C' && !layout.has('F')))) ++first;
-      if (first < last && layout[first] == 'C') ++first;
-      if (first < last && layout[last - 1] == 'C') --last;
-      for (int i = first; i < last; ++i)
-        if (layout[i] == 'F' || layout[i] == 'C')
-          bad_type("F must come first and C first or last, got the layout '{}'", layout.str());
-    }
-    if (last - first < 1 || last - first > 3)
-      bad_type("expected one to three axes to convolve, got {} in the layout '{}'", last - first, layout.str());
-    return {first, last - first};
+    if (in[0].ndim >= 0) convolved_axes(in[0].layout, in[0].ndim);
   }
   void windows(const SampleContext& s, const Layout& layout, int ndim, AxisWindows& w) const {
-    const auto [first, n] = axes(layout, ndim);
+    const auto [first, n] = convolved_axes(layout, ndim);
     const auto sigmas = sigma.values(s.values());
     const auto sizes = window_size.values(s.values());
     auto check_count = [&, n = n](const char* name, size_t count) {

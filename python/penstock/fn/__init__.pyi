@@ -10,6 +10,7 @@ Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, 
 
 from . import decoders as decoders
 from . import experimental as experimental
+from . import noise as noise
 from . import random as random
 from . import readers as readers
 from . import reductions as reductions
@@ -516,6 +517,22 @@ def crop_mirror_normalize(
     """
     ...
 
+def equalize(
+    input: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Spreads the histogram of every channel evenly over its range.
+
+    Each value becomes 255 * (number of elements not above it, without those of the least value) / (number of elements above the least value), rounded; a constant channel stays. As OpenCV's equalizeHist, for every channel and frame by itself. Layouts: HW, HWC, CHW and these with F in front; kept. Types: uint8.
+    """
+    ...
+
 def erase(
     input: Data,
     /,
@@ -717,6 +734,54 @@ def hue(
         hue: Turns the hue, in degrees.
         dtype: Type of the result; default: the input's.
         image_type: Accepted without effect: channels are taken as red, green, blue.
+    """
+    ...
+
+def jpeg_compression_distortion(
+    input: Data,
+    /,
+    *,
+    quality: int | Batch | DataNode = 50,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma halved both ways.
+
+    Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.
+
+    Arguments:
+        quality: 1 to 100; numbers outside of it are cut to it.
+    """
+    ...
+
+def laplacian(
+    input: Data,
+    /,
+    *,
+    window_size: int | Sequence[int] | Batch | DataNode = [3],
+    smoothing_size: int | Sequence[int] | Batch | DataNode = [],
+    scale: float | Sequence[float] | Batch | DataNode = [1.0],
+    normalized_kernel: bool = False,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The sum of the second derivatives along every axis but frames and channels.
+
+    The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
+
+    Arguments:
+        window_size: Odd, 3 to 23: of the derivative; one value or one per axis.
+        smoothing_size: Odd, 1 to 23: of the smoothing along an axis in the derivatives along the others; default: the window_size of the derivative.
+        scale: Multiplies the derivative along every axis, or along each.
+        normalized_kernel: The windows' weights are divided by their magnitude.
+        dtype: float32, or the input's type, which is the default.
     """
     ...
 

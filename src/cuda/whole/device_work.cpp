@@ -12,6 +12,7 @@ void DeviceWork::enqueue(Launches& to) const {
   enqueue_means(means_, to);
   enqueue_normalize(normalized_, to);
   enqueue_axis_maps(axis_maps_, to);
+  enqueue_groups(to);
   enqueue_signals(to);
 }
 

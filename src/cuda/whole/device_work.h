@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of all samples of a whole operator, collected into launches.
 #pragma once
+#include "cuda/whole/images.h"
 #include "cuda/whole/launches.h"
 #include "cuda/whole/signals.h"
 #include "ops/machine/reduction.h"
@@ -46,9 +47,9 @@ void enqueue_means(std::span<const MeanStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
 void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
 
-class DeviceWork final : public SampleWork, public DeviceSignals {
+class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceImages {
  public:
-  explicit DeviceWork(Launches& launches) : DeviceSignals(launches) {}
+  explicit DeviceWork(Launches& launches) : DeviceSignals(launches), DeviceImages(launches) {}
   void copy(const View& from, const View& to) override { if (to.volume() > 0) now().copies.push_back({from, to}); }
   void fill(const View& to, const SampleNumbers& values, int channel_dim) override {
     if (to.volume() > 0) now().fills.push_back({to, values, channel_dim});
@@ -67,7 +68,7 @@ class DeviceWork final : public SampleWork, public DeviceSignals {
     if (out.volume() > 0) axis_maps_.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
   }
 
-  void next_sample() { phase_ = 0; }
+  void next_sample() { phase_ = 0, next_image(); }
   void enqueue(Launches& to) const;
 
  private:

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/image_work.h"
+
+namespace penstock {
+
+// A plane is one channel of one image. Slices of it are counted apart, then added up.
+struct CountRule {
+  PENSTOCK_PIXEL(
+      struct Coef { int64_t positions, inner, slices; int32_t* counts; };
+      template <class In>
+      PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
+        int32_t* counts = reinterpret_cast<int32_t*>(memory);
+        for (int i = lanes.index; i < 256; i += lanes.count) counts[i] = 0;
+        lanes.sync();
+        const int64_t plane = g / c.slices;
+        const int64_t slice = g % c.slices;
+        const int64_t end = (slice + 1) * c.positions / c.slices;
+        const In* from = in + plane / c.inner * c.inner * c.positions + plane % c.inner;
+        for (int64_t i = slice * c.positions / c.slices + lanes.index; i < end; i += lanes.count)
+          lanes.add(counts + from[i * c.inner]);
+        lanes.sync();
+        for (int i = lanes.index; i < 256; i += lanes.count) c.counts[g * 256 + i] = counts[i];
+      });
+};
+struct TableRule {
+  PENSTOCK_PIXEL(
+      struct Coef { int64_t positions, slices; const int32_t* counts; uint8_t* tables; };
+      template <class In>
+      PENSTOCK_HD static void group(const In*, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
+        int32_t* counts = reinterpret_cast<int32_t*>(memory);
+        for (int i = lanes.index; i < 256; i += lanes.count) {
+          counts[i] = 0;
+          for (int64_t k = 0; k < c.slices; ++k) counts[i] += c.counts[(g * c.slices + k) * 256 + i];
+        }
+        lanes.sync();
+        if (lanes.index > 0) return;
+        uint8_t* table = c.tables + g * 256;
+        int least = 0;
+        while (counts[least] == 0) table[least++] = 0;
+        const int64_t others = c.positions - counts[least];
+        table[least] = others == 0 ? static_cast<uint8_t>(least) : 0;
+        const float scale = 255.0f / static_cast<float>(others);
+        int32_t sum = 0;
+        for (int i = least + 1; i < 256; ++i) {
+          sum += counts[i];
+          table[i] = others == 0 ? 0 : stored<uint8_t>(static_cast<float>(sum) * scale);
+        }
+      });
+};
+struct LookupRule : ImageRule {
+  PENSTOCK_PIXEL(
+      struct Coef { Extents out; const uint8_t* tables; };
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
+        const int64_t plane = p.outer * c.out.inner + p.inner;
+        const int value = static_cast<int>(in[offset_of(c.out, p.outer, p.z, p.y, p.x, p.inner)]);
+        return static_cast<Out>(c.tables[plane * 256 + (value & 255)]);
+      });
+};
+
+struct Equalize : ImageOperator {
+  static Schema<Equalize> schema() {
+    return Schema<Equalize>("equalize",
+                            "Spreads the histogram of every channel evenly over its range.\n\nEach value becomes 255 * "
+                            "(number of elements not above it, without those of the least value) / (number of elements "
+                            "above the least value), rounded; a constant channel stays. As OpenCV's equalizeHist, for "
+                            "every channel and frame by itself. Layouts: HW, HWC, CHW and these with F in front; kept. "
+                            "Types: uint8.")
+        .oracle("dali, opencv");
+  }
+  void check(std::span<const ValueType> in) const {
+    if (in[0].dtype != DType::none && in[0].dtype != DType::uint8)
+      bad_type("expected uint8, got {}", name_of(in[0].dtype));
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    if (in[0].volume() == 0) return;
+    const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
+    const int64_t planes = e.outer * e.inner, positions = e.depth * e.height * e.width;
+    if (positions > INT32_MAX) bad_argument("an image of {} pixels is too large", positions);
+    const int64_t slices = std::clamp<int64_t>(positions >> 14, 1, 64);
+    auto* counts = static_cast<int32_t*>(images_of(to).scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
+    auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
+    group_image<CountRule>(in[0], planes * slices, 1024, {positions, e.inner, slices, counts}, to);
+    group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);
+    map_image<LookupRule>(in[0], out[0], {e, tables}, to);
+  }
+};
+PENSTOCK_OPERATOR(Equalize);
+
+}  // namespace penstock

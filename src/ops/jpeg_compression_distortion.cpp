@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/jpeg_blocks.h"
+
+namespace penstock {
+
+struct JpegCompressionDistortion : ImageOperator {
+  PerSample<int> quality = 50;
+
+  static Schema<JpegCompressionDistortion> schema() {
+    using Op = JpegCompressionDistortion;
+    return Schema<Op>("jpeg_compression_distortion",
+                      "What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from "
+                      "what it has encoded, with chroma halved both ways.\n\nLayouts: HWC, FHWC with three channels, "
+                      "RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.")
+        .arg("quality", &Op::quality, "1 to 100; numbers outside of it are cut to it.")
+        .oracle("dali, opencv");
+  }
+  void check(std::span<const ValueType> in) const {
+    if (in[0].dtype != DType::none && in[0].dtype != DType::uint8)
+      bad_type("expected uint8, got {}", name_of(in[0].dtype));
+    const Layout layout = check_image(in[0]);
+    if (in[0].ndim >= 0 && layout != Layout("HWC") && layout != Layout("FHWC"))
+      bad_type("expected the layout HWC or FHWC, got '{}'", layout.str());
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
+    if (e.inner != 3) bad_argument("expected 3 channels, got {}", e.inner);
+    if (in[0].volume() == 0) return;
+    JpegBlocksRule::Coef c;
+    c.height = e.height, c.width = e.width, c.columns = (e.width + 15) / 16, c.rows = (e.height + 15) / 16;
+    const int64_t groups = e.outer * c.rows * c.columns;
+    c.planes = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * 384));
+    const int q = std::clamp(quality[s.index], 1, 100), percent = q < 50 ? 5000 / q : 200 - 2 * q;
+    for (int i = 0; i < 128; ++i)
+      c.steps[i] = static_cast<uint8_t>(std::clamp((kSteps[i] * percent + 50) / 100, 1, 255));
+    group_image<JpegBlocksRule>(in[0], groups, 6 * 64 * 4, c, to);
+    map_image<JpegColorsRule>(in[0], out[0], {e, c.columns, c.rows, c.planes}, to);
+  }
+
+ private:
+  static constexpr int kSteps[128] = {
+      16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
+      14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,
+      18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,
+      49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
+      17, 18, 24, 47, 99,  99,  99,  99,  18, 21, 26, 66, 99,  99,  99,  99,
+      24, 26, 56, 99, 99,  99,  99,  99,  47, 66, 99, 99, 99,  99,  99,  99,
+      99, 99, 99, 99, 99,  99,  99,  99,  99, 99, 99, 99, 99,  99,  99,  99,
+      99, 99, 99, 99, 99,  99,  99,  99,  99, 99, 99, 99, 99,  99,  99,  99};
+};
+PENSTOCK_OPERATOR(JpegCompressionDistortion);
+
+}  // namespace penstock

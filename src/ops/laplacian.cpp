@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/correlation.h"
+
+namespace penstock {
+
+struct Laplacian {
+  PerFrame<std::vector<int64_t>> window_size = std::vector<int64_t>{3}, smoothing_size;
+  PerFrame<std::vector<float>> scale = std::vector<float>{1.0f};
+  bool normalized_kernel = false;
+  DType dtype = DType::none;
+
+  static Schema<Laplacian> schema() {
+    using Op = Laplacian;
+    return Schema<Op>("laplacian",
+                      "The sum of the second derivatives along every axis but frames and channels.\n\nThe derivative "
+                      "along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, "
+                      "as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in "
+                      "float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. "
+                      "Types: all.")
+        .arg("window_size", &Op::window_size, "Odd, 3 to 23: of the derivative; one value or one per axis.")
+        .arg("smoothing_size", &Op::smoothing_size,
+             "Odd, 1 to 23: of the smoothing along an axis in the derivatives along the others; default: "
+             "the window_size of the derivative.")
+        .arg("scale", &Op::scale, "Multiplies the derivative along every axis, or along each.")
+        .arg("normalized_kernel", &Op::normalized_kernel, "The windows' weights are divided by their magnitude.")
+        .arg("dtype", &Op::dtype, "float32, or the input's type, which is the default.")
+        .oracle("dali, opencv");
+  }
+  void ready() const {
+    if (normalized_kernel && scale.given()) bad_argument("normalized_kernel and scale exclude each other");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (in[0].ndim >= 0) convolved_axes(in[0].layout, in[0].ndim);
+    if (dtype != DType::none && dtype != DType::float32 && in[0].dtype != DType::none && dtype != in[0].dtype)
+      bad_type("dtype must be the input's type or float32, got {}", name_of(dtype));
+    if (dtype != DType::none) out[0].dtype = dtype;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const bool frames = window_size.frames() || smoothing_size.frames() || scale.frames();
+    const int64_t n = frames ? frames_in(in[0]) : 1;
+    for (int64_t f = 0; f < n; ++f) {
+      const View from = frames ? frame_of(in[0], f) : in[0], into = frames ? frame_of(out[0], f) : out[0];
+      const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
+      CorrelationRule::Coef c{};
+      c.in = c.out = convolved_extents(from.shape, first, axes);
+      c.border = kBorderReflect101;
+      const auto weights = kernel({s.index, f}, axes, c.window);
+      for (int i = 0; i < 3; ++i) c.anchor[i] = c.window[i] / 2;
+      map_image<CorrelationRule, OutTypes::same_or_float>(from, into, c, to, image_table(weights));
+    }
+  }
+
+ private:
+  static std::vector<double> convolve(const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> r(a.size() + b.size() - 1);
+    for (size_t i = 0; i < a.size(); ++i)
+      for (size_t k = 0; k < b.size(); ++k) r[i + k] += a[i] * b[k];
+    return r;
+  }
+  static std::vector<double> smoothing(int64_t size) {
+    std::vector<double> w{1};
+    while (static_cast<int64_t>(w.size()) < size) w = convolve(w, {1, 1});
+    return w;
+  }
+  // The sum of the derivatives' windows; writes its extents.
+  std::vector<float> kernel(SampleFrame at, int axes, int64_t* window) const {
+    const auto sizes = window_size[at];
+    const auto smooths = smoothing_size.given() ? smoothing_size[at] : std::vector<int64_t>{};
+    const auto scales = scale[at];
+    const auto of = [&](const auto& list, const char* name, int i) {
+      if (list.size() != 1 && static_cast<int>(list.size()) != axes)
+        bad_argument("{} must have 1 or {} values, got {}", name, axes, list.size());
+      return list[list.size() == 1 ? 0 : i];
+    };
+    int64_t most[3] = {1, 1, 1};
+    std::vector<double> parts[3][3];
+    for (int i = 0; i < axes; ++i) {
+      const int64_t size = of(sizes, "window_size", i);
+      if (size < 3 || size > 23 || size % 2 == 0) bad_argument("window_size must be odd, 3 to 23, got {}", size);
+      int64_t bits = size - axes - 2;
+      for (int k = 0; k < axes; ++k) {
+        const int64_t smooth = smooths.empty() ? size : of(smooths, "smoothing_size", k);
+        if (smooth < 1 || smooth > 23 || smooth % 2 == 0)
+          bad_argument("smoothing_size must be odd, 1 to 23, got {}", smooth);
+        if (k != i) bits += smooth;
+        parts[i][k] = k == i ? convolve({1, -2, 1}, smoothing(size - 2)) : smoothing(smooth);
+        most[k + 3 - axes] = std::max<int64_t>(most[k + 3 - axes], static_cast<int64_t>(parts[i][k].size()));
+      }
+      double factor = of(scales, "scale", i);
+      if (normalized_kernel) factor = std::ldexp(1.0, -static_cast<int>(bits));
+      for (double& w : parts[i][i]) w *= factor;
+    }
+    std::vector<double> sum(static_cast<size_t>(most[0] * most[1] * most[2]));
+    for (int i = 0; i < axes; ++i) {
+      const auto weight = [&](int d, int64_t at_most) {  // of dimension d, centered
+        if (d < 3 - axes) return 1.0;
+        const auto& w = parts[i][d - (3 - axes)];
+        const int64_t k = at_most - (most[d] - static_cast<int64_t>(w.size())) / 2;
+        return k >= 0 && k < static_cast<int64_t>(w.size()) ? w[k] : 0.0;
+      };
+      size_t n = 0;
+      for (int64_t z = 0; z < most[0]; ++z)
+        for (int64_t y = 0; y < most[1]; ++y)
+          for (int64_t x = 0; x < most[2]; ++x) sum[n++] += weight(0, z) * weight(1, y) * weight(2, x);
+    }
+    std::copy_n(most, 3, window);
+    return {sum.begin(), sum.end()};
+  }
+};
+PENSTOCK_OPERATOR(Laplacian);
+
+}  // namespace penstock

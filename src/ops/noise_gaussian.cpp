@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/noise.h"
+
+namespace penstock {
+
+struct GaussianNoiseRule : ImageRule {
+  PENSTOCK_PIXEL(
+      struct Coef { Extents out; RandomStream draws; float mean, stddev; };
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
+        const PhiloxBlock b = c.draws.block(static_cast<uint64_t>(p.inner) >> 1);  // two numbers
+        const double u = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);
+        const double turn = 2 * kPi * uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
+        const double z = sqrt(-2.0 * log(u)) * ((p.inner & 1) ? cos(turn) : sin(turn));
+        return stored<Out>(static_cast<double>(in[p.inner]) + (z * c.stddev + c.mean));
+      });
+};
+
+struct NoiseGaussian : NoiseOperator {
+  PerSample<float> mean = 0.0f, stddev = 1.0f;
+
+  static Schema<NoiseGaussian> schema() {
+    using Op = NoiseGaussian;
+    return Schema<Op>("noise.gaussian", std::string("Adds normally distributed noise to every element.") + kAbout +
+                                            " Source: the Box-Muller transform.")
+        .arg("mean", &Op::mean, "Mean of the noise.")
+        .arg("stddev", &Op::stddev, "Standard deviation of the noise.")
+        .random().oracle("dali");
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    map_image<GaussianNoiseRule>(in[0], out[0],
+                                 {elements(in[0]), RandomValues::stream(s), mean[s.index], stddev[s.index]}, to);
+  }
+};
+PENSTOCK_OPERATOR(NoiseGaussian);
+
+}  // namespace penstock
