@@ -75,3 +75,153 @@ def jpeg_compression_distortion(x, quality=50):
         return x
     ok, data = cv2.imencode(".jpg", x[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, int(np.clip(quality, 1, 100))])
     return cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1]
+
+
+def _borders(x, layout, before, after, border, fill=0.0):
+    """x in float64 with so many elements more in front of and behind H and W."""
+    pads = [(0, 0)] * x.ndim
+    for letter, b, a in zip("HW", before, after):
+        pads[layout.index(letter)] = (b, a)
+    mode = BORDERS[border]
+    return np.pad(x, pads, mode, **({"constant_values": fill} if mode == "constant" else {}))
+
+
+def _windows(x, layout, size, anchor, border, fill=0.0):
+    """The elements under a window of (height, width), as a last axis."""
+    padded = _borders(x, layout, anchor, [s - 1 - a for s, a in zip(size, anchor)], border, fill)
+    axes = [layout.index("H"), layout.index("W")]
+    view = np.lib.stride_tricks.sliding_window_view(padded, size, axes)
+    return view.reshape(*view.shape[:-2], -1)
+
+
+def correlate(x, weights, layout, anchor=-1, border="reflect_101", mode="same", fill=0.0):
+    size = weights.shape
+    at = [s // 2 if a < 0 else a for s, a in zip(size, [anchor] * 2 if np.ndim(anchor) == 0 else anchor)]
+    if mode == "valid":
+        view = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), size, [layout.index("H"), layout.index("W")])
+        return view.reshape(*view.shape[:-2], -1) @ weights.astype(np.float64).ravel()
+    return _windows(x.astype(np.float64), layout, size, at, border, fill) @ weights.astype(np.float64).ravel()
+
+
+def _morphology(x, layout, pick, neutral, mask_size, anchor, iterations, border_mode):
+    width, height = mask_size
+    ax, ay = (s // 2 if a < 0 else a for s, a in zip(mask_size, anchor))
+    exact = x.astype(object) if x.dtype.kind in "iu" and x.dtype.itemsize == 8 else x.astype(np.float64)
+    for _ in range(iterations):
+        exact = pick(_windows(exact, layout, (height, width), (ay, ax), border_mode, neutral), -1)
+    return exact.astype(x.dtype)
+
+
+def dilate(x, layout, mask_size=(3, 3), anchor=(-1, -1), iterations=1, border_mode="constant"):
+    return _morphology(x, layout, np.max, -np.inf, mask_size, anchor, iterations, border_mode)
+
+
+def erode(x, layout, mask_size=(3, 3), anchor=(-1, -1), iterations=1, border_mode="constant"):
+    return _morphology(x, layout, np.min, np.inf, mask_size, anchor, iterations, border_mode)
+
+
+def median_blur(x, layout, window_size=(3, 3)):
+    width, height = window_size
+    return np.sort(_windows(x, layout, (height, width), (height // 2, width // 2), "clamp"), -1)[..., width * height // 2]
+
+
+def _bordered(at, n, border):
+    """Indices, -1: the constant."""
+    at = at.astype(np.int64)
+    if border == "constant":
+        return np.where((at >= 0) & (at < n), at, -1)
+    if border in ("replicate", "clamp"):
+        return np.clip(at, 0, n - 1)
+    if border == "wrap":
+        return at % n
+    table = np.pad(np.arange(n), (0, n if border != "reflect_101" else max(n - 2, 0)), BORDERS[border] if n > 1 else "edge")
+    return table[at % len(table)]
+
+
+def sampled(x, ys, xs, kind, border, fill=0.0):
+    """A (H, W, ...) picture at coordinates, (0, 0) the middle of its first pixel."""
+    h, w = x.shape[:2]
+    fill = np.broadcast_to(np.asarray(fill, np.float64), x.shape[2:])
+    ys, xs = np.clip(ys, -1e9, 1e9), np.clip(xs, -1e9, 1e9)
+
+    def tap(v, u):
+        v, u = _bordered(v, h, border), _bordered(u, w, border)
+        got = x[np.maximum(v, 0), np.maximum(u, 0)].astype(np.float64)
+        return np.where(((v < 0) | (u < 0)).reshape(v.shape + (1,) * (x.ndim - 2)), fill, got)
+
+    if kind == 0:
+        return tap(np.floor(ys + 0.5), np.floor(xs + 0.5))
+    y0, x0 = np.floor(ys), np.floor(xs)
+    if kind == 1:
+        weight = lambda d: np.maximum(0, 1 - np.abs(d))
+        reach = range(2)
+    else:
+        def weight(d):
+            d = np.abs(d)
+            return np.where(d < 1, 1.25 * d**3 - 2.25 * d**2 + 1, np.where(d < 2, -0.75 * (d**3 - 5 * d**2 + 8 * d - 4), 0))
+        reach = range(-1, 3)
+    total = 0
+    for j in reach:
+        for i in reach:
+            k = weight(ys - y0 - j) * weight(xs - x0 - i)
+            total = total + tap(y0 + j, x0 + i) * k.reshape(k.shape + (1,) * (x.ndim - 2))
+    return total
+
+
+def warp_perspective(x, matrix, size=None, border_mode="constant", fill_value=0.0, interp_type=1, inverse_map=True,
+                     pixel_origin="corner"):
+    h, w = size or x.shape[:2]
+    shift = 0.5 if pixel_origin == "corner" else 0.0
+    m = np.asarray(matrix, np.float64).reshape(3, 3)
+    m = m if inverse_map else np.linalg.inv(m)
+    py, px = np.mgrid[:h, :w] + shift
+    X, Y, W = (row[0] * px + row[1] * py + row[2] for row in m)
+    with np.errstate(divide="ignore"):
+        scale = np.where(W == 0, 0, 1 / W)
+    return sampled(x, Y * scale - shift, X * scale - shift, interp_type, border_mode, fill_value)
+
+
+def remap(x, mapx, mapy, interp=1, pixel_origin="corner", border_mode="constant", fill_value=0.0, normalized=False):
+    shift = 0.5 if pixel_origin == "corner" else 0.0
+    mapx, mapy = mapx.astype(np.float64), mapy.astype(np.float64)
+    if normalized:
+        less = 1 if pixel_origin == "center" else 0
+        mapx, mapy = (mapx + 1) / 2 * (x.shape[1] - less), (mapy + 1) / 2 * (x.shape[0] - less)
+    return sampled(x, mapy - shift, mapx - shift, interp, border_mode, fill_value)
+
+
+def clahe_plane(x, tiles_x, tiles_y, clip_limit, bins=256):
+    h, w = x.shape
+    source, bins = x, min(bins, 256)
+    if h % tiles_y or w % tiles_x:
+        source = np.pad(x, [(0, tiles_y - h % tiles_y), (0, tiles_x - w % tiles_x)], "reflect" if min(h, w) > 1 else "edge")
+    th, tw = source.shape[0] // tiles_y, source.shape[1] // tiles_x
+    limit = max(int(clip_limit * th * tw / bins), 1) if clip_limit > 0 else th * tw
+    tables = np.zeros((tiles_y, tiles_x, bins))
+    for j in range(tiles_y):
+        for i in range(tiles_x):
+            tile = source[j * th:(j + 1) * th, i * tw:(i + 1) * tw].astype(int) * bins // 256
+            counts = np.bincount(tile.ravel(), minlength=bins)
+            over = int(np.maximum(counts - limit, 0).sum())
+            counts = np.minimum(counts, limit) + over // bins
+            rest = over % bins
+            if rest:
+                counts[np.arange(0, bins, max(bins // rest, 1))[:rest]] += 1
+            tables[j, i] = np.clip(np.rint((np.cumsum(counts).astype(np.float32) * (np.float32(255) / np.float32(th * tw)))), 0, 255)
+    fy, fx = np.arange(h) / np.float64(th) - 0.5, np.arange(w) / np.float64(tw) - 0.5
+    y0, x0 = np.floor(fy).astype(int), np.floor(fx).astype(int)
+    wy, wx = (fy - y0)[:, None], (fx - x0)[None]
+    pick = lambda j, i: tables[np.clip(j, 0, tiles_y - 1)[:, None], np.clip(i, 0, tiles_x - 1)[None], x.astype(int) * bins // 256]
+    return ((pick(y0, x0) * (1 - wx) + pick(y0, x0 + 1) * wx) * (1 - wy) +
+            (pick(y0 + 1, x0) * (1 - wx) + pick(y0 + 1, x0 + 1) * wx) * wy)
+
+
+def clahe(x, tiles_x, tiles_y, clip_limit, bins=256, luma_only=True):
+    arguments = (tiles_x, tiles_y, clip_limit, bins)
+    if x.ndim == 2:
+        return clahe_plane(x, *arguments)
+    if x.shape[-1] == 1 or not luma_only:
+        return np.dstack([clahe_plane(x[..., k], *arguments) for k in range(x.shape[-1])])
+    lab = cv2.cvtColor(np.ascontiguousarray(x), cv2.COLOR_RGB2LAB)
+    lab[..., 0] = np.rint(clahe_plane(lab[..., 0], *arguments)).astype(np.uint8)
+    return cv2.cvtColor(lab, cv2.COLOR_LAB2RGB).astype(np.float64)

@@ -94,7 +94,105 @@ def _jpeg(draw):
                 expected=lambda i: ref.jpeg_compression_distortion(xs[i], **at(i)))
 
 
+
+def _correlate(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"])
+    size = [draw(st.integers(1, 5)) for _ in "HW"]
+    border = draw(st.sampled_from(["reflect_101", "reflect_1001", "wrap", "clamp", "constant"]))
+    constants = {"border": border, "mode": draw(st.sampled_from(["same", "same", "valid"]))}
+    if constants["mode"] == "valid":
+        size = [min([n] + [x.shape[layout.index(k)] for x in xs]) for n, k in zip(size, "HW")]
+    if draw(st.booleans()):
+        constants["anchor"] = [draw(st.integers(-1, n - 1)) for n in size]
+    seed = draw(st.integers(0, 2**32 - 1))
+    filters = [(np.random.default_rng(seed + i).integers(-64, 65, size) / 16).astype(np.float32) for i in range(len(xs))]
+    inputs, layouts, fills = [xs, filters], [layout, ""], None
+    if border == "constant" and draw(st.booleans()):
+        fills = [np.array(values(dtype, (), seed + i)) for i in range(len(xs))]
+        inputs, layouts = [*inputs, fills], [*layouts, ""]
+    more = {"dtype": "float32"} if draw(st.booleans()) else {}
+    exact = lambda i: ref.correlate(xs[i], filters[i], layout, fill=float(fills[i]) if fills else 0.0, **constants)
+    return Case(inputs, layouts, {**constants, **more}, dtype=more.get("dtype", dtype), error=1e-6, expected=exact,
+                largest=max(float(np.abs(exact(i)).max(initial=0)) for i in range(len(xs))))
+
+
+def _morphology(name):
+    def make(draw):
+        xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"], [*NUMBERS, "uint64", "bool"], smallest=3)
+        size = [draw(st.integers(1, 4)) for _ in range(2)]
+        constants = {"mask_size": size, **some(draw, border_mode=st.sampled_from(["replicate", "constant"]),
+                                               iterations=st.integers(0, 3))}
+        if constants.get("iterations", 1) == 1:
+            constants.update(some(draw, border_mode=st.sampled_from(["reflect", "reflect_101", "wrap"])))
+        if draw(st.booleans()):
+            constants["anchor"] = [draw(st.integers(-1, n - 1)) for n in size]
+        return Case([xs], [layout], constants, dtype=dtype, error=0.0,
+                    expected=lambda i: getattr(ref, name)(xs[i], layout, **constants))
+    return make
+
+
+def _median_blur(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"], [*NUMBERS, "int64", "uint64", "bool"])
+    odd = st.integers(0, 4).map(lambda k: 2 * k + 1)
+    constants, each, at = per_sample(draw, len(xs), "window_size", st.tuples(odd, odd).map(list))
+    return Case([xs], [layout], constants, each, dtype=dtype, error=0.0, expected=lambda i: ref.median_blur(xs[i], layout, **at(i)))
+
+
+_BORDERS = ["constant", "replicate", "reflect", "reflect_101", "wrap"]
+
+
+def _slope(kind, xs):
+    return 1e-9 * max(max(x.shape) for x in xs) * (4 if kind == 2 else 1)
+
+
+def _warp_perspective(draw):
+    xs, layout, dtype = pictures(draw, ["HWC"])
+    fraction = lambda low, high: draw(st.integers(low, high)) / 61
+    matrices = [[fraction(30, 90), fraction(-20, 20), fraction(-200, 200) + 0.003, fraction(-20, 20), fraction(30, 90),
+                 fraction(-200, 200) + 0.003, draw(st.integers(-20, 20)) / 6100, draw(st.integers(-20, 20)) / 6100, 1.0] for _ in xs]
+    matrices = [np.asarray(m, np.float32) for m in matrices]
+    constants = {"interp_type": draw(st.integers(1, 2)),
+                 **some(draw, border_mode=st.sampled_from(_BORDERS), pixel_origin=st.sampled_from(["corner", "center"]))}
+    size = {}
+    if draw(st.booleans()):
+        size["size"] = [float(draw(st.integers(1, 20))) for _ in "HW"]
+    fill = {"fill_value": [float(draw(st.integers(0, 100)))]} if draw(st.booleans()) else {}
+    drawn_size = [int(v) for v in size["size"]] if size else None
+    return Case([xs], [layout], {**constants, **size, **fill}, {"matrix": matrices}, dtype=dtype, error=1e-4,
+                largest=1000.0, expected=lambda i: ref.warp_perspective(xs[i], matrices[i], size=drawn_size, **constants, **fill))
+
+
+def _remap(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "HW"])
+    seed, normalized = draw(st.integers(0, 2**32 - 1)), draw(st.booleans())
+    size = [draw(st.integers(1, 20)) for _ in "HW"]
+
+    def coordinates(n, k):      # multiples of 1/16 and a bit, so that none is between two pixels
+        rng = np.random.default_rng(seed + k)
+        v = rng.integers(-16, 16 * (n + 1), size) / 16 + 1 / 64
+        return (v / max(n, 2) * 2 - 1 if normalized else v).astype(np.float32)
+    mapx, mapy = ([coordinates(x.shape[a], 9 * i + a) for i, x in enumerate(xs)] for a in (1, 0))
+    constants = {"interp": draw(st.integers(0 if not normalized else 1, 2)), "normalized": normalized,
+                 **some(draw, border_mode=st.sampled_from(_BORDERS), pixel_origin=st.sampled_from(["corner", "center"]),
+                        fill_value=st.integers(0, 100).map(float))}
+    return Case([xs, mapx, mapy], [layout, "", ""], constants, dtype=dtype, error=1e-5,
+                expected=lambda i: ref.remap(xs[i], mapx[i], mapy[i], **constants))
+
+
+def _clahe(draw):
+    channels = draw(st.sampled_from([1, 3]))
+    xs, layout, dtype = pictures(draw, ["HWC"], ["uint8"], channels=channels, smallest=8, smooth=draw(st.booleans()))
+    constants = {"tiles_x": draw(st.integers(1, 5)), "tiles_y": draw(st.integers(1, 5)),
+                 "clip_limit": draw(st.sampled_from([0.0, 0.5, 1.5, 2.0, 4.0])),
+                 **some(draw, bins=st.sampled_from([16, 64, 256, 512]), luma_only=st.booleans())}
+    light = channels == 3 and constants.get("luma_only", True)
+    return Case([xs], [layout], constants, dtype=dtype, error=3.0 / 255 if light else 1e-4,
+                expected=lambda i: ref.clahe(xs[i], **constants))
+
+
 CASES = {
     "noise.gaussian": _gaussian, "noise.salt_and_pepper": _salt_and_pepper, "noise.shot": _shot, "equalize": _equalize,
-    "laplacian": _laplacian, "jpeg_compression_distortion": _jpeg,
+    "laplacian": _laplacian, "jpeg_compression_distortion": _jpeg, "correlate": _correlate, "dilate": _morphology("dilate"),
+    "erode": _morphology("erode"), "median_blur": _median_blur, "warp_perspective": _warp_perspective, "remap": _remap,
+    "clahe": _clahe,
 }

@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
-from picture_reference import (equalize, gaussian, jpeg_compression_distortion, laplacian, salt_and_pepper, shot)  # noqa: F401
+from picture_reference import (clahe, correlate, dilate, equalize, erode, gaussian, jpeg_compression_distortion, laplacian,  # noqa: F401
+                               median_blur, remap, salt_and_pepper, shot, warp_perspective)
 from signal_reference import (audio_resample, frame_splicing, mel_filter_bank, mfcc, nonsilent_region, power_spectrum,  # noqa: F401
                               preemphasis_filter, spec_augment, spectrogram, to_decibels)
 

@@ -10,7 +10,7 @@ import pytest
 import penstock
 import penstock.dali
 from penstock.dali import meanings
-from penstock.dali.aliases import DEPRECATED, MEANINGS
+from penstock.dali.aliases import DEPRECATED, MEANINGS, NAMES
 
 IMAGES = [np.random.default_rng(i).integers(0, 256, (6, 4 + i, 3), np.uint8) for i in range(32)]
 
@@ -77,7 +77,13 @@ def test_deprecated_names_are_the_new_operators():
         except AttributeError as error:
             assert now not in native and f"no fn.{now} yet" in str(error)
         else:
+            now = NAMES.get(now, now)
             assert now in native and found.__wrapped__.__name__ == now.rpartition(".")[2]
+    for theirs, ours in NAMES.items():
+        found = penstock.dali.fn
+        for part in theirs.split("."):
+            found = getattr(found, part)
+        assert found.__name__ == ours
     with pytest.warns(DeprecationWarning, match="fn.uniform is deprecated: use fn.random.uniform"):
         assert penstock.dali.fn.uniform(range=[1.0, 2.0], batch_size=3)
     assert "experimental" in dir(penstock.dali.fn) and "image" in dir(penstock.dali.fn.decoders)

@@ -30,7 +30,7 @@ def both(dali, name, inputs, layouts, ours=None, device="cpu", **arguments):
     for part in (ours or name).split("."):
         function = getattr(function, part)
     made = {k: dali_value(v) for k, v in arguments.items()}
-    got = function(*[penstock.batch([x], layout=k or None) for x, k in zip(inputs, layouts)], **made)
+    got = function(*[penstock.batch([x], layout=k) for x, k in zip(inputs, layouts)], **made)
     got = np.array((got[0] if isinstance(got, tuple) else got)[0].numpy())
     want = dali.call(name, [[x] for x in inputs], inputs_layouts=layouts, **arguments)
     return got, (want[0][0] if isinstance(want[0], list) else want[0])
@@ -57,3 +57,47 @@ def test_laplacian(dali, arguments):
 @pytest.mark.parametrize("quality", [1, 35, 60, 99])
 def test_jpeg_compression_distortion(dali, quality):
     np.testing.assert_array_equal(*both(dali, "jpeg_compression_distortion", [picture((37, 51, 3))], ["HWC"], quality=quality))
+
+
+MATRIX = [1.1, 0.1, -2, 0.05, 0.9, 1.5, 0.001, 0.002, 1]
+
+
+@pytest.mark.parametrize("border", ["constant", "replicate", "reflect", "reflect_101", "wrap"])
+@pytest.mark.parametrize("kind", ["INTERP_NN", "INTERP_LINEAR", "INTERP_CUBIC"])
+@pytest.mark.parametrize("origin", ["corner", "center"])
+def test_warp_perspective(dali, border, kind, origin):
+    got, want = both(dali, "experimental.warp_perspective", [picture()], ["HWC"], ours="warp_perspective", matrix=MATRIX,
+                     interp_type=kind, border_mode=border, pixel_origin=origin)
+    far = np.abs(got.astype(int) - want) > 1
+    assert far.mean() < (0.01 if kind == "INTERP_NN" else 0.0) + 1e-9       # DALI's coordinates are OpenCV's float32
+
+
+@pytest.mark.parametrize("arguments", [{"inverse_map": False}, {"size": [40, 20]}, {"fill_value": [10, 20, 30]}])
+def test_warp_perspective_on_other_canvases(dali, arguments):
+    got, want = both(dali, "experimental.warp_perspective", [picture()], ["HWC"], ours="warp_perspective", matrix=MATRIX,
+                     pixel_origin="center", **arguments)
+    assert got.shape == want.shape and np.abs(got.astype(int) - want).max() <= 1
+
+
+@pytest.mark.parametrize("arguments", [{}, {"border": "wrap", "anchor": [0, 2]}, {"border": "clamp"}, {"border": "reflect_1001"},
+                                       {"border": "constant", "anchor": 1}, {"mode": "valid"}])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_filter(dali, arguments, dtype):
+    weights = np.random.default_rng(2).normal(0, 0.2, (3, 4)).astype(np.float32)
+    got, want = both(dali, "filter", [picture(dtype=dtype), weights], ["HWC", ""], ours="correlate", **arguments)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    assert np.abs(got.astype(np.float64) - want).max() <= (1e-3 if dtype == "float32" else 1)
+
+
+def test_filter_behind_a_constant(dali):
+    inputs = [picture(), np.full((3, 3), 0.1, np.float32), np.uint8(200)]
+    got, want = both(dali, "filter", inputs, ["HWC", "", ""], ours="correlate", border="constant")
+    assert np.abs(got.astype(int) - want).max() <= 1
+
+
+@pytest.mark.parametrize("shape, arguments", [((24, 32, 1), {}), ((24, 31, 1), {}), ((24, 32, 3), {"luma_only": False}),
+                                              ((25, 31, 3), {})])
+def test_clahe(dali, shape, arguments):
+    got, want = both(dali, "clahe", [picture(shape)], ["HWC"], tiles_x=4, tiles_y=3, clip_limit=2.0, **arguments)
+    far = 2 if shape[2] == 3 and not arguments else 0               # Lab's way back is exact here, in integers there
+    assert np.abs(got.astype(int) - want).max() <= far

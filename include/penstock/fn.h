@@ -290,6 +290,38 @@ inline Batch cat(const std::vector<Batch>& inputs,
   return call("cat", inputs, arguments.list(), options)[0];
 }
 
+struct ClaheArguments {
+  // Tiles along the width. Required.
+  Optional<int64_t> tiles_x{};
+  // Tiles along the height. Required.
+  Optional<int64_t> tiles_y{};
+  // A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit. Required.
+  Optional<double> clip_limit{};
+  // Bins of a histogram, a power of two; more than 256 are 256. Default: 256.
+  Optional<int64_t> bins{};
+  // RGB: lightness alone; else each channel by itself. Default: true.
+  Optional<bool> luma_only{};
+
+  Arguments list() const {
+    Arguments a;
+    tiles_x.add_to(a, "tiles_x");
+    tiles_y.add_to(a, "tiles_y");
+    clip_limit.add_to(a, "clip_limit");
+    bins.add_to(a, "bins");
+    luma_only.add_to(a, "luma_only");
+    return a;
+  }
+};
+// Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes what the nearest tiles
+// make of a value.
+//
+// Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its
+// 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "Contrast
+// limited adaptive histogram equalization", 1994.
+inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("clahe", {input}, arguments.list(), options)[0];
+}
+
 struct ColorSpaceConversionArguments {
   // Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3. Required.
   Optional<int64_t> image_type{};
@@ -446,6 +478,42 @@ struct CopyArguments {
 // Layouts: any; kept. Types: all.
 inline Batch copy(const Batch& input, const CopyArguments& arguments = {}, const CallOptions& options = {}) {
   return call("copy", {input}, arguments.list(), options)[0];
+}
+
+struct CorrelateArguments {
+  // The filter's element that lies over the output's; one value or one per axis; -1: its middle, rounded down.
+  // Default: {-1}.
+  PerSample<std::vector<int64_t>> anchor{};
+  // What stands outside of the image: "reflect_101", "reflect_1001", "wrap", "clamp", "constant". Default:
+  // "reflect_101".
+  Optional<std::string> border{};
+  // "same": as large as the input; "valid": only where the filter lies inside of it. Default: "same".
+  Optional<std::string> mode{};
+  // float32, or the input's type, which is the default.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    anchor.add_to(a, "anchor");
+    border.add_to(a, "border");
+    mode.add_to(a, "mode");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Every element becomes the sum of the elements around it, each times its weight in a filter (SciPy's correlate,
+// OpenCV's filter2D).
+//
+// Inputs: the images; the filters, float32 with one dimension for each axis but frames and channels, with F in front
+// one for each frame; the value behind a border "constant", one of the image's type a sample, 0 if not given. Sums in
+// float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
+inline Batch correlate(const Batch& data, const Batch& filter,
+                       const CorrelateArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("correlate", {data, filter}, arguments.list(), options)[0];
+}
+inline Batch correlate(const Batch& data, const Batch& filter, const Batch& fill_value,
+                       const CorrelateArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("correlate", {data, filter, fill_value}, arguments.list(), options)[0];
 }
 
 struct CropArguments {
@@ -1053,6 +1121,33 @@ inline Batch video(const Batch& encoded, const VideoArguments& arguments = {}, c
 }
 }  // namespace decoders
 
+struct DilateArguments {
+  // (width, height) of the rectangle. Default: {3, 3}.
+  PerSample<std::vector<int64_t>> mask_size{};
+  // (x, y) of its element that lies over the output's; -1: its middle. Default: {-1, -1}.
+  PerSample<std::vector<int64_t>> anchor{};
+  // How often it is done. Default: 1.
+  Optional<int64_t> iterations{};
+  // What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap". Default:
+  // "constant".
+  Optional<std::string> border_mode{};
+
+  Arguments list() const {
+    Arguments a;
+    mask_size.add_to(a, "mask_size");
+    anchor.add_to(a, "anchor");
+    iterations.add_to(a, "iterations");
+    border_mode.add_to(a, "border_mode");
+    return a;
+  }
+};
+// The largest element under a rectangle around each, channel by channel.
+//
+// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("dilate", {input}, arguments.list(), options)[0];
+}
+
 struct EqualizeArguments {
 
   Arguments list() const {
@@ -1109,6 +1204,33 @@ struct EraseArguments {
 // Regions reach from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.
 inline Batch erase(const Batch& input, const EraseArguments& arguments = {}, const CallOptions& options = {}) {
   return call("erase", {input}, arguments.list(), options)[0];
+}
+
+struct ErodeArguments {
+  // (width, height) of the rectangle. Default: {3, 3}.
+  PerSample<std::vector<int64_t>> mask_size{};
+  // (x, y) of its element that lies over the output's; -1: its middle. Default: {-1, -1}.
+  PerSample<std::vector<int64_t>> anchor{};
+  // How often it is done. Default: 1.
+  Optional<int64_t> iterations{};
+  // What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap". Default:
+  // "constant".
+  Optional<std::string> border_mode{};
+
+  Arguments list() const {
+    Arguments a;
+    mask_size.add_to(a, "mask_size");
+    anchor.add_to(a, "anchor");
+    iterations.add_to(a, "iterations");
+    border_mode.add_to(a, "border_mode");
+    return a;
+  }
+};
+// The smallest element under a rectangle around each, channel by channel.
+//
+// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+inline Batch erode(const Batch& input, const ErodeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("erode", {input}, arguments.list(), options)[0];
 }
 
 struct ExpandDimsArguments {
@@ -1466,6 +1588,24 @@ struct LaplacianArguments {
 // first or last; without a layout all axes, at most three; kept. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
+}
+
+struct MedianBlurArguments {
+  // One odd number, or (width, height). Default: {3, 3}.
+  PerSample<std::vector<int64_t>> window_size{};
+
+  Arguments list() const {
+    Arguments a;
+    window_size.add_to(a, "window_size");
+    return a;
+  }
+};
+// The median of the elements around each, channel by channel; the edge is repeated outside of the image.
+//
+// As OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+inline Batch median_blur(const Batch& input,
+                         const MedianBlurArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("median_blur", {input}, arguments.list(), options)[0];
 }
 
 struct MelFilterBankArguments {
@@ -3161,6 +3301,38 @@ inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const
 }
 }  // namespace reductions
 
+struct RemapArguments {
+  // INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp{};
+  // Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel. Default: "corner".
+  Optional<std::string> pixel_origin{};
+  // What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The constant. Default: 0.
+  Optional<double> fill_value{};
+  // Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel. Default:
+  // false.
+  Optional<bool> normalized{};
+
+  Arguments list() const {
+    Arguments a;
+    interp.add_to(a, "interp");
+    pixel_origin.add_to(a, "pixel_origin");
+    border_mode.add_to(a, "border_mode");
+    fill_value.add_to(a, "fill_value");
+    normalized.add_to(a, "normalized");
+    return a;
+  }
+};
+// Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+//
+// Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in
+// float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.
+inline Batch remap(const Batch& data, const Batch& mapx, const Batch& mapy,
+                   const RemapArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("remap", {data, mapx, mapy}, arguments.list(), options)[0];
+}
+
 struct ReshapeArguments {
   // The shape; one extent may be -1 and takes what is left. Also as a second input. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
@@ -3719,6 +3891,43 @@ struct WarpAffineArguments {
 inline Batch warp_affine(const Batch& input,
                          const WarpAffineArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_affine", {input}, arguments.list(), options)[0];
+}
+
+struct WarpPerspectiveArguments {
+  // 3 rows of 3 numbers, row by row; also as a second input. Default: {}.
+  PerSample<std::vector<double>> matrix{};
+  // (height, width) of the output; default: the input's.
+  PerSample<std::vector<double>> size{};
+  // What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The constant: one value, or one per channel; 0 if not given.
+  Optional<std::vector<double>> fill_value{};
+  // INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp_type{};
+  // The matrix maps output to input; otherwise it is inverted. Default: true.
+  Optional<bool> inverse_map{};
+  // Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel. Default: "corner".
+  Optional<std::string> pixel_origin{};
+
+  Arguments list() const {
+    Arguments a;
+    matrix.add_to(a, "matrix");
+    size.add_to(a, "size");
+    border_mode.add_to(a, "border_mode");
+    fill_value.add_to(a, "fill_value");
+    interp_type.add_to(a, "interp_type");
+    inverse_map.add_to(a, "inverse_map");
+    pixel_origin.add_to(a, "pixel_origin");
+    return a;
+  }
+};
+// Resamples images under a perspective map.
+//
+// Output (x, y) is the input at (X / W, Y / W), (X, Y, W) = matrix (x, y, 1). Coordinates and sums in float64; cubic
+// weights with a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+inline Batch warp_perspective(const Batch& input,
+                              const WarpPerspectiveArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("warp_perspective", {input}, arguments.list(), options)[0];
 }
 
 struct WhereArguments {

@@ -38,8 +38,15 @@ DEPRECATED = {
     "experimental.decoders.video": "decoders.video",
 }
 
-# Names of DALI's operators that mean something else in penstock.fn; here they are missing.
-OTHERS = ("filter",)
+# Names of DALI's operators -> those that they have in penstock.fn; `filter` means something else there.
+NAMES = {
+    "experimental.dilate": "dilate",
+    "experimental.erode": "erode",
+    "experimental.median_blur": "median_blur",
+    "experimental.remap": "remap",
+    "experimental.warp_perspective": "warp_perspective",
+    "filter": "correlate",
+}
 
 # Lines that DALI 2.4 refuses -> what they mean here, each with one MeaningWarning.
 MEANINGS = {

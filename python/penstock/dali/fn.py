@@ -6,7 +6,7 @@ from types import ModuleType
 
 from .. import fn as native
 from . import meanings
-from .aliases import DEPRECATED, OTHERS
+from .aliases import DEPRECATED, NAMES
 from .groups import Group
 
 _warned = set()
@@ -14,10 +14,8 @@ _warned = set()
 
 def _find(path):
     """penstock.fn's operator, function or group of this path, or None."""
-    if path in OTHERS:
-        return None
     found = native
-    for part in path.split("."):
+    for part in NAMES.get(path, path).split("."):
         found = getattr(found, part, None)
     foreign = isinstance(found, ModuleType) and not found.__name__.startswith(native.__name__ + ".")  # what fn imports itself
     return None if foreign else found
@@ -51,7 +49,7 @@ class _Group(Group):
             function, old = _find(now), path
         else:
             now, function, old = path, _find(path), None
-        if isinstance(function, ModuleType) or (function is None and any(d.startswith(path + ".") for d in DEPRECATED)):
+        if isinstance(function, ModuleType) or (function is None and any(d.startswith(path + ".") for d in [*DEPRECATED, *NAMES])):
             made = self._group(path)
         elif function is not None:
             made = _adapted(now, function, old)
@@ -63,7 +61,7 @@ class _Group(Group):
     def __dir__(self):
         own = _find(self._path) if self._path else native
         start = self._path and self._path + "."
-        old = {d[len(start):].partition(".")[0] for d in DEPRECATED if d.startswith(start)}
+        old = {d[len(start):].partition(".")[0] for d in [*DEPRECATED, *NAMES] if d.startswith(start)}
         return sorted({n for n in dir(own) if not n.startswith("_")} | old)
 
 

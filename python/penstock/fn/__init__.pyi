@@ -267,6 +267,34 @@ def cat(
     """
     ...
 
+def clahe(
+    input: Data,
+    /,
+    *,
+    tiles_x: int,
+    tiles_y: int,
+    clip_limit: float,
+    bins: int = 256,
+    luma_only: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes what the nearest tiles make of a value.
+
+    Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+
+    Arguments:
+        tiles_x: Tiles along the width.
+        tiles_y: Tiles along the height.
+        clip_limit: A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit.
+        bins: Bins of a histogram, a power of two; more than 256 are 256.
+        luma_only: RGB: lightness alone; else each channel by itself.
+    """
+    ...
+
 def color_space_conversion(
     input: Data,
     /,
@@ -415,6 +443,34 @@ def copy(
     """
     ...
 
+def correlate(
+    data: Data,
+    filter: Data,
+    fill_value: Data = ...,
+    /,
+    *,
+    anchor: int | Sequence[int] | Batch | DataNode = [-1],
+    border: str = 'reflect_101',
+    mode: str = 'same',
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Every element becomes the sum of the elements around it, each times its weight in a filter (SciPy's correlate, OpenCV's filter2D).
+
+    Inputs: the images; the filters, float32 with one dimension for each axis but frames and channels, with F in front one for each frame; the value behind a border "constant", one of the image's type a sample, 0 if not given. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
+
+    Arguments:
+        anchor: The filter's element that lies over the output's; one value or one per axis; -1: its middle, rounded down.
+        border: What stands outside of the image: "reflect_101", "reflect_1001", "wrap", "clamp", "constant".
+        mode: "same": as large as the input; "valid": only where the filter lies inside of it.
+        dtype: float32, or the input's type, which is the default.
+    """
+    ...
+
 def crop(
     input: Data,
     /,
@@ -517,6 +573,32 @@ def crop_mirror_normalize(
     """
     ...
 
+def dilate(
+    input: Data,
+    /,
+    *,
+    mask_size: int | Sequence[int] | Batch | DataNode = [3, 3],
+    anchor: int | Sequence[int] | Batch | DataNode = [-1, -1],
+    iterations: int = 1,
+    border_mode: str = 'constant',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The largest element under a rectangle around each, channel by channel.
+
+    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        mask_size: (width, height) of the rectangle.
+        anchor: (x, y) of its element that lies over the output's; -1: its middle.
+        iterations: How often it is done.
+        border_mode: What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
+    """
+    ...
+
 def equalize(
     input: Data,
     /,
@@ -566,6 +648,32 @@ def erase(
         normalized: Anchors and shapes are fractions of the extents.
         normalized_anchor: Anchors are fractions of the extents.
         normalized_shape: Shapes are fractions of the extents.
+    """
+    ...
+
+def erode(
+    input: Data,
+    /,
+    *,
+    mask_size: int | Sequence[int] | Batch | DataNode = [3, 3],
+    anchor: int | Sequence[int] | Batch | DataNode = [-1, -1],
+    iterations: int = 1,
+    border_mode: str = 'constant',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The smallest element under a rectangle around each, channel by channel.
+
+    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        mask_size: (width, height) of the rectangle.
+        anchor: (x, y) of its element that lies over the output's; -1: its middle.
+        iterations: How often it is done.
+        border_mode: What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
     """
     ...
 
@@ -782,6 +890,26 @@ def laplacian(
         scale: Multiplies the derivative along every axis, or along each.
         normalized_kernel: The windows' weights are divided by their magnitude.
         dtype: float32, or the input's type, which is the default.
+    """
+    ...
+
+def median_blur(
+    input: Data,
+    /,
+    *,
+    window_size: int | Sequence[int] | Batch | DataNode = [3, 3],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The median of the elements around each, channel by channel; the edge is repeated outside of the image.
+
+    As OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        window_size: One odd number, or (width, height).
     """
     ...
 
@@ -1206,6 +1334,36 @@ def random_resized_crop(
         minibatch_size: Accepted without effect.
         temp_buffer_hint: Accepted without effect.
         dtype: Type of the result; default: the input's.
+    """
+    ...
+
+def remap(
+    data: Data,
+    mapx: Data,
+    mapy: Data,
+    /,
+    *,
+    interp: int = 1,
+    pixel_origin: str = 'corner',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    normalized: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+
+    Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.
+
+    Arguments:
+        interp: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+        pixel_origin: Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel.
+        border_mode: What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap".
+        fill_value: The constant.
+        normalized: Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel.
     """
     ...
 
@@ -1682,6 +1840,38 @@ def warp_affine(
         interp_type: INTERP_NN or INTERP_LINEAR.
         dtype: Type of the result; default: the input's.
         output_dtype: Deprecated name of dtype.
+    """
+    ...
+
+def warp_perspective(
+    input: Data,
+    /,
+    *,
+    matrix: float | Sequence[float] | Batch | DataNode = [],
+    size: float | Sequence[float] | Batch | DataNode | None = None,
+    border_mode: str = 'constant',
+    fill_value: float | Sequence[float] | None = None,
+    interp_type: int = 1,
+    inverse_map: bool = True,
+    pixel_origin: str = 'corner',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Resamples images under a perspective map.
+
+    Output (x, y) is the input at (X / W, Y / W), (X, Y, W) = matrix (x, y, 1). Coordinates and sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        matrix: 3 rows of 3 numbers, row by row; also as a second input.
+        size: (height, width) of the output; default: the input's.
+        border_mode: What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap".
+        fill_value: The constant: one value, or one per channel; 0 if not given.
+        interp_type: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+        inverse_map: The matrix maps output to input; otherwise it is inverted.
+        pixel_origin: Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel.
     """
     ...
 

@@ -43,7 +43,9 @@ int image_border(const char* argument, const std::string& name);
 //   template <class Out, class In> static Out at(const In* in, const Place&, const Coef&, const char* table)
 // in PENSTOCK_PIXEL.
 template <class Rule> std::string image_rule_text() {
-  return std::string(ImageRule::image_text) + Rule::pixel_text + R"(
+  std::string text = ImageRule::image_text;
+  if constexpr (requires { Rule::base_text; }) text += Rule::base_text;  // members of what stands between the two
+  return text + Rule::pixel_text + R"(
 template <class Out, class In> __device__ static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
   Place p;
   uint64_t rest = i;
@@ -126,6 +128,10 @@ inline ImageWork& images_of(SampleWork& work) {
   auto* own = dynamic_cast<ImageWork*>(&work);
   return own ? *own : host_images();
 }
+template <class Rule> std::string group_rule_text() {
+  if constexpr (requires { Rule::base_text; }) return std::string(Rule::base_text) + Rule::pixel_text;
+  else return Rule::pixel_text;
+}
 // For inputs of uint8.
 template <class Rule> void group_image(const View& in, int64_t groups, size_t memory,
                                        const typename Rule::Coef& coef, SampleWork& to) {
@@ -135,7 +141,7 @@ template <class Rule> void group_image(const View& in, int64_t groups, size_t me
     for (int64_t g = 0; g < groups; ++g)
       Rule::group(in.as<const uint8_t>(), g, coef, GroupLanes{}, reinterpret_cast<char*>(own.data()));
   };
-  images_of(to).groups(in, {[] { return std::string(Rule::pixel_text); }, coef_bytes_of(coef), groups, memory, host});
+  images_of(to).groups(in, {&group_rule_text<Rule>, coef_bytes_of(coef), groups, memory, host});
 }
 
 // The extents of a layout with H and W, channels and frames anywhere in front, channels maybe last.

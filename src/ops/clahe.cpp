@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/local_histograms.h"
+
+namespace penstock {
+
+struct Clahe : ImageOperator {
+  int tiles_x = 0, tiles_y = 0, bins = 256;
+  float clip_limit = 0.0f;
+  bool luma_only = true;
+
+  static Schema<Clahe> schema() {
+    return Schema<Clahe>("clahe",
+                         "Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes "
+                         "what the nearest tiles make of a value.\n\nThree channels are RGB, of which the lightness "
+                         "(of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its 8-bit Lab. Layouts: "
+                         "HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "
+                         "\"Contrast limited adaptive histogram equalization\", 1994.")
+        .required("tiles_x", &Clahe::tiles_x, "Tiles along the width.", within(1, 4096))
+        .required("tiles_y", &Clahe::tiles_y, "Tiles along the height.", within(1, 4096))
+        .required("clip_limit", &Clahe::clip_limit,
+                  "A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit.",
+                  at_least(0))
+        .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 are 256.", within(1, 65536))
+        .arg("luma_only", &Clahe::luma_only, "RGB: lightness alone; else each channel by itself.")
+        .oracle("dali, opencv");
+  }
+  void ready() const {
+    if ((bins & (bins - 1)) != 0) bad_argument("bins must be a power of two, got {}", bins);
+  }
+  void check(std::span<const ValueType> in) const {
+    if (in[0].dtype != DType::none && in[0].dtype != DType::uint8)
+      bad_type("expected uint8, got {}", name_of(in[0].dtype));
+    const Layout layout = check_image(in[0]);
+    if (layout.find('C') >= 0 && layout.find('C') != layout.size() - 1)
+      bad_type("expected channels last, got '{}'", layout.str());
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
+    if (e.inner != 1 && e.inner != 3) bad_argument("expected 1 or 3 channels, got {}", e.inner);
+    if (in[0].volume() == 0) return;
+    TileTableRule::Coef c{};
+    c.height = e.height, c.width = e.width, c.inner = e.inner, c.tiles_y = tiles_y, c.tiles_x = tiles_x;
+    const bool even = e.height % tiles_y == 0 && e.width % tiles_x == 0;
+    const auto tile = [&](int64_t n, int64_t tiles) { return even ? n / tiles : n / tiles + 1; };
+    c.tile_height = tile(e.height, tiles_y), c.tile_width = tile(e.width, tiles_x);
+    c.light = e.inner == 3 && luma_only;
+    c.bins = std::min(bins, 256);
+    while ((256 >> c.shift) > c.bins) ++c.shift;
+    const int64_t area = c.tile_height * c.tile_width;
+    if (area > INT32_MAX) bad_argument("tiles of {} pixels are too large", area);
+    if (clip_limit > 0)
+      c.limit = static_cast<int>(std::clamp(clip_limit * static_cast<double>(area) / c.bins, 1.0, 2147483647.0));
+    c.scale = 255.0f / static_cast<float>(area);
+    const std::vector<uint16_t> linear = linear_of_srgb();
+    std::copy_n(linear.begin(), 256, c.linear);
+    const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
+    c.tables = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * c.bins));
+    group_image<TileTableRule>(in[0], groups, 1024, c, to);
+    TileMixRule::Coef m{e, c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height),
+                        1.0f / static_cast<float>(c.tile_width), c.bins, c.shift, c.light, {}};
+    std::copy_n(linear.begin(), 256, m.linear);
+    map_image<TileMixRule>(in[0], out[0], m, to);
+  }
+
+ private:
+  static std::vector<uint16_t> linear_of_srgb() {  // 11 bits
+    std::vector<uint16_t> table;
+    for (int i = 0; i < 256; ++i) {
+      const double v = i / 255.0;
+      table.push_back(stored<uint16_t>(2040 * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4))));
+    }
+    return table;
+  }
+};
+PENSTOCK_OPERATOR(Clahe);
+
+}  // namespace penstock

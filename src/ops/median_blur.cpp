@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/image_work.h"
+
+namespace penstock {
+
+// Numbers in the order of their values as unsigned ones, whose bits are found from the highest on: any window, any
+// type, no memory.
+struct MedianRule : ImageRule {
+  PENSTOCK_PIXEL(
+      struct Coef { Extents out; int64_t width, height; };
+      template <class T> PENSTOCK_HD static uint64_t key_of(T v) {
+        constexpr uint64_t sign = uint64_t{1} << (sizeof(T) * 8 - 1);
+        if constexpr (std::is_integral_v<T>) {
+          if constexpr (!std::is_signed_v<T>) return v;
+          else return (static_cast<uint64_t>(v) ^ sign) & (sign | (sign - 1));
+        } else {
+          uint64_t bits = 0;
+          if constexpr (sizeof(T) == 8) bits = std::bit_cast<uint64_t>(v);
+          else if constexpr (sizeof(T) == 4) bits = std::bit_cast<uint32_t>(v);
+          else bits = v.bits;
+          return (bits & sign) ? ~bits & (sign | (sign - 1)) : bits | sign;
+        }
+      }
+      template <class T> PENSTOCK_HD static T value_of(uint64_t key) {
+        constexpr uint64_t sign = uint64_t{1} << (sizeof(T) * 8 - 1);
+        if constexpr (std::is_integral_v<T>) {
+          if constexpr (!std::is_signed_v<T>) return static_cast<T>(key);
+          else return static_cast<T>(key ^ sign);
+        } else {
+          const uint64_t bits = (key & sign) ? key ^ sign : ~key & (sign | (sign - 1));
+          if constexpr (sizeof(T) == 8) {
+            return std::bit_cast<T>(bits);
+          } else if constexpr (sizeof(T) == 4) {
+            return std::bit_cast<T>(static_cast<uint32_t>(bits));
+          } else {
+            T half;
+            half.bits = static_cast<uint16_t>(bits);
+            return half;
+          }
+        }
+      }
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
+        const int64_t half = c.width * c.height / 2;
+        const bool inside = p.x >= c.width / 2 && p.x + c.width / 2 < c.out.width;
+        uint64_t found = 0;
+        for (uint64_t bit = uint64_t{1} << (std::is_same_v<In, bool> ? 0 : sizeof(In) * 8 - 1); bit > 0; bit >>= 1) {
+          const uint64_t limit = found | bit;
+          int64_t below = 0;
+          for (int64_t j = 0; j < c.height; ++j) {
+            const int64_t y = clamp<int64_t>(p.y + j - c.height / 2, 0, c.out.height - 1);
+            const In* row = in + offset_of(c.out, p.outer, 0, y, 0, p.inner);
+            if (inside) {
+              const In* from = row + (p.x - c.width / 2) * c.out.inner;
+              for (int64_t i = 0; i < c.width; ++i) below += key_of(from[i * c.out.inner]) < limit;
+              continue;
+            }
+            for (int64_t i = 0; i < c.width; ++i) {
+              const int64_t x = clamp<int64_t>(p.x + i - c.width / 2, 0, c.out.width - 1);
+              below += key_of(row[x * c.out.inner]) < limit;
+            }
+          }
+          if (below <= half) found = limit;
+        }
+        return static_cast<Out>(value_of<In>(found));
+      });
+};
+
+struct MedianBlur : ImageOperator {
+  PerSample<std::vector<int64_t>> window_size = std::vector<int64_t>{3, 3};
+
+  static Schema<MedianBlur> schema() {
+    return Schema<MedianBlur>("median_blur",
+                              "The median of the elements around each, channel by channel; the edge is repeated "
+                              "outside of the image.\n\nAs OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F "
+                              "in front; kept. Types: all.")
+        .arg("window_size", &MedianBlur::window_size, "One odd number, or (width, height).")
+        .oracle("opencv");
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const auto size = window_size[s.index];
+    if (size.size() < 1 || size.size() > 2) bad_argument("window_size must have 1 or 2 values, got {}", size.size());
+    for (const int64_t n : size)
+      if (n < 1 || n > 4095 || n % 2 == 0) bad_argument("window_size must be odd, 1 to 4095, got {}", n);
+    map_image<MedianRule>(in[0], out[0], {image_extents(in[0].shape, in[0].layout), size.front(), size.back()}, to);
+  }
+};
+PENSTOCK_OPERATOR(MedianBlur);
+
+}  // namespace penstock

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/sampling.h"
+
+namespace penstock {
+
+struct RemapRule : SamplingRule {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        Extents out;
+        Source source;
+        const float* x;
+        const float* y;
+        int64_t frame_step;  // from one frame's coordinates to the next one's
+        double shift;
+        int normalized;
+      };
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
+        const int64_t i = p.outer * c.frame_step + p.y * c.out.width + p.x;
+        double x = c.x[i];
+        double y = c.y[i];
+        if (c.normalized) {
+          const double right = static_cast<double>(c.source.extents.width) - (c.shift == 0 ? 1 : 0);
+          const double bottom = static_cast<double>(c.source.extents.height) - (c.shift == 0 ? 1 : 0);
+          x = (x + 1) * 0.5 * right, y = (y + 1) * 0.5 * bottom;
+        }
+        return stored<Out>(sampled(in, c.source, p, y - c.shift, x - c.shift));
+      });
+};
+
+struct Remap {
+  int interp = 1;
+  std::string pixel_origin = "corner", border_mode = "constant";
+  float fill_value = 0.0f;
+  bool normalized = false;
+
+  static Schema<Remap> schema() {
+    using Op = Remap;
+    return Schema<Op>("remap",
+                      "Output (x, y) is the input at (mapx(x, y), mapy(x, y)).\n\nInputs: the images; two maps of "
+                      "float32, (height, width) of the output, with F in front one for each frame. Sums in float64; "
+                      "cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.")
+        .inputs(3)
+        .input_names({"data", "mapx", "mapy"})
+        .arg("interp", &Op::interp, "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
+        .arg("pixel_origin", &Op::pixel_origin,
+             "Where (0, 0) is: \"corner\" or \"center\" (OpenCV's) of the first pixel.")
+        .arg("border_mode", &Op::border_mode,
+             "What stands outside: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
+        .arg("fill_value", &Op::fill_value, "The constant.")
+        .arg("normalized", &Op::normalized,
+             "Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel.")
+        .oracle("opencv");
+  }
+  void ready() {
+    border_ = image_border("border_mode", border_mode);
+    sampling_kind("interp", interp);
+    shift_ = pixel_shift(pixel_origin);
+  }
+  Layout input_layout(const ValueType& in) const { return in.layout; }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    out[0].layout = check_image(in[0]);
+    const Layout& l = out[0].layout;
+    if (const int c = l.find('C'); c >= 0 && c < l.find('H')) bad_type("expected channels last, got '{}'", l.str());
+    for (int k : {1, 2})
+      if (in[k].dtype != DType::float32 && in[k].dtype != DType::none)
+        bad_type("maps must be float32, got {}", name_of(in[k].dtype));
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
+    out[0] = in[0];
+    const int h = check_image(types[0]).find('H');
+    const Extent map = extent(in[1], types[1].layout);
+    out[0][h] = map.height, out[0][h + 1] = map.width;
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const Extent map = extent(in[1].shape, in[1].layout), other = extent(in[2].shape, in[2].layout);
+    if (map.height != other.height || map.width != other.width || map.frames != other.frames)
+      bad_argument("the maps have shapes {} and {}", in[1].shape.text(), in[2].shape.text());
+    RemapRule::Coef c{};
+    View from = in[0];
+    from.layout = out[0].layout;
+    c.out = image_extents(out[0].shape, from.layout);
+    if (map.frames > 0 && map.frames != c.out.outer) bad_argument("{} maps for {} frames", map.frames, c.out.outer);
+    c.source = {image_extents(from.shape, from.layout), from.volume() == 0 ? kBorderConstant : border_, interp,
+                fill_value};
+    c.x = in[1].as<const float>(), c.y = in[2].as<const float>();
+    c.frame_step = map.frames > 0 ? map.height * map.width : 0;
+    c.shift = shift_, c.normalized = normalized;
+    map_image<RemapRule>(from, out[0], c, to);
+  }
+
+ private:
+  struct Extent { int64_t frames, height, width; };
+  static Extent extent(const Shape& s, const Layout& layout) {
+    const bool frames = !layout.empty() && layout[0] == 'F';
+    const int n = s.size() - frames;
+    if (n < 2 || n > 3 || (n == 3 && s[frames + 2] != 1 && s[frames + 2] >= 0))
+      bad_argument("a map has a height and a width, got the shape {}", s.text());
+    return {frames ? s[0] : 0, s[frames], s[frames + 1]};
+  }
+  int border_ = 0;
+  double shift_ = 0;
+};
+PENSTOCK_OPERATOR(Remap);
+
+}  // namespace penstock

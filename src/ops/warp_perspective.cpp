@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/sampling.h"
+#include "ops/machine/warp_arguments.h"
+
+namespace penstock {
+
+struct PerspectiveRule : SamplingRule {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        Extents out;
+        Source source;
+        double m[9];
+        double shift;
+        int64_t channels;  // fills of the table, one for each; 0: those of `source`
+        int channels_first;
+      };
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char* table) {
+        const double x = static_cast<double>(p.x) + c.shift;
+        const double y = static_cast<double>(p.y) + c.shift;
+        const double w = c.m[6] * x + c.m[7] * y + c.m[8];
+        const double scale = w == 0 ? 0.0 : 1 / w;
+        Source s = c.source;
+        if (c.channels > 0)
+          s.fill = reinterpret_cast<const float*>(table)[c.channels_first ? p.outer % c.channels : p.inner];
+        return stored<Out>(sampled(in, s, p, (c.m[3] * x + c.m[4] * y + c.m[5]) * scale - c.shift,
+                                   (c.m[0] * x + c.m[1] * y + c.m[2]) * scale - c.shift));
+      });
+};
+
+struct WarpPerspective {
+  PerFrame<std::vector<double>> matrix;
+  PerSample<std::vector<float>> size;
+  std::vector<float> fill_value;
+  std::string border_mode = "constant", pixel_origin = "corner";
+  int interp_type = 1;
+  bool inverse_map = true;
+
+  static Schema<WarpPerspective> schema() {
+    using Op = WarpPerspective;
+    return Schema<Op>("warp_perspective",
+                      "Resamples images under a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), "
+                      "(X, Y, W) = matrix (x, y, 1). Coordinates and sums in float64; cubic weights with a = -0.75, as "
+                      "OpenCV's. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+        .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row; also as a second input.")
+        .arg("size", &Op::size, "(height, width) of the output; default: the input's.")
+        .arg("border_mode", &Op::border_mode,
+             "What stands outside: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
+        .arg("fill_value", &Op::fill_value, "The constant: one value, or one per channel; 0 if not given.")
+        .arg("interp_type", &Op::interp_type, "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
+        .arg("inverse_map", &Op::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
+        .arg("pixel_origin", &Op::pixel_origin,
+             "Where (0, 0) is: \"corner\" or \"center\" (OpenCV's) of the first pixel.")
+        .argument_inputs({"matrix"})
+        .oracle("dali, opencv");
+  }
+  void ready() {
+    border_ = image_border("border_mode", border_mode);
+    sampling_kind("interp_type", interp_type);
+    shift_ = pixel_shift(pixel_origin);
+    if (!matrix.given()) bad_argument("the argument 'matrix' is required");
+    fills_ = fill_value.size() > 1 ? image_table(fill_value) : nullptr;
+  }
+  Layout input_layout(const ValueType& in) const { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    out[0].layout = check_image(in[0]);
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const {
+    out[0] = in[0];
+    WarpArguments canvas;
+    canvas.size = size;
+    const Layout layout = check_image(types[0]);
+    if (const auto h = canvas.given_extent(s.index, 0, 2)) out[0][layout.find('H')] = *h;
+    if (const auto w = canvas.given_extent(s.index, 1, 2)) out[0][layout.find('W')] = *w;
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const int64_t n = matrix.frames() ? frames_in(in[0]) : 1;
+    for (int64_t f = 0; f < n; ++f) {
+      const View from = matrix.frames() ? frame_of(in[0], f) : in[0];
+      const View into = matrix.frames() ? frame_of(out[0], f) : out[0];
+      PerspectiveRule::Coef c{};
+      c.out = image_extents(into.shape, from.layout);
+      c.source = {image_extents(from.shape, from.layout), border_, interp_type,
+                  fill_value.empty() ? 0.0 : fill_value[0]};
+      if (from.volume() == 0) c.source.border = kBorderConstant;
+      c.shift = shift_;
+      const int channel = from.layout.find('C');
+      if (fills_) {
+        c.channels = channel < 0 ? 1 : from.shape[channel];
+        c.channels_first = channel >= 0 && channel < from.layout.find('H');
+        if (c.channels != static_cast<int64_t>(fill_value.size()))
+          bad_argument("fill_value must have 1 or {} values, got {}", c.channels, fill_value.size());
+      }
+      const auto m = matrix[SampleFrame{s.index, f}];
+      if (m.size() != 9) bad_argument("matrix must have 9 values, got {}", m.size());
+      for (const double v : m)
+        if (!std::isfinite(v)) bad_argument("matrix holds a number that is not finite");
+      std::copy_n(m.begin(), 9, c.m);
+      if (!inverse_map) invert(m, c.m);
+      map_image<PerspectiveRule>(from, into, c, to, fills_);
+    }
+  }
+
+ private:
+  static void invert(const std::vector<double>& m, double* to) {  // by its cofactors
+    double largest = 0;
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c) {
+        const int a = (c + 1) % 3, b = (c + 2) % 3, d = (r + 1) % 3, e = (r + 2) % 3;
+        to[r * 3 + c] = m[a * 3 + d] * m[b * 3 + e] - m[a * 3 + e] * m[b * 3 + d];
+      }
+    const double determinant = m[0] * to[0] + m[1] * to[3] + m[2] * to[6];
+    for (int i = 0; i < 9; ++i) largest = std::max(largest, std::fabs(to[i]));
+    if (determinant == 0 || !std::isfinite(largest)) bad_argument("the matrix is singular and cannot be inverted");
+    for (int i = 0; i < 9; ++i) to[i] /= determinant;
+  }
+  int border_ = 0;
+  double shift_ = 0;
+  ImageTable fills_;
+};
+PENSTOCK_OPERATOR(WarpPerspective);
+
+}  // namespace penstock
