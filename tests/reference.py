@@ -14,6 +14,10 @@ from picture_reference import (clahe, correlate, dilate, equalize, erode, gaussi
                                median_blur, remap, salt_and_pepper, shot, warp_perspective)
 from signal_reference import (audio_resample, frame_splicing, mel_filter_bank, mfcc, nonsilent_region, power_spectrum,  # noqa: F401
                               preemphasis_filter, spec_augment, spectrogram, to_decibels)
+from tensor_reference import (coord_flip, full, full_like, lookup_table, mean, mean_square, reduce_max, reduce_min,  # noqa: F401
+                              reduce_sum, reinterpret, rms, std_dev, variance)
+from transform_reference import (combine, transform_crop, transform_rotation, transform_scale, transform_shear,  # noqa: F401
+                                 transform_translation)
 
 KNOWN_DIFFERENCES = {
     "rounding": "Integers are rounded half to even and saturated; DALI rounds half away from zero in scalar code and "
@@ -39,6 +43,11 @@ KNOWN_DIFFERENCES = {
     "color.channels": "The color operators take 3 channels; DALI reads other counts as triples.",
     "reductions.mean.integer": "With an integer dtype the mean is exact and rounded; DALI accumulates in that type, "
                                "wrapping, and truncates.",
+    "reductions.types": "Reductions take all types; DALI has none for bool, float16 and float64. The means of variance and std_dev "
+                        "may be float64.",
+    "reductions.sum.integer": "Sums of integers saturate when they become another type; DALI adds in that type, wrapping.",
+    "reductions.extreme": "The least and largest of no numbers, and of NaN alone, are infinite; DALI's are the float32 limits.",
+    "transforms.rotation": "Multiples of 90 degrees are exact, and an axis of length 0 is an error; DALI gives NaN.",
     "squeeze.negative": "Negative axes count from the back; DALI ignores them.",
     "subscript": "None inserts an axis and ... fills up, as in NumPy; in DALI None is a full slice and ... an error.",
     "arithmetic.float16": "float16 takes part in arithmetic here and not in DALI.",
@@ -65,7 +74,7 @@ def to_dtype(x, dtype):
             return x.astype(dtype)
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     if x.dtype.kind in "iub":
-        return np.clip(x.astype(object), low, high).astype(dtype)
+        return np.asarray(np.clip(x.astype(object), low, high)).astype(dtype)
     x = np.rint(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
     out = np.where((x < high) & (x > low), x, 0).astype(dtype)      # float(high) may be high + 1: compare first
     return np.where(x >= high, high, np.where(x <= low, low, out)).astype(dtype)
@@ -526,10 +535,6 @@ def gaussian_blur(x, *, layout="HWC", sigma=0.0, window_size=0):
 
 def cast(x, *, dtype):
     return to_dtype(x, dtype)
-
-
-def mean(x, *, axes=None, keep_dims=False):
-    return np.mean(x.astype(np.float64), None if axes is None else tuple(axes), keepdims=keep_dims)
 
 
 # ----------------------------------------------------------------------------------------------------------- arithmetic

@@ -12,6 +12,8 @@ import numpy as np
 import picture_strategies
 import reference as ref
 import signal_strategies
+import tensor_strategies
+import transform_strategies
 from hypothesis import assume
 from hypothesis import strategies as st
 from operator_calls import Case, values
@@ -48,6 +50,7 @@ NO_ARRAYS = {
     "decoders.image_random_crop": "as decoders.image",
     "decoders.image_slice": "as decoders.image",
     "peek_image_shape": "as decoders.image",
+    "batch_permutation": "an order alone: test_batch_order.py",
     "python_function": "calls the user's functions: test_python_function.py",
     "numba_function": "calls the user's functions: test_numba_function.py",
 }
@@ -456,15 +459,6 @@ def _gaussian_blur(draw):
                 expected=lambda i: ref.gaussian_blur(xs[i], layout=layout, **constants))
 
 
-def _mean(draw):
-    xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
-    axes = draw(st.none() | st.sets(st.integers(0, len(layout) - 1), min_size=1).map(sorted))
-    keep = draw(st.booleans())
-    return Case([xs], [layout], {"keep_dims": keep, **({} if axes is None else {"axes": axes})},
-                dtype="float64" if dtype == "float64" else "float32",
-                expected=lambda i: ref.mean(xs[i], axes=axes, keep_dims=keep))
-
-
 def _constant(draw):
     data, out = draw(st.lists(st.integers(-300, 300), min_size=1, max_size=6)), draw(st.sampled_from(DTYPES))
     return Case([], [], {"idata": data, "shape": [len(data)], "dtype": out}, dtype=out, size=draw(st.integers(1, 3)),
@@ -574,16 +568,19 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "reductions.mean": _mean, "shapes": _shape, **item_strategies.CASES, **box_strategies.CASES, **signal_strategies.CASES,
-    **picture_strategies.CASES,
+    "shapes": _shape, **tensor_strategies.CASES, **transform_strategies.CASES, **item_strategies.CASES, **box_strategies.CASES,
+    **signal_strategies.CASES, **picture_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }
 
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
-RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {}}
+RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {},
+          "random.beta": {"alpha": 2.0}}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "shapes": "numpy", **dict.fromkeys(item_strategies.CASES, "numpy"), "where": "where",
+OTHER_REFERENCE = {"constant": "to_dtype", "shapes": "numpy", "cast_like": "cast", **tensor_strategies.NAMED, **transform_strategies.NAMED,
+                   **dict.fromkeys(tensor_strategies.NUMPY, "numpy"),
+                   **dict.fromkeys(item_strategies.CASES, "numpy"), "where": "where",
                    **dict.fromkeys(_SIGNS, "arithmetic"),
                    **{f"_math.{name}": "numpy" for name in _MATH}}
 

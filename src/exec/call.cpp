@@ -123,6 +123,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   }
   for (const auto& b : inputs)
     for (int i = 0; i < b.size(); ++i) elements += b.shape(i).volume();
+  if (draw_scalars(*op, inputs, context_of, out)) return out;
   for_samples(batch_size, elements, [&](int i) {
     SampleContext c = context_of(i);
     c.batch_state = state.get();
@@ -150,6 +151,21 @@ std::span<const uint8_t> encoded_bytes(const View& v) {
              v.shape.size());
   if (!v.dense()) bad_type("the bytes of a file must lie one after the other");
   return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
+}
+
+bool draw_scalars(const BoundOp& op, std::span<const Batch> inputs, const ContextOf& context, std::vector<Batch>& out) {
+  if (!inputs.empty() || out.size() != 1 || out[0].size() == 0 || !op.draws_scalars() || !out[0].is_dense_tensor())
+    return false;
+  std::vector<SampleContext> contexts;
+  contexts.reserve(out[0].size());
+  for (int i = 0; i < out[0].size(); ++i) contexts.push_back(context(i));
+  try {
+    op.draw_scalars(contexts, out[0].dtype(), out[0].sample(0).data);
+  } catch (Error& e) {
+    e.op = op.info->name;
+    throw;
+  }
+  return true;
 }
 
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,

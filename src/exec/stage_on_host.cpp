@@ -125,7 +125,8 @@ void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, 
   for (const ValueType& t : program.more) out.emplace_back(t.dtype, t.ndim, t.layout, call.size);
   const auto state = run_whole_shapes(*node.op, inputs, types, context, out);
   for (Batch& b : out) b.allocate(runtime.pinned_memory(), call.stream);
-  for (int i = 0; i < call.size; ++i) {
+  const bool drawn = draw_scalars(*node.op, inputs, context, out);
+  for (int i = 0; i < call.size && !drawn; ++i) {
     SampleContext c = context(i);
     c.batch_state = state.get();
     if (auto error = error_of([&] { run_whole_sample(*node.op, inputs, types, c, out); }))

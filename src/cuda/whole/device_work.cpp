@@ -9,7 +9,7 @@ void DeviceWork::enqueue(Launches& to) const {
     enqueue_fills(p.fills, to);
   }
   enqueue_draws(draws_, to);
-  enqueue_means(means_, to);
+  enqueue_reductions(reductions_, to);
   enqueue_normalize(normalized_, to);
   enqueue_axis_maps(axis_maps_, to);
   enqueue_groups(to);

@@ -23,9 +23,10 @@ struct DrawStep {
   DrawRule rule;
   std::vector<std::byte> coef;
 };
-struct MeanStep {
+struct ReductionStep {
   View in, out;
   ReductionPlan plan;
+  ReductionRule rule;
 };
 struct NormalizeStep {
   View in, out;
@@ -43,7 +44,7 @@ struct AxisStep {
 void enqueue_copies(std::span<const CopyStep> steps, Launches& to);
 void enqueue_fills(std::span<const FillStep> steps, Launches& to);
 void enqueue_draws(std::span<const DrawStep> steps, Launches& to);
-void enqueue_means(std::span<const MeanStep> steps, Launches& to);
+void enqueue_reductions(std::span<const ReductionStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
 void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
 
@@ -59,7 +60,9 @@ class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceI
             std::span<const std::byte> coef) override {
     if (out.volume() > 0) draws_.push_back({out, stream, rule, {coef.begin(), coef.end()}});
   }
-  void mean(const View& in, const ReductionPlan& plan, const View& out) override { means_.push_back({in, out, plan}); }
+  void reduce(const View& in, const ReductionPlan& plan, const ReductionRule& rule, const View& out) override {
+    reductions_.push_back({in, out, plan, rule});
+  }
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) override {
     normalized_.push_back({in, out, plan, rule});
   }
@@ -83,7 +86,7 @@ class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceI
   size_t phase_ = 0;
   std::vector<Phase> phases_;  // steps of one phase write different memory
   std::vector<DrawStep> draws_;
-  std::vector<MeanStep> means_;
+  std::vector<ReductionStep> reductions_;
   std::vector<NormalizeStep> normalized_;
   std::vector<AxisStep> axis_maps_;
 };

@@ -4,8 +4,8 @@
 
 #include "cuda/kernel_writer.h"
 #include "cuda/whole/device_work.h"
+#include "cuda/whole/given_numbers.h"
 #include "cuda/whole/numbers.h"
-#include "cuda/whole/sums.h"
 
 namespace penstock {
 namespace {
@@ -22,23 +22,7 @@ enum ApplyWord {
   kDim,
   kApplyWords = kDim + 2 * Shape::kMaxDims
 };
-enum GivenWord { kResults, kValues, kType, kStep, kTarget, kIsFactor, kEpsilon, kScale, kGivenWords };
 constexpr int kGroup = 4;  // elements of a thread
-
-constexpr const char* kGiven = R"(
-__device__ inline void run(const char* table) {
-%ENTRY%
-  const double epsilon = std::bit_cast<double>(s[6]), scale = std::bit_cast<double>(s[7]);
-  for (int64_t r = begin + threadIdx.x; r < end; r += blockDim.x) {
-    double v = static_cast<double>(argument_at(reinterpret_cast<const void*>(s[1]), s[2], r * s[3]));
-    if (s[5]) {
-      v = sqrt(v * v + epsilon);
-      v = v == 0 ? 0.0 : scale / v;
-    }
-    reinterpret_cast<double*>(s[4])[r] = v;
-  }
-}
-)";
 
 // Dimensions innermost first: extent, stride of the results.
 constexpr const char* kApply = R"(
@@ -105,33 +89,6 @@ FixedVector<ApplyDim, Shape::kMaxDims> result_dims(const ReductionPlan& plan) {
   return dims;
 }
 
-// Given values as numbers: those of a device are converted there.
-ResultNumbers given_numbers(const SampleNumbers& given, int64_t results, const NormalizeRule& rule, bool is_factor,
-                            EntryTable& entries, Launches& to) {
-  ResultNumbers n;
-  n.step = given.size() == 1 ? 0 : 1;
-  if (!given.on_gpu()) {
-    n.here.assign(given.here.begin(), given.here.end());
-    if (is_factor)
-      for (double& d : n.here) {
-        d = __builtin_sqrt(d * d + rule.epsilon);
-        d = d == 0 && !rule.zero_divides ? 0.0 : rule.scale / d;
-      }
-    return n;
-  }
-  const int64_t count = n.step ? results : 1;
-  auto* numbers = static_cast<double*>(to.scratch(static_cast<size_t>(count) * sizeof(double)));
-  n.there = numbers;
-  int64_t* w = entries.add(count);
-  w[kValues] = reinterpret_cast<int64_t>(given.there.data);
-  w[kType] = argument_type(given.there.dtype);
-  w[kStep] = n.step;
-  w[kTarget] = reinterpret_cast<int64_t>(numbers);
-  w[kIsFactor] = is_factor;
-  w[kEpsilon] = std::bit_cast<int64_t>(rule.epsilon), w[kScale] = std::bit_cast<int64_t>(rule.scale);
-  return n;
-}
-
 void enqueue_apply(std::span<const NormalizeStep> steps, const std::vector<ResultNumbers>& mean,
                    const std::vector<ResultNumbers>& factor, Launches& to) {
   EntryTable entries(kApplyWords);
@@ -180,14 +137,14 @@ void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to) {
     count += s.plan.count;
   }
   std::vector<ResultNumbers> mean, factor;
-  EntryTable given(kGivenWords);
+  GivenNumbers given;
   for (const NormalizeStep& s : steps) {
-    if (first.has_mean) mean.push_back(given_numbers(s.rule.mean, s.plan.results, s.rule, false, given, to));
-    if (first.has_stddev) factor.push_back(given_numbers(s.rule.stddev, s.plan.results, s.rule, true, given, to));
+    const NormalizeRule& r = s.rule;
+    if (first.has_mean) mean.push_back(given.numbers(r.mean, s.plan.results, {}, to));
+    if (first.has_stddev)
+      factor.push_back(given.numbers(r.stddev, s.plan.results, {true, r.zero_divides, r.epsilon, r.scale}, to));
   }
-  if (!given.empty())
-    to.add(to.kernel("given numbers", [] { return whole_text(kGivenWords, kNumbersOfArguments + with_entry(kGiven)); }),
-           given, kStageThreads);
+  given.enqueue(to);
   const auto sums = [&](SumUse use, std::vector<ResultNumbers>& numbers) {
     std::vector<SumInput> inputs;
     std::vector<SumOutput> outputs;

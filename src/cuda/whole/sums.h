@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in the order of ops/machine/reduction.h: a warp makes the sum of a chunk, then a warp folds the chunks of a
+// Sums and other folds in the order of ops/machine/reduction.h: a warp folds a chunk, then a warp the chunks of a
 // result.
 #pragma once
 #include "cuda/whole/launches.h"
@@ -19,8 +19,8 @@ struct SumInput {
   const ReductionPlan* plan = nullptr;
   const ResultNumbers* about = nullptr;  // squares of differences from these
 };
-// What becomes of a sum.
-enum class SumUse { mean_out, mean, factor };
+// What becomes of a sum: the element of a reduction, or a number of normalize's.
+enum class SumUse { statistic, mean, factor };
 struct SumOutput {
   void* out = nullptr;  // dense: elements of the result's type, or float64
   int64_t count = 0;    // elements of the sum
@@ -29,9 +29,9 @@ struct SumOutput {
 };
 
 // outputs[i] belongs to inputs[i], or outputs[0] to all of them together, added in their order. Inputs agree in their
-// type.
+// type. `statistic` is that of SumUse::statistic.
 void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type,
-                  Launches& to);
+                  Launches& to, Statistic statistic = Statistic::mean);
 
 // Words of ResultNumbers in an entry, and what reads them in a kernel: number_at(words, data, r).
 constexpr int kNumberWords = 3;

@@ -28,6 +28,7 @@ class WholeStage final : public BatchStageRunner {
     const auto context = [&](int i) {
       SampleContext c = call.context(i);
       c.index = i, c.node = node.id;
+      if (op.info->batch_wide) c.batch_state = &inputs;  // in work() too: there is no batch_state()
       return c;
     };
     std::vector<ValueType> types;

@@ -1,44 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operators that fill tensors with random numbers share.
 #pragma once
-#include "ops/machine/operator.h"
+#include "ops/machine/given_shape.h"
 #include "ops/machine/stored.h"
 
 namespace penstock {
 
 // The shape and type of the result: given, or those of an input, or a scalar.
-struct RandomValues {
-  PerSample<std::vector<int64_t>> shape;
+struct RandomValues : GivenShape {
   DType dtype = DType::float32;
 
   static constexpr const char* kAbout =
       "\n\nAn input gives its shape to the result; without one and without `shape` the result is one scalar a sample. "
       "The numbers "
       "are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any device.";
-  static constexpr const char* kShape = "Extents of the result.";
   static constexpr const char* kType = "Type of the result; integers are rounded half to even and saturated.";
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (shape.given() && !in.empty()) bad_argument("shape and an input that gives its shape exclude each other");
-    int ndim = !in.empty() ? in[0].ndim : 0;
-    if (shape.given()) {
-      ndim = shape.constant() ? static_cast<int>(shape.one().size())
-             : shape.batch()->size() ? static_cast<int>(shape.batch()->shape(0).volume()) : -1;
-    }
-    out[0] = {dtype, ndim, {}};
+    out[0] = {dtype, in.empty() ? given_ndim() : in[0].ndim, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
               std::span<Shape> out) const {
-    if (!in.empty()) {
-      out[0] = in[0];
-      return;
-    }
-    out[0] = {};
-    if (!shape.given()) return;
-    for (int64_t e : shape[s.index]) {
-      if (e < 0) bad_argument("shape must not be negative, got {}", e);
-      out[0].push_back(e);
-    }
+    out[0] = in.empty() ? given_shape(s.index) : in[0];
   }
   static RandomStream stream(const SampleContext& s) {
     return random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});

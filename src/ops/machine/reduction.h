@@ -40,4 +40,28 @@ struct ReductionLoops {
 // Accumulates into `sums`, which has plan.results entries.
 void reduce(const View& in, const ReductionPlan& plan, const double* squares_about, double* sums);
 
+// What elements are folded with.
+enum class Fold : uint8_t {
+  numbers,   // added in float64
+  squares,   // of differences from given numbers, added in float64
+  integers,  // added modulo 2^64
+  least,     // NaN is left out; infinity, or the largest integer, of no elements
+  greatest
+};
+// The type that results of a fold over elements of this type have, before they are finished.
+DType folded_type(Fold fold, DType element);
+// The same for the folds that need no numbers: results of folded_type, begun here.
+void fold_elements(const View& in, const ReductionPlan& plan, Fold fold, void* results);
+
+// What becomes of an element's axes in one result.
+enum class Statistic : uint8_t { sum, mean, mean_square, rms, variance, std_dev, min, max };
+struct ReductionRule {
+  Statistic statistic = Statistic::mean;
+  int ddof = 0;
+  View about;  // of variance and std_dev: float32 or float64, one for all results or one for each
+};
+Fold fold_of(Statistic statistic, DType element);
+// The sum of a fold in float64 as the statistic; sums of integers, least and greatest are only converted.
+double finished(Statistic statistic, double sum, int64_t count, int ddof);
+
 }  // namespace penstock

@@ -49,11 +49,26 @@ class HostWork final : public SampleWork {
             std::span<const std::byte> coef) override {
     rule.fill(out, stream, coef.data());
   }
-  void mean(const View& in, const ReductionPlan& plan, const View& out) override {
-    std::vector<double> sums(static_cast<size_t>(plan.results));
-    reduce(in, plan, nullptr, sums.data());
-    for (int64_t i = 0; i < plan.results; ++i)
-      store_value(out, i, plan.count ? sums[i] / static_cast<double>(plan.count) : __builtin_nan(""));
+  void reduce(const View& in, const ReductionPlan& plan, const ReductionRule& rule, const View& out) override {
+    const Fold fold = fold_of(rule.statistic, in.dtype);
+    if (fold == Fold::numbers || fold == Fold::squares) {
+      std::vector<double> sums(static_cast<size_t>(plan.results)), about;
+      if (fold == Fold::squares) {
+        about.resize(sums.size());
+        const bool one = rule.about.volume() <= 1;
+        if (rule.about.data)
+          for (size_t i = 0; i < about.size(); ++i)
+            about[i] = element_as_double(rule.about, one ? 0 : static_cast<int64_t>(i));
+      }
+      penstock::reduce(in, plan, fold == Fold::squares ? about.data() : nullptr, sums.data());
+      for (int64_t i = 0; i < plan.results; ++i)
+        store_value(out, i, finished(rule.statistic, sums[i], plan.count, rule.ddof));
+      return;
+    }
+    const DType type = folded_type(fold, in.dtype);
+    std::vector<std::byte> results(static_cast<size_t>(plan.results) * size_of(type));
+    fold_elements(in, plan, fold, results.data());
+    assign({results.data(), type, {}, out.shape, dense_strides(out.shape)}, out);
   }
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& r, const View& out) override {
     std::vector<double> mean = r.has_mean ? for_each_result(r.mean, plan) : std::vector<double>{};

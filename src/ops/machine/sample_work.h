@@ -13,6 +13,7 @@
 namespace penstock {
 
 struct ReductionPlan;
+struct ReductionRule;
 struct Statistics;
 
 // Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
@@ -66,8 +67,8 @@ class SampleWork {
   virtual void then() = 0;
   virtual void draw(const View& out, const RandomStream& stream, const DrawRule& rule,
                     std::span<const std::byte> coef) = 0;
-  // `in` and `out` are dense here and below. An empty mean is NaN.
-  virtual void mean(const View& in, const ReductionPlan& plan, const View& out) = 0;
+  // `in` and `out` are dense here and below.
+  virtual void reduce(const View& in, const ReductionPlan& plan, const ReductionRule& rule, const View& out) = 0;
   virtual void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) = 0;
   // `axis` of both; their other extents agree.
   virtual void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that the caller gave for a reduction's results: those of the device are made float64 there.
+#pragma once
+#include "cuda/whole/sums.h"
+#include "ops/machine/sample_work.h"
+
+namespace penstock {
+
+class GivenNumbers {
+ public:
+  // As factors: scale / sqrt(v^2 + epsilon), 0 for a deviation of 0 unless that divides.
+  struct AsFactor {
+    bool wanted = false, zero_divides = false;
+    double epsilon = 0, scale = 1;
+  };
+  ResultNumbers numbers(const SampleNumbers& given, int64_t results, const AsFactor& factor, Launches& to);
+  void enqueue(Launches& to);
+
+ private:
+  EntryTable entries_{8};
+};
+
+}  // namespace penstock

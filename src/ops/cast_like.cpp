@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct CastLike {
+  static Schema<CastLike> schema() {
+    return Schema<CastLike>("cast_like",
+                            "Converts the first input to the type of the second one, as `cast` does.\n\nOnly the type "
+                            "of the second input matters. Shapes, layouts: any; the first input's. Types: all.")
+        .inputs(2)
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    out[0].dtype = in[1].dtype;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    to.copy(in[0], out[0]);
+  }
+};
+PENSTOCK_OPERATOR(CastLike);
+
+}  // namespace penstock

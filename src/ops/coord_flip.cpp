@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/axis_rule.h"
+
+namespace penstock {
+
+struct CoordFlipRule {
+  PENSTOCK_PIXEL(
+    struct Coef { double factor[3]; double shift[3]; };
+    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+      return c.shift[j] + c.factor[j] * in[j];
+    });
+};
+
+struct CoordFlip {
+  PerSample<int> flip_x = 1, flip_y = 0, flip_z = 0;
+  PerSample<float> center_x = 0.5f, center_y = 0.5f, center_z = 0.5f;
+  std::string layout;
+
+  static Schema<CoordFlip> schema() {
+    using Op = CoordFlip;
+    return Schema<Op>("coord_flip",
+                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: (N, 1 to 3) "
+                      "float32; output the same. Layouts: any, kept.")
+        .arg("flip_x", &Op::flip_x, "Mirror the coordinate x; any number but 0 does.")
+        .arg("flip_y", &Op::flip_y, "Mirror the coordinate y.")
+        .arg("flip_z", &Op::flip_z, "Mirror the coordinate z.")
+        .arg("center_x", &Op::center_x, "What x is mirrored about.")
+        .arg("center_y", &Op::center_y, "What y is mirrored about.")
+        .arg("center_z", &Op::center_z, "What z is mirrored about.")
+        .arg("layout", &Op::layout, "Which coordinate each column holds; default: x, xy or xyz.")
+        .oracle("dali");
+  }
+  void ready() const {
+    for (size_t i = 0; i < layout.size(); ++i)
+      if (std::string("xyz").find(layout[i]) == std::string::npos || layout.find(layout[i], i + 1) != std::string::npos)
+        bad_argument("layout names each of x, y and z at most once, got '{}'", layout);
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in[0].dtype != DType::none && in[0].dtype != DType::float32)
+      bad_type("points are float32, not {}", name_of(in[0].dtype));
+    if (in[0].ndim >= 0 && in[0].ndim != 2) bad_type("points are rows of numbers, got {} dimensions", in[0].ndim);
+    out[0] = in[0];
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    const int64_t n = in[0][1];
+    if (n > 3) bad_argument("points have at most 3 coordinates, got {}", n);
+    if (n >= 0 && !layout.empty() && static_cast<int64_t>(layout.size()) != n)
+      bad_argument("layout '{}' does not fit points of {} coordinates", layout, n);
+    out[0] = in[0];
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const bool flips[3] = {flip_x[s.index] != 0, flip_y[s.index] != 0, flip_z[s.index] != 0};
+    const float centers[3] = {center_x[s.index], center_y[s.index], center_z[s.index]};
+    CoordFlipRule::Coef c{{1, 1, 1}, {0, 0, 0}};
+    const std::string names = layout.empty() ? "xyz" : layout;
+    for (int64_t j = 0; j < in[0].shape[1]; ++j) {
+      const int a = names[static_cast<size_t>(j)] - 'x';
+      if (flips[a]) c.factor[j] = -1, c.shift[j] = 2.0 * centers[a];
+    }
+    if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));
+  }
+
+ private:
+  static std::span<const std::byte> bytes_of(const CoordFlipRule::Coef& c) {
+    return std::as_bytes(std::span(&c, 1));
+  }
+};
+PENSTOCK_OPERATOR(CoordFlip);
+
+}  // namespace penstock

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/frames.h"
+
+namespace penstock {
+
+struct ElementExtract {
+  std::vector<int64_t> element_map;
+
+  static Schema<ElementExtract> schema() {
+    return Schema<ElementExtract>("element_extract",
+                                  "Elements of a sequence, each as an output.\n\nOutput k is frame element_map[k]. "
+                                  "Layouts: any that begins with F, which the outputs have no more, or none. Types: "
+                                  "all.")
+        .required("element_map", &ElementExtract::element_map, "Numbers of frames, one for each output.")
+        .oracle("dali");
+  }
+  int count_outputs() const { return static_cast<int>(element_map.size()); }
+  void ready() const {
+    if (element_map.empty()) bad_argument("element_map must name at least one frame");
+    for (int64_t k : element_map)
+      if (k < 0) bad_argument("element_map must not hold negative numbers, got {}", k);
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    check_sequence(in[0]);
+    ValueType frame = in[0];
+    if (frame.ndim > 0) --frame.ndim;
+    frame.layout = Layout(frame.layout.empty() ? std::string() : frame.layout.str().substr(1));
+    for (ValueType& t : out) t = frame;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (in[0][0] >= 0) check_frame(element_map[k], in[0][0], "element_map");
+      out[k] = frame_shape(in[0]);
+    }
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    for (size_t k = 0; k < out.size(); ++k) to.copy(frame_of(in[0], element_map[k]), out[k]);
+  }
+};
+PENSTOCK_OPERATOR(ElementExtract);
+
+}  // namespace penstock

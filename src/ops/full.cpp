@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/broadcast.h"
+#include "ops/machine/given_shape.h"
+
+namespace penstock {
+
+namespace {
+
+constexpr const char* kLayout = "Layout of the result.";
+
+// The value, which is broadcast to the result and converted to its type.
+void fill_from(const View& value, const View& out, SampleWork& to) {
+  to.copy(penstock::broadcast(value, out.shape), out);
+}
+
+void check_layout(const Optional<std::string>& layout, ValueType& t) {
+  if (!layout.given()) return;
+  t.layout = Layout(*layout);
+  if (t.ndim >= 0 && !layout->empty() && t.layout.size() != t.ndim)
+    bad_argument("layout '{}' has {} letters for {} dimensions", *layout, layout->size(), t.ndim);
+}
+
+}  // namespace
+
+struct Full : GivenShape {
+  Optional<std::string> layout;
+
+  static Schema<Full> schema() {
+    return Schema<Full>("full",
+                        "A value, repeated to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result "
+                        "is the value. Layouts: any; the result has the given one. Types: all, kept.")
+        .input_names({"fill_value"})
+        .arg("shape", &Full::shape, kShape)
+        .arg("layout", &Full::layout, kLayout)
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = {in[0].dtype, shape.given() ? given_ndim() : in[0].ndim, {}};
+    check_layout(layout, out[0]);
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    out[0] = shape.given() ? given_shape(s.index) : in[0];
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    fill_from(in[0], out[0], to);
+  }
+};
+PENSTOCK_OPERATOR(Full);
+
+struct FullLike {
+  static Schema<FullLike> schema() {
+    return Schema<FullLike>("full_like",
+                            "A value, repeated to the shape of the first input by NumPy's rules of broadcasting and "
+                            "converted to its type as `cast` does.\n\nLayouts: any; the first input's. Types: all.")
+        .inputs(2)
+        .input_names({"data_like", "fill_value"})
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    fill_from(in[1], out[0], to);
+  }
+};
+PENSTOCK_OPERATOR(FullLike);
+
+template <int kValue> struct Filled : GivenShape {
+  DType dtype = DType::int32;
+  Optional<std::string> layout;
+
+  static Schema<Filled> schema() {
+    return Schema<Filled>(kValue ? "ones" : "zeros",
+                          std::string(kValue ? "Ones" : "Zeros") + " of a shape; without `shape` one scalar a sample.")
+        .inputs(0)
+        .arg("shape", &Filled::shape, kShape)
+        .arg("dtype", &Filled::dtype, "Type of the result.")
+        .arg("layout", &Filled::layout, kLayout)
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+    out[0] = {dtype, given_ndim(), {}};
+    check_layout(layout, out[0]);
+  }
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = given_shape(s.index);
+  }
+  void work(const SampleContext&, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+    to.fill(out[0], SampleNumbers{{static_cast<float>(kValue)}, {}});
+  }
+};
+using Zeros = Filled<0>;
+using Ones = Filled<1>;
+PENSTOCK_OPERATOR(Zeros);
+PENSTOCK_OPERATOR(Ones);
+
+template <int kValue> struct FilledLike {
+  DType dtype = DType::none;
+
+  static Schema<FilledLike> schema() {
+    return Schema<FilledLike>(kValue ? "ones_like" : "zeros_like",
+                              std::string(kValue ? "Ones" : "Zeros") +
+                                  " of the input's shape.\n\nLayouts: any, kept. Types: all.")
+        .input_names({"data_like"})
+        .arg("dtype", &FilledLike::dtype, "Type of the result; default: the input's.")
+        .reads_shapes()
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    if (dtype != DType::none) out[0].dtype = dtype;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext&, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+    to.fill(out[0], SampleNumbers{{static_cast<float>(kValue)}, {}});
+  }
+};
+using ZerosLike = FilledLike<0>;
+using OnesLike = FilledLike<1>;
+PENSTOCK_OPERATOR(ZerosLike);
+PENSTOCK_OPERATOR(OnesLike);
+
+}  // namespace penstock

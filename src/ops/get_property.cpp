@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct GetProperty {
+  std::string key;
+
+  static Schema<GetProperty> schema() {
+    return Schema<GetProperty>("get_property",
+                               "A property of a sample as text: the bytes of a 1-D uint8 tensor.\n\nsource_info is the "
+                               "file or record that the sample came from, layout its layout; empty where there is "
+                               "none. The input stays where it is. Layouts: any. Types: all.")
+        .required("key", &GetProperty::key, "source_info or layout.")
+        .batch_wide()
+        .reads_shapes()
+        .oracle("dali");
+  }
+  void ready() const {
+    if (key != "source_info" && key != "layout")
+      bad_argument("key must be 'source_info' or 'layout', got '{}'", key);
+  }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 1, {}}; }
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType> types,
+              std::span<Shape> out) const {
+    if (key == "source_info" && !s.batch_state) out[0] = {-1};
+    else out[0] = {static_cast<int64_t>(text(s, types[0].layout).size())};
+  }
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+    return std::make_shared<std::span<const Batch>>(in);
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const std::string t = text(s, in[0].layout);
+    std::copy(t.begin(), t.end(), out[0].as<char>());
+  }
+
+ private:
+  std::string text(const SampleContext& s, const Layout& layout) const {
+    if (key == "layout") return layout.str();
+    return (*static_cast<const std::span<const Batch>*>(s.batch_state))[0].sample(s.index).source;
+  }
+};
+PENSTOCK_OPERATOR(GetProperty);
+
+}  // namespace penstock

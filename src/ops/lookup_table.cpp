@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/axis_rule.h"
+
+namespace penstock {
+
+struct LookupRule {
+  PENSTOCK_PIXEL(
+    struct Coef { int64_t size; double other; };  // the table follows
+    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t, const Coef& c) {
+      const double key = in[0];
+      return key >= 0.0 && key < static_cast<double>(c.size)
+          ? reinterpret_cast<const double*>(&c + 1)[static_cast<int64_t>(key)] : c.other;
+    });
+};
+
+struct LookupTable {
+  std::vector<int64_t> keys;
+  std::vector<float> values;
+  float default_value = 0.0f;
+  DType dtype = DType::float32, old_dtype = DType::none;
+
+  static Schema<LookupTable> schema() {
+    using Op = LookupTable;
+    return Schema<Op>("lookup_table",
+                      "Replaces each number by another one: values[k] where it is keys[k], else default_value.\n\n"
+                      "Layouts: any, kept. Types: integers.")
+        .arg("keys", &Op::keys, "Numbers from 0 to 65,535; of equal ones the last counts.")
+        .arg("values", &Op::values, "What becomes of them, one for each key.")
+        .arg("default_value", &Op::default_value, "What becomes of all others.")
+        .arg("dtype", &Op::dtype, "Type of the result; values are rounded half to even and saturated.")
+        .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
+        .oracle("dali");
+  }
+  void ready() {
+    if (old_dtype != DType::none) dtype = old_dtype;
+    if (keys.size() != values.size()) bad_argument("there are {} keys and {} values", keys.size(), values.size());
+    constexpr int64_t kMost = 65535;
+    int64_t size = 0;
+    for (int64_t k : keys) {
+      if (k < 0 || k > kMost) bad_argument("a key must be from 0 to {}, got {}", kMost, k);
+      size = std::max(size, k + 1);
+    }
+    const LookupRule::Coef head{size, default_value};
+    table_.assign(sizeof head / sizeof(double) + static_cast<size_t>(size), default_value);
+    std::memcpy(table_.data(), &head, sizeof head);
+    double* first = table_.data() + sizeof head / sizeof(double);
+    for (size_t i = 0; i < keys.size(); ++i) first[keys[i]] = values[i];
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in[0].dtype != DType::none && !is_integer(in[0].dtype))
+      bad_type("expected integers, got {}", name_of(in[0].dtype));
+    out[0] = in[0];
+    out[0].dtype = dtype;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const Shape rows{in[0].volume(), 1};
+    to.map_axis(reshaped(in[0], rows), reshaped(out[0], rows), 1, axis_rule<LookupRule>(),
+                std::as_bytes(std::span(table_)));
+  }
+
+ private:
+  std::vector<double> table_;  // LookupRule::Coef and what follows it
+};
+PENSTOCK_OPERATOR(LookupTable);
+
+}  // namespace penstock

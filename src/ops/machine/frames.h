@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of a sequence: the parts along its first dimension.
+#pragma once
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+inline void check_sequence(const ValueType& in) {
+  if (!in.layout.empty() && in.layout[0] != 'F')
+    bad_type("a sequence has a layout that begins with F, got '{}'", in.layout.str());
+  if (in.ndim == 0 || in.ndim == 1) bad_type("frames have at least one dimension, the sequence has {}", in.ndim);
+}
+inline void check_frame(int64_t frame, int64_t frames, const char* name) {
+  if (frame < 0 || frame >= frames) bad_argument("{} names frame {} of {}", name, frame, frames);
+}
+inline Shape frame_shape(const Shape& sequence) {
+  Shape s;
+  for (int d = 1; d < sequence.size(); ++d) s.push_back(sequence[d]);
+  return s;
+}
+inline View frame_of(const View& sequence, int64_t frame) {
+  View v = sequence;
+  v.data = sequence.as<char>() + frame * sequence.strides[0] * static_cast<int64_t>(size_of(sequence.dtype));
+  v.shape = frame_shape(sequence.shape), v.strides = frame_shape(sequence.strides);
+  v.layout = {};
+  return v;
+}
+
+}  // namespace penstock

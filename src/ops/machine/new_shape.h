@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape that reshape and reinterpret give to what is there.
+#pragma once
+#include <cmath>
+
+#include "ops/machine/axes.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct NewShape {
+  PerSample<std::vector<int64_t>> shape;
+  PerSample<std::vector<float>> rel_shape;
+  PerSample<std::vector<int64_t>> src_dims;
+  Optional<std::string> layout;
+
+  template <class Op> static Schema<Op>&& arguments(Schema<Op>&& s) {
+    return std::move(s)
+        .arg("shape", &Op::shape, "The shape; one extent may be -1 and takes what is left. Also as a second input.")
+        .arg("rel_shape", &Op::rel_shape, "Factors of the input's extents instead; -1 takes what is left.")
+        .arg("src_dims", &Op::src_dims,
+             "Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension "
+             "src_dims[i]; -1 makes a new one of extent 1.")
+        .arg("layout", &Op::layout, "Layout of the output.")
+        .argument_inputs({"shape"});
+  }
+  void check_new_shape(bool something_else) const {
+    if (shape.given() && rel_shape.given()) bad_argument("shape and rel_shape exclude each other");
+    if (shape.given() && src_dims.given()) bad_argument("shape and src_dims exclude each other");
+    if (!shape.given() && !rel_shape.given() && !src_dims.given() && !layout.given() && !something_else)
+      bad_argument("one of shape, rel_shape, src_dims and layout must be given");
+  }
+  ValueType type_with(const ValueType& in, DType dtype) const {
+    ValueType out{dtype, ndim_of(in.ndim), {}};
+    if (layout.given()) out.layout = Layout(*layout);
+    else if (out.ndim == in.ndim && !src_dims.given()) out.layout = in.layout;
+    else if (src_dims.constant() && src_dims.given() && !rel_shape.given()) out.layout = moved_layout(in.layout);
+    if (out.ndim >= 0 && !out.layout.empty() && out.layout.size() != out.ndim)
+      bad_argument("layout '{}' has {} letters for {} dimensions", out.layout.str(), out.layout.size(), out.ndim);
+    return out;
+  }
+  // Of an input whose elements have in_bytes, as elements of out_bytes.
+  Shape new_shape(int sample, const Shape& in, int64_t in_bytes = 1, int64_t out_bytes = 1) const {
+    Shape result;
+    const Shape source = source_of(sample, in);
+    if (shape.given()) {
+      result = Shape(std::span<const int64_t>(shape[sample]));
+    } else if (rel_shape.given()) {
+      const std::vector<float> factors = rel_shape[sample];
+      for (size_t i = 0; i < factors.size(); ++i) {
+        const int64_t extent = static_cast<int>(i) < source.size() ? source[static_cast<int>(i)] : 1;
+        if (factors[i] >= 0 && extent < 0) return Shape::filled(static_cast<int>(factors.size()), -1);
+        result.push_back(factors[i] < 0 ? -1 : std::llround(static_cast<double>(factors[i]) * extent));
+      }
+    } else {
+      result = source;
+      if (in_bytes != out_bytes) {  // the innermost dimension takes or gives
+        if (result.empty()) bad_argument("a number of {} bytes is none of {} bytes", in_bytes, out_bytes);
+        int64_t& last = result[result.size() - 1];
+        if (last >= 0 && last * in_bytes % out_bytes != 0)
+          bad_argument("rows of {} bytes do not hold elements of {} bytes", last * in_bytes, out_bytes);
+        if (last >= 0) last = last * in_bytes / out_bytes;
+      }
+    }
+    if (in.known()) settle(result, in, in_bytes, out_bytes);
+    return result;
+  }
+
+ private:
+  template <class T> static int length(const PerSample<T>& p) {
+    if (!p.batch()) return static_cast<int>(p.one().size());
+    return p.batch()->size() > 0 ? static_cast<int>(p.batch()->shape(0).volume()) : -1;
+  }
+  int ndim_of(int in) const {
+    if (shape.given()) return length(shape);
+    if (rel_shape.given()) return length(rel_shape);
+    return src_dims.given() ? length(src_dims) : in;
+  }
+  Layout moved_layout(const Layout& in) const {
+    std::string letters;
+    for (int64_t d : src_dims.one())
+      if (d >= 0 && d < in.size()) letters += in[static_cast<int>(d)];
+    return letters.size() == src_dims.one().size() ? Layout(letters) : Layout();
+  }
+  Shape source_of(int sample, const Shape& in) const {
+    if (!src_dims.given()) return in;
+    Shape s;
+    for (int64_t d : src_dims[sample]) {
+      if (d < -1 || d >= in.size()) bad_argument("src_dims names dimension {} of the shape {}", d, in.text());
+      s.push_back(d < 0 ? 1 : in[static_cast<int>(d)]);
+    }
+    return s;
+  }
+  // Replaces the -1 and checks the number of elements.
+  static void settle(Shape& s, const Shape& in, int64_t in_bytes, int64_t out_bytes) {
+    int open = -1;
+    int64_t rest = 1;
+    for (int d = 0; d < s.size(); ++d) {
+      if (s[d] >= 0) {
+        if (__builtin_mul_overflow(rest, s[d], &rest)) bad_argument("the shape {} is too large", s.text());
+      } else if (open >= 0) {
+        bad_argument("only one extent may be -1, got two");
+      } else {
+        open = d;
+      }
+    }
+    const int64_t bytes = in.volume() * in_bytes, volume = bytes % out_bytes == 0 ? bytes / out_bytes : -1;
+    if (open >= 0 && rest > 0 && volume >= 0 && volume % rest == 0) s[open] = volume / rest;
+    else if (open >= 0 || rest != volume)
+      bad_argument("{} elements of the shape {} do not fit into the shape {}{}", in.volume(), in.text(), s.text(),
+                   in_bytes == out_bytes ? "" : fmt::format(" of elements of {} bytes", out_bytes));
+  }
+};
+
+}  // namespace penstock

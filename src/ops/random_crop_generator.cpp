@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/random_window.h"
+
+namespace penstock {
+
+struct RandomCropGenerator : RandomWindow {
+  static Schema<RandomCropGenerator> schema() {
+    return Schema<RandomCropGenerator>(
+               "random_crop_generator",
+               "Draws a window of random area and aspect ratio, as random_resized_crop does.\n\nInput: an image's "
+               "shape, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the window's begin "
+               "and its extents, (y, x) and (height, width), as slice takes them.")
+        .with(&random_window_arguments<RandomCropGenerator>)
+        .input_names({"shape"})
+        .outputs(2)
+        .oracle("dali");
+  }
+  void ready() { check_random_window(); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in[0].dtype != DType::none && !is_integer(in[0].dtype))
+      bad_type("extents are integers, not {}", name_of(in[0].dtype));
+    if (in[0].ndim >= 0 && in[0].ndim != 1) bad_type("a shape has one dimension, got {}", in[0].ndim);
+    out[0] = out[1] = {DType::int32, 1, {}};
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    if (in[0][0] >= 0 && in[0][0] != 2 && in[0][0] != 3)
+      bad_argument("a shape is (height, width) or (height, width, channels), got {} numbers", in[0][0]);
+    out[0] = out[1] = {2};
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const int64_t height = element_as_int(in[0], 0), width = element_as_int(in[0], 1);
+    for (int64_t e : {height, width})
+      if (e < 0 || e > INT32_MAX) bad_argument("an extent must be from 0 to {}, got {}", INT32_MAX, e);
+    const Window w = draw(s, height, width);
+    const int64_t numbers[2][2] = {{w.y, w.x}, {w.height, w.width}};
+    for (int k = 0; k < 2; ++k)
+      for (int d = 0; d < 2; ++d) out[k].as<int32_t>()[d] = static_cast<int32_t>(numbers[k][d]);
+  }
+};
+PENSTOCK_OPERATOR(RandomCropGenerator);
+
+}  // namespace penstock

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/affine_transform.h"
+
+namespace penstock {
+
+struct TransformsCombine {
+  bool reverse_order = false;
+
+  static Schema<TransformsCombine> schema() {
+    return Schema<TransformsCombine>("transforms.combine",
+                                     "The matrix of several affine maps one after the other.\n\nInputs: float32, n "
+                                     "rows of n + 1 numbers, or such matrices for each frame with a layout that begins "
+                                     "with F; those without frames count for all. Output: the same, computed in "
+                                     "float64.")
+        .inputs(2, 99)
+        .arg("reverse_order", &TransformsCombine::reverse_order, "The last input's map comes first.")
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = {DType::float32, 2, {}};
+    for (const ValueType& t : in) {
+      check_affine_type(t);
+      if (t.ndim == 3) out[0] = {DType::float32, 3, "F**"};
+    }
+    for (const ValueType& t : in)
+      if (t.ndim < 0 && out[0].ndim == 2) out[0].ndim = -1;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+    for (const Shape& s : in) {
+      if (!s.known() || !in[0].known()) continue;
+      if (affine_dims(s) != affine_dims(in[0]))
+        bad_argument("the inputs' matrices have {} and {} dimensions", affine_dims(in[0]), affine_dims(s));
+      if (s.size() == 3 && out[0].size() == 3 && s[0] != out[0][0])
+        bad_argument("the inputs have {} and {} frames", out[0][0], s[0]);
+      if (s.size() == 3) out[0] = s;
+    }
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    const bool frames = out[0].shape.size() == 3;
+    for (int64_t f = 0; f < (frames ? out[0].shape[0] : 1); ++f) {
+      AffineMatrix m(affine_dims(out[0].shape));
+      for (const View& v : in) {
+        const AffineMatrix next = read_affine(v.shape.size() == 3 ? of_frame(v, f) : v);
+        m = reverse_order ? m.after(next) : next.after(m);
+      }
+      write_affine(m, frames ? of_frame(out[0], f) : out[0]);
+    }
+  }
+};
+PENSTOCK_OPERATOR(TransformsCombine);
+
+}  // namespace penstock

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/affine_transform.h"
+
+namespace penstock {
+
+struct TransformsTranslation : AffineTransform<TransformsTranslation> {
+  PerFrame<std::vector<float>> offset;
+
+  static Schema<TransformsTranslation> schema() {
+    using Op = TransformsTranslation;
+    return Schema<Op>("transforms.translation", std::string("The matrix of a translation.") + kAbout)
+        .required("offset", &Op::offset, "What is added to each coordinate; their number is that of the dimensions.")
+        .with(&Op::arguments);
+  }
+  auto per_frame() const { return std::tie(offset); }
+  int dims(SampleFrame at, std::optional<int>) const { return static_cast<int>(offset.values(at).size()); }
+  AffineMatrix matrix(SampleFrame at, int n) const {
+    AffineMatrix m(n);
+    const auto by = offset[at];
+    if (static_cast<int>(by.size()) != n) bad_argument("offset has {} numbers for {} dimensions", by.size(), n);
+    for (int i = 0; i < n; ++i) m.at(i, n) = by[i];
+    return m;
+  }
+};
+PENSTOCK_OPERATOR(TransformsTranslation);
+
+}  // namespace penstock
