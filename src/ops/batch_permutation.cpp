@@ -14,8 +14,8 @@ struct BatchPermutation {
     using Op = BatchPermutation;
     return Schema<Op>("batch_permutation",
                       "Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` "
-                      "takes.\n\nEach order is as likely as another (Durstenfeld, \"Algorithm 235: Random permutation\", "
-                      "1964); those without fixed points are drawn until one is found.")
+                      "takes.\n\nEach order is as likely as another (Durstenfeld, \"Algorithm 235: Random "
+                      "permutation\", 1964); those without fixed points are drawn until one is found.")
         .inputs(0)
         .arg("allow_repetitions", &Op::allow_repetitions, "Draw each number by itself: some may come more than once.")
         .arg("no_fixed_points", &Op::no_fixed_points, "No sample gets its own number, unless it is alone.")

@@ -9,7 +9,8 @@ struct PermuteBatch {
   static Schema<PermuteBatch> schema() {
     return Schema<PermuteBatch>("permute_batch",
                                 "The samples of a batch in another order: sample i of the output is sample indices[i] "
-                                "of the input.\n\nSamples may be left out and repeated. Layouts: any, kept. Types: all.")
+                                "of the input.\n\nSamples may be left out and repeated. Layouts: any, kept. Types: "
+                                "all.")
         .required("indices", &PermuteBatch::indices, "One number for each sample: a list, or a scalar in each sample.")
         .batch_wide()
         .oracle("dali");

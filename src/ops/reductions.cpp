@@ -6,22 +6,33 @@ namespace penstock {
 namespace {
 
 struct About {
-  const char *name, *doc;
+  const char *name, *doc, *more;
 };
-constexpr const char* kSummed = " summed in float64 in a fixed order: the same on any number of threads.";
+#define PENSTOCK_SUMMED " summed in float64 in a fixed order: the same on any number of threads."
+constexpr const char* kMean = "An empty mean is NaN.";
+constexpr const char* kAbout =
+    "Second input: the means, float32 or float64, one for all or one for each result. Result: float32, float64 for "
+    "float64.";
+constexpr const char* kExtreme =
+    "The result has the input's type; of no elements it is the other end of that type, or infinity.";
 
 About about(Statistic s) {
   switch (s) {
-    case Statistic::sum: return {"reductions.sum", "Sum over axes. Integers are added modulo 2^64, others are"};
-    case Statistic::mean: return {"reductions.mean", "Mean over axes,"};
-    case Statistic::mean_square: return {"reductions.mean_square", "Mean of the squares over axes,"};
-    case Statistic::rms: return {"reductions.rms", "Root of the mean of the squares over axes,"};
+    case Statistic::sum:
+      return {"reductions.sum", "Sum over axes. Integers are added modulo 2^64, others are" PENSTOCK_SUMMED,
+              "An empty sum is 0."};
+    case Statistic::mean: return {"reductions.mean", "Mean over axes," PENSTOCK_SUMMED, kMean};
+    case Statistic::mean_square:
+      return {"reductions.mean_square", "Mean of the squares over axes," PENSTOCK_SUMMED, kMean};
+    case Statistic::rms: return {"reductions.rms", "Root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
     case Statistic::variance:
-      return {"reductions.variance", "Mean over axes of the squares of the distances from given means,"};
+      return {"reductions.variance",
+              "Mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
     case Statistic::std_dev:
-      return {"reductions.std_dev", "Root of the mean over axes of the squares of the distances from given means,"};
-    case Statistic::min: return {"reductions.min", "Smallest element over axes; NaN is left out."};
-    case Statistic::max: return {"reductions.max", "Largest element over axes; NaN is left out."};
+      return {"reductions.std_dev",
+              "Root of the mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
+    case Statistic::min: return {"reductions.min", "Smallest element over axes; NaN is left out.", kExtreme};
+    case Statistic::max: return {"reductions.max", "Largest element over axes; NaN is left out.", kExtreme};
   }
   return {};
 }
@@ -29,20 +40,16 @@ About about(Statistic s) {
 }  // namespace
 
 template <Statistic kStatistic> struct Reduction : ReducedAxes {
-  static constexpr bool kExtreme = kStatistic == Statistic::min || kStatistic == Statistic::max;
+  static constexpr bool kIsExtreme = kStatistic == Statistic::min || kStatistic == Statistic::max;
   static constexpr bool kFromMean = kStatistic == Statistic::variance || kStatistic == Statistic::std_dev;
   DType dtype = DType::none;
   int ddof = 0;
 
   static Schema<Reduction> schema() {
     const About a = about(kStatistic);
-    const std::string empty = kExtreme ? "The result has the input's type; of no elements it is the other end of that type, or infinity."
-                              : kFromMean ? "Second input: the means, float32 or float64, one for all or one for each result. Result: "
-                                            "float32, float64 for float64."
-                              : kStatistic == Statistic::sum ? "An empty sum is 0."
-                                                             : "An empty mean is NaN.";
-    auto s = Schema<Reduction>(a.name, std::string(a.doc) + (kExtreme ? "" : kSummed) +
-                                           "\n\nLayouts: any; the letters of the axes go with them. Types: all. " + empty)
+    const std::string doc =
+        fmt::format("{}\n\nLayouts: any; the letters of the axes go with them. Types: all. {}", a.doc, a.more);
+    auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");
     if constexpr (kFromMean)
@@ -53,7 +60,7 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
     else if constexpr (kStatistic == Statistic::sum)
       return std::move(s).arg("dtype", &Reduction::dtype,
                               "Type of the result; default: uint64 or int64 for integers, else as of the mean.");
-    else if constexpr (!kExtreme)
+    else if constexpr (!kIsExtreme)
       return std::move(s).arg("dtype", &Reduction::dtype,
                               "Type of the result; default: float32, float64 for float64.");
     else
@@ -78,8 +85,8 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
 
  private:
   DType type_of(DType in) const {
-    if (dtype != DType::none || (kExtreme && in != DType::none)) return kExtreme ? in : dtype;
-    if (in == DType::none) return kExtreme || kStatistic == Statistic::sum ? DType::none : DType::float32;
+    if (dtype != DType::none || (kIsExtreme && in != DType::none)) return kIsExtreme ? in : dtype;
+    if (in == DType::none) return kIsExtreme || kStatistic == Statistic::sum ? DType::none : DType::float32;
     if (kStatistic == Statistic::sum && !is_float(in)) return is_unsigned(in) ? DType::uint64 : DType::int64;
     return in == DType::float64 ? DType::float64 : DType::float32;
   }

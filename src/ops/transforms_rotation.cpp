@@ -11,7 +11,8 @@ struct TransformsRotation : AffineTransform<TransformsRotation> {
   static Schema<TransformsRotation> schema() {
     using Op = TransformsRotation;
     return Schema<Op>("transforms.rotation",
-                      std::string("The matrix of a rotation about a center, in three dimensions about an axis.") + kAbout)
+                      std::string("The matrix of a rotation about a center, in three dimensions about an axis.") +
+                          kAbout)
         .required("angle", &Op::angle, "Degrees; multiples of 90 are exact. In a plane x turns towards y.")
         .arg("axis", &Op::axis, "The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.")
         .arg("center", &Op::center, "The point that stays where it is, or one number for all coordinates; default: 0.")

@@ -8,6 +8,55 @@ from penstock import Batch, DataNode, Tensor
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
+def beta(
+    shape_like: Data = ...,
+    /,
+    *,
+    alpha: float | Batch | DataNode = 1.0,
+    beta: float | Batch | DataNode = 1.0,
+    dtype: DTypeLike = 9,
+    shape: int | Sequence[int] | Batch | DataNode = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Numbers from 0 to 1 drawn from a beta distribution.
+
+    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their logarithms in float64.
+
+    Arguments:
+        alpha: Shape of the distribution at 0, above 0.
+        beta: Shape of the distribution at 1, above 0.
+        dtype: float32 or float64.
+        shape: Extents of the result.
+    """
+    ...
+
+def choice(
+    a: Data,
+    shape_like: Data = ...,
+    /,
+    *,
+    p: float | Sequence[float] | Batch | DataNode | None = None,
+    shape: int | Sequence[int] | Batch | DataNode = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Elements of the first input, drawn with replacement.
+
+    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its shape to the result; without one and without `shape` one element a sample is drawn. The draws are Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are integers.
+
+    Arguments:
+        p: How likely each element is; their sum is 1. Default: all the same.
+        shape: Extents of the result.
+    """
+    ...
+
 def coin_flip(
     shape_like: Data = ...,
     /,

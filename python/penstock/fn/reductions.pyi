@@ -8,6 +8,30 @@ from penstock import Batch, DataNode, Tensor
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 
+def max(
+    input: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Largest element over axes; NaN is left out.
+
+    Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it is the other end of that type, or infinity.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+    """
+    ...
+
 def mean(
     input: Data,
     /,
@@ -31,5 +55,161 @@ def mean(
         axis_names: The axes by their letters in the layout instead.
         keep_dims: Keep the axes with extent 1.
         dtype: Type of the result; default: float32, float64 for float64.
+    """
+    ...
+
+def mean_square(
+    input: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+
+    Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+        dtype: Type of the result; default: float32, float64 for float64.
+    """
+    ...
+
+def min(
+    input: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Smallest element over axes; NaN is left out.
+
+    Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it is the other end of that type, or infinity.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+    """
+    ...
+
+def rms(
+    input: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Root of the mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+
+    Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+        dtype: Type of the result; default: float32, float64 for float64.
+    """
+    ...
+
+def std_dev(
+    data: Data,
+    mean: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    ddof: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Root of the mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the same on any number of threads.
+
+    Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for all or one for each result. Result: float32, float64 for float64.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+        ddof: The sum is divided by the number of elements less this.
+    """
+    ...
+
+def sum(
+    input: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order: the same on any number of threads.
+
+    Layouts: any; the letters of the axes go with them. Types: all. An empty sum is 0.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+        dtype: Type of the result; default: uint64 or int64 for integers, else as of the mean.
+    """
+    ...
+
+def variance(
+    data: Data,
+    mean: Data,
+    /,
+    *,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    ddof: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the same on any number of threads.
+
+    Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for all or one for each result. Result: float32, float64 for float64.
+
+    Arguments:
+        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
+        axis_names: The axes by their letters in the layout instead.
+        keep_dims: Keep the axes with extent 1.
+        ddof: The sum is divided by the number of elements less this.
     """
     ...

@@ -344,11 +344,14 @@ __device__ inline void run(const char* table) {
 std::string fold_words(Fold fold, DType type) {
   const DType total = folded_type(fold, type);
   const bool least = fold == Fold::least;
-  const std::string start = fold < Fold::least ? "0"
-                            : total == DType::float32 ? fmt::format("std::bit_cast<float>({}u)", least ? "0x7f800000" : "0xff800000")
-                            : total == DType::float64
-                                ? fmt::format("std::bit_cast<double>({}ull)", least ? "0x7ff0000000000000" : "0xfff0000000000000")
-                                : fmt::format("std::numeric_limits<{}>::{}()", element(total), least ? "max" : "lowest");
+  std::string start = "0";
+  if (fold >= Fold::least) {
+    start = fmt::format("std::numeric_limits<{}>::{}()", element(total), least ? "max" : "lowest");
+    if (total == DType::float32)
+      start = least ? "std::bit_cast<float>(0x7f800000u)" : "std::bit_cast<float>(0xff800000u)";
+    if (total == DType::float64)
+      start = least ? "std::bit_cast<double>(0x7ff0000000000000ull)" : "std::bit_cast<double>(0xfff0000000000000ull)";
+  }
   return fmt::format("typedef {} Total;\nconstexpr int kFold = {};\n#define kStart {}\n", element(total),
                      static_cast<int>(fold), start);
 }

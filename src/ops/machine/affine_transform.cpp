@@ -29,12 +29,14 @@ void check_affine_type(const ValueType& in) {
     bad_type("matrices are float32, not {}", name_of(in.dtype));
   const bool frames = in.ndim == 3 && (in.layout.empty() || in.layout[0] == 'F');
   if (in.ndim >= 0 && in.ndim != 2 && !frames)
-    bad_type("a matrix has two dimensions, and one of frames in front with a layout that begins with F; got {}", in.ndim);
+    bad_type("a matrix has two dimensions, and one of frames in front with a layout that begins with F; got {}",
+             in.ndim);
 }
 
 int affine_dims(const Shape& s) {
   const int64_t rows = s[s.size() - 2], columns = s[s.size() - 1];
-  if (columns != rows + 1 || rows < 1) bad_argument("an affine map has n rows of n + 1 numbers, got the shape {}", s.text());
+  if (columns != rows + 1 || rows < 1)
+    bad_argument("an affine map has n rows of n + 1 numbers, got the shape {}", s.text());
   return static_cast<int>(std::min<int64_t>(rows, INT32_MAX));
 }
 

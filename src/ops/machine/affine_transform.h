@@ -44,9 +44,9 @@ template <class Op> struct AffineTransform {
   bool reverse_order = false;
 
   static constexpr const char* kAbout =
-      "\n\nOutput: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. "
-      "An input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the "
-      "output has a matrix for each, with the layout F**.";
+      "\n\nOutput: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in "
+      "float64. An input matrix is applied first, or last with reverse_order. Where an argument or the input has "
+      "frames the output has a matrix for each, with the layout F**.";
   static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
         .arg("reverse_order", &Op::reverse_order, "Apply the input's map last instead of first.")
@@ -56,7 +56,8 @@ template <class Op> struct AffineTransform {
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (!in.empty()) check_affine_type(in[0]);
     // What arguments look like is known when they are there.
-    const bool later = std::apply([](const auto&... a) { return ((a.batch() && a.batch()->size() == 0) || ...); }, op().per_frame());
+    const auto comes_later = [](const auto&... a) { return ((a.batch() && a.batch()->size() == 0) || ...); };
+    const bool later = std::apply(comes_later, op().per_frame());
     if (later || (!in.empty() && in[0].ndim < 0)) out[0] = {DType::float32, -1, {}};
     else if (framed() || (!in.empty() && in[0].ndim == 3)) out[0] = {DType::float32, 3, "F**"};
     else out[0] = {DType::float32, 2, {}};

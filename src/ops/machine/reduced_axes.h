@@ -50,7 +50,9 @@ struct ReducedAxes {
   }
 
  private:
-  static bool folds(const std::vector<int>& over, int d) { return std::find(over.begin(), over.end(), d) != over.end(); }
+  static bool folds(const std::vector<int>& over, int d) {
+    return std::find(over.begin(), over.end(), d) != over.end();
+  }
   std::vector<int> reduced_axes(const ValueType& in) const {
     return axis_names.given() ? axes_by_name(*axis_names, in.layout)
            : axes.given()     ? axes_by_number(*axes, in.ndim)

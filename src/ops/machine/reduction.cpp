@@ -74,7 +74,8 @@ template <class T> struct AddIntegers {
   static Partial joined(Partial a, Partial b) { return a + b; }
 };
 template <class T, bool kGreatest> struct Extreme {
-  using Partial = std::conditional_t<std::is_same_v<T, bool>, uint8_t, std::conditional_t<std::is_same_v<T, Half>, float, T>>;
+  using Number = std::conditional_t<std::is_same_v<T, Half>, float, T>;
+  using Partial = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Number>;
   using Limits = std::numeric_limits<Partial>;
   static constexpr bool about = false;
   static constexpr Partial start = Limits::has_infinity ? (kGreatest ? -Limits::infinity() : Limits::infinity())
