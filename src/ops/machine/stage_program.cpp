@@ -32,7 +32,9 @@ int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<
   };
   std::vector<ValueType> types;
   for (int o : operands) types.push_back(type_of(o));
-  std::vector<ValueType> out(op->info->family == Family::whole ? static_cast<size_t>(op->info->outputs) : 1);
+  const OpInfo& info = *op->info;
+  const int outputs = info.count_outputs ? info.count_outputs(*op) : info.outputs;
+  std::vector<ValueType> out(info.family == Family::whole ? static_cast<size_t>(outputs) : 1);
   try {
     op->infer(types, out);
     for (size_t i = 0; i < operands.size(); ++i) type_of(operands[i]).layout = op->input_layout(types[i]);
