@@ -46,6 +46,27 @@ inline Batch audio_resample(const Batch& input,
   return call("audio_resample", {input}, arguments.list(), options)[0];
 }
 
+struct BatchPermutationArguments {
+  // Draw each number by itself: some may come more than once. Default: false.
+  Optional<bool> allow_repetitions{};
+  // No sample gets its own number, unless it is alone. Default: false.
+  Optional<bool> no_fixed_points{};
+
+  Arguments list() const {
+    Arguments a;
+    allow_repetitions.add_to(a, "allow_repetitions");
+    no_fixed_points.add_to(a, "no_fixed_points");
+    return a;
+  }
+};
+// Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` takes.
+//
+// Each order is as likely as another (Durstenfeld, "Algorithm 235: Random permutation", 1964); those without fixed
+// points are drawn until one is found.
+inline Batch batch_permutation(const BatchPermutationArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("batch_permutation", {}, arguments.list(), options)[0];
+}
+
 struct BbFlipArguments {
   // Flip along x. Default: 1.
   PerSample<int64_t> horizontal{};
@@ -268,6 +289,21 @@ inline Batch cast(const Batch& input, const CastArguments& arguments = {}, const
   return call("cast", {input}, arguments.list(), options)[0];
 }
 
+struct CastLikeArguments {
+
+  Arguments list() const {
+    Arguments a;
+    return a;
+  }
+};
+// Converts the first input to the type of the second one, as `cast` does.
+//
+// Only the type of the second input matters. Shapes, layouts: any; the first input's. Types: all.
+inline Batch cast_like(const Batch& input0, const Batch& input1,
+                       const CastLikeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("cast_like", {input0, input1}, arguments.list(), options)[0];
+}
+
 struct CatArguments {
   // The axis; negative numbers count from the last. Default: 0.
   Optional<int64_t> axis{};
@@ -436,6 +472,42 @@ struct ContrastArguments {
 // part.
 inline Batch contrast(const Batch& input, const ContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("contrast", {input}, arguments.list(), options)[0];
+}
+
+struct CoordFlipArguments {
+  // Mirror the coordinate x; any number but 0 does. Default: 1.
+  PerSample<int64_t> flip_x{};
+  // Mirror the coordinate y. Default: 0.
+  PerSample<int64_t> flip_y{};
+  // Mirror the coordinate z. Default: 0.
+  PerSample<int64_t> flip_z{};
+  // What x is mirrored about. Default: 0.5.
+  PerSample<double> center_x{};
+  // What y is mirrored about. Default: 0.5.
+  PerSample<double> center_y{};
+  // What z is mirrored about. Default: 0.5.
+  PerSample<double> center_z{};
+  // Which coordinate each column holds; default: x, xy or xyz.
+  Optional<std::string> layout{};
+
+  Arguments list() const {
+    Arguments a;
+    flip_x.add_to(a, "flip_x");
+    flip_y.add_to(a, "flip_y");
+    flip_z.add_to(a, "flip_z");
+    center_x.add_to(a, "center_x");
+    center_y.add_to(a, "center_y");
+    center_z.add_to(a, "center_z");
+    layout.add_to(a, "layout");
+    return a;
+  }
+};
+// Mirrors points about a center: a coordinate x becomes 2 * center - x.
+//
+// Input: (N, 1 to 3) float32; output the same. Layouts: any, kept.
+inline Batch coord_flip(const Batch& input,
+                        const CoordFlipArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("coord_flip", {input}, arguments.list(), options)[0];
 }
 
 struct CoordTransformArguments {
@@ -1148,6 +1220,25 @@ inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, c
   return call("dilate", {input}, arguments.list(), options)[0];
 }
 
+struct ElementExtractArguments {
+  // Numbers of frames, one for each output. Required.
+  Optional<std::vector<int64_t>> element_map{};
+
+  Arguments list() const {
+    Arguments a;
+    element_map.add_to(a, "element_map");
+    return a;
+  }
+};
+// Elements of a sequence, each as an output.
+//
+// Output k is frame element_map[k]. Layouts: any that begins with F, which the outputs have no more, or none. Types:
+// all.
+inline Batch element_extract(const Batch& input,
+                             const ElementExtractArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("element_extract", {input}, arguments.list(), options)[0];
+}
+
 struct EqualizeArguments {
 
   Arguments list() const {
@@ -1457,6 +1548,42 @@ inline Batch frame_splicing(const Batch& input,
   return call("frame_splicing", {input}, arguments.list(), options)[0];
 }
 
+struct FullArguments {
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+  // Layout of the result.
+  Optional<std::string> layout{};
+
+  Arguments list() const {
+    Arguments a;
+    shape.add_to(a, "shape");
+    layout.add_to(a, "layout");
+    return a;
+  }
+};
+// A value, repeated to a shape by NumPy's rules of broadcasting.
+//
+// Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all, kept.
+inline Batch full(const Batch& fill_value, const FullArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("full", {fill_value}, arguments.list(), options)[0];
+}
+
+struct FullLikeArguments {
+
+  Arguments list() const {
+    Arguments a;
+    return a;
+  }
+};
+// A value, repeated to the shape of the first input by NumPy's rules of broadcasting and converted to its type as
+// `cast` does.
+//
+// Layouts: any; the first input's. Types: all.
+inline Batch full_like(const Batch& data_like, const Batch& fill_value,
+                       const FullLikeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("full_like", {data_like, fill_value}, arguments.list(), options)[0];
+}
+
 struct GaussianBlurArguments {
   // Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) /
   // 2 - 1) * 0.3 + 0.8. Default: {0}.
@@ -1483,6 +1610,25 @@ struct GaussianBlurArguments {
 inline Batch gaussian_blur(const Batch& input,
                            const GaussianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return call("gaussian_blur", {input}, arguments.list(), options)[0];
+}
+
+struct GetPropertyArguments {
+  // source_info or layout. Required.
+  Optional<std::string> key{};
+
+  Arguments list() const {
+    Arguments a;
+    key.add_to(a, "key");
+    return a;
+  }
+};
+// A property of a sample as text: the bytes of a 1-D uint8 tensor.
+//
+// source_info is the file or record that the sample came from, layout its layout; empty where there is none. The input
+// stays where it is. Layouts: any. Types: all.
+inline Batch get_property(const Batch& input,
+                          const GetPropertyArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("get_property", {input}, arguments.list(), options)[0];
 }
 
 struct HsvArguments {
@@ -1588,6 +1734,36 @@ struct LaplacianArguments {
 // first or last; without a layout all axes, at most three; kept. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
+}
+
+struct LookupTableArguments {
+  // Numbers from 0 to 65,535; of equal ones the last counts. Default: {}.
+  Optional<std::vector<int64_t>> keys{};
+  // What becomes of them, one for each key.
+  Optional<std::vector<double>> values{};
+  // What becomes of all others. Default: 0.
+  Optional<double> default_value{};
+  // Type of the result; values are rounded half to even and saturated. Default: DType::float32.
+  Optional<DType> dtype{};
+  // Deprecated name of dtype.
+  Optional<DType> output_dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    keys.add_to(a, "keys");
+    values.add_to(a, "values");
+    default_value.add_to(a, "default_value");
+    dtype.add_to(a, "dtype");
+    output_dtype.add_to(a, "output_dtype");
+    return a;
+  }
+};
+// Replaces each number by another one: values[k] where it is keys[k], else default_value.
+//
+// Layouts: any, kept. Types: integers.
+inline Batch lookup_table(const Batch& input,
+                          const LookupTableArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("lookup_table", {input}, arguments.list(), options)[0];
 }
 
 struct MedianBlurArguments {
@@ -1865,6 +2041,45 @@ inline Batch one_hot(const Batch& input, const OneHotArguments& arguments = {}, 
   return call("one_hot", {input}, arguments.list(), options)[0];
 }
 
+struct OnesArguments {
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+  // Type of the result. Default: DType::int32.
+  Optional<DType> dtype{};
+  // Layout of the result.
+  Optional<std::string> layout{};
+
+  Arguments list() const {
+    Arguments a;
+    shape.add_to(a, "shape");
+    dtype.add_to(a, "dtype");
+    layout.add_to(a, "layout");
+    return a;
+  }
+};
+// Ones of a shape; without `shape` one scalar a sample.
+inline Batch ones(const OnesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("ones", {}, arguments.list(), options)[0];
+}
+
+struct OnesLikeArguments {
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Ones of the input's shape.
+//
+// Layouts: any, kept. Types: all.
+inline Batch ones_like(const Batch& data_like,
+                       const OnesLikeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("ones_like", {data_like}, arguments.list(), options)[0];
+}
+
 struct PadArguments {
   // What is appended; rounded and saturated. Default: 0.
   PerSample<double> fill_value{};
@@ -1935,6 +2150,24 @@ inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = 
   return call("per_frame", {input}, arguments.list(), options)[0];
 }
 
+struct PermuteBatchArguments {
+  // One number for each sample: a list, or a scalar in each sample. Required.
+  PerSample<std::vector<int64_t>> indices{};
+
+  Arguments list() const {
+    Arguments a;
+    indices.add_to(a, "indices");
+    return a;
+  }
+};
+// The samples of a batch in another order: sample i of the output is sample indices[i] of the input.
+//
+// Samples may be left out and repeated. Layouts: any, kept. Types: all.
+inline Batch permute_batch(const Batch& input,
+                           const PermuteBatchArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("permute_batch", {input}, arguments.list(), options)[0];
+}
+
 struct PowerSpectrumArguments {
   // The axis, negative ones from the end. Default: -1.
   Optional<int64_t> axis{};
@@ -1982,6 +2215,68 @@ inline Batch preemphasis_filter(const Batch& input,
                                 const PreemphasisFilterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("preemphasis_filter", {input}, arguments.list(), options)[0];
 }
+
+namespace random {
+struct BetaArguments {
+  // Shape of the distribution at 0, above 0. Default: 1.
+  PerSample<double> alpha{};
+  // Shape of the distribution at 1, above 0. Default: 1.
+  PerSample<double> beta{};
+  // float32 or float64. Default: DType::float32.
+  Optional<DType> dtype{};
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+
+  Arguments list() const {
+    Arguments a;
+    alpha.add_to(a, "alpha");
+    beta.add_to(a, "beta");
+    dtype.add_to(a, "dtype");
+    shape.add_to(a, "shape");
+    return a;
+  }
+};
+// Numbers from 0 to 1 drawn from a beta distribution.
+//
+// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
+// device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma
+// variables", 2000), compared by their logarithms in float64.
+inline Batch beta(const BetaArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.beta", {}, arguments.list(), options)[0];
+}
+inline Batch beta(const Batch& shape_like, const BetaArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.beta", {shape_like}, arguments.list(), options)[0];
+}
+}  // namespace random
+
+namespace random {
+struct ChoiceArguments {
+  // How likely each element is; their sum is 1. Default: all the same.
+  PerSample<std::vector<double>> p{};
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+
+  Arguments list() const {
+    Arguments a;
+    p.add_to(a, "p");
+    shape.add_to(a, "shape");
+    return a;
+  }
+};
+// Elements of the first input, drawn with replacement.
+//
+// A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second
+// input gives its shape to the result; without one and without `shape` one element a sample is drawn. The draws are
+// Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are integers.
+inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.choice", {a}, arguments.list(), options)[0];
+}
+inline Batch choice(const Batch& a, const Batch& shape_like,
+                    const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("random.choice", {a, shape_like}, arguments.list(), options)[0];
+}
+}  // namespace random
 
 namespace random {
 struct CoinFlipArguments {
@@ -2151,6 +2446,32 @@ inline std::array<Batch, 3> random_bbox_crop(const Batch& boxes,
                                              const RandomBboxCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("random_bbox_crop", {boxes}, arguments.list(), options);
   return {r[0], r[1], r[2]};
+}
+
+struct RandomCropGeneratorArguments {
+  // Range of the window's area in units of the image's. Default: {0.0799999982, 1}.
+  Optional<std::vector<double>> random_area{};
+  // Range of width / height of the window. Default: {0.75, 1.33333337}.
+  Optional<std::vector<double>> random_aspect_ratio{};
+  // Draws before the largest window of an allowed ratio is taken. Default: 10.
+  Optional<int64_t> num_attempts{};
+
+  Arguments list() const {
+    Arguments a;
+    random_area.add_to(a, "random_area");
+    random_aspect_ratio.add_to(a, "random_aspect_ratio");
+    num_attempts.add_to(a, "num_attempts");
+    return a;
+  }
+};
+// Draws a window of random area and aspect ratio, as random_resized_crop does.
+//
+// Input: an image's shape, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the window's
+// begin and its extents, (y, x) and (height, width), as slice takes them.
+inline std::array<Batch, 2> random_crop_generator(const Batch& shape,
+                                                  const RandomCropGeneratorArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("random_crop_generator", {shape}, arguments.list(), options);
+  return {r[0], r[1]};
 }
 
 struct RandomResizedCropArguments {
@@ -3274,6 +3595,32 @@ struct WebdatasetArguments {
 }  // namespace readers
 
 namespace reductions {
+struct MaxArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    return a;
+  }
+};
+// Largest element over axes; NaN is left out.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
+// is the other end of that type, or infinity.
+inline Batch max(const Batch& input, const MaxArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.max", {input}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+namespace reductions {
 struct MeanArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
@@ -3300,6 +3647,212 @@ inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const
   return call("reductions.mean", {input}, arguments.list(), options)[0];
 }
 }  // namespace reductions
+
+namespace reductions {
+struct MeanSquareArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+  // Type of the result; default: float32, float64 for float64.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+inline Batch mean_square(const Batch& input,
+                         const MeanSquareArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.mean_square", {input}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+namespace reductions {
+struct MinArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    return a;
+  }
+};
+// Smallest element over axes; NaN is left out.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
+// is the other end of that type, or infinity.
+inline Batch min(const Batch& input, const MinArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.min", {input}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+namespace reductions {
+struct RmsArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+  // Type of the result; default: float32, float64 for float64.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Root of the mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.rms", {input}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+namespace reductions {
+struct StdDevArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+  // The sum is divided by the number of elements less this. Default: 0.
+  Optional<int64_t> ddof{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    ddof.add_to(a, "ddof");
+    return a;
+  }
+};
+// Root of the mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the
+// same on any number of threads.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
+// all or one for each result. Result: float32, float64 for float64.
+inline Batch std_dev(const Batch& data, const Batch& mean,
+                     const StdDevArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.std_dev", {data, mean}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+namespace reductions {
+struct SumArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+  // Type of the result; default: uint64 or int64 for integers, else as of the mean.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order: the same on any number
+// of threads.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. An empty sum is 0.
+inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.sum", {input}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+namespace reductions {
+struct VarianceArguments {
+  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout instead.
+  Optional<std::string> axis_names{};
+  // Keep the axes with extent 1. Default: false.
+  Optional<bool> keep_dims{};
+  // The sum is divided by the number of elements less this. Default: 0.
+  Optional<int64_t> ddof{};
+
+  Arguments list() const {
+    Arguments a;
+    axes.add_to(a, "axes");
+    axis_names.add_to(a, "axis_names");
+    keep_dims.add_to(a, "keep_dims");
+    ddof.add_to(a, "ddof");
+    return a;
+  }
+};
+// Mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the same on any
+// number of threads.
+//
+// Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
+// all or one for each result. Result: float32, float64 for float64.
+inline Batch variance(const Batch& data, const Batch& mean,
+                      const VarianceArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reductions.variance", {data, mean}, arguments.list(), options)[0];
+}
+}  // namespace reductions
+
+struct ReinterpretArguments {
+  // The shape; one extent may be -1 and takes what is left. Also as a second input. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+  // Factors of the input's extents instead; -1 takes what is left.
+  PerSample<std::vector<double>> rel_shape{};
+  // Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension src_dims[i]; -1
+  // makes a new one of extent 1. Default: {}.
+  PerSample<std::vector<int64_t>> src_dims{};
+  // Layout of the output.
+  Optional<std::string> layout{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    shape.add_to(a, "shape");
+    rel_shape.add_to(a, "rel_shape");
+    src_dims.add_to(a, "src_dims");
+    layout.add_to(a, "layout");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// The bytes of the samples as elements of another type, in another shape or with another layout.
+//
+// A new type without a new shape changes the last extent; the number of bytes stays. Bytes become bool as whether they
+// are not 0. Layouts: any; kept where the number of dimensions stays the same. Types: all.
+inline Batch reinterpret(const Batch& input,
+                         const ReinterpretArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("reinterpret", {input}, arguments.list(), options)[0];
+}
 
 struct RemapArguments {
   // INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
@@ -3541,6 +4094,40 @@ inline Batch resize_crop_mirror(const Batch& input,
   return call("resize_crop_mirror", {input}, arguments.list(), options)[0];
 }
 
+struct RoiRandomCropArguments {
+  // Extents of the window. Required.
+  PerSample<std::vector<int64_t>> crop_shape{};
+  // Begin of the region. Required.
+  PerSample<std::vector<int64_t>> roi_start{};
+  // End of the region; or roi_shape. Default: {}.
+  PerSample<std::vector<int64_t>> roi_end{};
+  // Extents of the region; or roi_end. Default: {}.
+  PerSample<std::vector<int64_t>> roi_shape{};
+  // Extents that the window stays in. Default: {}.
+  PerSample<std::vector<int64_t>> in_shape{};
+
+  Arguments list() const {
+    Arguments a;
+    crop_shape.add_to(a, "crop_shape");
+    roi_start.add_to(a, "roi_start");
+    roi_end.add_to(a, "roi_end");
+    roi_shape.add_to(a, "roi_shape");
+    in_shape.add_to(a, "in_shape");
+    return a;
+  }
+};
+// Draws where a window of a given shape begins, so that it holds as much of a region as it can.
+//
+// A window that is larger than the region holds all of it, a smaller one lies in it. Output: the window's begin, 1-D
+// int64. The extents that the window stays in are those of the input or in_shape; without both it may reach outside.
+inline Batch roi_random_crop(const RoiRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("roi_random_crop", {}, arguments.list(), options)[0];
+}
+inline Batch roi_random_crop(const Batch& input,
+                             const RoiRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("roi_random_crop", {input}, arguments.list(), options)[0];
+}
+
 struct RotateArguments {
   // Degrees, counter-clockwise. Required.
   PerSample<double> angle{};
@@ -3603,6 +4190,24 @@ struct SaturationArguments {
 inline Batch saturation(const Batch& input,
                         const SaturationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("saturation", {input}, arguments.list(), options)[0];
+}
+
+struct SequenceRearrangeArguments {
+  // Numbers of frames. Required.
+  PerSample<std::vector<int64_t>> new_order{};
+
+  Arguments list() const {
+    Arguments a;
+    new_order.add_to(a, "new_order");
+    return a;
+  }
+};
+// The frames of a sequence in another order: frame k of the output is frame new_order[k] of the input.
+//
+// Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: all.
+inline Batch sequence_rearrange(const Batch& input,
+                                const SequenceRearrangeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("sequence_rearrange", {input}, arguments.list(), options)[0];
 }
 
 struct ShapesArguments {
@@ -3833,6 +4438,194 @@ inline Batch to_decibels(const Batch& input,
   return call("to_decibels", {input}, arguments.list(), options)[0];
 }
 
+namespace transforms {
+struct CombineArguments {
+  // The last input's map comes first. Default: false.
+  Optional<bool> reverse_order{};
+
+  Arguments list() const {
+    Arguments a;
+    reverse_order.add_to(a, "reverse_order");
+    return a;
+  }
+};
+// The matrix of several affine maps one after the other.
+//
+// Inputs: float32, n rows of n + 1 numbers, or such matrices for each frame with a layout that begins with F; those
+// without frames count for all. Output: the same, computed in float64.
+inline Batch combine(const std::vector<Batch>& inputs,
+                     const CombineArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.combine", inputs, arguments.list(), options)[0];
+}
+}  // namespace transforms
+
+namespace transforms {
+struct CropArguments {
+  // The lower corner of the box, or one number for all coordinates. Default: {0}.
+  PerSample<std::vector<double>> from_start{};
+  // The upper corner of the box. Default: {1}.
+  PerSample<std::vector<double>> from_end{};
+  // The lower corner of where it goes. Default: {0}.
+  PerSample<std::vector<double>> to_start{};
+  // The upper corner of where it goes. Default: {1}.
+  PerSample<std::vector<double>> to_end{};
+  // Exchange coordinates of corners that are in the wrong order. Default: false.
+  Optional<bool> absolute{};
+  // Apply the input's map last instead of first. Default: false.
+  Optional<bool> reverse_order{};
+
+  Arguments list() const {
+    Arguments a;
+    from_start.add_to(a, "from_start");
+    from_end.add_to(a, "from_end");
+    to_start.add_to(a, "to_start");
+    to_end.add_to(a, "to_end");
+    absolute.add_to(a, "absolute");
+    reverse_order.add_to(a, "reverse_order");
+    return a;
+  }
+};
+// The matrix of the map that takes one box to another, corner to corner: what a crop and a resize do to coordinates.
+//
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
+// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
+// a matrix for each, with the layout F**.
+inline Batch crop(const CropArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.crop", {}, arguments.list(), options)[0];
+}
+inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.crop", {input}, arguments.list(), options)[0];
+}
+}  // namespace transforms
+
+namespace transforms {
+struct RotationArguments {
+  // Degrees; multiples of 90 are exact. In a plane x turns towards y. Required.
+  PerSample<double> angle{};
+  // The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.
+  PerSample<std::vector<double>> axis{};
+  // The point that stays where it is, or one number for all coordinates; default: 0.
+  PerSample<std::vector<double>> center{};
+  // Apply the input's map last instead of first. Default: false.
+  Optional<bool> reverse_order{};
+
+  Arguments list() const {
+    Arguments a;
+    angle.add_to(a, "angle");
+    axis.add_to(a, "axis");
+    center.add_to(a, "center");
+    reverse_order.add_to(a, "reverse_order");
+    return a;
+  }
+};
+// The matrix of a rotation about a center, in three dimensions about an axis.
+//
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
+// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
+// a matrix for each, with the layout F**.
+inline Batch rotation(const RotationArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.rotation", {}, arguments.list(), options)[0];
+}
+inline Batch rotation(const Batch& input, const RotationArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.rotation", {input}, arguments.list(), options)[0];
+}
+}  // namespace transforms
+
+namespace transforms {
+struct ScaleArguments {
+  // The factor of each coordinate, or one for all. Required.
+  PerSample<std::vector<double>> scale{};
+  // The point that stays where it is, or one number for all coordinates; default: 0.
+  PerSample<std::vector<double>> center{};
+  // The number of dimensions, where neither scale nor an input tells it.
+  Optional<int64_t> ndim{};
+  // Apply the input's map last instead of first. Default: false.
+  Optional<bool> reverse_order{};
+
+  Arguments list() const {
+    Arguments a;
+    scale.add_to(a, "scale");
+    center.add_to(a, "center");
+    ndim.add_to(a, "ndim");
+    reverse_order.add_to(a, "reverse_order");
+    return a;
+  }
+};
+// The matrix of a scaling about a center.
+//
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
+// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
+// a matrix for each, with the layout F**.
+inline Batch scale(const ScaleArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.scale", {}, arguments.list(), options)[0];
+}
+inline Batch scale(const Batch& input, const ScaleArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.scale", {input}, arguments.list(), options)[0];
+}
+}  // namespace transforms
+
+namespace transforms {
+struct ShearArguments {
+  // What a step along one coordinate adds to another: (xy, yx), or (xy, xz, yx, yz, zx, zy), where xy is added to x
+  // for each step along y. Or angles.
+  PerSample<std::vector<double>> shear{};
+  // The same as degrees from -90 to 90, whose tangents are taken.
+  PerSample<std::vector<double>> angles{};
+  // The point that stays where it is, or one number for all coordinates; default: 0.
+  PerSample<std::vector<double>> center{};
+  // Apply the input's map last instead of first. Default: false.
+  Optional<bool> reverse_order{};
+
+  Arguments list() const {
+    Arguments a;
+    shear.add_to(a, "shear");
+    angles.add_to(a, "angles");
+    center.add_to(a, "center");
+    reverse_order.add_to(a, "reverse_order");
+    return a;
+  }
+};
+// The matrix of a shear about a center.
+//
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
+// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
+// a matrix for each, with the layout F**.
+inline Batch shear(const ShearArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.shear", {}, arguments.list(), options)[0];
+}
+inline Batch shear(const Batch& input, const ShearArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.shear", {input}, arguments.list(), options)[0];
+}
+}  // namespace transforms
+
+namespace transforms {
+struct TranslationArguments {
+  // What is added to each coordinate; their number is that of the dimensions. Required.
+  PerSample<std::vector<double>> offset{};
+  // Apply the input's map last instead of first. Default: false.
+  Optional<bool> reverse_order{};
+
+  Arguments list() const {
+    Arguments a;
+    offset.add_to(a, "offset");
+    reverse_order.add_to(a, "reverse_order");
+    return a;
+  }
+};
+// The matrix of a translation.
+//
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
+// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
+// a matrix for each, with the layout F**.
+inline Batch translation(const TranslationArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.translation", {}, arguments.list(), options)[0];
+}
+inline Batch translation(const Batch& input,
+                         const TranslationArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transforms.translation", {input}, arguments.list(), options)[0];
+}
+}  // namespace transforms
+
 struct TransposeArguments {
   // One input dimension for each output dimension; reverses the order if not given.
   Optional<std::vector<int64_t>> perm{};
@@ -3944,6 +4737,45 @@ struct WhereArguments {
 inline Batch where(const Batch& condition, const Batch& a, const Batch& b,
                    const WhereArguments& arguments = {}, const CallOptions& options = {}) {
   return call("where", {condition, a, b}, arguments.list(), options)[0];
+}
+
+struct ZerosArguments {
+  // Extents of the result. Default: {}.
+  PerSample<std::vector<int64_t>> shape{};
+  // Type of the result. Default: DType::int32.
+  Optional<DType> dtype{};
+  // Layout of the result.
+  Optional<std::string> layout{};
+
+  Arguments list() const {
+    Arguments a;
+    shape.add_to(a, "shape");
+    dtype.add_to(a, "dtype");
+    layout.add_to(a, "layout");
+    return a;
+  }
+};
+// Zeros of a shape; without `shape` one scalar a sample.
+inline Batch zeros(const ZerosArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("zeros", {}, arguments.list(), options)[0];
+}
+
+struct ZerosLikeArguments {
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Zeros of the input's shape.
+//
+// Layouts: any, kept. Types: all.
+inline Batch zeros_like(const Batch& data_like,
+                        const ZerosLikeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("zeros_like", {data_like}, arguments.list(), options)[0];
 }
 
 }  // namespace fn

@@ -14,6 +14,7 @@ from . import noise as noise
 from . import random as random
 from . import readers as readers
 from . import reductions as reductions
+from . import transforms as transforms
 
 from penstock.batches import expand as expand
 from penstock.batches import filter as filter
@@ -47,6 +48,26 @@ def audio_resample(
         out_length: The length of the output instead.
         quality: 0 to 100: 3, 16 (at 50) to 64 lobes of the sinc.
         dtype: Type of the result; default: the input's. Values fill the range of the type.
+    """
+    ...
+
+def batch_permutation(
+    *,
+    allow_repetitions: bool = False,
+    no_fixed_points: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` takes.
+
+    Each order is as likely as another (Durstenfeld, "Algorithm 235: Random permutation", 1964); those without fixed points are drawn until one is found.
+
+    Arguments:
+        allow_repetitions: Draw each number by itself: some may come more than once.
+        no_fixed_points: No sample gets its own number, unless it is alone.
     """
     ...
 
@@ -247,6 +268,23 @@ def cast(
     """
     ...
 
+def cast_like(
+    input_1: Data,
+    input_2: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Converts the first input to the type of the second one, as `cast` does.
+
+    Only the type of the second input matters. Shapes, layouts: any; the first input's. Types: all.
+    """
+    ...
+
 def cat(
     *inputs: Data,
     axis: int = 0,
@@ -398,6 +436,38 @@ def contrast(
         contrast: 0 gives a flat image, 1 leaves it unchanged.
         contrast_center: The intensity that contrast does not move, in units of the input; default: the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).
         dtype: Type of the result; default: the input's.
+    """
+    ...
+
+def coord_flip(
+    input: Data,
+    /,
+    *,
+    flip_x: int | Batch | DataNode = 1,
+    flip_y: int | Batch | DataNode = 0,
+    flip_z: int | Batch | DataNode = 0,
+    center_x: float | Batch | DataNode = 0.5,
+    center_y: float | Batch | DataNode = 0.5,
+    center_z: float | Batch | DataNode = 0.5,
+    layout: str = '',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Mirrors points about a center: a coordinate x becomes 2 * center - x.
+
+    Input: (N, 1 to 3) float32; output the same. Layouts: any, kept.
+
+    Arguments:
+        flip_x: Mirror the coordinate x; any number but 0 does.
+        flip_y: Mirror the coordinate y.
+        flip_z: Mirror the coordinate z.
+        center_x: What x is mirrored about.
+        center_y: What y is mirrored about.
+        center_z: What z is mirrored about.
+        layout: Which coordinate each column holds; default: x, xy or xyz.
     """
     ...
 
@@ -599,6 +669,26 @@ def dilate(
     """
     ...
 
+def element_extract(
+    input: Data,
+    /,
+    *,
+    element_map: int | Sequence[int],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Elements of a sequence, each as an output.
+
+    Output k is frame element_map[k]. Layouts: any that begins with F, which the outputs have no more, or none. Types: all.
+
+    Arguments:
+        element_map: Numbers of frames, one for each output.
+    """
+    ...
+
 def equalize(
     input: Data,
     /,
@@ -769,6 +859,45 @@ def frame_splicing(
     """
     ...
 
+def full(
+    fill_value: Data,
+    /,
+    *,
+    shape: int | Sequence[int] | Batch | DataNode = [],
+    layout: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """A value, repeated to a shape by NumPy's rules of broadcasting.
+
+    Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all, kept.
+
+    Arguments:
+        shape: Extents of the result.
+        layout: Layout of the result.
+    """
+    ...
+
+def full_like(
+    data_like: Data,
+    fill_value: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """A value, repeated to the shape of the first input by NumPy's rules of broadcasting and converted to its type as `cast` does.
+
+    Layouts: any; the first input's. Types: all.
+    """
+    ...
+
 def gaussian_blur(
     input: Data,
     /,
@@ -790,6 +919,26 @@ def gaussian_blur(
         sigma: Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) / 2 - 1) * 0.3 + 0.8.
         window_size: Number of samples, one value or one per axis; an even one becomes the next odd one, with a warning; 0: 2 * ceil(3 * sigma) + 1.
         dtype: Type of the result; default: the input's.
+    """
+    ...
+
+def get_property(
+    input: Data,
+    /,
+    *,
+    key: str,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """A property of a sample as text: the bytes of a 1-D uint8 tensor.
+
+    source_info is the file or record that the sample came from, layout its layout; empty where there is none. The input stays where it is. Layouts: any. Types: all.
+
+    Arguments:
+        key: source_info or layout.
     """
     ...
 
@@ -890,6 +1039,34 @@ def laplacian(
         scale: Multiplies the derivative along every axis, or along each.
         normalized_kernel: The windows' weights are divided by their magnitude.
         dtype: float32, or the input's type, which is the default.
+    """
+    ...
+
+def lookup_table(
+    input: Data,
+    /,
+    *,
+    keys: int | Sequence[int] = [],
+    values: float | Sequence[float] | None = None,
+    default_value: float = 0.0,
+    dtype: DTypeLike = 9,
+    output_dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Replaces each number by another one: values[k] where it is keys[k], else default_value.
+
+    Layouts: any, kept. Types: integers.
+
+    Arguments:
+        keys: Numbers from 0 to 65,535; of equal ones the last counts.
+        values: What becomes of them, one for each key.
+        default_value: What becomes of all others.
+        dtype: Type of the result; values are rounded half to even and saturated.
+        output_dtype: Deprecated name of dtype.
     """
     ...
 
@@ -1099,6 +1276,46 @@ def one_hot(
     """
     ...
 
+def ones(
+    *,
+    shape: int | Sequence[int] | Batch | DataNode = [],
+    dtype: DTypeLike = 6,
+    layout: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Ones of a shape; without `shape` one scalar a sample.
+
+    Arguments:
+        shape: Extents of the result.
+        dtype: Type of the result.
+        layout: Layout of the result.
+    """
+    ...
+
+def ones_like(
+    data_like: Data,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Ones of the input's shape.
+
+    Layouts: any, kept. Types: all.
+
+    Arguments:
+        dtype: Type of the result; default: the input's.
+    """
+    ...
+
 def pad(
     input: Data,
     /,
@@ -1168,6 +1385,26 @@ def per_frame(
 
     Arguments:
         replace: Replaces the first letter of another layout by F.
+    """
+    ...
+
+def permute_batch(
+    input: Data,
+    /,
+    *,
+    indices: int | Sequence[int] | Batch | DataNode,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The samples of a batch in another order: sample i of the output is sample indices[i] of the input.
+
+    Samples may be left out and repeated. Layouts: any, kept. Types: all.
+
+    Arguments:
+        indices: One number for each sample: a list, or a scalar in each sample.
     """
     ...
 
@@ -1297,6 +1534,30 @@ def random_bbox_crop(
     """
     ...
 
+def random_crop_generator(
+    shape: Data,
+    /,
+    *,
+    random_area: float | Sequence[float] = [0.07999999821186066, 1.0],
+    random_aspect_ratio: float | Sequence[float] = [0.75, 1.3333333730697632],
+    num_attempts: int = 10,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]:
+    """Draws a window of random area and aspect ratio, as random_resized_crop does.
+
+    Input: an image's shape, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the window's begin and its extents, (y, x) and (height, width), as slice takes them.
+
+    Arguments:
+        random_area: Range of the window's area in units of the image's.
+        random_aspect_ratio: Range of width / height of the window.
+        num_attempts: Draws before the largest window of an allowed ratio is taken.
+    """
+    ...
+
 def random_resized_crop(
     input: Data,
     /,
@@ -1333,6 +1594,34 @@ def random_resized_crop(
         antialias: Widens the filter of an axis that shrinks; without effect on nearest.
         minibatch_size: Accepted without effect.
         temp_buffer_hint: Accepted without effect.
+        dtype: Type of the result; default: the input's.
+    """
+    ...
+
+def reinterpret(
+    input: Data,
+    /,
+    *,
+    shape: int | Sequence[int] | Batch | DataNode = [],
+    rel_shape: float | Sequence[float] | Batch | DataNode | None = None,
+    src_dims: int | Sequence[int] | Batch | DataNode = [],
+    layout: str | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The bytes of the samples as elements of another type, in another shape or with another layout.
+
+    A new type without a new shape changes the last extent; the number of bytes stays. Bytes become bool as whether they are not 0. Layouts: any; kept where the number of dimensions stays the same. Types: all.
+
+    Arguments:
+        shape: The shape; one extent may be -1 and takes what is left. Also as a second input.
+        rel_shape: Factors of the input's extents instead; -1 takes what is left.
+        src_dims: Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension src_dims[i]; -1 makes a new one of extent 1.
+        layout: Layout of the output.
         dtype: Type of the result; default: the input's.
     """
     ...
@@ -1527,6 +1816,34 @@ def resize_crop_mirror(
     """
     ...
 
+def roi_random_crop(
+    input: Data = ...,
+    /,
+    *,
+    crop_shape: int | Sequence[int] | Batch | DataNode,
+    roi_start: int | Sequence[int] | Batch | DataNode,
+    roi_end: int | Sequence[int] | Batch | DataNode = [],
+    roi_shape: int | Sequence[int] | Batch | DataNode = [],
+    in_shape: int | Sequence[int] | Batch | DataNode = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Draws where a window of a given shape begins, so that it holds as much of a region as it can.
+
+    A window that is larger than the region holds all of it, a smaller one lies in it. Output: the window's begin, 1-D int64. The extents that the window stays in are those of the input or in_shape; without both it may reach outside.
+
+    Arguments:
+        crop_shape: Extents of the window.
+        roi_start: Begin of the region.
+        roi_end: End of the region; or roi_shape.
+        roi_shape: Extents of the region; or roi_end.
+        in_shape: Extents that the window stays in.
+    """
+    ...
+
 def rotate(
     input: Data,
     /,
@@ -1582,6 +1899,26 @@ def saturation(
         saturation: Scales the saturation; 0 gives gray, 1 leaves it unchanged.
         dtype: Type of the result; default: the input's.
         image_type: Accepted without effect: channels are taken as red, green, blue.
+    """
+    ...
+
+def sequence_rearrange(
+    input: Data,
+    /,
+    *,
+    new_order: int | Sequence[int] | Batch | DataNode,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """The frames of a sequence in another order: frame k of the output is frame new_order[k] of the input.
+
+    Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: all.
+
+    Arguments:
+        new_order: Numbers of frames.
     """
     ...
 
@@ -1890,5 +2227,45 @@ def where(
     """NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.
 
     Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is theirs. Types: all.
+    """
+    ...
+
+def zeros(
+    *,
+    shape: int | Sequence[int] | Batch | DataNode = [],
+    dtype: DTypeLike = 6,
+    layout: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Zeros of a shape; without `shape` one scalar a sample.
+
+    Arguments:
+        shape: Extents of the result.
+        dtype: Type of the result.
+        layout: Layout of the result.
+    """
+    ...
+
+def zeros_like(
+    data_like: Data,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Zeros of the input's shape.
+
+    Layouts: any, kept. Types: all.
+
+    Arguments:
+        dtype: Type of the result; default: the input's.
     """
     ...
