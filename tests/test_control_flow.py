@@ -421,18 +421,32 @@ def test_a_pipeline_class_is_converted():
     assert [int(t.numpy()) for t in out] == [0, 1, 2, 30, 40, 50]
 
 
-def test_a_return_that_no_trip_reaches():
-    """Its condition is a plain number, so that nothing of it is in the graph."""
-    def body(n):
-        odd = 3
-        while n > 0:
-            n = n - 1
-            if odd % 2 == 0:
-                return n, n
-        return n, n + 5
+def no_trip_returns(n):
+    odd = 3
+    while n > 0:
+        n = n - 1
+        if odd % 2 == 0:
+            return n, n
+    return n, n + 5
 
-    @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+
+def no_inner_trip_returns(n):
+    odd, total = 3, n
+    for i in range(n):
+        for k in range(i):
+            total = total + k
+            if odd % 2 == 0:
+                return n, total
+    return n, total
+
+
+@pytest.mark.parametrize("body", [no_trip_returns, no_inner_trip_returns])
+def test_a_return_that_no_trip_reaches(body):
+    """Its condition is a plain number, so that nothing of it is in the graph."""
+    values = [np.int32(v) for v in (2, 0, 4)]
+
+    @pipeline_def(batch_size=3, num_threads=1, device_id=None)
     def pipe():
-        return body(fn.external_source(lambda: [np.int32(2), np.int32(0)], dtype=types.INT32, ndim=0))
-    a, b = pipe().run()
-    assert [int(v.numpy()) for v in a] == [0, 0] and [int(v.numpy()) for v in b] == [5, 5]
+        return body(fn.external_source(lambda: values, dtype=types.INT32, ndim=0))
+    got = [[int(v.numpy()) for v in out] for out in pipe().run()]
+    assert got == [list(v) for v in zip(*(body(int(v)) for v in values))]

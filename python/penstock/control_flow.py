@@ -301,10 +301,10 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
                        pipeline._given["max_trips"], line)
     made = iter(range(len(arguments)))
     results = []
-    for name, before, next_ in zip(names, inside, after):
-        if name in unset and isinstance(before, DataNode) and _same(before, next_):  # no trip returns
+    for name, given, before, next_ in zip(names, state, inside, after):
+        if is_internal(name) and isinstance(before, DataNode) and _same(before, next_):  # no trip returns
             next(made)
-            results.append(Unset(name))
+            results.append(Unset(name) if name in unset else given)
         elif type(before) is Unset:
             results.append(Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before"))
         else:
