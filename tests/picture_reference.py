@@ -225,3 +225,55 @@ def clahe(x, tiles_x, tiles_y, clip_limit, bins=256, luma_only=True):
     lab = cv2.cvtColor(np.ascontiguousarray(x), cv2.COLOR_RGB2LAB)
     lab[..., 0] = np.rint(clahe_plane(lab[..., 0], *arguments)).astype(np.uint8)
     return cv2.cvtColor(lab, cv2.COLOR_LAB2RGB).astype(np.float64)
+
+
+def paste(x, fill_value, ratio, paste_x=0.5, paste_y=0.5, min_canvas_size=0.0):
+    single = np.float32
+    canvas = [max(int(single(ratio) * single(n)), int(min_canvas_size)) for n in x.shape[:2]]
+    out = np.empty((*canvas, x.shape[2]))
+    out[...] = fill_value
+    y, x0 = (int(single(p) * single(c - n)) for p, c, n in zip((paste_y, paste_x), canvas, x.shape))
+    out[y:y + x.shape[0], x0:x0 + x.shape[1]] = x
+    return out
+
+
+def multi_paste(images, regions, size):
+    """Each region is (image, y, x, height, width, y and x on the canvas)."""
+    out = np.zeros((*images[0].shape[:-3], *size, images[0].shape[-1]))
+    for k, y, x, h, w, v, u in regions:
+        out[..., v:v + h, u:u + w, :] = images[k][..., y:y + h, x:x + w, :]
+    return out
+
+
+def _displaced(x, ys, xs, mask, interp_type, fill_value):
+    return x.astype(np.float64) if not mask else sampled(x, ys - 0.5, xs - 0.5, interp_type, "constant", fill_value)
+
+
+def sphere(x, mask=1, interp_type=0, fill_value=0.0):
+    h, w = x.shape[:2]
+    my, mx = h // 2, w // 2
+    y, u = np.mgrid[:h, :w] + 0.5
+    r = np.sqrt((y - my) ** 2 + (u - mx) ** 2) / max(my, mx, 0.5)
+    return _displaced(x, my + r * (y - my), mx + r * (u - mx), mask, interp_type, fill_value)
+
+
+def water(x, ampl_x=10.0, ampl_y=10.0, freq_x=0.049087, freq_y=0.049087, phase_x=0.0, phase_y=0.0, mask=1, interp_type=0,
+          fill_value=0.0):
+    y, u = np.mgrid[:x.shape[0], :x.shape[1]].astype(np.float64)
+    single = [float(np.float32(v)) for v in (ampl_x, ampl_y, freq_x, freq_y, phase_x, phase_y)]
+    ax, ay, fx, fy, px, py = single
+    return _displaced(x, y + ay * np.cos(fy * u + py), u + ax * np.sin(fx * y + px), mask, interp_type, fill_value)
+
+
+def jitter(x, nDegree=0, mask=1):
+    assert nDegree < 2 or not mask
+    return x
+
+
+def debayer(x, blue_position, algorithm="bilinear_ocv"):
+    if x.ndim == 4 or (x.ndim == 3 and x.shape[-1] != 1):
+        return np.array([debayer(f, blue_position, algorithm) for f in x])
+    pattern = ["BG", "GB", "GR", "RG"][2 * blue_position[0] + blue_position[1]]
+    suffix = {"edgeaware_ocv": "RGB_EA", "gray_ocv": "GRAY"}.get(algorithm, "RGB")
+    out = cv2.cvtColor(np.ascontiguousarray(x.reshape(x.shape[:2])), getattr(cv2, f"COLOR_BAYER_{pattern}2{suffix}"))
+    return out.reshape(*x.shape[:2], -1)

@@ -190,9 +190,76 @@ def _clahe(draw):
                 expected=lambda i: ref.clahe(xs[i], **constants))
 
 
+
+def _paste(draw):
+    channels = draw(st.integers(1, 4))
+    xs, layout, dtype = pictures(draw, ["HWC"], channels=channels)
+    fraction = st.integers(0, 16).map(lambda v: v / 16)
+    constants = {"fill_value": [float(draw(st.integers(0, 100))) for _ in range(channels)],
+                 **some(draw, paste_x=fraction, min_canvas_size=st.integers(0, 40).map(float))}
+    each = {"ratio": [draw(st.integers(16, 48)) / 16 for _ in xs], "paste_y": [draw(fraction) for _ in xs]}
+    return Case([xs], [layout], constants, each, dtype=dtype, error=0.0,
+                expected=lambda i: ref.paste(xs[i], **constants, **{k: v[i] for k, v in each.items()}))
+
+
+def _multi_paste(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "FHWC"], channels=3, smallest=2)
+    xs = [x[:1] if layout[0] == "F" else x for x in xs]
+    ys = [x[..., ::-1, :1, :].copy() for x in xs]
+    lead, n = len(layout) - 3, len(xs)
+    size = [max(x.shape[lead + d] for x in xs) + draw(st.integers(0, 5)) for d in range(2)]
+    regions, arguments = [[] for _ in xs], {"in_anchors": [], "shapes": [], "out_anchors": []}
+    for i in range(n):
+        rows = {k: [] for k in arguments}
+        for k, image in enumerate((xs[i], ys[i])):
+            have = image.shape[lead:lead + 2]
+            begin = [draw(st.integers(0, e - 1)) for e in have]
+            extent = [draw(st.integers(1, e - b)) for e, b in zip(have, begin)]
+            place = [draw(st.integers(0, s - e)) for s, e in zip(size, extent)]
+            for name, v in zip(rows, (begin, extent, place)):
+                rows[name].append(v)
+            regions[i].append((k, *begin, *extent, *place))
+        for name, v in rows.items():
+            arguments[name].append(v)
+    more = {"dtype": "float32"} if draw(st.booleans()) else {}
+    return Case([xs, ys], [layout, layout], {"output_size": size, **more}, arguments, dtype=more.get("dtype", dtype),
+                error=0.0 if not more else 1e-7, expected=lambda i: ref.multi_paste([xs[i], ys[i]], regions[i], size))
+
+
+def _displacement(name, **choices):
+    def make(draw):
+        xs, layout, dtype = pictures(draw, ["HWC", "HW"])
+        constants = {"interp_type": 1, "fill_value": float(draw(st.integers(0, 100))),
+                     **some(draw, **{k: st.integers(*v).map(lambda v: v / 16 + 0.003) for k, v in choices.items()})}
+        c, each, at = per_sample(draw, len(xs), "mask", st.integers(0, 1))
+        return Case([xs], [layout], {**constants, **c}, each, dtype=dtype, error=1e-5,
+                    expected=lambda i: getattr(ref, name)(xs[i], **constants, **at(i)))
+    return make
+
+
+def _jitter(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "FHWC"])
+    constants = draw(st.sampled_from([{"nDegree": 0}, {"nDegree": 1}, {"nDegree": 9, "mask": 0}]))
+    return Case([xs], [layout], constants, dtype=dtype, error=0.0, expected=lambda i: ref.jitter(xs[i], **constants))
+
+
+def _debayer(draw):
+    xs, layout, dtype = pictures(draw, ["HW", "HWC", "FHWC"], ["uint8", "uint16"], channels=1, smallest=4)
+    h = layout.index("H")
+    xs = [x[..., :x.shape[h] // 2 * 2, :x.shape[h + 1] // 2 * 2] if layout == "HW" else
+          x[..., :x.shape[h] // 2 * 2, :x.shape[h + 1] // 2 * 2, :] for x in xs]
+    xs = [np.ascontiguousarray(x) for x in xs]
+    constants, each, at = per_sample(draw, len(xs), "blue_position", st.tuples(st.integers(0, 1), st.integers(0, 1)).map(list))
+    more = some(draw, algorithm=st.sampled_from(["bilinear_ocv", "edgeaware_ocv", "gray_ocv"]))
+    return Case([xs], [layout], {**constants, **more}, each, dtype=dtype, error=0.0,
+                expected=lambda i: ref.debayer(xs[i], **at(i), **more))
+
+
 CASES = {
     "noise.gaussian": _gaussian, "noise.salt_and_pepper": _salt_and_pepper, "noise.shot": _shot, "equalize": _equalize,
     "laplacian": _laplacian, "jpeg_compression_distortion": _jpeg, "correlate": _correlate, "dilate": _morphology("dilate"),
     "erode": _morphology("erode"), "median_blur": _median_blur, "warp_perspective": _warp_perspective, "remap": _remap,
-    "clahe": _clahe,
+    "clahe": _clahe, "paste": _paste, "multi_paste": _multi_paste, "jitter": _jitter, "debayer": _debayer,
+    "sphere": _displacement("sphere"),
+    "water": _displacement("water", ampl_x=(0, 90), ampl_y=(0, 90), freq_x=(0, 9), phase_x=(0, 50), phase_y=(0, 50)),
 }

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
-from picture_reference import (clahe, correlate, dilate, equalize, erode, gaussian, jpeg_compression_distortion, laplacian,  # noqa: F401
-                               median_blur, remap, salt_and_pepper, shot, warp_perspective)
+from picture_reference import (clahe, correlate, debayer, dilate, equalize, erode, gaussian, jitter,  # noqa: F401
+                               jpeg_compression_distortion, laplacian, median_blur, multi_paste, paste, remap, salt_and_pepper,
+                               shot, sphere, warp_perspective, water)
 from signal_reference import (audio_resample, frame_splicing, mel_filter_bank, mfcc, nonsilent_region, power_spectrum,  # noqa: F401
                               preemphasis_filter, spec_augment, spectrogram, to_decibels)
 from tensor_reference import (coord_flip, full, full_like, lookup_table, mean, mean_square, reduce_max, reduce_min,  # noqa: F401

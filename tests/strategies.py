@@ -51,6 +51,7 @@ NO_ARRAYS = {
     "decoders.image_slice": "as decoders.image",
     "peek_image_shape": "as decoders.image",
     "batch_permutation": "an order alone: test_batch_order.py",
+    "ssd_random_crop": "finds windows as random_bbox_crop: test_pictures.py",
     "python_function": "calls the user's functions: test_python_function.py",
     "numba_function": "calls the user's functions: test_numba_function.py",
 }

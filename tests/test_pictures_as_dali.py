@@ -101,3 +101,51 @@ def test_clahe(dali, shape, arguments):
     got, want = both(dali, "clahe", [picture(shape)], ["HWC"], tiles_x=4, tiles_y=3, clip_limit=2.0, **arguments)
     far = 2 if shape[2] == 3 and not arguments else 0               # Lab's way back is exact here, in integers there
     assert np.abs(got.astype(int) - want).max() <= far
+
+
+@pytest.mark.parametrize("arguments", [{"ratio": 2.0, "paste_x": 0.25, "paste_y": 1.0}, {"ratio": 1.7, "paste_y": 0.4},
+                                       {"ratio": 1.3, "min_canvas_size": 50.5}])
+def test_paste(dali, arguments):
+    np.testing.assert_array_equal(*both(dali, "paste", [picture()], ["HWC"], fill_value=[100, 101, 102], **arguments))
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("sphere", {}), ("sphere", {"fill_value": 7.0}), ("water", {}),
+    ("water", {"ampl_x": 3.0, "ampl_y": 2.0, "freq_x": 0.3, "freq_y": 0.2, "phase_x": 0.5, "phase_y": 0.25})])
+@pytest.mark.parametrize("kind", ["INTERP_NN", "INTERP_LINEAR"])
+def test_displacements(dali, name, arguments, kind):
+    got, want = both(dali, name, [picture()], ["HWC"], interp_type=kind, **arguments)
+    far = np.abs(got.astype(int) - want) > 1
+    assert far.mean() < 0.01        # float32 coordinates in DALI: another neighbor, or outside, where a border is met
+
+
+@pytest.mark.parametrize("position", [[0, 0], [0, 1], [1, 0], [1, 1]])
+@pytest.mark.parametrize("algorithm", ["bilinear_ocv", "edgeaware_ocv", "gray_ocv"])
+def test_debayer(dali, position, algorithm):
+    np.testing.assert_array_equal(*both(dali, "debayer", [picture()[..., 0].copy()], ["HW"], blue_position=position,
+                                        algorithm=algorithm))
+
+
+IDS = [np.int32([0, 1]), np.int32([1]), np.int32([])]
+PAIRS = lambda rows, kind=np.int32: [np.asarray(r, kind).reshape(-1, 2) for r in rows]
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("arguments", [
+    {},
+    {"out_anchors": PAIRS([[[0, 0], [2, 2]], [[1, 3]], []]), "shapes": PAIRS([[[5, 4], [9, 3]], [[2, 2]], []])},
+    {"in_anchors": PAIRS([[[0, 0], [1, 2]], [[1, 1]], []])},
+    {"in_anchors_rel": PAIRS([[[0, 0], [.5, .5]], [[.4, .3]], []], np.float32),
+     "out_anchors_rel": PAIRS([[[0, 0], [.5, .5]], [[.4, .3]], []], np.float32),
+     "shapes_rel": PAIRS([[[.5, .5], [.4, .3]], [[.37, .3]], []], np.float32)}])
+def test_multi_paste(dali, arguments, device):
+    if device == "gpu" and penstock._core.gpu_why_not():
+        pytest.skip("machine: no GPU")
+    xs = [picture((11, 13, 3), seed=k) for k in range(3)]
+    want = dali.call("multi_paste", xs, layout="HWC", output_size=[22, 26], in_ids={"per_sample": IDS},
+                     **{k: {"per_sample": v} for k, v in arguments.items()})
+    batch = penstock.batch(xs, layout="HWC")
+    batch = batch.gpu() if device == "gpu" else batch
+    got = fn.multi_paste(batch, output_size=[22, 26], in_ids=penstock.batch(IDS), **{k: penstock.batch(v) for k, v in arguments.items()})
+    for a, b in zip(got.cpu(), want):
+        np.testing.assert_array_equal(a.numpy(), b)

@@ -720,6 +720,28 @@ inline Batch crop_mirror_normalize(const Batch& input,
   return call("crop_mirror_normalize", {input}, arguments.list(), options)[0];
 }
 
+struct DebayerArguments {
+  // (y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1,
+  // 0) GR, (1, 1) RG. Required.
+  PerSample<std::vector<int64_t>> blue_position{};
+  // "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": gray alone; "default_npp" is taken for bilinear_ocv.
+  Optional<std::string> algorithm{};
+
+  Arguments list() const {
+    Arguments a;
+    blue_position.add_to(a, "blue_position");
+    algorithm.add_to(a, "algorithm");
+    return a;
+  }
+};
+// Makes RGB of what a sensor behind a Bayer filter has seen.
+//
+// As OpenCV's cvtColor(..., COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with
+// three channels, or one where it is gray. Types: uint8, uint16. The image's height and width are even.
+inline Batch debayer(const Batch& input, const DebayerArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("debayer", {input}, arguments.list(), options)[0];
+}
+
 namespace decoders {
 struct AudioArguments {
   // The mean of all channels. Default: false.
@@ -1685,6 +1707,34 @@ inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const C
   return call("hue", {input}, arguments.list(), options)[0];
 }
 
+struct JitterArguments {
+  // Twice the largest distance. Default: 2.
+  Optional<int64_t> nDegree{};
+  // What is outside of the image. Default: 0.
+  Optional<double> fill_value{};
+  // INTERP_NN or INTERP_LINEAR. Default: 0.
+  Optional<int64_t> interp_type{};
+  // 0 leaves a sample as it is. Default: 1.
+  PerSample<int64_t> mask{};
+
+  Arguments list() const {
+    Arguments a;
+    nDegree.add_to(a, "nDegree");
+    fill_value.add_to(a, "fill_value");
+    interp_type.add_to(a, "interp_type");
+    mask.add_to(a, "mask");
+    return a;
+  }
+};
+// Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the
+// image; channels stay together.
+//
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator. Layouts: HW, HWC, CHW and these with F in
+// front; kept. Types: all.
+inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("jitter", {input}, arguments.list(), options)[0];
+}
+
 struct JpegCompressionDistortionArguments {
   // 1 to 100; numbers outside of it are cut to it. Default: 50.
   PerSample<int64_t> quality{};
@@ -1847,6 +1897,50 @@ struct MfccArguments {
 // and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
 inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mfcc", {input}, arguments.list(), options)[0];
+}
+
+struct MultiPasteArguments {
+  // Which samples of the batch the regions are of; then there is one input. Default: {}.
+  PerSample<std::vector<int64_t>> in_ids{};
+  // (height, width) of the canvas; default: that of the sample.
+  PerSample<std::vector<int64_t>> output_size{};
+  // Where regions begin in their images; default: 0.
+  PerSample<std::vector<int64_t>> in_anchors{};
+  // The same as fractions.
+  PerSample<std::vector<double>> in_anchors_rel{};
+  // Where they come to lie on the canvas; default: 0.
+  PerSample<std::vector<int64_t>> out_anchors{};
+  // The same as fractions.
+  PerSample<std::vector<double>> out_anchors_rel{};
+  // Their extents; default: up to the image's end.
+  PerSample<std::vector<int64_t>> shapes{};
+  // The same as fractions.
+  PerSample<std::vector<double>> shapes_rel{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    in_ids.add_to(a, "in_ids");
+    output_size.add_to(a, "output_size");
+    in_anchors.add_to(a, "in_anchors");
+    in_anchors_rel.add_to(a, "in_anchors_rel");
+    out_anchors.add_to(a, "out_anchors");
+    out_anchors_rel.add_to(a, "out_anchors_rel");
+    shapes.add_to(a, "shapes");
+    shapes_rel.add_to(a, "shapes_rel");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Pastes regions of images on a canvas of zeros, one after the other.
+//
+// Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are
+// fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many
+// frames in all; kept. Types: all.
+inline Batch multi_paste(const std::vector<Batch>& inputs,
+                         const MultiPasteArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("multi_paste", inputs, arguments.list(), options)[0];
 }
 
 namespace noise {
@@ -2107,6 +2201,39 @@ struct PadArguments {
 // Never crops. Layouts: any; kept. Types: all.
 inline Batch pad(const Batch& input, const PadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("pad", {input}, arguments.list(), options)[0];
+}
+
+struct PasteArguments {
+  // The color, a value for each channel, or one. Required.
+  Optional<std::vector<double>> fill_value{};
+  // The canvas's extents by those of the image, at least 1. Required.
+  PerSample<double> ratio{};
+  // Where in the free width the image lies: 0 left, 1 right. Default: 0.5.
+  PerSample<double> paste_x{};
+  // Where in the free height the image lies: 0 above, 1 below. Default: 0.5.
+  PerSample<double> paste_y{};
+  // The least extents of the canvas. Default: 0.
+  PerSample<double> min_canvas_size{};
+  // Accepted without effect: the input says it. Default: 3.
+  Optional<int64_t> n_channels{};
+
+  Arguments list() const {
+    Arguments a;
+    fill_value.add_to(a, "fill_value");
+    ratio.add_to(a, "ratio");
+    paste_x.add_to(a, "paste_x");
+    paste_y.add_to(a, "paste_y");
+    min_canvas_size.add_to(a, "min_canvas_size");
+    n_channels.add_to(a, "n_channels");
+    return a;
+  }
+};
+// Puts an image on a larger canvas of one color.
+//
+// The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the
+// color is rounded and saturated.
+inline Batch paste(const Batch& input, const PasteArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("paste", {input}, arguments.list(), options)[0];
 }
 
 struct PeekImageShapeArguments {
@@ -4371,6 +4498,30 @@ inline Batch spectrogram(const Batch& input,
   return call("spectrogram", {input}, arguments.list(), options)[0];
 }
 
+struct SphereArguments {
+  // What is outside of the image. Default: 0.
+  Optional<double> fill_value{};
+  // INTERP_NN or INTERP_LINEAR. Default: 0.
+  Optional<int64_t> interp_type{};
+  // 0 leaves a sample as it is. Default: 1.
+  PerSample<int64_t> mask{};
+
+  Arguments list() const {
+    Arguments a;
+    fill_value.add_to(a, "fill_value");
+    interp_type.add_to(a, "interp_type");
+    mask.add_to(a, "mask");
+    return a;
+  }
+};
+// Bulges an image as if it lay on a sphere: the pixel at a distance r from the middle, with 1 half the longer side, is
+// taken from r times that way.
+//
+// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+inline Batch sphere(const Batch& input, const SphereArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("sphere", {input}, arguments.list(), options)[0];
+}
+
 struct SqueezeArguments {
   // The axes; negative numbers count from the last. Default: {}.
   PerSample<std::vector<int64_t>> axes{};
@@ -4389,6 +4540,29 @@ struct SqueezeArguments {
 // Layouts: any; the letters of the axes are removed. Types: all.
 inline Batch squeeze(const Batch& input, const SqueezeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("squeeze", {input}, arguments.list(), options)[0];
+}
+
+struct SsdRandomCropArguments {
+  // Windows that are drawn for a ratio before the next one. Default: 1.
+  Optional<int64_t> num_attempts{};
+
+  Arguments list() const {
+    Arguments a;
+    num_attempts.add_to(a, "num_attempts");
+    return a;
+  }
+};
+// A random window of an image with boxes, as random_bbox_crop finds it for detectors of one shot.
+//
+// Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom within 0 and 1; labels (n) or (n,
+// 1), int32. Outputs: the window of the image, the boxes with their middle in it in its units, their labels. The
+// window's extents are 0.3 to 1 of the image's, its aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio
+// of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or it is the whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox
+// Detector", 2016.
+inline std::array<Batch, 3> ssd_random_crop(const Batch& images, const Batch& boxes, const Batch& labels,
+                                            const SsdRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("ssd_random_crop", {images, boxes, labels}, arguments.list(), options);
+  return {r[0], r[1], r[2]};
 }
 
 struct StackArguments {
@@ -4721,6 +4895,48 @@ struct WarpPerspectiveArguments {
 inline Batch warp_perspective(const Batch& input,
                               const WarpPerspectiveArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_perspective", {input}, arguments.list(), options)[0];
+}
+
+struct WaterArguments {
+  // Height of the waves along x, in pixels. Default: 10.
+  Optional<double> ampl_x{};
+  // Height of the waves along y, in pixels. Default: 10.
+  Optional<double> ampl_y{};
+  // Radians from one row to the next. Default: 0.0490869991.
+  Optional<double> freq_x{};
+  // Radians from one column to the next. Default: 0.0490869991.
+  Optional<double> freq_y{};
+  // Radians of the first row. Default: 0.
+  Optional<double> phase_x{};
+  // Radians of the first column. Default: 0.
+  Optional<double> phase_y{};
+  // What is outside of the image. Default: 0.
+  Optional<double> fill_value{};
+  // INTERP_NN or INTERP_LINEAR. Default: 0.
+  Optional<int64_t> interp_type{};
+  // 0 leaves a sample as it is. Default: 1.
+  PerSample<int64_t> mask{};
+
+  Arguments list() const {
+    Arguments a;
+    ampl_x.add_to(a, "ampl_x");
+    ampl_y.add_to(a, "ampl_y");
+    freq_x.add_to(a, "freq_x");
+    freq_y.add_to(a, "freq_y");
+    phase_x.add_to(a, "phase_x");
+    phase_y.add_to(a, "phase_y");
+    fill_value.add_to(a, "fill_value");
+    interp_type.add_to(a, "interp_type");
+    mask.add_to(a, "mask");
+    return a;
+  }
+};
+// Waves an image as if it lay under water: the pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y +
+// ampl_y * cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.
+//
+// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+inline Batch water(const Batch& input, const WaterArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("water", {input}, arguments.list(), options)[0];
 }
 
 struct WhereArguments {

@@ -643,6 +643,28 @@ def crop_mirror_normalize(
     """
     ...
 
+def debayer(
+    input: Data,
+    /,
+    *,
+    blue_position: int | Sequence[int] | Batch | DataNode,
+    algorithm: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Makes RGB of what a sensor behind a Bayer filter has seen.
+
+    As OpenCV's cvtColor(..., COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with three channels, or one where it is gray. Types: uint8, uint16. The image's height and width are even.
+
+    Arguments:
+        blue_position: (y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1, 0) GR, (1, 1) RG.
+        algorithm: "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": gray alone; "default_npp" is taken for bilinear_ocv.
+    """
+    ...
+
 def dilate(
     input: Data,
     /,
@@ -994,6 +1016,32 @@ def hue(
     """
     ...
 
+def jitter(
+    input: Data,
+    /,
+    *,
+    nDegree: int = 2,
+    fill_value: float = 0.0,
+    interp_type: int = 0,
+    mask: int | Batch | DataNode = 1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the image; channels stay together.
+
+    The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        nDegree: Twice the largest distance.
+        fill_value: What is outside of the image.
+        interp_type: INTERP_NN or INTERP_LINEAR.
+        mask: 0 leaves a sample as it is.
+    """
+    ...
+
 def jpeg_compression_distortion(
     input: Data,
     /,
@@ -1145,6 +1193,40 @@ def mfcc(
         n_mfcc: Coefficients to keep.
         lifter: Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).
         normalize: An orthonormal transform; not for type 1.
+    """
+    ...
+
+def multi_paste(
+    *inputs: Data,
+    in_ids: int | Sequence[int] | Batch | DataNode = [],
+    output_size: int | Sequence[int] | Batch | DataNode = [],
+    in_anchors: int | Sequence[int] | Batch | DataNode = [],
+    in_anchors_rel: float | Sequence[float] | Batch | DataNode | None = None,
+    out_anchors: int | Sequence[int] | Batch | DataNode = [],
+    out_anchors_rel: float | Sequence[float] | Batch | DataNode | None = None,
+    shapes: int | Sequence[int] | Batch | DataNode = [],
+    shapes_rel: float | Sequence[float] | Batch | DataNode | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Pastes regions of images on a canvas of zeros, one after the other.
+
+    Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many frames in all; kept. Types: all.
+
+    Arguments:
+        in_ids: Which samples of the batch the regions are of; then there is one input.
+        output_size: (height, width) of the canvas; default: that of the sample.
+        in_anchors: Where regions begin in their images; default: 0.
+        in_anchors_rel: The same as fractions.
+        out_anchors: Where they come to lie on the canvas; default: 0.
+        out_anchors_rel: The same as fractions.
+        shapes: Their extents; default: up to the image's end.
+        shapes_rel: The same as fractions.
+        dtype: Type of the result; default: the input's.
     """
     ...
 
@@ -1341,6 +1423,36 @@ def pad(
         axis_names: The axes by their letters in the layout instead.
         shape: Smallest extent, one for all axes or one each; -1 for the largest of the batch.
         align: Extents are rounded up to multiples of this, one for all axes or one each.
+    """
+    ...
+
+def paste(
+    input: Data,
+    /,
+    *,
+    fill_value: float | Sequence[float],
+    ratio: float | Batch | DataNode,
+    paste_x: float | Batch | DataNode = 0.5,
+    paste_y: float | Batch | DataNode = 0.5,
+    min_canvas_size: float | Batch | DataNode = 0.0,
+    n_channels: int = 3,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Puts an image on a larger canvas of one color.
+
+    The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the color is rounded and saturated.
+
+    Arguments:
+        fill_value: The color, a value for each channel, or one.
+        ratio: The canvas's extents by those of the image, at least 1.
+        paste_x: Where in the free width the image lies: 0 left, 1 right.
+        paste_y: Where in the free height the image lies: 0 above, 1 below.
+        min_canvas_size: The least extents of the canvas.
+        n_channels: Accepted without effect: the input says it.
     """
     ...
 
@@ -2058,6 +2170,30 @@ def spectrogram(
     """
     ...
 
+def sphere(
+    input: Data,
+    /,
+    *,
+    fill_value: float = 0.0,
+    interp_type: int = 0,
+    mask: int | Batch | DataNode = 1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Bulges an image as if it lay on a sphere: the pixel at a distance r from the middle, with 1 half the longer side, is taken from r times that way.
+
+    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        fill_value: What is outside of the image.
+        interp_type: INTERP_NN or INTERP_LINEAR.
+        mask: 0 leaves a sample as it is.
+    """
+    ...
+
 def squeeze(
     input: Data,
     /,
@@ -2077,6 +2213,28 @@ def squeeze(
     Arguments:
         axes: The axes; negative numbers count from the last.
         axis_names: The axes by their letters in the layout instead.
+    """
+    ...
+
+def ssd_random_crop(
+    images: Data,
+    boxes: Data,
+    labels: Data,
+    /,
+    *,
+    num_attempts: int = 1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any, Any]:
+    """A random window of an image with boxes, as random_bbox_crop finds it for detectors of one shot.
+
+    Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom within 0 and 1; labels (n) or (n, 1), int32. Outputs: the window of the image, the boxes with their middle in it in its units, their labels. The window's extents are 0.3 to 1 of the image's, its aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or it is the whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
+
+    Arguments:
+        num_attempts: Windows that are drawn for a ratio before the next one.
     """
     ...
 
@@ -2209,6 +2367,42 @@ def warp_perspective(
         interp_type: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
         inverse_map: The matrix maps output to input; otherwise it is inverted.
         pixel_origin: Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel.
+    """
+    ...
+
+def water(
+    input: Data,
+    /,
+    *,
+    ampl_x: float = 10.0,
+    ampl_y: float = 10.0,
+    freq_x: float = 0.04908699914813042,
+    freq_y: float = 0.04908699914813042,
+    phase_x: float = 0.0,
+    phase_y: float = 0.0,
+    fill_value: float = 0.0,
+    interp_type: int = 0,
+    mask: int | Batch | DataNode = 1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Waves an image as if it lay under water: the pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.
+
+    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+
+    Arguments:
+        ampl_x: Height of the waves along x, in pixels.
+        ampl_y: Height of the waves along y, in pixels.
+        freq_x: Radians from one row to the next.
+        freq_y: Radians from one column to the next.
+        phase_x: Radians of the first row.
+        phase_y: Radians of the first column.
+        fill_value: What is outside of the image.
+        interp_type: INTERP_NN or INTERP_LINEAR.
+        mask: 0 leaves a sample as it is.
     """
     ...
 

@@ -53,7 +53,9 @@ class WholeStage final : public BatchStageRunner {
       for (const Batch& b : out) to.push_back(b.view(i));
       for (size_t k = 0; k < to.size(); ++k) to[k].layout = type_of_output(k).layout;
       work.next_sample();
-      if (auto error = error_of([&] { op.work(context(i), in, to, work); })) refuse(i, std::move(*error));
+      SampleContext c = context(i);
+      if (op.info->batch_wide) c.batch_state = &inputs;
+      if (auto error = error_of([&] { op.work(c, in, to, work); })) refuse(i, std::move(*error));
     }
     work.enqueue(launches);
     launches.run();

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "ops/machine/image_work.h"
+
+namespace penstock {
+
+struct MultiPaste {
+  using Integers = PerFrame<std::vector<int64_t>>;
+  using Fractions = PerFrame<std::vector<float>>;
+  PerSample<std::vector<int64_t>> in_ids, output_size;
+  Integers in_anchors, out_anchors, shapes_;
+  Fractions in_anchors_rel, out_anchors_rel, shapes_rel;
+  DType dtype = DType::none;
+
+  static Schema<MultiPaste> schema() {
+    using Op = MultiPaste;
+    return Schema<Op>("multi_paste",
+                      "Pastes regions of images on a canvas of zeros, one after the other.\n\nWithout in_ids each "
+                      "input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are "
+                      "fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: "
+                      "HWC, FHWC, with as many frames in all; kept. Types: all.")
+        .inputs(1, 64)
+        .arg("in_ids", &Op::in_ids, "Which samples of the batch the regions are of; then there is one input.")
+        .arg("output_size", &Op::output_size, "(height, width) of the canvas; default: that of the sample.")
+        .arg("in_anchors", &Op::in_anchors, "Where regions begin in their images; default: 0.")
+        .arg("in_anchors_rel", &Op::in_anchors_rel, "The same as fractions.")
+        .arg("out_anchors", &Op::out_anchors, "Where they come to lie on the canvas; default: 0.")
+        .arg("out_anchors_rel", &Op::out_anchors_rel, "The same as fractions.")
+        .arg("shapes", &Op::shapes_, "Their extents; default: up to the image's end.")
+        .arg("shapes_rel", &Op::shapes_rel, "The same as fractions.")
+        .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+        .batch_wide()
+        .oracle("dali");
+  }
+  void ready() const {
+    if ((in_anchors.given() && in_anchors_rel.given()) || (out_anchors.given() && out_anchors_rel.given()) ||
+        (shapes_.given() && shapes_rel.given()))
+      bad_argument("an argument and its relative form exclude each other");
+  }
+  Layout input_layout(const ValueType& in) const { return image_layout(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in_ids.given() && in.size() != 1) bad_argument("in_ids takes one input, got {}", in.size());
+    for (const ValueType& t : in) {
+      const Layout layout = image_layout(t);
+      if (t.ndim >= 0 && layout != Layout("HWC") && layout != Layout("FHWC"))
+        bad_type("expected HWC or FHWC, got '{}'", layout.str());
+      if (t.ndim != in[0].ndim || t.dtype != in[0].dtype) bad_type("the inputs must be of one type and layout");
+    }
+    out[0] = in[0];
+    out[0].layout = image_layout(in[0]);
+    if (dtype != DType::none) out[0].dtype = dtype;
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    out[0] = in[0];
+    if (!output_size.given()) return;
+    const auto size = output_size[s.index];
+    if (size.size() != 2) bad_argument("output_size must have 2 values, got {}", size.size());
+    for (int d = 0; d < 2; ++d) {
+      if (size[d] < 0) bad_argument("output_size must not be negative, got {}", size[d]);
+      out[0][in[0].size() - 3 + d] = size[d];
+    }
+  }
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+    struct Kept { std::vector<Batch> batches; std::span<const Batch> all; };
+    auto kept = std::make_shared<Kept>();
+    kept->batches.assign(in.begin(), in.end());
+    kept->all = kept->batches;
+    return {kept, &kept->all};
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const Batch& batch = (*static_cast<const std::span<const Batch>*>(s.batch_state))[0];
+    std::vector<View> from(in.begin(), in.end());
+    if (in_ids.given()) {
+      from.clear();
+      for (const int64_t id : in_ids[s.index]) {
+        if (id < 0 || id >= batch.size()) bad_argument("in_ids has {}, the batch {} samples", id, batch.size());
+        from.push_back(batch.view(static_cast<int>(id)));
+      }
+    }
+    to.fill(out[0], {{0.0f}, {}});
+    const int lead = out[0].shape.size() - 3;
+    const bool frames = in_anchors.frames() || in_anchors_rel.frames() || out_anchors.frames() ||
+                        out_anchors_rel.frames() || shapes_.frames() || shapes_rel.frames();
+    for (size_t k = 0; k < from.size(); ++k) {
+      if (from[k].shape[lead + 2] != out[0].shape[lead + 2] || (lead && from[k].shape[0] != out[0].shape[0]))
+        bad_argument("region {} is of an image {}, the canvas is {}", k, from[k].shape.text(), out[0].shape.text());
+      to.then();
+      for (int64_t f = 0; f < (frames && lead ? out[0].shape[0] : 1); ++f) {
+        View a = from[k], b = out[0];
+        if (frames && lead)
+          for (View* v : {&a, &b}) cut(*v, 0, f, 1);
+        for (int d = 0; d < 2; ++d) {
+          const int64_t have = from[k].shape[lead + d], room = out[0].shape[lead + d];
+          const SampleFrame at{s.index, f};
+          const size_t i = 2 * k + static_cast<size_t>(d), n = 2 * from.size();
+          const int64_t begin = number(in_anchors, in_anchors_rel, at, i, n, have, false).value_or(0);
+          const int64_t place = number(out_anchors, out_anchors_rel, at, i, n, room, false).value_or(0);
+          const int64_t extent = number(shapes_, shapes_rel, at, i, n, have, true).value_or(have - begin);
+          if (begin < 0 || extent < 0 || begin > have || extent > have - begin)
+            bad_argument("region {} is [{}, {}) of an axis of {}", k, begin, begin + extent, have);
+          if (place < 0 || place > room || extent > room - place)
+            bad_argument("region {} becomes [{}, {}) of an axis of {}", k, place, place + extent, room);
+          cut(a, lead + d, begin, extent), cut(b, lead + d, place, extent);
+        }
+        if (a.volume() > 0) to.copy(a, b);
+      }
+    }
+  }
+
+ private:
+  static void cut(View& v, int dim, int64_t begin, int64_t extent) {
+    v.data = v.as<char>() + begin * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
+    v.shape[dim] = extent;
+  }
+  static std::optional<int64_t> number(const Integers& absolute, const Fractions& relative, SampleFrame at, size_t i,
+                                       size_t n, int64_t extent, bool up) {
+    const auto check = [&](size_t have) {
+      if (have != n) bad_argument("{} numbers for {} regions", have, n / 2);
+    };
+    if (absolute.given()) {
+      const auto v = absolute[at];
+      check(v.size());
+      return v[i];
+    }
+    if (!relative.given()) return {};
+    const auto v = relative[at];
+    check(v.size());
+    const double exact = static_cast<double>(v[i]) * static_cast<double>(extent);
+    if (!(std::fabs(exact) < 1e15)) bad_argument("a region of {}", v[i]);
+    // What float32 makes of a fraction that meets a pixel's border is that border.
+    const double near = std::rint(exact), v64 = std::fabs(exact - near) < 1e-6 * (1 + std::fabs(exact)) ? near : exact;
+    return static_cast<int64_t>(up ? std::ceil(v64) : std::floor(v64));
+  }
+};
+PENSTOCK_OPERATOR(MultiPaste);
+
+}  // namespace penstock

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/image_work.h"
+
+namespace penstock {
+
+struct Paste {
+  std::vector<float> fill_value;
+  PerSample<float> ratio = 1.0f, paste_x = 0.5f, paste_y = 0.5f, min_canvas_size = 0.0f;
+  int n_channels = 3;
+
+  static Schema<Paste> schema() {
+    using Op = Paste;
+    return Schema<Op>("paste",
+                      "Puts an image on a larger canvas of one color.\n\nThe canvas is trunc(ratio * extent) large, "
+                      "and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the color is rounded and "
+                      "saturated.")
+        .required("fill_value", &Op::fill_value, "The color, a value for each channel, or one.")
+        .required("ratio", &Op::ratio, "The canvas's extents by those of the image, at least 1.", at_least(1))
+        .arg("paste_x", &Op::paste_x, "Where in the free width the image lies: 0 left, 1 right.", within(0, 1))
+        .arg("paste_y", &Op::paste_y, "Where in the free height the image lies: 0 above, 1 below.", within(0, 1))
+        .arg("min_canvas_size", &Op::min_canvas_size, "The least extents of the canvas.", at_least(0))
+        .arg("n_channels", &Op::n_channels, "Accepted without effect: the input says it.")
+        .oracle("dali");
+  }
+  Layout input_layout(const ValueType& in) const { return image_layout(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    out[0].layout = image_layout(in[0]);
+    if (in[0].ndim >= 0 && out[0].layout != Layout("HWC")) bad_type("expected HWC, got '{}'", out[0].layout.str());
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    out[0] = in[0];
+    const float by = ratio[s.index], least = min_canvas_size[s.index];
+    if (!(by >= 1 && by <= 65536)) bad_argument("ratio must be at least 1 and at most 65536, got {}", by);
+    if (!(least >= 0 && least < 1e9f)) bad_argument("min_canvas_size must be at least 0, got {}", least);
+    for (int d = 0; d < 2; ++d)
+      if (in[0][d] >= 0)
+        out[0][d] = std::max(static_cast<int64_t>(by * static_cast<float>(in[0][d])), static_cast<int64_t>(least));
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    const int64_t channels = in[0].shape[2];
+    if (static_cast<int64_t>(fill_value.size()) != channels && fill_value.size() != 1)
+      bad_argument("fill_value must have 1 or {} values, got {}", channels, fill_value.size());
+    View place = out[0];
+    place.shape = in[0].shape;
+    const float at[2] = {paste_y[s.index], paste_x[s.index]};
+    int64_t offset = 0;
+    for (int d = 0; d < 2; ++d) {
+      if (!(at[d] >= 0 && at[d] <= 1)) bad_argument("paste_x and paste_y must be within 0 and 1, got {}", at[d]);
+      const int64_t free = out[0].shape[d] - in[0].shape[d];
+      offset += static_cast<int64_t>(at[d] * static_cast<float>(free)) * out[0].strides[d];
+    }
+    place.data = out[0].as<char>() + offset * static_cast<int64_t>(size_of(out[0].dtype));
+    to.fill(out[0], {fill_value, {}}, fill_value.size() > 1 ? 2 : -1);
+    to.then();
+    to.copy(in[0], place);
+  }
+};
+PENSTOCK_OPERATOR(Paste);
+
+}  // namespace penstock

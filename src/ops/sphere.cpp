@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/displacement.h"
+
+namespace penstock {
+
+struct SphereRule : SamplingRule {
+  PENSTOCK_PIXEL(
+      struct Coef { Extents out; Source source; };
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
+        const double middle_x = static_cast<double>(c.out.width / 2);
+        const double middle_y = static_cast<double>(c.out.height / 2);
+        const double x = static_cast<double>(p.x) + 0.5 - middle_x;
+        const double y = static_cast<double>(p.y) + 0.5 - middle_y;
+        const double radius = sqrt(x * x + y * y) / max(max(middle_x, middle_y), 0.5);
+        return stored<Out>(sampled(in, c.source, p, middle_y + radius * y - 0.5, middle_x + radius * x - 0.5));
+      });
+};
+
+struct Sphere : Displacement {
+  static Schema<Sphere> schema() {
+    return Schema<Sphere>("sphere",
+                          "Bulges an image as if it lay on a sphere: the pixel at a distance r from the middle, with 1 "
+                          "half the longer side, is taken from r times that way.\n\nLayouts: HW, HWC, CHW and these "
+                          "with F in front; kept. Types: all.")
+        .with(&displacement_arguments<Sphere>);
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+    displace<SphereRule>(s, in[0], out[0], {}, to);
+  }
+};
+PENSTOCK_OPERATOR(Sphere);
+
+}  // namespace penstock

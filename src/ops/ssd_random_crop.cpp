@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/box_window.h"
+#include "ops/machine/image_layout.h"
+
+namespace penstock {
+
+struct SsdRandomCrop {
+  int num_attempts = 1;
+
+  static Schema<SsdRandomCrop> schema() {
+    using Op = SsdRandomCrop;
+    return Schema<Op>("ssd_random_crop",
+                      "A random window of an image with boxes, as random_bbox_crop finds it for detectors of one "
+                      "shot.\n\nInputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom within "
+                      "0 and 1; labels (n) or (n, 1), int32. Outputs: the window of the image, the boxes with their "
+                      "middle in it in its units, their labels. The window's extents are 0.3 to 1 of the image's, its "
+                      "aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or "
+                      "0.9; or it is the whole image. Source: W. Liu et al., \"SSD: Single Shot MultiBox Detector\", "
+                      "2016.")
+        .inputs(3)
+        .input_names({"images", "boxes", "labels"})
+        .arg("num_attempts", &Op::num_attempts, "Windows that are drawn for a ratio before the next one.", at_least(1))
+        .outputs(3)
+        .batch_wide()
+        .random()
+        .oracle("dali");
+  }
+  void ready() {
+    window_.aspect_ratio = {0.5f, 2.0f}, window_.scaling = {0.3f, 1.0f};
+    window_.thresholds = {0.0f, 0.1f, 0.3f, 0.5f, 0.7f, 0.9f};
+    window_.num_attempts = num_attempts;
+    window_.quiet = true;
+    window_.check_box_window();
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in[0].ndim >= 0 && image_layout(in[0]) != Layout("HWC"))
+      bad_type("expected HWC, got '{}'", image_layout(in[0]).str());
+    if (in[1].dtype != DType::float32 && in[1].dtype != DType::none)
+      bad_type("boxes are float32, not {}", name_of(in[1].dtype));
+    if (in[2].dtype != DType::int32 && in[2].dtype != DType::none)
+      bad_type("labels are int32, not {}", name_of(in[2].dtype));
+    for (int k = 0; k < 3; ++k) out[k] = in[k];
+    out[0].layout = image_layout(in[0]);
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    for (int k = 0; k < 3; ++k) out[k] = in[k];
+    if (in[1].size() != 2 || (in[1][1] >= 0 && in[1][1] != 4))
+      bad_argument("boxes are rows of 4 numbers, the shape is {}", in[1].text());
+    if (in[2].size() < 1 || (in[2][0] >= 0 && in[1][0] >= 0 && in[2][0] != in[1][0]))
+      bad_argument("{} boxes have labels of shape {}", in[1][0], in[2].text());
+    const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
+    if (!values) {
+      out[0][0] = out[0][1] = out[1][0] = out[2][0] = -1;
+      return;
+    }
+    const Region r = region(s, in[0], (*values)[1].view(s.index));
+    out[0][0] = r.high[1] - r.low[1], out[0][1] = r.high[0] - r.low[0];
+    out[1][0] = out[2][0] = static_cast<int64_t>(r.found.rows.size());
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const Region r = region(s, in[0].shape, in[1]);
+    View part = in[0];
+    part.shape = out[0].shape;
+    part.data = part.as<char>() + (r.low[1] * part.strides[0] + r.low[0] * part.strides[1]) *
+                                      static_cast<int64_t>(size_of(part.dtype));
+    host_work().copy(part, out[0]);
+    const BoxLayout layout("xyXY");
+    const int64_t width = in[2].shape[0] > 0 ? in[2].volume() / in[2].shape[0] : 1;
+    for (size_t k = 0; k < r.found.rows.size(); ++k) {
+      layout.write(r.found.boxes[k], out[1].as<float>() + 4 * static_cast<int64_t>(k));
+      std::copy_n(in[2].as<const int32_t>() + r.found.rows[k] * width, width,
+                  out[2].as<int32_t>() + static_cast<int64_t>(k) * width);
+    }
+  }
+
+ private:
+  struct Region {
+    BoxWindow::Found found;
+    int64_t low[2], high[2];  // x, y in pixels
+  };
+  Region region(const SampleContext& s, const Shape& image, const View& boxes) const {
+    const std::vector<BoxExtent> read = read_boxes(boxes, BoxLayout("xyXY"));
+    for (const BoxExtent& b : read)
+      for (int a = 0; a < 2; ++a)
+        if (!(b.low[a] >= -1e-3 && b.high[a] <= 1 + 1e-3 && b.low[a] <= b.high[a]))
+          bad_argument("a box reaches from {} to {}, boxes lie within 0 and 1", b.low[a], b.high[a]);
+    Region r{window_.find(s, read, 2), {}, {}};
+    for (int a = 0; a < 2; ++a) {
+      const auto n = static_cast<double>(image[1 - a]);
+      r.low[a] = static_cast<int64_t>(r.found.window.low[a] * n);
+      r.high[a] = std::max(r.low[a], static_cast<int64_t>(r.found.window.high[a] * n));
+    }
+    return r;
+  }
+  BoxWindow window_;
+};
+PENSTOCK_OPERATOR(SsdRandomCrop);
+
+}  // namespace penstock
