@@ -1168,6 +1168,69 @@ inline Batch image_slice(const Batch& encoded,
 }  // namespace decoders
 
 namespace decoders {
+struct InflateArguments {
+  // Extents of what a chunk holds. Required.
+  PerSample<std::vector<int64_t>> shape{};
+  // "LZ4". Default: "LZ4".
+  Optional<std::string> algorithm{};
+  // Accepted without effect: it is always checked. Default: false.
+  Optional<bool> check_output_size{};
+  // Where chunks begin; without chunk_sizes each ends where the next one begins. Default: {}.
+  PerSample<std::vector<int64_t>> chunk_offsets{};
+  // Bytes of the chunks; without chunk_offsets they follow each other from the begin. Default: {}.
+  PerSample<std::vector<int64_t>> chunk_sizes{};
+  // Type of the elements. Default: DType::uint8.
+  Optional<DType> dtype{};
+  // Layout of what a chunk holds. Default: "".
+  Optional<std::string> layout{};
+  // Letter of the dimension for the chunks. Default: "F".
+  Optional<std::string> sequence_axis_name{};
+
+  Arguments list() const {
+    Arguments a;
+    shape.add_to(a, "shape");
+    algorithm.add_to(a, "algorithm");
+    check_output_size.add_to(a, "check_output_size");
+    chunk_offsets.add_to(a, "chunk_offsets");
+    chunk_sizes.add_to(a, "chunk_sizes");
+    dtype.add_to(a, "dtype");
+    layout.add_to(a, "layout");
+    sequence_axis_name.add_to(a, "sequence_axis_name");
+    return a;
+  }
+};
+// Decompresses samples of LZ4 blocks.
+//
+// Input: uint8, one dimension: a block, or several chunks that each are one. Output: of `shape`, with a dimension for
+// the chunks in front where chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly
+// its chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. Source:
+// lz4_Block_format.md of LZ4.
+inline Batch inflate(const Batch& input, const InflateArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("decoders.inflate", {input}, arguments.list(), options)[0];
+}
+}  // namespace decoders
+
+namespace decoders {
+struct NumpyArguments {
+  // Type of the result, rounded and saturated; default: that of the files.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Makes arrays of the bytes of .npy files.
+//
+// Input: uint8, one dimension. Output: the array, without a layout; Fortran order is turned around. All arrays of a
+// batch have one number of dimensions and, without a dtype, one type. Damaged files are DataErrors.
+inline Batch numpy(const Batch& encoded, const NumpyArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("decoders.numpy", {encoded}, arguments.list(), options)[0];
+}
+}  // namespace decoders
+
+namespace decoders {
 struct VideoArguments {
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
@@ -1240,6 +1303,28 @@ struct DilateArguments {
 // Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("dilate", {input}, arguments.list(), options)[0];
+}
+
+struct DumpImageArguments {
+  // Part of the files' names. Default: "".
+  Optional<std::string> suffix{};
+  // "HWC". Default: "HWC".
+  Optional<std::string> input_layout{};
+
+  Arguments list() const {
+    Arguments a;
+    suffix.add_to(a, "suffix");
+    input_layout.add_to(a, "input_layout");
+    return a;
+  }
+};
+// Writes each sample as <place in the batch>-<suffix>-0.ppm (or .pgm's content where it has one channel) into the
+// current folder, and gives it on as it is.
+//
+// Layout: HWC with one or three channels. Types: uint8.
+inline Batch dump_image(const Batch& input,
+                        const DumpImageArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("dump_image", {input}, arguments.list(), options)[0];
 }
 
 struct ElementExtractArguments {
@@ -1706,6 +1791,30 @@ struct HueArguments {
 inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const CallOptions& options = {}) {
   return call("hue", {input}, arguments.list(), options)[0];
 }
+
+namespace io::file {
+struct ReadArguments {
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> use_o_direct{};
+
+  Arguments list() const {
+    Arguments a;
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    use_o_direct.add_to(a, "use_o_direct");
+    return a;
+  }
+};
+// Reads files.
+//
+// Input: paths (or URLs, as readers take them) as uint8, one dimension; a 0 at their end is left out. Output: the
+// bytes of the file, uint8, one dimension. A file that is not there is a FileNotFoundError, one that cannot be read a
+// DataError.
+inline Batch read(const Batch& filepaths, const ReadArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("io.file.read", {filepaths}, arguments.list(), options)[0];
+}
+}  // namespace io::file
 
 struct JitterArguments {
   // Twice the largest distance. Default: 2.
@@ -3433,6 +3542,79 @@ struct NumpyArguments {
     cache_header_information.add_to(a, "cache_header_information");
     register_buffers.add_to(a, "register_buffers");
     use_o_direct.add_to(a, "use_o_direct");
+    random_shuffle.add_to(a, "random_shuffle");
+    shuffle.add_to(a, "shuffle");
+    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
+    num_shards.add_to(a, "num_shards");
+    shard_id.add_to(a, "shard_id");
+    stick_to_shard.add_to(a, "stick_to_shard");
+    pad_last_batch.add_to(a, "pad_last_batch");
+    initial_fill.add_to(a, "initial_fill");
+    read_ahead.add_to(a, "read_ahead");
+    dont_use_mmap.add_to(a, "dont_use_mmap");
+    lazy_init.add_to(a, "lazy_init");
+    skip_cached_images.add_to(a, "skip_cached_images");
+    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(a, "tensor_init_bytes");
+    seed.add_to(a, "seed");
+    return a;
+  }
+};
+}  // namespace readers
+
+namespace readers {
+struct SequenceArguments {
+  // The folder of the streams. Required.
+  Optional<std::string> file_root{};
+  // Frames of a sequence. Required.
+  Optional<int64_t> sequence_length{};
+  // Frames from the begin of a sequence to that of the next one. Default: 1.
+  Optional<int64_t> step{};
+  // Frames from one of a sequence to the next one. Default: 1.
+  Optional<int64_t> stride{};
+  // types.RGB, BGR, GRAY or YCbCr. Default: 0.
+  Optional<int64_t> image_type{};
+  // Another random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // Another random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Number of parts that the data set is cut into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  Optional<int64_t> initial_fill{};
+  // Accepted without effect. Default: false.
+  Optional<bool> read_ahead{};
+  // Accepted without effect. Default: false.
+  Optional<bool> dont_use_mmap{};
+  // Accepted without effect. Default: false.
+  Optional<bool> lazy_init{};
+  // Accepted without effect. Default: false.
+  Optional<bool> skip_cached_images{};
+  // Accepted without effect. Default: 1.
+  Optional<int64_t> prefetch_queue_depth{};
+  // Accepted without effect. Default: 1048576.
+  Optional<int64_t> tensor_init_bytes{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+
+  Arguments list() const {
+    Arguments a;
+    file_root.add_to(a, "file_root");
+    sequence_length.add_to(a, "sequence_length");
+    step.add_to(a, "step");
+    stride.add_to(a, "stride");
+    image_type.add_to(a, "image_type");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

@@ -10,6 +10,7 @@ Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, 
 
 from . import decoders as decoders
 from . import experimental as experimental
+from . import io as io
 from . import noise as noise
 from . import random as random
 from . import readers as readers
@@ -688,6 +689,28 @@ def dilate(
         anchor: (x, y) of its element that lies over the output's; -1: its middle.
         iterations: How often it is done.
         border_mode: What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
+    """
+    ...
+
+def dump_image(
+    input: Data,
+    /,
+    *,
+    suffix: str = '',
+    input_layout: str = 'HWC',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Writes each sample as <place in the batch>-<suffix>-0.ppm (or .pgm's content where it has one channel) into the current folder, and gives it on as it is.
+
+    Layout: HWC with one or three channels. Types: uint8.
+
+    Arguments:
+        suffix: Part of the files' names.
+        input_layout: "HWC".
     """
     ...
 

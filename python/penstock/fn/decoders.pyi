@@ -312,6 +312,60 @@ def image_slice(
     """
     ...
 
+def inflate(
+    input: Data,
+    /,
+    *,
+    shape: int | Sequence[int] | Batch | DataNode,
+    algorithm: str = 'LZ4',
+    check_output_size: bool = False,
+    chunk_offsets: int | Sequence[int] | Batch | DataNode = [],
+    chunk_sizes: int | Sequence[int] | Batch | DataNode = [],
+    dtype: DTypeLike = 0,
+    layout: str = '',
+    sequence_axis_name: str = 'F',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Decompresses samples of LZ4 blocks.
+
+    Input: uint8, one dimension: a block, or several chunks that each are one. Output: of `shape`, with a dimension for the chunks in front where chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly its chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. Source: lz4_Block_format.md of LZ4.
+
+    Arguments:
+        shape: Extents of what a chunk holds.
+        algorithm: "LZ4".
+        check_output_size: Accepted without effect: it is always checked.
+        chunk_offsets: Where chunks begin; without chunk_sizes each ends where the next one begins.
+        chunk_sizes: Bytes of the chunks; without chunk_offsets they follow each other from the begin.
+        dtype: Type of the elements.
+        layout: Layout of what a chunk holds.
+        sequence_axis_name: Letter of the dimension for the chunks.
+    """
+    ...
+
+def numpy(
+    encoded: Data,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Makes arrays of the bytes of .npy files.
+
+    Input: uint8, one dimension. Output: the array, without a layout; Fortran order is turned around. All arrays of a batch have one number of dimensions and, without a dtype, one type. Damaged files are DataErrors.
+
+    Arguments:
+        dtype: Type of the result, rounded and saturated; default: that of the files.
+    """
+    ...
+
 def video(
     encoded: Data,
     /,

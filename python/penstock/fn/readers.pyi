@@ -660,6 +660,63 @@ def numpy(
     """
     ...
 
+def sequence(
+    *,
+    file_root: str,
+    sequence_length: int,
+    step: int = 1,
+    stride: int = 1,
+    image_type: int = 0,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads sequences of frames that are image files.
+
+    Each subfolder of file_root is a stream, whose files are its frames by the order of their names. Output: uint8, FHWC; the frames of a sequence are of one size. Streams that are too short for a sequence are left out.
+
+    Arguments:
+        file_root: The folder of the streams.
+        sequence_length: Frames of a sequence.
+        step: Frames from the begin of a sequence to that of the next one.
+        stride: Frames from one of a sequence to the next one.
+        image_type: types.RGB, BGR, GRAY or YCbCr.
+        random_shuffle: Another random order of the whole data set in each epoch.
+        shuffle: The same as random_shuffle.
+        shuffle_after_epoch: Another random order in each epoch.
+        shuffle_after_epoch_seed: Seed of that order.
+        num_shards: Number of parts that the data set is cut into.
+        shard_id: The part that this pipeline reads.
+        stick_to_shard: Read the same contiguous part in every epoch.
+        pad_last_batch: Fill the last batch of an epoch by repeating its last sample.
+        initial_fill: Accepted; the shuffle is always over the whole data set.
+        read_ahead: Accepted without effect.
+        dont_use_mmap: Accepted without effect.
+        lazy_init: Accepted without effect.
+        skip_cached_images: Accepted without effect.
+        prefetch_queue_depth: Accepted without effect.
+        tensor_init_bytes: Accepted without effect.
+        seed: Seed of the order; default: the pipeline's.
+    """
+    ...
+
 def tfrecord(
     *,
     path: str | Sequence[str],

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/lz4.h"
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct DecodersInflate {
+  std::string algorithm = "LZ4", layout, sequence_axis_name = "F";
+  bool check_output_size = false;
+  PerSample<std::vector<int64_t>> chunk_offsets, chunk_sizes, shape;
+  DType dtype = DType::uint8;
+
+  static Schema<DecodersInflate> schema() {
+    using Op = DecodersInflate;
+    return Schema<Op>("decoders.inflate",
+                      "Decompresses samples of LZ4 blocks.\n\nInput: uint8, one dimension: a block, or several chunks "
+                      "that each are one. Output: of `shape`, with a dimension for the chunks in front where "
+                      "chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly its "
+                      "chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. "
+                      "Source: lz4_Block_format.md of LZ4.")
+        .required("shape", &Op::shape, "Extents of what a chunk holds.")
+        .arg("algorithm", &Op::algorithm, "\"LZ4\".")
+        .arg("check_output_size", &Op::check_output_size, "Accepted without effect: it is always checked.")
+        .arg("chunk_offsets", &Op::chunk_offsets,
+             "Where chunks begin; without chunk_sizes each ends where the next one begins.")
+        .arg("chunk_sizes", &Op::chunk_sizes,
+             "Bytes of the chunks; without chunk_offsets they follow each other from the begin.")
+        .arg("dtype", &Op::dtype, "Type of the elements.")
+        .arg("layout", &Op::layout, "Layout of what a chunk holds.")
+        .arg("sequence_axis_name", &Op::sequence_axis_name, "Letter of the dimension for the chunks.")
+        .oracle("numpy");
+  }
+  void ready() const {
+    if (algorithm != "LZ4") bad_argument("algorithm must be \"LZ4\", got \"{}\"", algorithm);
+    if (dtype == DType::none) bad_argument("dtype must be a type");
+    if (sequence_axis_name.size() != 1)
+      bad_argument("sequence_axis_name must be one letter, got \"{}\"", sequence_axis_name);
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
+      bad_type("expected bytes as uint8, got {}", name_of(in[0].dtype));
+    out[0] = {dtype, -1, {}};
+    if (!layout.empty()) out[0].layout = Layout((chunked() ? sequence_axis_name : "") + layout);
+    if (!layout.empty()) out[0].ndim = out[0].layout.size();
+    else if (shape.constant()) out[0].ndim = static_cast<int>(shape.one().size()) + chunked();
+  }
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+    Shape to;
+    if (chunked())
+      to.push_back(static_cast<int64_t>((chunk_offsets.given() ? chunk_offsets : chunk_sizes)[s.index].size()));
+    for (const int64_t n : shape[s.index]) {
+      if (n < 0) bad_argument("shape must not be negative, got {}", n);
+      to.push_back(n);
+    }
+    if (!layout.empty() && to.size() != static_cast<int>(layout.size()) + chunked())
+      bad_argument("shape has {} extents for the layout \"{}\"", to.size() - chunked(), layout);
+    out[0] = to;
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const int64_t bytes = in[0].volume(), n = chunked() ? out[0].shape[0] : 1;
+    std::vector<int64_t> offsets, sizes;
+    if (chunk_offsets.given()) offsets = chunk_offsets[s.index];
+    if (chunk_sizes.given()) sizes = chunk_sizes[s.index];
+    if (chunk_offsets.given() && chunk_sizes.given() && offsets.size() != sizes.size())
+      bad_argument("{} chunk_offsets and {} chunk_sizes", offsets.size(), sizes.size());
+    const int64_t each = n > 0 ? out[0].volume() / n * static_cast<int64_t>(size_of(dtype)) : 0;
+    int64_t next = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t begin = offsets.empty() ? next : offsets[k];
+      const int64_t end = !sizes.empty() ? sizes[k] : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
+                                                                                    : bytes - begin;
+      if (begin < 0 || begin > bytes || end < 0 || end > bytes - begin)
+        bad_argument("chunk {} is {} bytes from {} on, of {}", k, end, begin, bytes);
+      next = begin + end;
+      if (each == 0) continue;
+      decode_lz4({in[0].as<const uint8_t>() + begin, static_cast<size_t>(end)},
+                 {out[0].as<uint8_t>() + k * each, static_cast<size_t>(each)});
+    }
+    // A bool is 0 or 1.
+    if (dtype == DType::bool_)
+      for (int64_t i = 0; i < out[0].volume(); ++i) out[0].as<uint8_t>()[i] = out[0].as<uint8_t>()[i] != 0;
+  }
+
+ private:
+  bool chunked() const { return chunk_offsets.given() || chunk_sizes.given(); }
+};
+PENSTOCK_OPERATOR(DecodersInflate);
+
+}  // namespace penstock
