@@ -18,8 +18,8 @@ struct ReadersSequence : ReaderOptions {
     using Op = ReadersSequence;
     return Schema<Op>("readers.sequence",
                       "Reads sequences of frames that are image files.\n\nEach subfolder of file_root is a stream, "
-                      "whose files are its frames by the order of their names. Output: uint8, FHWC; the frames of a sequence "
-                      "are of one size. Streams that are too short for a sequence are left out.")
+                      "whose files are its frames by the order of their names. Output: uint8, FHWC; the frames of a "
+                      "sequence are of one size. Streams that are too short for a sequence are left out.")
         .inputs(0)
         .outputs(1)
         .loads_samples()
