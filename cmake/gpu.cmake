@@ -17,8 +17,8 @@ set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixe
     pixel/affine.h pixel/transcendental.h pixel/taps.h pixel/stored.h pixel/philox.h)
 # The text of the JPEG decoder's kernels.
 set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda/jpeg/huffman_lookup.h cuda/jpeg/scan.h
-    cuda/jpeg/unstuff.h cuda/jpeg/restarts.h cuda/jpeg/synchronize.h cuda/jpeg/decode.h cuda/jpeg/reconstruct.h
-    cuda/jpeg/kernels.h)
+    cuda/jpeg/unstuff.h cuda/jpeg/restarts.h cuda/jpeg/synchronize.h cuda/jpeg/decode.h cuda/jpeg/color_rows.h
+    cuda/jpeg/reconstruct.h cuda/jpeg/kernels.h)
 # The text of the kernel that makes RGB of a video's frames.
 set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
 function(penstock_embed_headers source namespace function)

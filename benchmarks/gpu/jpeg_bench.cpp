@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JPEG decoder of the GPU on a real one: whether its bytes are the CPU's, the time of its kernels for one batch
 // alone (files on the device), and how many pictures a second go through from pinned memory with several batches under
-// way. usage: gpu_jpeg_bench FOLDER_OF_PHOTOS [FOLDER_OF_LARGE_PHOTOS [alone | profile]]
+// way. usage: gpu_jpeg_bench FOLDER_OF_PHOTOS [FOLDER_OF_LARGE_PHOTOS [alone | profile | tune]]
 #include <cuda_runtime_api.h>
 #include <sys/resource.h>
 
@@ -56,7 +56,9 @@ class TimedDriver final : public ForwardingDriver {
       events_.push_back({name, e});
     };
     if (noted_ && events_.empty()) mark("");
+    const auto before = Clock::now();
     d_->launch(device, kernel, how, table, s);
+    launching += since(before);
     if (noted_) mark(names_[&kernel]);
   }
   // Microseconds from before the first launch to the end of each, since it was asked.
@@ -73,6 +75,13 @@ class TimedDriver final : public ForwardingDriver {
     return all;
   }
   void note(bool on) { noted_ = on; }
+  void copy(int device, void* to, const void* from, size_t bytes, StreamHandle s) override {
+    const auto before = Clock::now();
+    d_->copy(device, to, from, bytes, s);
+    copying += since(before);
+  }
+  // Of the host's time, in seconds.
+  std::atomic<double> copying{0}, launching{0};
 
  private:
   std::map<const DeviceKernel*, std::string> names_;
@@ -252,7 +261,7 @@ void beside_engine(Driver& driver, const std::vector<File>& files, const char* w
 }
 
 // `threads` host threads with a decoder each, `lanes` batches under way in each.
-void sustained(Driver& driver, const std::vector<File>& files, const char* what, int n, int threads, int lanes,
+void sustained(TimedDriver& driver, const std::vector<File>& files, const char* what, int n, int threads, int lanes,
                bool pinned = true, jpeg_gpu::Division division = {}, double seconds = 0.4) {
   std::vector<std::unique_ptr<BatchDecoder>> decoders;
   std::vector<std::vector<std::unique_ptr<Work>>> works(threads);
@@ -262,11 +271,10 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
       works[t].push_back(std::make_unique<Work>(driver, files, n, (t * lanes + l) * n, pinned));
   }
   std::atomic<long> images{0}, bytes{0}, bad{0};
+  std::atomic<long> calls{0};
   std::atomic<double> host{0};
   const auto turn = [&](int t, double limit) {
     const auto start = Clock::now();
-    double spent = 0;
-    long calls = 0;
     for (int k = 0; since(start) < limit; ++k) {
       Work& w = *works[t][k % lanes];
       if (w.done) w.done->synchronize();
@@ -275,15 +283,15 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
       const auto before = Clock::now();
       w.flight = decoders[t]->decode(w.images, {}, w.stream);
       w.done = driver.record(0, w.stream);
-      spent += since(before), ++calls;
+      host += since(before), ++calls;
       images += n;
       bytes += static_cast<long>(w.file_bytes);
     }
     for (auto& w : works[t]) driver.synchronize(0, w->stream);
-    if (t == 0) host = spent / calls * 1e6;
   };
   turn(0, 0.05);
-  images = bytes = 0;
+  images = bytes = calls = 0;
+  host = driver.copying = driver.launching = 0;
   const auto start = Clock::now();
   const double cpu = cpu_seconds();
   std::vector<std::thread> running;
@@ -291,10 +299,10 @@ void sustained(Driver& driver, const std::vector<File>& files, const char* what,
   for (auto& t : running) t.join();
   const double took = since(start), used = cpu_seconds() - cpu;
   std::printf(
-      "sustained %-12s batch %4d, %d threads x %d lanes, %s | %8.0f img/s %6.1f GB/s | cores %.2f, a call %.0f us, bad "
-      "%ld\n",
+      "sustained %-12s batch %4d, %d threads x %d lanes, %s | %8.0f img/s %6.1f GB/s | cores %.2f, a call %.0f us "
+      "(copies %.0f, launches %.0f), bad %ld\n",
       what, n, threads, lanes, pinned ? "pinned" : "pageable", images / took, bytes / took * 1e-9, used / took,
-      host.load(), bad.load());
+      host / calls * 1e6, driver.copying / calls * 1e6, driver.launching / calls * 1e6, bad.load());
   std::fflush(stdout);
 }
 
@@ -340,6 +348,26 @@ std::vector<uint8_t> fill(const File& photo, int height, int width, int shift = 
   return to;
 }
 
+// To compare builds of the kernels in a few seconds.
+int tune(TimedDriver& driver, const std::vector<File>& photos, const std::vector<File>& large,
+         const std::vector<File>& odd) {
+  std::vector<File> f1080;
+  for (size_t i = 0; i < std::min<size_t>(large.size(), 8); ++i)
+    f1080.push_back(encode(fill(large[i], 1080, 1920), 1080, 1920, 85, 2, 2));
+  int bad = verify(driver, photos, "photos") + verify(driver, odd, "odd") + verify(driver, large, "large photos") +
+            verify(driver, f1080, "1080p");
+  std::printf("# wrong: %d\n", bad);
+  for (const int n : {1, 256, 1024}) alone(driver, photos, "photos", n);
+  for (const int n : {64, 256}) alone(driver, f1080, "1080p", n);
+  for (int round = 0; round < 2; ++round) {
+    sustained(driver, photos, "photos", 256, 2, 3);
+    sustained(driver, photos, "photos", 256, 2, 4);
+    sustained(driver, photos, "photos", 512, 1, 4);
+    sustained(driver, f1080, "1080p", 128, 2, 3);
+  }
+  return bad != 0;
+}
+
 int run(int argc, char** argv) {
   const std::vector<std::string> folders(argv + 1, argv + argc);
   if (folders.empty()) return 2;
@@ -372,6 +400,7 @@ int run(int argc, char** argv) {
     r.seed = i;
     odd.push_back(test::make_jpeg(r));
   }
+  if (folders.size() > 2 && folders[2] == "tune") return tune(driver, photos, large, odd);
   const std::vector<uint8_t> hd = fill(large[0], 1080, 1920), gray1080(1080 * 1920 * 3, 77);
   std::vector<File> f1080, f64, f444, fgray, fopt, flat{encode(gray1080, 1080, 1920, 75, 2, 2)}, frst;
   for (size_t i = 0; i < std::min<size_t>(large.size(), 16); ++i) {

@@ -10,8 +10,6 @@ constexpr uint32_t kTile = 4096;             // stuffed bytes of a block of the 
 constexpr uint32_t kThreads = 256;           // of a block of every kernel
 constexpr uint32_t kEntryBits = 1024;        // spacing of entries
 constexpr uint32_t kMostEntries = 4;         // of a subsequence
-constexpr uint32_t kTransformed = 128;       // blocks that a block of the transform takes: 32 at once
-constexpr uint32_t kPairs = 4;               // pairs of rows that a warp writes one after the other
 constexpr uint32_t kNoMarker = 0xFFFFFFFFu;
 constexpr uint32_t kSlackWords = 16;         // behind each picture's data
 // Behind the last picture's: what 64 symbols of up to 31 bits take, and what is read ahead.
@@ -97,6 +95,7 @@ struct BatchTable {
   uint32_t pictures, table_sets, tiles;
   uint32_t sub_bits, guess_bits, warm_subs, entries_per_sub, words_end;
   uint32_t rounds_alone, spread_below;       // see settle()
+  uint32_t turns;                            // of a thread: blocks transformed, pairs of rows written
   const uint8_t* files;
   const Picture* picture;
   const TableSpec* specs;

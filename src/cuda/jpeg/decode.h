@@ -87,7 +87,8 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   __syncwarp();
   const SharedWords look(lookups), my(mine), warps(of_warp), shared_mcus(mcus);
   // Byte offsets of the tables: this block's DC, then its AC.
-  uint32_t m = shared_mcus.load(4 * block), ac = m >> 15 & 0x7FFE, table = m << 1 & 0x1FFFE;
+  uint32_t m = shared_mcus.load(4 * block);
+  SharedWords ac = look + (m >> 15 & 0x7FFE), table = look + (m << 1 & 0x1FFFE);
   const LongRange longer = set.decode_long;
   // `st`: position mod 32 in bits 0 to 4 (5: the next word), place from bit 9: 64 and more where a block is done, which
   // waits until the warp writes some; kIdle where nothing is left.
@@ -97,18 +98,19 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     uint32_t finished;
     bool goes_on;
     do {
+      const uint32_t before = w.next;
       PENSTOCK_UNROLL
       for (uint32_t k = 0; k < 2; ++k) {
         uint32_t go = 0;
         if (st < kDone) {
           const uint32_t window = w.window(st);
-          e = look.load_half(table + index_of<kLookBits>(window, longer) * 2);
-          if (e == 0)
-            e = search_code(set.codes + table / (2 * kLookTable), window >> 16, 33 - longer.shift,
-                            table < 4 * kLookTable);
+          e = table.load_half(index_of<kLookBits>(window, longer) * 2);
+          if (e == 0) {
+            const auto at = static_cast<uint32_t>(table.at - look.at);
+            e = search_code(set.codes + at / (2 * kLookTable), window >> 16, 33 - longer.shift, at < 4 * kLookTable);
+          }
           const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
-          uint32_t v = funnel(0, rest, size);
-          if (!(rest >> 31)) v += (kAllLanes << size) + 1;
+          const uint32_t ones = rest >> 31 ? 0 : kAllLanes, v = funnel(ones, rest, size) - ones;
           st += (e & 0xFE1F) + size;
           go = st & 32;
           st &= ~32u;
@@ -117,6 +119,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
         }
         w.advance_if(go);
       }
+      w.refill(before);
       finished = __ballot_sync(kAllLanes, st & kDoneMask);
       goes_on = __popc(finished) < kTogether && __any_sync(kAllLanes, st < kDone);
     } while (goes_on);
@@ -168,8 +171,8 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
         wanted.find(place);
       }
       m = shared_mcus.load(4 * block);
-      ac = m >> 15 & 0x7FFE;
-      table = m << 1 & 0x1FFFE;
+      ac = look + (m >> 15 & 0x7FFE);
+      table = look + (m << 1 & 0x1FFFE);
       st = left ? st & 31 : kIdle | (st & 31);
     }
   }

@@ -68,6 +68,18 @@ PENSTOCK_DEVICE uint32_t saturate_bytes(int32_t a, int32_t b, int32_t c, int32_t
   return clamp(a) | clamp(b) << 8 | clamp(c) << 16 | clamp(d) << 24;
 #endif
 }
+// Four values' high halves clamped to bytes, the first one lowest.
+PENSTOCK_DEVICE uint32_t saturate_high_halves(int32_t a, int32_t b, int32_t c, int32_t d) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  uint32_t low = pick_bytes(static_cast<uint32_t>(a), static_cast<uint32_t>(b), 0x7632),
+           high = pick_bytes(static_cast<uint32_t>(c), static_cast<uint32_t>(d), 0x7632);
+  asm("min.s16x2.relu %0, %0, %1;" : "+r"(low) : "r"(0x00FF00FF));
+  asm("min.s16x2.relu %0, %0, %1;" : "+r"(high) : "r"(0x00FF00FF));
+  return pick_bytes(low, high, 0x6420);
+#else
+  return saturate_bytes(a >> 16, b >> 16, c >> 16, d >> 16);
+#endif
+}
 // The same of values that lie around 0, for which 128 stands.
 PENSTOCK_DEVICE uint32_t saturate_samples(int32_t a, int32_t b, int32_t c, int32_t d) {
 #ifdef __CUDA_ARCH__
@@ -91,6 +103,24 @@ struct alignas(8) Words2 {
   uint32_t x, y;
 };
 template <class T> PENSTOCK_DEVICE T load_as(const void* p) { return *static_cast<const T*>(p); }
+// Of what no thread of the launch writes, in the device's memory: not in the order of stores.
+template <class T> PENSTOCK_DEVICE T load_read_only(const void* p) {
+#ifdef __CUDA_ARCH__
+  const size_t at = __cvta_generic_to_global(p);
+  if constexpr (sizeof(T) == 8) {
+    Words2 v;
+    asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(at));
+    return v;
+  } else {
+    uint32_t v;
+    if constexpr (sizeof(T) == 4) asm("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(at));
+    else asm("ld.global.nc.u8 %0, [%1];" : "=r"(v) : "l"(at));
+    return static_cast<T>(v);
+  }
+#else
+  return load_as<T>(p);
+#endif
+}
 
 // A block's shared memory by addresses of 32 bits that the compiler does not see through, so that it does not compute
 // them again in inner loops.
@@ -101,9 +131,22 @@ struct SharedWords {
     at = static_cast<uint32_t>(__cvta_generic_to_shared(p));
     asm volatile("" : "+r"(at));
   }
+  PENSTOCK_DEVICE SharedWords operator+(uint32_t bytes) const {
+    SharedWords moved = *this;
+    moved.at += bytes;
+    return moved;
+  }
   PENSTOCK_DEVICE uint32_t load(uint32_t offset) const {
     uint32_t v;
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at + offset));
+    return v;
+  }
+  PENSTOCK_DEVICE Words4 load_four(uint32_t offset) const {  // at a multiple of 16
+    Words4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(at + offset)
+                 : "memory");
     return v;
   }
   PENSTOCK_DEVICE uint32_t load_half(uint32_t offset) const {
@@ -114,15 +157,24 @@ struct SharedWords {
   PENSTOCK_DEVICE void store(uint32_t offset, uint32_t v) const {
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(at + offset), "r"(v));
   }
+  PENSTOCK_DEVICE void store_two(uint32_t offset, uint32_t a, uint32_t b) const {  // at a multiple of 8
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(at + offset), "r"(a), "r"(b) : "memory");
+  }
   PENSTOCK_DEVICE void store_half(uint32_t offset, uint32_t v) const {
     asm volatile("{ .reg .u16 t; cvt.u16.u32 t, %1; st.shared.u16 [%0], t; }" ::"r"(at + offset), "r"(v));
   }
 #else
   char* at;
   explicit SharedWords(const void* p) : at(const_cast<char*>(static_cast<const char*>(p))) {}
+  SharedWords operator+(uint32_t bytes) const { return SharedWords(at + bytes); }
   uint32_t load(uint32_t offset) const {
     uint32_t v;
     std::memcpy(&v, at + offset, 4);
+    return v;
+  }
+  Words4 load_four(uint32_t offset) const {
+    Words4 v;
+    std::memcpy(&v, at + offset, 16);
     return v;
   }
   uint32_t load_half(uint32_t offset) const {
@@ -131,12 +183,24 @@ struct SharedWords {
     return v;
   }
   void store(uint32_t offset, uint32_t v) const { std::memcpy(at + offset, &v, 4); }
+  void store_two(uint32_t offset, uint32_t a, uint32_t b) const { store(offset, a), store(offset + 4, b); }
   void store_half(uint32_t offset, uint32_t v) const {
     const auto half = static_cast<uint16_t>(v);
     std::memcpy(at + offset, &half, 2);
   }
 #endif
 };
+
+// To the device's memory, without a branch.
+PENSTOCK_DEVICE void store_word_if(bool on, uint64_t to, uint32_t v) {
+#ifdef __CUDA_ARCH__
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(to), "r"(v),
+               "r"(static_cast<uint32_t>(on))
+               : "memory");
+#else
+  if (on) *reinterpret_cast<uint32_t*>(to) = v;
+#endif
+}
 
 // The stream's words that a thread reads next, in the dynamic part of a block's shared memory.
 struct alignas(32) StreamRoom {
@@ -154,23 +218,41 @@ PENSTOCK_DEVICE StreamRoom* own_stream_room() {
 
 // Sums of what the threads before this one gave, for blocks of kThreads; `scratch`: kThreads / 32 words.
 PENSTOCK_DEVICE uint32_t sum_before(uint32_t v, uint32_t* scratch, uint32_t& total) {
+  static_assert(kThreads == 8 * 32);
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   uint32_t sum = v;
+  PENSTOCK_UNROLL
   for (uint32_t d = 1; d < 32; d <<= 1) {
     const uint32_t before = __shfl_up_sync(kAllLanes, sum, d);
     if (lane >= d) sum += before;
   }
   if (lane == 31) scratch[warp] = sum;
   __syncthreads();
-  uint32_t base = 0;
-  total = 0;
-  for (uint32_t i = 0; i < kThreads / 32; ++i) {
-    const uint32_t s = scratch[i];
-    if (i < warp) base += s;
-    total += s;
+  uint32_t warps = scratch[lane & 7];
+  PENSTOCK_UNROLL
+  for (uint32_t d = 1; d < 8; d <<= 1) {
+    const uint32_t before = __shfl_up_sync(kAllLanes, warps, d);
+    if ((lane & 7) >= d) warps += before;
   }
+  total = __shfl_sync(kAllLanes, warps, 7);
+  const uint32_t base = __shfl_sync(kAllLanes, warps, (warp + 7) & 7);
   __syncthreads();
-  return base + sum - v;
+  return (warp ? base : 0) + sum - v;
+}
+// Of all threads of the block.
+PENSTOCK_DEVICE uint32_t sum_all(uint32_t v, uint32_t* scratch) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const uint32_t sum = __reduce_add_sync(kAllLanes, v), lane = threadIdx.x & 31;
+  if (lane == 0) scratch[threadIdx.x >> 5] = sum;
+  __syncthreads();
+  const uint32_t total = __reduce_add_sync(kAllLanes, lane < 8 ? scratch[lane] : 0);
+  __syncthreads();
+  return total;
+#else
+  uint32_t total;
+  sum_before(v, scratch, total);
+  return total;
+#endif
 }
 
 PENSTOCK_DEVICE void copy_words(void* to, const void* from, uint32_t bytes) {  // multiples of 16

@@ -64,6 +64,7 @@ size_t device_bytes_about(const DeviceDecode& image) {
 void Plan::clear(size_t file_bytes) {
   division_ = wish_;
   if (!division_.sub_bits) division_.sub_bits = file_bytes < kManyBytes ? 2048 : 4096;
+  if (!division_.turns) division_.turns = file_bytes < kManyBytes ? 4 : 8;
   tiles_ = subs_ = syncs_ = segments_ = words_ = blocks_ = transforms_ = colors_ = 0;
   sample_bytes_ = 0;
   pictures_.clear();
@@ -176,11 +177,11 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   }
   first_transform_.push_back(transforms_);
   const uint64_t wanted = p.planes == 1 ? mcus * h.h * h.v : mcus * p.mcu_blocks;
-  transforms_ += static_cast<uint32_t>(up(wanted, kTransformed) / kTransformed);
+  transforms_ += static_cast<uint32_t>(up(wanted, 32 * division_.turns) / (32 * division_.turns));
   first_color_.push_back(colors_);
   const uint64_t x0 = p.x & ~7u, y0 = p.y & ~1u, groups = up(p.x + p.region_width - x0, 8) / 8;
   p.lanes = std::bit_ceil(static_cast<uint32_t>(std::min<uint64_t>(groups, 32)));
-  const uint64_t pairs = up(p.y + p.region_height - y0, 2) / 2, pairs_a_warp = 32 / p.lanes * kPairs;
+  const uint64_t pairs = up(p.y + p.region_height - y0, 2) / 2, pairs_a_warp = 32 / p.lanes * division_.turns;
   const uint64_t warps = up(groups, p.lanes) / p.lanes * (up(pairs, pairs_a_warp) / pairs_a_warp);
   colors_ += static_cast<uint32_t>(up(warps, kThreads / 32) / (kThreads / 32));
   pictures_.push_back(p);
@@ -272,6 +273,7 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   b.words_end = words_;
   b.rounds_alone = division_.rounds_alone;
   b.spread_below = division_.spread_below;
+  b.turns = division_.turns;
   b.files = files;
   const auto on = [&](auto*& p, size_t at) { p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(device + at); };
   const auto in = [&](auto*& p, size_t at) {

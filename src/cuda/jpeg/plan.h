@@ -12,11 +12,12 @@ namespace penstock::jpeg_gpu {
 
 // How finely the stream is cut, in bits: multiples of entry_bits, at most kMostEntries of them in a subsequence.
 // Without sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are
-// scanned again.
+// scanned again. `turns` likewise: many share what a thread begins with, few leave more threads.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
   uint32_t rounds_alone = 16, spread_below = 8;  // see settle()
   uint32_t entry_bits = kEntryBits;
+  uint32_t turns = 0;  // of a thread, one after the other: blocks transformed, pairs of rows written
 };
 
 // What a batch needs of the device for this image, about: without what 8 or 16 rows and columns around its region take.

@@ -2,7 +2,7 @@
 // From coefficients to pixels: the inverse DCT of codecs/jpeg/transform.h ("islow", with what its vector forms do in 16
 // bits), upsampling and color as in codecs/jpeg/color_scalar.inc.h. The same bytes.
 #pragma once
-#include "cuda/jpeg/device.h"
+#include "cuda/jpeg/color_rows.h"
 
 namespace penstock::jpeg_gpu {
 
@@ -54,7 +54,7 @@ PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
 // component.
 struct BlockWalk {
   uint32_t q, lane, component = 0, x = 0, width = 0, block = 0, blocks_on = 0;
-  uint64_t to = 0;  // in the samples: the row of the block that is this lane's
+  uint32_t to = 0;  // in the samples: the row of the block that is this lane's
   bool on = false;
   PENSTOCK_DEVICE BlockWalk(const Picture& p, uint32_t first, uint32_t of_block) : q(first), lane(of_block) { find(p); }
   PENSTOCK_DEVICE void next(const Picture& p) {
@@ -84,7 +84,7 @@ struct BlockWalk {
     const uint32_t in_mcu = component == 0 ? ((y & sv) << sh) + (x & sh) : (1u << (across + down)) + component - 1;
     block = p.stored_base + ((y >> sv) * columns + (x >> sh)) * p.mcu_blocks + in_mcu;
     blocks_on = (4 >> sh) * p.mcu_blocks;
-    to = p.plane[component < 3 ? component : 2] + static_cast<uint64_t>(y * 8 + lane) * (width * 8) + x * 8;
+    to = p.plane[component < 3 ? component : 2] + (y * 8 + lane) * (width * 8) + x * 8;
   }
 };
 
@@ -95,13 +95,14 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   const uint32_t picture = picture_of(b, b.first_transform);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
-  const uint32_t l = threadIdx.x & 7, turns = kTransformed / 32;
+  const uint32_t l = threadIdx.x & 7, turns = b.turns;
   BlockWalk walk(p,
-                 (blockIdx.x - b.first_transform[picture]) * kTransformed + (threadIdx.x >> 5) * 4 * turns +
+                 ((blockIdx.x - b.first_transform[picture]) * 8 + (threadIdx.x >> 5)) * 4 * turns +
                      (threadIdx.x >> 3 & 3),
                  l);
-  uint32_t* const own = passed[threadIdx.x >> 3];
+  const SharedWords own(passed[threadIdx.x >> 3]), column = own + 4 * l, row = own + 48 * (l >> 1);
   const uint32_t half = l & 1 ? kHighHalf : kLowHalf;
+  const auto* const quant = reinterpret_cast<const uint8_t*>(p.quant) + 16 * l;
   uint32_t unusual = 0, entry = 0;
   Words4 coefficients{0, 0, 0, 0};
   const auto load = [&] {
@@ -109,9 +110,10 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
     if (l == 0) entry = b.block_entry[walk.block];
   };
   if (walk.on) load();
+  Words4 k = load_as<Words4>(quant + 128 * (walk.on ? walk.component : 0));
   PENSTOCK_KEEP_LOOP
   for (uint32_t turn = 0; turn < turns; ++turn) {
-    const uint64_t to = walk.to;
+    const uint32_t to = walk.to;
     const bool on = walk.on;
     if (on) {
       uint32_t pairs[4] = {coefficients.x, coefficients.y, coefficients.z, coefficients.w};
@@ -122,7 +124,6 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
             (pairs[0] & 0xFFFF0000) | ((pairs[0] + static_cast<uint32_t>(b.entry[entry].dc[component])) & 0xFFFF);
       walk.next(p);
       if (turn + 1 < turns && walk.on) load();
-      const Words4 k = load_as<Words4>(p.quant[component] + l * 8);
       const uint32_t factors[4] = {k.x, k.y, k.z, k.w};
       int32_t in[8], out[8];
       PENSTOCK_UNROLL
@@ -133,15 +134,16 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
       unusual |= static_cast<uint32_t>(in[0] + 8192) >> 14;  // a shift of row 0 alone, and saturation, differ there
       transform<11>(in, out);
       PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) own[12 * j + l] = saturate_pair(out[2 * j], out[2 * j + 1]);  // of two rows
+      for (uint32_t j = 0; j < 4; ++j) column.store(48 * j, saturate_pair(out[2 * j], out[2 * j + 1]));  // of two rows
+      if (walk.on && walk.component != component) k = load_as<Words4>(quant + 128 * walk.component);
     }
     __syncwarp();
     if (on) {
-      const Words4 u = load_as<Words4>(own + 12 * (l >> 1)), v = load_as<Words4>(own + 12 * (l >> 1) + 4);
-      const uint32_t row[8] = {u.x, u.y, u.z, u.w, v.x, v.y, v.z, v.w};
+      const Words4 u = row.load_four(0), v = row.load_four(16);
+      const uint32_t columns[8] = {u.x, u.y, u.z, u.w, v.x, v.y, v.z, v.w};
       int32_t in[8], out[8];
       PENSTOCK_UNROLL
-      for (uint32_t j = 0; j < 8; ++j) in[j] = static_cast<int32_t>(pick_bytes(row[j], 0, half));
+      for (uint32_t j = 0; j < 8; ++j) in[j] = static_cast<int32_t>(pick_bytes(columns[j], 0, half));
       transform<18>(in, out);
       *reinterpret_cast<Words2*>(b.samples + to) =
           Words2{saturate_samples(out[0], out[1], out[2], out[3]), saturate_samples(out[4], out[5], out[6], out[7])};
@@ -186,7 +188,7 @@ PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFact
 
 // The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may
 // be odd: whole words but at the ends. A word in front of `from` and one behind the bytes may be read.
-PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane,
+PENSTOCK_DEVICE void write_narrow_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane,
                                uint32_t lanes) {
   auto* const bytes = reinterpret_cast<uint8_t*>(to);
   const uint32_t head = umin(static_cast<uint32_t>(0 - to) & 3, count), whole = (count - head) / 4,
@@ -194,11 +196,7 @@ PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t co
   const uint32_t source = begin + head, shift = 8 * (source & 3);
   auto* const words = reinterpret_cast<uint32_t*>(to + head);
   const uint32_t* const at = from + (source >> 2);
-  if (shift == 0 && lanes == 32) {  // at most 6 words a lane
-    PENSTOCK_UNROLL
-    for (uint32_t i = 0; i < 6; ++i)
-      if (lane + 32 * i < whole) words[lane + 32 * i] = at[lane + 32 * i];
-  } else if (shift == 0) {
+  if (shift == 0) {
     for (uint32_t k = lane; k < whole; k += lanes) words[k] = at[k];
   } else {
     for (uint32_t k = lane; k < whole; k += lanes) words[k] = funnel(at[k + 1], at[k], 32 - shift);
@@ -311,10 +309,10 @@ PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32
   }
 }
 
-// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of kPairs pairs of rows, or of more of them in narrow pictures. Rows
+// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of some pairs of rows, or of more of them in narrow pictures. Rows
 // go through shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
-  __shared__ uint32_t rows[kThreads / 32][2][32 * 6 + 8];
+  alignas(16) __shared__ uint32_t rows[kThreads / 32][2][kRowWords];
   const uint32_t picture = picture_of(b, b.first_color);
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
@@ -325,6 +323,12 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
                  lane = threadIdx.x & 31;
   const uint32_t row_number = number / parts, first = (number - row_number * parts) * lanes,
                  of_lanes = lane & (lanes - 1);
+  if (lanes == 32 && p.dense && p.planes == 3 && p.h == 2 && p.v == 2) {  // so wide that chroma is interpolated
+    uint32_t* const own = rows[threadIdx.x >> 5][0];
+    if (p.bgr) write_color_rows<true>(b, p, first, groups, row_number * b.turns, pairs, own);
+    else write_color_rows<false>(b, p, first, groups, row_number * b.turns, pairs, own);
+    return;
+  }
   const uint32_t group = first + of_lanes, number_of_row = lane / lanes;
   const int32_t x = static_cast<int32_t>(x0 + group * 8);
   const int32_t columns = static_cast<int32_t>(p.column_end - p.column_begin), h = static_cast<int32_t>(p.h),
@@ -343,9 +347,8 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
                             (static_cast<int32_t>(p.height) + v - 1) / v};
   const ColorFactors factors(bgr);
   const uint32_t channels = p.channels, words = 2 * channels;
-  const uint32_t first_pair = (row_number * (32 / lanes) + number_of_row) * kPairs;
+  const uint32_t first_pair = (row_number * (32 / lanes) + number_of_row) * b.turns;
   uint32_t* const of_lane = rows[threadIdx.x >> 5][0] + 4 + lane * words;
-  constexpr uint32_t kRowWords = 32 * 6 + 8;
   // Pixels of this part of the row that are of the region.
   const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
   const int32_t skipped = static_cast<int32_t>(p.x) > part_x ? static_cast<int32_t>(p.x) - part_x : 0;
@@ -354,7 +357,7 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   const uint32_t stride = static_cast<uint32_t>(columns * 8 * h);
   uint32_t above[6], here[6];  // rows of chroma
   PENSTOCK_KEEP_LOOP
-  for (uint32_t turn = 0; turn < kPairs; ++turn) {
+  for (uint32_t turn = 0; turn < b.turns; ++turn) {
     const uint32_t pair = first_pair + turn;
     const bool inside = pair < pairs && group < groups;
     const int32_t y = static_cast<int32_t>(y0 + pair * 2);
@@ -403,8 +406,9 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
       const int64_t row = row_y * p.row_step;
       const int32_t bytes = static_cast<int32_t>(channels), begin = part_x + skipped - static_cast<int32_t>(p.x);
       if (p.dense) {
-        write_row(of_row, static_cast<uint32_t>(skipped * bytes), static_cast<uint32_t>((part_end - skipped) * bytes),
-                  p.out + static_cast<uint64_t>(row + begin * bytes), of_lanes, lanes);
+        write_narrow_row(of_row, static_cast<uint32_t>(skipped * bytes),
+                         static_cast<uint32_t>((part_end - skipped) * bytes),
+                         p.out + static_cast<uint64_t>(row + begin * bytes), of_lanes, lanes);
       } else {
         const auto* const from = reinterpret_cast<const uint8_t*>(of_row);
         for (int32_t i = skipped + static_cast<int32_t>(of_lanes); i < part_end; i += static_cast<int32_t>(lanes)) {

@@ -7,7 +7,8 @@ namespace penstock::jpeg_gpu {
 
 // Three words of the stream: two are the window. The next ones come from shared memory, which is filled 16 bytes at a
 // time behind the back of the warp, two pieces of a thread in turn: a load from global memory would make all lanes wait
-// at the next step. A step takes one word at most, so that a piece has five of them to arrive.
+// at the next step. A step takes one word at most, and refill() follows every second one at the latest: so the words
+// that a thread takes until then are of the piece before the last that it asked for.
 struct WordWindow {
   const uint8_t* base;
   SharedWords ring;
@@ -15,43 +16,55 @@ struct WordWindow {
   PENSTOCK_DEVICE WordWindow(const uint32_t* words, const StreamRoom* room)
       : base(reinterpret_cast<const uint8_t*>(words)), ring(room), next(0), w0(0), w1(0), w2(0) {}
   PENSTOCK_DEVICE void seek(uint32_t word, uint32_t bit) {
-    next = 4 * (word + (bit >> 5));
+    const uint32_t first = 4 * (word + (bit >> 5));
+    next = first;
     settle();
     fetch(next & ~15u);
     fetch((next & ~15u) + 16);
     settle();
-    w0 = pull();
-    w1 = pull();
-    w2 = pull();
+    w0 = take();
+    w1 = take();
+    w2 = take();
+    refill(first);
   }
   PENSTOCK_DEVICE uint32_t word() const { return next / 4; }
   PENSTOCK_DEVICE void keep_below(uint32_t word) { next = umin(next, 4 * word); }
   PENSTOCK_DEVICE uint32_t window(uint32_t bit) const { return funnel(w0, w1, bit); }
   PENSTOCK_DEVICE void advance_if(uint32_t go) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#ifdef __CUDA_ARCH__
     asm volatile(
-        "{ .reg .pred p, q; .reg .b32 a, d; .reg .b64 g;\n"
-        " setp.ne.u32 p, %6, 0; @p mov.b32 %0, %1; @p mov.b32 %1, %2;\n"
-        " and.b32 a, %3, 28; or.b32 a, a, %4; @p ld.shared.u32 %2, [a]; @p add.u32 %3, %3, 4;\n"
-        " and.b32 d, %3, 12; setp.eq.and.u32 q, d, 0, p;\n"
-        " cvt.u64.u32 g, %3; add.u64 g, g, %5; not.b32 d, %3; and.b32 d, d, 16; or.b32 d, d, %4;\n"
-        " @q cp.async.ca.shared.global [d], [g + 16], 16; cp.async.commit_group; cp.async.wait_group 4; }"
+        "{ .reg .pred p; .reg .b32 a;\n"
+        " setp.ne.u32 p, %5, 0; @p mov.b32 %0, %1; @p mov.b32 %1, %2;\n"
+        " and.b32 a, %3, 28; or.b32 a, a, %4; @p ld.shared.u32 %2, [a]; @p add.u32 %3, %3, 4; }"
         : "+r"(w0), "+r"(w1), "+r"(w2), "+r"(next)
-        : "r"(ring.at), "l"(base), "r"(go)
-        : "memory");
+        : "r"(ring.at), "r"(go));
 #else
     if (!go) return;
     w0 = w1;
     w1 = w2;
-    w2 = pull();
+    w2 = take();
+#endif
+  }
+  // `before`: `next` two steps ago or less. Where another piece was begun since, the one behind it is asked for.
+  PENSTOCK_DEVICE void refill(uint32_t before) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile(
+        "{ .reg .pred q; .reg .b32 d; .reg .b64 g;\n"
+        " xor.b32 d, %0, %3; and.b32 d, d, 16; setp.ne.u32 q, d, 0;\n"
+        " and.b32 d, %0, 0xFFFFFFF0; cvt.u64.u32 g, d; add.u64 g, g, %1;\n"
+        " not.b32 d, %0; and.b32 d, d, 16; or.b32 d, d, %2;\n"
+        " @q cp.async.ca.shared.global [d], [g + 16], 16; cp.async.commit_group; cp.async.wait_group 1; }" ::"r"(next),
+        "l"(base), "r"(ring.at), "r"(before)
+        : "memory");
+#else
+    if ((next ^ before) & 16) fetch((next & ~15u) + 16);
 #endif
   }
 
  private:
-  PENSTOCK_DEVICE uint32_t pull() {
+  PENSTOCK_DEVICE uint32_t take() {
     const uint32_t w = ring.load(next & 28);
     next += 4;
-    if ((next & 12) == 0) fetch(next + 16);
     return w;
   }
   PENSTOCK_DEVICE void fetch(uint32_t at) {
@@ -128,8 +141,7 @@ PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_
   uint32_t st = s.place << 16 | (s.bit - start + bias), block = kFirstBlock + 16 * s.block;
   uint32_t count = s.place == 0, first = s.place == 0 ? st : 0xFFFF;
   uint32_t ac = mcu.ac_of(block), table = s.place == 0 ? mcu.dc_of(block) : ac;
-  PENSTOCK_KEEP_LOOP
-  for (;;) {
+  const auto step = [&] {
     const uint32_t window = w.window(st), e = tables(table, window);
     uint32_t all = e & kAllMask;
     if (e == 0) all = tables.search(table, window);
@@ -150,11 +162,18 @@ PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_
     if (st & 0x8000) {  // the stretch ends
       const bool starts = st < 0x10000;  // a block that is the next stretch's
       count -= starts;
-      if (!f(Record{count, count ? first - bias : 0}, (st & 0xFF7FFF) | (block - kFirstBlock) << 4)) break;
+      if (!f(Record{count, count ? first - bias : 0}, (st & 0xFF7FFF) | (block - kFirstBlock) << 4)) return false;
       st -= stretch;
       count = starts;
       first = starts ? st : 0xFFFF;
     }
+    return true;
+  };
+  PENSTOCK_KEEP_LOOP
+  for (;;) {
+    const uint32_t before = w.next;
+    if (!step() || !step()) break;
+    w.refill(before);
   }
 }
 

@@ -72,9 +72,8 @@ PENSTOCK_DEVICE void count_kept(const BatchTable& b) {
   }
   __syncthreads();
   cut_chunk(c, at, marker);
-  uint32_t kept, restarts = 0;
-  sum_before(__popc(c.keep), scratch, kept);
-  if (p.segments > 1) sum_before(__popc(c.restarts), scratch, restarts);
+  const uint32_t kept = sum_all(__popc(c.keep), scratch);
+  const uint32_t restarts = p.segments > 1 ? sum_all(__popc(c.restarts), scratch) : 0;
   if (threadIdx.x == 0) {
     b.tile_kept[p.tile_base + item.index] = kept;
     b.tile_restarts[p.tile_base + item.index] = restarts;
@@ -83,10 +82,9 @@ PENSTOCK_DEVICE void count_kept(const BatchTable& b) {
 
 // What the tiles before this one keep.
 PENSTOCK_DEVICE uint32_t before_tile(const uint32_t* of_tiles, uint32_t tile, uint32_t* scratch) {
-  uint32_t part = 0, total;
+  uint32_t part = 0;
   for (uint32_t t = threadIdx.x; t < tile; t += kThreads) part += of_tiles[t];
-  sum_before(part, scratch, total);
-  return total;
+  return sum_all(part, scratch);
 }
 
 PENSTOCK_DEVICE void write_words(const BatchTable& b) {
