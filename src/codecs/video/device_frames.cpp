@@ -39,8 +39,9 @@ bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted,
   std::vector<const Wanted*> first;
   for (const Wanted& w : wanted)
     if (frames.empty() || frames.back() != w.frame) frames.push_back(w.frame), first.push_back(&w);
-  const bool by_engine =
-      decoder && !error_of([&] { decoder->read(frames, [&](size_t k) { return first[k]->to; }, stream_); });
+  std::optional<Error> refused;
+  if (decoder) refused = error_of([&] { decoder->read(frames, [&](size_t k) { return first[k]->to; }, stream_); });
+  const bool by_engine = decoder && !refused;
   if (!by_engine) {
     std::vector<uint8_t> frame(checked_bytes(pixels, 3));
     size_t ready = SIZE_MAX;  // the frame in `frame`, which goes when the next one is asked for
@@ -53,6 +54,7 @@ bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted,
       return frame.data();
     });
     send();
+    if (refused) notice(fmt::format("frames of a video are decoded again on the CPU: {}", refused->what()));
   }
   size_t k = 0;
   for (const Wanted& w : wanted) {

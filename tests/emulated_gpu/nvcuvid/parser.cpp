@@ -25,6 +25,12 @@ const Codec* find_codec(cudaVideoCodec kind) {
   return nullptr;
 }
 
+// Pictures in a packet; of VP9 there may be some before the one that is shown (a superframe: its last byte says so).
+int pictures_in(cudaVideoCodec codec, const CUVIDSOURCEDATAPACKET& data) {
+  const uint8_t last = data.payload[data.payload_size - 1];
+  return codec == cudaVideoCodec_VP9 && (last & 0xE0) == 0xC0 ? (last & 7) + 1 : 1;
+}
+
 class Parser {
  public:
   explicit Parser(const CUVIDPARSERPARAMS& params) : params_(params), lib_(library()) {
@@ -60,8 +66,8 @@ class Parser {
       padded_.assign(data.payload, data.payload + data.payload_size);
       padded_.resize(padded_.size() + 64);
       packet_->data = padded_.data();
-      if (lib_.avcodec_send_packet(codec_, packet_) >= 0)
-        waiting_.push_back(data.timestamp);  // what is damaged does not come out
+      if (lib_.avcodec_send_packet(codec_, packet_) >= 0)  // what is damaged does not come out
+        waiting_.push_back({data.timestamp, pictures_in(params_.CodecType, data)});
       packet_->data = nullptr, packet_->size = 0;
     }
     if (ends) {
@@ -80,6 +86,7 @@ class Parser {
     int index;
     int64_t time;
     uint64_t number;
+    int64_t told;  // the time that the caller hears
   };
 
   std::shared_ptr<const Picture> copy_frame() {
@@ -133,9 +140,14 @@ class Parser {
     if (picture->width != width_ || picture->height != height_ || picture->bits != bits_)
       if (!begin_sequence(*picture)) return false;
     // All packets up to this frame's have been decoded, those of later frames among them.
-    while (!waiting_.empty() && waiting_.front() <= frame_->pts) {
-      if (!decode(waiting_.front(), *picture)) return false;
+    const auto is_its = [&](const Waiting& w) { return w.time == frame_->pts; };
+    const auto its = std::find_if(waiting_.begin(), waiting_.end(), is_its);
+    for (auto left = its == waiting_.end() ? 0 : its - waiting_.begin() + 1; left > 0; --left) {
+      const Waiting w = waiting_.front();
       waiting_.pop_front();
+      for (int hidden = w.pictures - 1; hidden > 0; --hidden)
+        if (!decode_hidden(w.time, *picture)) return false;
+      if (!decode(w.time, *picture)) return false;
     }
     const auto begun =
         std::find_if(begun_.begin(), begun_.end(), [&](const Shown& s) { return s.time == frame_->pts; });
@@ -146,6 +158,17 @@ class Parser {
     while (queue_.size() > params_.ulMaxDisplayDelay)
       if (!show_first()) return false;
     return true;
+  }
+
+  // A picture that is not shown. As the real parser does, it takes the time of its packet: those that are shown behind
+  // it have the time of the one before.
+  bool decode_hidden(int64_t time, const Picture& like) {
+    shows_ = false;
+    const bool good = decode(time, like);
+    late_ = shows_ = true;
+    if (good) forget(begun_.back().number);
+    if (good) begun_.pop_back();
+    return good;
   }
 
   bool decode(int64_t time, const Picture& like) {
@@ -170,17 +193,23 @@ class Parser {
     p.CurrPicIdx = index_;
     p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number),
     p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
-    begun_.push_back({index_, time, number});
+    if (params_.CodecType == cudaVideoCodec_VP9) p.CodecSpecific.vp9.showFrame = shows_;
+    if (params_.CodecType == cudaVideoCodec_AV1) p.CodecSpecific.av1.show_frame = shows_;
+    begun_.push_back({index_, time, number, time});
     return params_.pfnDecodePicture(params_.pUserData, &p) != 0;
   }
 
   bool show_first() {
-    const Shown s = queue_.front();
+    Shown s = queue_.front();
     queue_.pop_front();
+    // As of the real parser, times come out in ascending order.
+    for (Shown& later : queue_)
+      if (later.told < s.told) std::swap(later.told, s.told);
     CUVIDPARSERDISPINFO shown{};
     shown.picture_index = s.index;
     shown.progressive_frame = 1;
-    shown.timestamp = s.time;
+    shown.timestamp = late_ ? time_before_ : s.told;
+    time_before_ = s.told;
     const int answer = params_.pfnDisplayPicture(params_.pUserData, &shown);
     // Its surface may be used again: whoever reads it now is too late.
     forget(s.number);
@@ -193,10 +222,17 @@ class Parser {
   Frame* frame_ = nullptr;
   Packet* packet_ = nullptr;
   std::vector<uint8_t> padded_;
-  std::deque<int64_t> waiting_;  // times of packets that FFmpeg has and the decoder has not
+  struct Waiting {
+    int64_t time;
+    int pictures;
+  };
+  std::deque<Waiting> waiting_;  // packets that FFmpeg has and the decoder has not
   std::deque<Shown> begun_;      // pictures that have not come out
   std::deque<Shown> queue_;      // to be shown
   int width_ = 0, height_ = 0, bits_ = 0, surfaces_ = 0, index_ = -1;
+  int64_t time_before_ = 0;      // of the picture that was shown before
+  bool shows_ = true;            // the picture that is decoded now
+  bool late_ = false;            // times are those of the pictures before
   bool opened_ = false, ended_ = false;
 };
 

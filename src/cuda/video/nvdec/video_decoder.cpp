@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/dtype.h"
 #include "base/error_of.h"
@@ -12,9 +13,13 @@ namespace penstock::video_gpu {
 namespace {
 
 constexpr int kDisplayDelay = 4;   // pictures that are decoded while one is read
-constexpr int kMostSurfaces = 32;
 constexpr int kFromStart = 3;      // jumps back for one frame before the file is decoded from its first packet
 constexpr size_t kMostKept = 64;
+
+// Codecs with pictures that are never shown. They show the others in the order of their packets.
+bool has_hidden_pictures(cudaVideoCodec codec) {
+  return codec == cudaVideoCodec_VP8 || codec == cudaVideoCodec_VP9 || codec == cudaVideoCodec_AV1;
+}
 
 // Whether pictures of H.264 that are shown behind this one are exact when decoding begins here: an IDR picture, or a
 // recovery point (ITU-T H.264, D.2.8) that needs no further pictures. Others refresh little by little, and a decoder
@@ -158,19 +163,53 @@ void NvdecVideo::write(const CUVIDPARSERDISPINFO& shown, void* to, StreamHandle 
   session_->release(stream);
 }
 
-void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
-  const int64_t packet = shown.timestamp;
-  if (packet < start_ || packet >= static_cast<int64_t>(file_->packets().size())) return;
+void NvdecVideo::begin_picture(CUVIDPICPARAMS& picture) {
+  if (!session_) bad_data("a picture comes before the sequence's header");
+  session_->decode(&picture);
+  ++pictures_;
+  const auto& codec = picture.CodecSpecific;
+  const bool hidden = (kind_.codec == cudaVideoCodec_VP9 && !codec.vp9.showFrame) ||
+                      (kind_.codec == cudaVideoCodec_AV1 && !codec.av1.show_frame);
+  packet_in_.at(static_cast<size_t>(picture.CurrPicIdx)) = hidden ? -1 : fed_;
+}
+
+// The library hands times out in ascending order, to whatever is shown: they are numbers in the order of showing, those
+// of frames from the number of packets on.
+int64_t NvdecVideo::time_of(int64_t packet) const {
+  const auto total = static_cast<int64_t>(file_->packets().size());
   const int64_t frame = file_->packets()[packet].frame;
+  if (frame >= 0) return total + frame;
+  return packet < file_->packet_of(file_->frames() - 1) ? packet : 2 * total + packet;
+}
+
+// Which frame this is; -1: none, or it is not wanted. Hidden pictures take a time too, and behind them times are too
+// early; there pictures are counted, and one that is lost shows by a surface with a later packet's.
+int64_t NvdecVideo::frame_of(const CUVIDPARSERDISPINFO& shown) {
+  const auto& packets = file_->packets();
+  const auto total = static_cast<int64_t>(packets.size());
+  if (!has_hidden_pictures(kind_.codec)) {
+    const int64_t frame = shown.timestamp - total;
+    return frame >= 0 && frame < file_->frames() && file_->packet_of(frame) >= start_ ? frame : -1;
+  }
+  while (next_shown_ < total && packets[next_shown_].frame < 0) ++next_shown_;
+  const int64_t own = std::exchange(packet_in_.at(static_cast<size_t>(shown.picture_index)), -1);
+  if (next_shown_ >= total || (own >= 0 && own != next_shown_))
+    bad_data("packet {} does not give one picture to show", std::min(next_shown_, total - 1));
+  return packets[next_shown_++].frame;
+}
+
+void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
+  const int64_t frame = frame_of(shown);
   if (frame < 0 || !request_ || frame < first_exact_) return;
+  const int64_t packet = file_->packet_of(frame);
   // A picture that is damaged spoils those that refer to it, which come out all the same.
   for (int64_t before = std::max(last_ + 1, first_exact_); before < frame; ++before)
     if (file_->packet_of(before) >= start_) bad_data("frame {} does not come out of NVDEC", before);
-  // So does one that is shown later; of VP9 and AV1 some packets only show a picture that is there.
+  // So does one that is shown later.
   for (; counted_ <= packet; ++counted_)
     needed_ += file_->packets()[counted_].frame < 0 || file_->packets()[counted_].frame >= first_exact_;
-  const bool one_each = kind_.codec != cudaVideoCodec_VP9 && kind_.codec != cudaVideoCodec_AV1;
-  if (one_each && pictures_ < needed_) bad_data("a packet before that of frame {} gives no picture", frame);
+  if (!has_hidden_pictures(kind_.codec) && pictures_ < needed_)
+    bad_data("a packet before that of frame {} gives no picture", frame);
   session_->check_pictures();
   last_ = std::max(last_, frame);
   Request& r = *request_;
@@ -224,9 +263,7 @@ void NvdecVideo::jump_to(int64_t packet) {
   params.pfnDecodePicture = [](void* self, CUVIDPICPARAMS* picture) {
     auto& v = *static_cast<NvdecVideo*>(self);
     return v.guarded([&] {
-      if (!v.session_) bad_data("a picture comes before the sequence's header");
-      v.session_->decode(picture);
-      ++v.pictures_;
+      v.begin_picture(*picture);
       return 1;
     });
   };
@@ -239,7 +276,7 @@ void NvdecVideo::jump_to(int64_t packet) {
   };
   if (headers_.format.seqhdr_data_length) params.pExtVideoInfo = &headers_;
   check_nvcuvid(engine_.lib.create_parser(&parser_, &params), "making a parser");
-  start_ = fed_ = counted_ = packet;
+  start_ = fed_ = counted_ = next_shown_ = packet;
   first_exact_ = packet > 0 ? std::max<int64_t>(0, file_->packets()[packet].frame) : 0;
 }
 
@@ -259,12 +296,13 @@ void NvdecVideo::feed() {
     }
     data.payload = bytes.data(), data.payload_size = bytes.size();
     data.flags = CUVID_PKT_TIMESTAMP;
-    data.timestamp = fed_++;  // comes out with the frame
+    data.timestamp = time_of(fed_);  // comes out with the frame
   } else {
     data.flags = CUVID_PKT_ENDOFSTREAM;
     ended_ = true;
   }
   const CUresult code = engine_.lib.parse(parser_, &data);
+  fed_ += !ended_;
   if (fault_) throw Error(*fault_);
   check_nvcuvid(code, "parsing a packet");
 }

@@ -2,6 +2,7 @@
 // A video through NVDEC: packets go into its parser, whose calls back start decoding and say which frame comes next;
 // each wanted one becomes RGB at its place.
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 
@@ -31,6 +32,8 @@ struct StreamKind {
 // Why the engine does not take the file; empty: it does, as `kind`. The device is the calling thread's.
 std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind);
 
+constexpr int kMostSurfaces = 32;
+
 class NvdecVideo final : public DeviceVideoDecoder {
  public:
   NvdecVideo(Engine& engine, std::shared_ptr<const VideoFile> file, StreamKind kind, FrameType type);
@@ -57,6 +60,9 @@ class NvdecVideo final : public DeviceVideoDecoder {
 
   template <class Step> int guarded(Step&& step);
   int begin_sequence(const CUVIDEOFORMAT& format);
+  void begin_picture(CUVIDPICPARAMS& picture);
+  int64_t time_of(int64_t packet) const;
+  int64_t frame_of(const CUVIDPARSERDISPINFO& shown);
   void show(const CUVIDPARSERDISPINFO& shown);
   void write(const CUVIDPARSERDISPINFO& shown, void* to, StreamHandle stream);
   void feed();
@@ -81,6 +87,8 @@ class NvdecVideo final : public DeviceVideoDecoder {
 
   int64_t start_ = -1;           // the packet that decoding began at; -1: nowhere
   int64_t fed_ = 0;              // the packet that the parser gets next
+  int64_t next_shown_ = 0;       // the packet whose picture is shown next, where times do not say it
+  std::array<int64_t, kMostSurfaces> packet_in_{};  // that the picture in a surface came with; -1: hidden, or shown
   int64_t last_ = -1;            // the frame that came out last
   int64_t pictures_ = 0;         // that decoding has begun of since
   int64_t counted_ = 0;          // the packet up to which there must be needed_ pictures
