@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
+from mask_reference import grid_mask, object_boxes, random_mask_pixel, random_object_bbox, select_masks  # noqa: F401
 from picture_reference import (clahe, correlate, debayer, dilate, equalize, erode, gaussian, jitter,  # noqa: F401
                                jpeg_compression_distortion, laplacian, median_blur, multi_paste, paste, remap, salt_and_pepper,
                                shot, sphere, warp_perspective, water)
@@ -48,6 +49,8 @@ KNOWN_DIFFERENCES = {
                         "may be float64.",
     "reductions.sum.integer": "Sums of integers saturate when they become another type; DALI adds in that type, wrapping.",
     "reductions.extreme": "The least and largest of no numbers, and of NaN alone, are infinite; DALI's are the float32 limits.",
+    "grid_mask": "Coordinates are float64; DALI's float32 decides otherwise at edges of squares.",
+    "segmentation.select_masks": "All polygons of a mask are taken; DALI takes the last one of each mask.",
     "transforms.rotation": "Multiples of 90 degrees are exact, and an axis of length 0 is an error; DALI gives NaN.",
     "squeeze.negative": "Negative axes count from the back; DALI ignores them.",
     "subscript": "None inserts an axis and ... fills up, as in NumPy; in DALI None is a full slice and ... an error.",

@@ -8,6 +8,7 @@ import math
 
 import box_strategies
 import item_strategies
+import mask_strategies
 import numpy as np
 import picture_strategies
 import reference as ref
@@ -574,8 +575,8 @@ CASES = {
     "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
     "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
     "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "shapes": _shape, **tensor_strategies.CASES, **transform_strategies.CASES, **item_strategies.CASES, **box_strategies.CASES,
-    **signal_strategies.CASES, **picture_strategies.CASES,
+    "shapes": _shape, **tensor_strategies.CASES, **transform_strategies.CASES, **mask_strategies.CASES, **item_strategies.CASES,
+    **box_strategies.CASES, **signal_strategies.CASES, **picture_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }

@@ -45,6 +45,7 @@ NAMES = {
     "experimental.erode": "erode",
     "experimental.median_blur": "median_blur",
     "experimental.remap": "remap",
+    "experimental.resize": "resize",
     "experimental.warp_perspective": "warp_perspective",
     "filter": "correlate",
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "ops/machine/labeled_blobs.h"
+#include "ops/machine/random_values.h"
+
+namespace penstock {
+
+struct RandomObjectBbox {
+  PerSample<int> background = 0;
+  PerSample<std::vector<float>> class_weights;
+  PerSample<std::vector<int64_t>> classes, threshold;
+  PerSample<float> foreground_prob = 1.0f;
+  std::string format = "anchor_shape";
+  bool ignore_class = false, output_class = false, cache_objects = false;
+  Optional<int> k_largest;
+
+  static Schema<RandomObjectBbox> schema() {
+    using Op = RandomObjectBbox;
+    return Schema<Op>("segmentation.random_object_bbox",
+                      "Draws an object of a labeled mask and gives the box around it.\n\nA class that the mask has is "
+                      "drawn, then one of its objects: parts of one label whose pixels are neighbors along axes. Where "
+                      "there is none that fits the box is the whole mask. Outputs: int32, in the order of the axes. "
+                      "Layouts: any. Types: bool and integers.")
+        .arg("background", &Op::background, "The label of what is no object; default: 0, or one that is no class.")
+        .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
+        .arg("class_weights", &Op::class_weights, "How likely each of `classes` is, in any unit; without those 1, 2, ...")
+        .arg("classes", &Op::classes, "The labels of objects; default: all but the background.")
+        .arg("foreground_prob", &Op::foreground_prob, "How likely an object is drawn, not the whole mask.", within(0, 1))
+        .arg("format", &Op::format,
+             "anchor_shape: begin and extents; start_end: begin and end; box: both in one output.")
+        .arg("ignore_class", &Op::ignore_class, "All objects are as likely, whatever their class.")
+        .arg("k_largest", &Op::k_largest, "Only so many objects with the largest boxes are drawn.", at_least(1))
+        .arg("output_class", &Op::output_class, "One more output: the object's label, or the background's.")
+        .arg("threshold", &Op::threshold, "Least extents of a box, one for each axis or one for all.")
+        .outputs(1)
+        .random()
+        .oracle("dali");
+  }
+  int count_outputs() const { return (format == "box" ? 1 : 2) + output_class; }
+  void ready() const {
+    if (format != "anchor_shape" && format != "start_end" && format != "box")
+      bad_argument("format must be 'anchor_shape', 'start_end' or 'box', got '{}'", format);
+    if (ignore_class && (classes.given() || class_weights.given() || output_class))
+      bad_argument("ignore_class excludes classes, class_weights and output_class");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (is_float(in[0].dtype)) bad_type("labels are integers, not {}", name_of(in[0].dtype));
+    if (in[0].ndim == 0) bad_type("a mask has at least one dimension");
+    for (ValueType& t : out) t = {DType::int32, 1, {}};
+    if (output_class) out.back().ndim = 0;
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    for (Shape& s : out) s = {in[0].size() * (format == "box" ? 2 : 1)};
+    if (output_class) out.back() = {};
+  }
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+    const int dims = in[0].shape.size();
+    const Labels labels = labels_of(s.index);
+    Blob chosen{labels.background, Shape::filled(dims, 0), in[0].shape};
+    const RandomStream random = RandomValues::stream(s);
+    uint64_t next = 0;
+    const auto uniform = [&] { return uniform01_wide(random.draw64(next++)); };
+    if (uniform() < foreground_prob[s.index]) choose(s.index, in[0], labels, uniform, chosen);
+    for (int d = 0; d < dims; ++d) {
+      if (chosen.end[d] > INT32_MAX) bad_argument("a mask of the shape {} is too large", in[0].shape.text());
+      const auto begin = static_cast<int32_t>(chosen.start[d]), end = static_cast<int32_t>(chosen.end[d]);
+      out[0].as<int32_t>()[d] = begin;
+      (format == "box" ? out[0].as<int32_t>() + dims : out[1].as<int32_t>())[d] =
+          format == "anchor_shape" ? end - begin : end;
+    }
+    if (output_class) *out.back().as<int32_t>() = static_cast<int32_t>(chosen.label);
+  }
+
+ private:
+  struct Labels {
+    int64_t background;
+    std::map<int64_t, double> weights;  // of classes, where they are given
+  };
+  Labels labels_of(int sample) const {
+    Labels l{background[sample], {}};
+    const auto named = classes.values(sample);
+    const auto weights = class_weights.values(sample);
+    if (classes.given() && class_weights.given() && named.size() != weights.size())
+      bad_argument("there are {} class_weights for {} classes", weights.size(), named.size());
+    const size_t n = classes.given() ? named.size() : class_weights.given() ? weights.size() : 0;
+    for (size_t i = 0; i < n; ++i) {
+      const double w = class_weights.given() ? static_cast<double>(weights[i]) : 1.0;
+      if (!(w >= 0)) bad_argument("a class weight must not be negative, got {}", w);
+      l.weights[classes.given() ? named[i] : static_cast<int64_t>(i) + 1] += w;
+    }
+    if (background.given() && l.weights.count(l.background))
+      bad_argument("the background {} is one of the classes", l.background);
+    while (l.weights.count(l.background)) --l.background;
+    return l;
+  }
+  template <class Uniform>
+  void choose(int sample, const View& mask, const Labels& labels, const Uniform& uniform, Blob& chosen) const {
+    const auto weight = [&](int64_t label) {
+      if (!classes.given() && !class_weights.given()) return 1.0;
+      const auto w = labels.weights.find(label);
+      return w == labels.weights.end() ? 0.0 : w->second;
+    };
+    std::map<int64_t, std::vector<Blob>> found;
+    const Shape least = least_extents(sample, mask.shape.size());
+    const auto wanted = [&](int64_t label) { return label != labels.background && weight(label) > 0; };
+    for (Blob& b : find_blobs(mask, wanted)) {
+      bool large = true;
+      for (int d = 0; d < least.size(); ++d) large &= b.end[d] - b.start[d] >= least[d];
+      if (large) found[ignore_class ? 0 : b.label].push_back(b);
+    }
+    double sum = 0;
+    for (const auto& [label, blobs] : found) sum += ignore_class ? 1 : weight(label);
+    double left = uniform() * sum;
+    for (auto& [label, blobs] : found) {
+      left -= ignore_class ? 1 : weight(label);
+      if (left >= 0 && label != found.rbegin()->first) continue;
+      if (k_largest.given() && blobs.size() > static_cast<size_t>(*k_largest)) {
+        std::stable_sort(blobs.begin(), blobs.end(), [](const Blob& a, const Blob& b) { return a.volume() > b.volume(); });
+        blobs.resize(static_cast<size_t>(*k_largest));
+      }
+      const auto k = static_cast<size_t>(uniform() * static_cast<double>(blobs.size()));
+      chosen = blobs[std::min(k, blobs.size() - 1)];
+      return;
+    }
+  }
+  Shape least_extents(int sample, int dims) const {
+    Shape least = Shape::filled(dims, 0);
+    if (!threshold.given()) return least;
+    const auto given = threshold.values(sample);
+    if (given.size() != 1 && static_cast<int>(given.size()) != dims)
+      bad_argument("threshold has {} numbers for {} axes", given.size(), dims);
+    for (int d = 0; d < dims; ++d) least[d] = given[given.size() == 1 ? 0 : static_cast<size_t>(d)];
+    return least;
+  }
+};
+PENSTOCK_OPERATOR(RandomObjectBbox);
+
+}  // namespace penstock

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "ops/machine/operator.h"
+
+namespace penstock {
+
+struct SelectMasks {
+  bool reindex_masks = false;
+
+  static Schema<SelectMasks> schema() {
+    return Schema<SelectMasks>("segmentation.select_masks",
+                               "The polygons of some masks, with their vertices.\n\nInputs: the masks' ids, 1-D int32, "
+                               "each once; polygons, (N, 3) int32, as (id, first vertex, vertex behind the last); "
+                               "vertices, (M, coordinates) of any type. Outputs: the polygons of these masks, those "
+                               "of one mask in their order, with the places of their vertices now; these vertices.")
+        .arg("reindex_masks", &SelectMasks::reindex_masks, "Ids become the places in the list of ids.")
+        .inputs(3)
+        .input_names({"mask_ids", "polygons", "vertices"})
+        .outputs(2)
+        .batch_wide()
+        .oracle("dali");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    const char* const names[] = {"mask_ids", "polygons", "vertices"};
+    for (int k = 0; k < 3; ++k) {
+      if (k < 2 && in[k].dtype != DType::none && in[k].dtype != DType::int32)
+        bad_type("{} are int32, not {}", names[k], name_of(in[k].dtype));
+      if (in[k].ndim >= 0 && in[k].ndim != (k ? 2 : 1))
+        bad_type("{} have {} dimension{}, got {}", names[k], k ? 2 : 1, k ? "s" : "", in[k].ndim);
+    }
+    out[0] = {DType::int32, 2, {}};
+    out[1] = {in[2].dtype, 2, in[2].layout};
+  }
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const {
+    out[0] = {-1, 3}, out[1] = {-1, in[2][1]};
+    if (!s.batch_state) return;
+    const auto& values = *static_cast<const std::span<const Batch>*>(s.batch_state);
+    Tensor owners[2];
+    const View list[2] = {dense(values[0].view(s.index), owners[0]), dense(values[1].view(s.index), owners[1])};
+    out[0][0] = out[1][0] = 0;
+    for (const Picked& p : picked(list[0], list[1], in[2][0])) ++out[0][0], out[1][0] += p.end - p.begin;
+  }
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+    const size_t row = static_cast<size_t>(in[2].shape[1]) * size_of(in[2].dtype);
+    int32_t* polygon = out[0].as<int32_t>();
+    int64_t next = 0;
+    for (const Picked& p : picked(in[0], in[1], in[2].shape[0])) {
+      const int64_t count = p.end - p.begin;
+      *polygon++ = p.id;
+      *polygon++ = static_cast<int32_t>(next);
+      *polygon++ = static_cast<int32_t>(next + count);
+      if (count && row)
+        std::memcpy(out[1].as<char>() + static_cast<size_t>(next) * row,
+                    in[2].as<char>() + static_cast<size_t>(p.begin) * row, static_cast<size_t>(count) * row);
+      next += count;
+    }
+  }
+
+ private:
+  struct Picked {
+    int32_t id;
+    int64_t begin, end;  // of vertices
+  };
+  static View dense(const View& v, Tensor& owner) {
+    if (v.dense()) return v;
+    owner = Tensor::empty(v.dtype, v.shape, v.layout);
+    copy_strided(v, owner.view);
+    return owner.view;
+  }
+  std::vector<Picked> picked(const View& ids, const View& polygons, int64_t vertices) const {
+    if (polygons.shape[1] != 3) bad_argument("polygons have 3 numbers each, got {}", polygons.shape[1]);
+    const int32_t *id = ids.as<const int32_t>(), *rows = polygons.as<const int32_t>();
+    const int64_t n = ids.volume();
+    std::vector<Picked> found;
+    int64_t total = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      if (std::find(id, id + k, id[k]) != id + k) bad_argument("mask_ids has {} twice", id[k]);
+      const size_t before = found.size();
+      for (int64_t i = 0; i < polygons.shape[0]; ++i) {
+        const int32_t* r = rows + 3 * i;
+        if (r[0] != id[k]) continue;
+        if (r[1] < 0 || r[2] > vertices || r[1] > r[2])
+          bad_argument("polygon {} has the vertices {} to {} of {}", i, r[1], r[2], vertices);
+        found.push_back({reindex_masks ? static_cast<int32_t>(k) : id[k], r[1], r[2]});
+        if ((total += r[2] - r[1]) > INT32_MAX) bad_argument("the masks have more than {} vertices", INT32_MAX);
+      }
+      if (found.size() == before) bad_argument("no polygon belongs to the mask {}", id[k]);
+    }
+    return found;
+  }
+};
+PENSTOCK_OPERATOR(SelectMasks);
+
+}  // namespace penstock
