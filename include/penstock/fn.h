@@ -1738,6 +1738,36 @@ inline Batch get_property(const Batch& input,
   return call("get_property", {input}, arguments.list(), options)[0];
 }
 
+struct GridMaskArguments {
+  // The period of the grid in pixels, above 0. Default: 100.
+  PerSample<int64_t> tile{};
+  // The side of a square in units of the tile. Default: 0.5.
+  PerSample<double> ratio{};
+  // Radians. Default: 0.
+  PerSample<double> angle{};
+  // Pixels that the grid is moved by along x. Default: 0.
+  PerSample<double> shift_x{};
+  // Pixels that the grid is moved by along y. Default: 0.
+  PerSample<double> shift_y{};
+
+  Arguments list() const {
+    Arguments a;
+    tile.add_to(a, "tile");
+    ratio.add_to(a, "ratio");
+    angle.add_to(a, "angle");
+    shift_x.add_to(a, "shift_x");
+    shift_y.add_to(a, "shift_y");
+    return a;
+  }
+};
+// Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
+//
+// A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile,
+// are below ratio * tile. Layouts: any with H and W; kept. Types: all.
+inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("grid_mask", {input}, arguments.list(), options)[0];
+}
+
 struct HsvArguments {
   // Turns the hue, in degrees. Default: 0.
   PerSample<double> hue{};
@@ -4500,6 +4530,104 @@ inline Batch saturation(const Batch& input,
                         const SaturationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("saturation", {input}, arguments.list(), options)[0];
 }
+
+namespace segmentation {
+struct RandomMaskPixelArguments {
+  // Not 0: only foreground pixels are drawn. Default: 0.
+  PerSample<int64_t> foreground{};
+  // Pixels above this are foreground. Default: 0.
+  PerSample<double> threshold{};
+  // Pixels equal to this are foreground, instead. Default: 0.
+  PerSample<int64_t> value{};
+
+  Arguments list() const {
+    Arguments a;
+    foreground.add_to(a, "foreground");
+    threshold.add_to(a, "threshold");
+    value.add_to(a, "value");
+    return a;
+  }
+};
+// Draws a pixel of a mask, each as likely.
+//
+// Output: its indices, 1-D int64. Where no pixel is foreground any is drawn. Layouts: any. Types: all.
+inline Batch random_mask_pixel(const Batch& input,
+                               const RandomMaskPixelArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("segmentation.random_mask_pixel", {input}, arguments.list(), options)[0];
+}
+}  // namespace segmentation
+
+namespace segmentation {
+struct RandomObjectBboxArguments {
+  // The label of what is no object; default: 0, or one that is no class.
+  PerSample<int64_t> background{};
+  // Accepted without effect. Default: false.
+  Optional<bool> cache_objects{};
+  // How likely each of `classes` is, in any unit; without those 1, 2, ...
+  PerSample<std::vector<double>> class_weights{};
+  // The labels of objects; default: all but the background.
+  PerSample<std::vector<int64_t>> classes{};
+  // How likely an object is drawn, not the whole mask. Default: 1.
+  PerSample<double> foreground_prob{};
+  // anchor_shape: begin and extents; start_end: begin and end; box: both in one output. Default: "anchor_shape".
+  Optional<std::string> format{};
+  // All objects are as likely, whatever their class. Default: false.
+  Optional<bool> ignore_class{};
+  // Only so many objects with the largest boxes are drawn.
+  Optional<int64_t> k_largest{};
+  // One more output: the object's label, or the background's. Default: false.
+  Optional<bool> output_class{};
+  // Least extents of a box, one for each axis or one for all. Default: {}.
+  PerSample<std::vector<int64_t>> threshold{};
+
+  Arguments list() const {
+    Arguments a;
+    background.add_to(a, "background");
+    cache_objects.add_to(a, "cache_objects");
+    class_weights.add_to(a, "class_weights");
+    classes.add_to(a, "classes");
+    foreground_prob.add_to(a, "foreground_prob");
+    format.add_to(a, "format");
+    ignore_class.add_to(a, "ignore_class");
+    k_largest.add_to(a, "k_largest");
+    output_class.add_to(a, "output_class");
+    threshold.add_to(a, "threshold");
+    return a;
+  }
+};
+// Draws an object of a labeled mask and gives the box around it.
+//
+// A class that the mask has is drawn, then one of its objects: parts of one label whose pixels are neighbors along
+// axes. Where there is none that fits the box is the whole mask. Outputs: int32, in the order of the axes. Layouts:
+// any. Types: bool and integers.
+inline Batch random_object_bbox(const Batch& input,
+                                const RandomObjectBboxArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("segmentation.random_object_bbox", {input}, arguments.list(), options)[0];
+}
+}  // namespace segmentation
+
+namespace segmentation {
+struct SelectMasksArguments {
+  // Ids become the places in the list of ids. Default: false.
+  Optional<bool> reindex_masks{};
+
+  Arguments list() const {
+    Arguments a;
+    reindex_masks.add_to(a, "reindex_masks");
+    return a;
+  }
+};
+// The polygons of some masks, with their vertices.
+//
+// Inputs: the masks' ids, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex behind the last);
+// vertices, (M, coordinates) of any type. Outputs: the polygons of these masks, those of one mask in their order, with
+// the places of their vertices now; these vertices.
+inline std::array<Batch, 2> select_masks(const Batch& mask_ids, const Batch& polygons, const Batch& vertices,
+                                         const SelectMasksArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("segmentation.select_masks", {mask_ids, polygons, vertices}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+}  // namespace segmentation
 
 struct SequenceRearrangeArguments {
   // Numbers of frames. Required.

@@ -25,9 +25,11 @@ struct RandomObjectBbox {
                       "Layouts: any. Types: bool and integers.")
         .arg("background", &Op::background, "The label of what is no object; default: 0, or one that is no class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
-        .arg("class_weights", &Op::class_weights, "How likely each of `classes` is, in any unit; without those 1, 2, ...")
+        .arg("class_weights", &Op::class_weights,
+             "How likely each of `classes` is, in any unit; without those 1, 2, ...")
         .arg("classes", &Op::classes, "The labels of objects; default: all but the background.")
-        .arg("foreground_prob", &Op::foreground_prob, "How likely an object is drawn, not the whole mask.", within(0, 1))
+        .arg("foreground_prob", &Op::foreground_prob, "How likely an object is drawn, not the whole mask.",
+             within(0, 1))
         .arg("format", &Op::format,
              "anchor_shape: begin and extents; start_end: begin and end; box: both in one output.")
         .arg("ignore_class", &Op::ignore_class, "All objects are as likely, whatever their class.")
@@ -117,7 +119,8 @@ struct RandomObjectBbox {
       left -= ignore_class ? 1 : weight(label);
       if (left >= 0 && label != found.rbegin()->first) continue;
       if (k_largest.given() && blobs.size() > static_cast<size_t>(*k_largest)) {
-        std::stable_sort(blobs.begin(), blobs.end(), [](const Blob& a, const Blob& b) { return a.volume() > b.volume(); });
+        std::stable_sort(blobs.begin(), blobs.end(),
+                         [](const Blob& a, const Blob& b) { return a.volume() > b.volume(); });
         blobs.resize(static_cast<size_t>(*k_largest));
       }
       const auto k = static_cast<size_t>(uniform() * static_cast<double>(blobs.size()));

@@ -15,6 +15,7 @@ from . import noise as noise
 from . import random as random
 from . import readers as readers
 from . import reductions as reductions
+from . import segmentation as segmentation
 from . import transforms as transforms
 
 from penstock.batches import expand as expand
@@ -984,6 +985,34 @@ def get_property(
 
     Arguments:
         key: source_info or layout.
+    """
+    ...
+
+def grid_mask(
+    input: Data,
+    /,
+    *,
+    tile: int | Batch | DataNode = 100,
+    ratio: float | Batch | DataNode = 0.5,
+    angle: float | Batch | DataNode = 0.0,
+    shift_x: float | Batch | DataNode = 0.0,
+    shift_y: float | Batch | DataNode = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
+
+    A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile, are below ratio * tile. Layouts: any with H and W; kept. Types: all.
+
+    Arguments:
+        tile: The period of the grid in pixels, above 0.
+        ratio: The side of a square in units of the tile.
+        angle: Radians.
+        shift_x: Pixels that the grid is moved by along x.
+        shift_y: Pixels that the grid is moved by along y.
     """
     ...
 
