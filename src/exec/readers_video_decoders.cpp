@@ -30,7 +30,8 @@ std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted,
 }
 
 template <class Decoder>
-typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRun& run, int threads, size_t most_open) {
+typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRun& run, int threads, size_t most_open,
+                                                                  size_t enough) {
   const int64_t first = run.frames.front();
   std::unique_lock lock(mutex_);
   // Where a decoder stands is left to the run that comes first there: behind it, it would have to begin at a key
@@ -40,14 +41,21 @@ typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRu
       return w->file == run.file && w->frames.front() < first && p.decoder->continues_to(w->frames.front());
     });
   };
+  // A decoder that has to jump goes to the run that comes first behind the same key packet.
+  const auto follows_another = [&] {
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const DecodeRun* w) {
+      return w->file == run.file && w->frames.front() < first && w->first_packet == run.first_packet;
+    });
+  };
   const auto me = waiting_.insert(waiting_.end(), &run);
   const auto choose = [&](Place& best) {  // false: to wait
     Place idle = open_.end();
-    bool coming = false;
+    bool coming = false, busy = false;
     best = open_.end();
     for (auto p = open_.begin(); p != open_.end(); ++p) {
       if (p->file != run.file) continue;
       if (p->busy) {
+        busy = true;
         coming |= p->end_frame < first && run.first_packet <= p->end_packet;
         continue;
       }
@@ -61,6 +69,7 @@ typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRu
       }
     }
     if (best == open_.end() && coming) return false;
+    if (best == open_.end() && open_.size() >= enough && (idle == open_.end() ? busy : follows_another())) return false;
     if (best == open_.end()) best = idle;
     return true;
   };

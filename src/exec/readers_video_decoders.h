@@ -37,9 +37,10 @@ template <class Decoder> class OpenDecoders {
   using Make = std::function<std::unique_ptr<Decoder>(int32_t file, int threads)>;  // null: there is none for this file
   explicit OpenDecoders(Make make) : make_(std::move(make)) {}
   // Calls use(decoder) with the one that the run is for, or with null. threads: of FFmpeg, for a decoder that is opened
-  // now.
-  template <class Use> void with_decoder(const DecodeRun& run, int threads, size_t most_open, Use&& use) {
-    const Place place = take(run, threads, most_open);
+  // now. enough: where so many are open, a run waits for one of its file that is busy rather than open another.
+  template <class Use>
+  void with_decoder(const DecodeRun& run, int threads, size_t most_open, Use&& use, size_t enough = SIZE_MAX) {
+    const Place place = take(run, threads, most_open, enough);
     try {
       use(place->decoder.get());
     } catch (...) {
@@ -58,7 +59,7 @@ template <class Decoder> class OpenDecoders {
     int64_t end_frame = -1, end_packet = -1;  // of the run that it is busy with
   };
   using Place = typename std::list<Open>::iterator;
-  Place take(const DecodeRun& run, int threads, size_t most_open);
+  Place take(const DecodeRun& run, int threads, size_t most_open, size_t enough);
   void give_back(Place place, bool usable);
 
   Make make_;

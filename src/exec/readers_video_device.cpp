@@ -9,6 +9,7 @@ namespace penstock {
 namespace {
 
 constexpr size_t kAtOnce = 16;                  // videos; GPUs have up to 8 engines, which want two each
+constexpr size_t kEnough = 14;                  // open decoders
 constexpr size_t kSurfaceBytes = size_t{4} << 30;  // of open decoders, roughly
 constexpr size_t kSurfaces = 20;                // of a decoder
 
@@ -35,9 +36,9 @@ VideosOnGpu::~VideosOnGpu() {
   for (auto& t : threads_) t.join();
 }
 
-void VideosOnGpu::enqueue(std::function<void()> task) {
+void VideosOnGpu::enqueue(int32_t file, std::function<void()> task) {
   const std::lock_guard lock(mutex_);
-  tasks_.push_back(std::move(task));
+  tasks_.push_back({file, std::move(task)});
   if (threads_.size() < kAtOnce && idle_ < tasks_.size()) {
     try {
       threads_.emplace_back([this] { serve(); });
@@ -55,11 +56,16 @@ void VideosOnGpu::serve() {
     wake_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
     --idle_;
     if (stop_) return;
-    const auto task = std::move(tasks_.front());
-    tasks_.pop_front();
+    // One of a file that is being decoded may have to wait for its decoder.
+    auto next = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return !active_.count(t.file); });
+    if (next == tasks_.end()) next = tasks_.begin();
+    const Task task = std::move(*next);
+    tasks_.erase(next);
+    const auto active = active_.insert(task.file);
     lock.unlock();
-    task();
+    task.run();
     lock.lock();
+    active_.erase(active);
   }
 }
 
@@ -73,8 +79,9 @@ void VideosOnGpu::decode(const DecodeRun& run, StreamHandle stream) {
   const auto on_host = [&](std::span<const int64_t> all, const FrameTarget& target) {
     host_.with_decoder(run, 1, kAtOnce, [&](VideoDecoder* decoder) { decoder->read(all, target); });
   };
-  decoders_.with_decoder(run, 1, most,
-                         [&](DeviceVideoDecoder* decoder) { there.decode(*file, wanted, decoder, on_host); });
+  // Beyond that another decoder keeps no engine busier, and making one takes as long as 100 frames.
+  decoders_.with_decoder(
+      run, 1, most, [&](DeviceVideoDecoder* decoder) { there.decode(*file, wanted, decoder, on_host); }, kEnough);
 }
 
 }  // namespace penstock

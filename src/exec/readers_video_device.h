@@ -2,6 +2,7 @@
 // A reader's videos on a GPU: several are decoded at once, by threads that wait for the engine in the place of the
 // pipeline's.
 #pragma once
+#include <set>
 #include <thread>
 
 #include "codecs/video/device_frames.h"
@@ -21,7 +22,7 @@ class VideosOnGpu {
   DeviceFrames frames(StreamHandle stream) const { return {gpu_.runtime(), gpu_.device(), stream, type_}; }
   // The run's frames to their places on the device.
   void decode(const DecodeRun& run, StreamHandle stream);
-  void enqueue(std::function<void()> task);  // which throws nothing
+  void enqueue(int32_t file, std::function<void()> task);  // which throws nothing
 
  private:
   void serve();
@@ -32,7 +33,12 @@ class VideosOnGpu {
   OpenDecoders<DeviceVideoDecoder> decoders_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> tasks_;
+  struct Task {
+    int32_t file;
+    std::function<void()> run;
+  };
+  std::deque<Task> tasks_;
+  std::multiset<int32_t> active_;  // files of tasks that have begun
   size_t idle_ = 0;  // threads
   bool stop_ = false;
   std::vector<std::thread> threads_;

@@ -258,7 +258,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     }
     for (size_t r = 0; gpu_ && r < batch->runs.size(); ++r) {
       batch->begun[r] = true;
-      gpu_->enqueue([this, batch, r, stream = it.stream] {
+      gpu_->enqueue(batch->runs[r].file, [this, batch, r, stream = it.stream] {
         finish(*batch, r, error_of([&] { gpu_->decode(batch->runs[r], stream); }));
       });
     }
