@@ -118,6 +118,8 @@ if(PENSTOCK_TESTS)
     set_target_properties(penstock_nvcuvid PROPERTIES OUTPUT_NAME nvcuvid SOVERSION 1
                           LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/emulated_gpu BUILD_RPATH "$ORIGIN/..")
     add_dependencies(penstock_emulated_gpu penstock_nvcuvid)
+    add_executable(nvdec_limit EXCLUDE_FROM_ALL benchmarks/gpu/nvdec_limit.cpp)
+    target_link_libraries(nvdec_limit PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   endif()
   file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp
        src/cuda/whole/*_test.cpp

@@ -6,14 +6,16 @@ On a machine with the ffmpeg command and PyPI, once:
     python benchmarks/gpu/nvdec.py make FOLDER [--frames 300]
 
 writes two videos (H.264 and HEVC, 8 Mbit/s, 10 MB each), what tests/gpu/test_video_engine.py wants (FOLDER/tests), and PyAV's wheel
-(40 MB), which holds FFmpeg's libraries and all that they need. Carry the folder to the machine with the GPU, which needs neither
+(40 MB), which holds FFmpeg's libraries and all that they need; the videos also as streams without a container. Carry the folder to the machine with the GPU, which needs neither
 ffmpeg nor a network (its driver must have libnvcuvid.so.1):
 
-    python benchmarks/gpu/nvdec.py run FOLDER [--streams 14] [--length 16] [--rounds 5] [--codecs h264 hevc] [--json FILE]
+    python benchmarks/gpu/nvdec.py run FOLDER [--streams 14] [--length 16] [--rounds 5] [--codecs h264 hevc] [--json FILE] \
+        [--limit build/nvdec_limit]
 
 One pipeline reads a sequence of each stream for each batch (interleaved lines of a file_list; the streams are links to one
 video), and its frames stay on the GPU; the time is that of whole epochs behind one that is not counted, and ends when the last
-batch is complete. It stops where a file was decoded on the CPU. With --check the first batch is compared with the CPU's frames.
+batch is complete. It stops where a file was decoded on the CPU. --limit is the program of benchmarks/gpu/nvdec_limit.cpp, which
+decodes the same videos from memory through libnvcuvid alone before and after: the ratio to its rate is printed. With --check the first batch is compared with the CPU's frames.
 The test, with the libraries that `run` has unpacked:
 
     PENSTOCK_TEST_GPU=real PENSTOCK_TEST_VIDEOS=FOLDER/tests PENSTOCK_FFMPEG=FOLDER/ffmpeg LD_LIBRARY_PATH=FOLDER/ffmpeg \
@@ -42,6 +44,8 @@ def make(folder, frames):
         subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-vf",
                         "noise=alls=8:allf=t", "-frames:v", str(frames), "-c:v", *encoder, "-b:v", "8M", "-g", "150", "-pix_fmt", "yuv420p",
                         "-y", str(folder / f"{codec}.mp4")], check=True)
+        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", str(folder / f"{codec}.mp4"), "-c", "copy", "-y",
+                        str(folder / f"stream.{codec}")], check=True)
     (folder / "tests").mkdir(exist_ok=True)
     subprocess.run([sys.executable, str(ROOT / "tests" / "gpu" / "test_video_engine.py"), str(folder / "tests")], check=True)
     subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), PYAV],
@@ -103,6 +107,31 @@ def measure(folder, codec, streams, length, rounds, check):
                 "rounds": rates}
 
 
+def limit(options, codec):
+    """Frames per second of libnvcuvid alone; in a process of its own."""
+    if not options.limit:
+        return None
+    said = subprocess.run([options.limit, str(options.folder / f"stream.{codec}"), str(options.streams), "2"], check=True, capture_output=True)
+    return float(said.stdout)
+
+
+def compare(options, codec):
+    before = limit(options, codec)
+    result = measure(options.folder, codec, options.streams, options.length, options.rounds, options.check)
+    if before:
+        result["limits"] = [before, limit(options, codec)]
+        result["ratio"] = result["fps"] / max(result["limits"])
+    return result
+
+
+def machine():
+    try:
+        said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True, capture_output=True, text=True)
+        return said.stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "not known"
+
+
 def run(options):
     libraries = (options.folder / "ffmpeg").resolve()
     unpack_libraries(options.folder, libraries)
@@ -114,12 +143,14 @@ def run(options):
     from penstock import _core
     if _core.gpu_why_not():
         sys.exit(f"no GPU: {_core.gpu_why_not()}")
-    results = [measure(options.folder, codec, options.streams, options.length, options.rounds, options.check) for codec in options.codecs]
+    results = [compare(options, codec) for codec in options.codecs]
     for r in results:
         print(f"{r['codec']}: {r['streams']} streams, {r['fps']:.0f} frames/s (median of {len(r['rounds'])} epochs: "
-              f"{', '.join(f'{x:.0f}' for x in r['rounds'])})")
+              f"{', '.join(f'{x:.0f}' for x in r['rounds'])})" +
+              (f", {r['ratio']:.2f} of libnvcuvid alone ({', '.join(f'{x:.0f}' for x in r['limits'])})" if "ratio" in r else ""))
     if options.json:
-        Path(options.json).write_text(json.dumps({"command": sys.argv, "results": results}, indent=1) + "\n")
+        Path(options.json).write_text(json.dumps({"command": sys.argv, "gpu and driver": machine(), "date": time.strftime("%Y-%m-%d", time.gmtime()),
+                                                  "commit": options.commit, "results": results}, indent=1) + "\n")
 
 
 def main():
@@ -133,6 +164,8 @@ def main():
     parser.add_argument("--codecs", nargs="+", choices=list(ENCODERS), default=list(ENCODERS))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--json")
+    parser.add_argument("--limit")
+    parser.add_argument("--commit", help="what was built, for the result")
     options = parser.parse_args()
     if options.what == "make":
         make(options.folder, options.frames)
