@@ -64,6 +64,12 @@ KNOWN_DIFFERENCES = {
                       "decides for each box whether they change places.",
     "coord_transform.MT": "A scalar MT is a diagonal also where each sample has its own; DALI takes that for n + 1 rows.",
     "random_bbox_crop": "Without total_num_attempts a search that finds nothing ends in an error; DALI's goes on forever.",
+    "clahe.bins": "bins is the number of bins; DALI's CPU takes 256 whatever it says.",
+    "mask": "A mask of 0 leaves the sample alone in sphere, water and jitter; DALI hears only masks that are one a sample.",
+    "warp_perspective.coordinates": "Coordinates are float64; OpenCV's, which DALI's CPU calls, are float32.",
+    "debayer.default": "The default is bilinear_ocv on every device; DALI's GPU has an algorithm of NPP's instead.",
+    "jitter": "Channels move together, by trunc(nDegree / 2) at most to both sides; DALI moves each channel by itself.",
+    "decoders.inflate": "The size is always checked: a block that holds another number of bytes is an error.",
     "nan": "NaN converted to an integer gives 0 everywhere; in DALI only some operators do.",
 }
 

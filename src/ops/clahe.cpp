@@ -51,25 +51,38 @@ struct Clahe : ImageOperator {
     if (clip_limit > 0)
       c.limit = static_cast<int>(std::clamp(clip_limit * static_cast<double>(area) / c.bins, 1.0, 2147483647.0));
     c.scale = 255.0f / static_cast<float>(area);
-    const std::vector<uint16_t> linear = linear_of_srgb();
-    std::copy_n(linear.begin(), 256, c.linear);
+    if (c.light) c.colors = color_tables();
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
     c.tables = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * c.bins));
     group_image<TileTableRule>(in[0], groups, 1024, c, to);
-    TileMixRule::Coef m{e, c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height),
-                        1.0f / static_cast<float>(c.tile_width), c.bins, c.shift, c.light, {}};
-    std::copy_n(linear.begin(), 256, m.linear);
-    map_image<TileMixRule>(in[0], out[0], m, to);
+    const LightnessRule::TileMix mix{c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height),
+                                     1.0f / static_cast<float>(c.tile_width), c.bins, c.shift};
+    if (c.light)
+      group_image<LightMixRule>(in[0], e.outer * e.height, 0, {mix, e.height, e.width, out[0].as<uint8_t>(), c.colors},
+                                to);
+    else map_image<TileMixRule>(in[0], out[0], {e, mix}, to);
   }
 
  private:
-  static std::vector<uint16_t> linear_of_srgb() {  // 11 bits
-    std::vector<uint16_t> table;
-    for (int i = 0; i < 256; ++i) {
-      const double v = i / 255.0;
-      table.push_back(stored<uint16_t>(2040 * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4))));
-    }
-    return table;
+  static const LightnessRule::ColorTables& color_tables() {
+    static const LightnessRule::ColorTables tables = [] {
+      LightnessRule::ColorTables t;
+      const auto linear = [](double v) { return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4); };
+      for (int i = 0; i < 256; ++i) {
+        t.linear[i] = stored<uint16_t>(2040 * linear(i / 255.0));
+        t.next[i] = static_cast<float>(linear((i + 0.5) / 255));
+      }
+      for (int i = 0; i < 3072; ++i) {
+        const double x = i / 2040.0;
+        t.root[i] = stored<uint16_t>(32768 * (x < 0.008856 ? x * 7.787 + 0.13793103448275862 : cbrt(x)));
+      }
+      for (int i = 0, k = 0; i < 1024; ++i) {
+        while (k < 255 && i / 1024.0 >= t.next[k]) ++k;
+        t.least[i] = static_cast<uint8_t>(k);
+      }
+      return t;
+    }();
+    return tables;
   }
 };
 PENSTOCK_OPERATOR(Clahe);

@@ -10,21 +10,53 @@ namespace penstock {
 struct LightnessRule : ImageRule {
   PENSTOCK_TEXT(
       base_text,
-      PENSTOCK_HD static int64_t root_of(int32_t v) {  // f of Lab, 15 bits; v has 11
-        const double x = v * (1.0 / 2040);
-        return static_cast<int64_t>(round_even(32768 * (x < 0.008856 ? x * 7.787 + 0.13793103448275862 : cbrt(x))));
-      }
-      struct Roots { int64_t x, y, z; };
-      PENSTOCK_HD static Roots roots(const uint16_t* linear, int r, int g, int b) {
-        const int32_t R = linear[r];
-        const int32_t G = linear[g];
-        const int32_t B = linear[b];
-        return {root_of((R * 1777 + G * 1541 + B * 778 + 2048) >> 12),
-                root_of((R * 871 + G * 2929 + B * 296 + 2048) >> 12),
-                root_of((R * 73 + G * 448 + B * 3575 + 2048) >> 12)};
+      struct ColorTables {
+        uint16_t linear[256];   // of sRGB, 11 bits
+        uint16_t root[3072];    // Lab's f of 11 bits, 15 bits
+        float next[256];        // the least linear value that becomes more than this one in sRGB
+        uint8_t least[1024];    // what a linear value becomes at the begin of its 1024th
+      };
+      struct Roots { int32_t x, y, z; };
+      PENSTOCK_HD static Roots roots(const ColorTables& t, int r, int g, int b) {
+        const int32_t R = t.linear[r];
+        const int32_t G = t.linear[g];
+        const int32_t B = t.linear[b];
+        return {t.root[(R * 1777 + G * 1541 + B * 778 + 2048) >> 12],
+                t.root[(R * 871 + G * 2929 + B * 296 + 2048) >> 12],
+                t.root[(R * 73 + G * 448 + B * 3575 + 2048) >> 12]};
       }
       PENSTOCK_HD static int lightness(const Roots& f) {
-        return clamp(static_cast<int>((296 * f.y - 1336934 + 16384) >> 15), 0, 255);
+        return clamp(static_cast<int>((int64_t{296} * f.y - 1336934 + 16384) >> 15), 0, 255);
+      }
+      struct TileMix {
+        const uint8_t* tables;
+        int64_t tiles_y, tiles_x;
+        float per_height, per_width;  // 1 / tile
+        int bins, shift;
+      };
+      PENSTOCK_HD static float mixed(const TileMix& c, int64_t plane, int64_t y, int64_t x, int v) {
+        const float fx = static_cast<float>(x) * c.per_width - 0.5f;
+        const float fy = static_cast<float>(y) * c.per_height - 0.5f;
+        const float bx = floor(fx);
+        const float by = floor(fy);
+        const float u = fx - bx;
+        const float w = fy - by;
+        const int64_t x0 = max(static_cast<int64_t>(bx), int64_t{0});
+        const int64_t y0 = max(static_cast<int64_t>(by), int64_t{0});
+        const int64_t x1 = min(static_cast<int64_t>(bx) + 1, c.tiles_x - 1);
+        const int64_t y1 = min(static_cast<int64_t>(by) + 1, c.tiles_y - 1);
+        const uint8_t* at = c.tables + plane * c.tiles_y * c.tiles_x * c.bins + (v >> c.shift);
+        const uint8_t* top = at + y0 * c.tiles_x * c.bins;
+        const uint8_t* bottom = at + y1 * c.tiles_x * c.bins;
+        return (top[x0 * c.bins] * (1 - u) + top[x1 * c.bins] * u) * (1 - w) +
+               (bottom[x0 * c.bins] * (1 - u) + bottom[x1 * c.bins] * u) * w;
+      }
+      PENSTOCK_HD static uint8_t srgb(const ColorTables& t, double v) {
+        if (!(v > 0)) return 0;
+        if (v >= 1) return 255;
+        int k = t.least[static_cast<int>(v * 1024)];
+        while (k < 255 && v >= t.next[k]) ++k;
+        return static_cast<uint8_t>(k);
       });
 };
 
@@ -36,7 +68,7 @@ struct TileTableRule : LightnessRule {
         float scale;
         int limit;  // 0: none
         int bins, shift, light;
-        uint16_t linear[256];
+        ColorTables colors;
       };
       PENSTOCK_HD static int64_t inside(int64_t at, int64_t n) {  // mirrored without the edge
         const int64_t period = n > 1 ? 2 * (n - 1) : 1;
@@ -57,7 +89,7 @@ struct TileTableRule : LightnessRule {
           const int64_t y = inside(top + i / c.tile_width, c.height);
           const int64_t x = inside(left + i % c.tile_width, c.width);
           const In* p = from + (y * c.width + x) * c.inner;
-          const int v = c.light ? lightness(roots(c.linear, p[0], p[1], p[2])) : p[0];
+          const int v = c.light ? lightness(roots(c.colors, p[0], p[1], p[2])) : p[0];
           lanes.add(counts + (v >> c.shift));
         }
         lanes.sync();
@@ -81,58 +113,46 @@ struct TileTableRule : LightnessRule {
 
 struct TileMixRule : LightnessRule {
   PENSTOCK_PIXEL(
+      struct Coef { Extents out; TileMix mix; };
+      template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
+        const int v = static_cast<int>(in[offset_of(c.out, p.outer, 0, p.y, p.x, p.inner)]);
+        return stored<Out>(mixed(c.mix, p.outer * c.out.inner + p.inner, p.y, p.x, v));
+      });
+};
+
+// The same of lightness: group g is a row of pixels.
+struct LightMixRule : LightnessRule {
+  PENSTOCK_PIXEL(
       struct Coef {
-        Extents out;
-        const uint8_t* tables;
-        int64_t tiles_y, tiles_x;
-        float per_height, per_width;  // 1 / tile
-        int bins, shift, light;
-        uint16_t linear[256];
+        TileMix mix;
+        int64_t height, width;
+        uint8_t* to;
+        ColorTables colors;
       };
-      PENSTOCK_HD static float mixed(const Coef& c, int64_t plane, const Place& p, int v) {
-        const float fx = static_cast<float>(p.x) * c.per_width - 0.5f;
-        const float fy = static_cast<float>(p.y) * c.per_height - 0.5f;
-        const float bx = floor(fx);
-        const float by = floor(fy);
-        const float u = fx - bx;
-        const float w = fy - by;
-        const int64_t x0 = max(static_cast<int64_t>(bx), int64_t{0});
-        const int64_t y0 = max(static_cast<int64_t>(by), int64_t{0});
-        const int64_t x1 = min(static_cast<int64_t>(bx) + 1, c.tiles_x - 1);
-        const int64_t y1 = min(static_cast<int64_t>(by) + 1, c.tiles_y - 1);
-        const uint8_t* at = c.tables + plane * c.tiles_y * c.tiles_x * c.bins + (v >> c.shift);
-        const uint8_t* top = at + y0 * c.tiles_x * c.bins;
-        const uint8_t* bottom = at + y1 * c.tiles_x * c.bins;
-        return (top[x0 * c.bins] * (1 - u) + top[x1 * c.bins] * u) * (1 - w) +
-               (bottom[x0 * c.bins] * (1 - u) + bottom[x1 * c.bins] * u) * w;
-      }
       PENSTOCK_HD static double cube_of(double f) {
         return f > 0.20689270648 ? f * f * f : (f - 0.13793103448275862) / 7.787;
       }
-      PENSTOCK_HD static double gamma(double v) {
-        return v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055;
-      }
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const int64_t i = offset_of(c.out, p.outer, 0, p.y, p.x, p.inner);
-        if (!c.light)
-          return stored<Out>(mixed(c, p.outer * c.out.inner + p.inner, p, static_cast<int>(in[i])));
-        const In* rgb = in + (i - p.inner);
-        const Roots f =
-            roots(c.linear, static_cast<int>(rgb[0]), static_cast<int>(rgb[1]), static_cast<int>(rgb[2]));
-        const double light = stored<uint8_t>(mixed(c, p.outer, p, lightness(f)));
-        const int a = clamp(static_cast<int>((500 * (f.x - f.y) + 4194304 + 16384) >> 15), 0, 255) - 128;
-        const int b = clamp(static_cast<int>((200 * (f.y - f.z) + 4194304 + 16384) >> 15), 0, 255) - 128;
-        const double l = light * (100.0 / 255);
-        const double y = l <= 7.9996248 ? l / 903.3 : 0;  // of dark colors, linear
-        const double fy = y > 0 || l == 0 ? 7.787 * y + 0.13793103448275862 : (l + 16) / 116;
-        const double Y = y > 0 || l == 0 ? y : fy * fy * fy;
-        const double X = cube_of(fy + a / 500.0) * 0.950456;
-        const double Z = cube_of(fy - b / 200.0) * 1.088754;
-        const double v = p.inner == 0   ? 3.240479 * X - 1.53715 * Y - 0.498535 * Z
-                         : p.inner == 1 ? -0.969256 * X + 1.875991 * Y + 0.041556 * Z
-                                        : 0.055648 * X - 0.204043 * Y + 1.057311 * Z;
-        return stored<Out>(255 * gamma(clamp(v, 0.0, 1.0)));
+      template <class In>
+      PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char*) {
+        const int64_t width = c.width;
+        for (int64_t x = lanes.index; x < width; x += lanes.count) {
+          const In* rgb = in + (g * width + x) * 3;
+          const Roots f = roots(c.colors, rgb[0], rgb[1], rgb[2]);
+          const double light = stored<uint8_t>(mixed(c.mix, g / c.height, g % c.height, x, lightness(f)));
+          const int a = clamp((500 * (f.x - f.y) + 4194304 + 16384) >> 15, 0, 255) - 128;
+          const int b = clamp((200 * (f.y - f.z) + 4194304 + 16384) >> 15, 0, 255) - 128;
+          const double l = light * (100.0 / 255);
+          const bool dark = l <= 7.9996248;  // linear there
+          const double fy = dark ? 7.787 * (l / 903.3) + 0.13793103448275862 : (l + 16) / 116;
+          const double Y = dark ? l / 903.3 : fy * fy * fy;
+          const double X = cube_of(fy + a / 500.0) * 0.950456;
+          const double Z = cube_of(fy - b / 200.0) * 1.088754;
+          uint8_t* to = c.to + (g * width + x) * 3;
+          to[0] = srgb(c.colors, 3.240479 * X - 1.53715 * Y - 0.498535 * Z);
+          to[1] = srgb(c.colors, -0.969256 * X + 1.875991 * Y + 0.041556 * Z);
+          to[2] = srgb(c.colors, 0.055648 * X - 0.204043 * Y + 1.057311 * Z);
+        }
       });
 };
 
