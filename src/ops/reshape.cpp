@@ -48,9 +48,13 @@ struct Reinterpret : NewShape {
                        known ? static_cast<int64_t>(size_of(to)) : 1);
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    View bytes = reshaped(in[0], out[0].shape);
-    if (out[0].dtype != in[0].dtype) bytes.dtype = out[0].dtype == DType::bool_ ? DType::uint8 : out[0].dtype;
-    to.copy(bytes, out[0]);
+    // Byte by byte: where they lie suits the input's type, maybe not the result's.
+    const Shape bytes{in[0].volume() * static_cast<int64_t>(size_of(in[0].dtype))};
+    View from = reshaped(in[0], bytes), onto = reshaped(out[0], bytes);
+    from.dtype = DType::uint8;
+    if (out[0].dtype != DType::bool_ || in[0].dtype == DType::bool_) onto.dtype = DType::uint8;
+    from.layout = onto.layout = {};
+    to.copy(from, onto);
   }
 };
 PENSTOCK_OPERATOR(Reinterpret);

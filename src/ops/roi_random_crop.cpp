@@ -51,8 +51,8 @@ struct RoiRandomCrop {
                    other.size(), bounded ? std::to_string(bounds.size()) : "any");
     constexpr int64_t kFar = int64_t{1} << 40;
     for (size_t d = 0; d < n; ++d) {
-      if (std::max({std::abs(crop[d]), std::abs(start[d]), std::abs(other[d])}) > kFar)
-        bad_argument("a window or region of axis {} is too large", d);
+      for (int64_t v : {crop[d], start[d], other[d]})
+        if (v < -kFar || v > kFar) bad_argument("a window or region of axis {} is too large", d);
       const int64_t end = roi_end.given() ? other[d] : start[d] + other[d];
       if (crop[d] < 0) bad_argument("crop_shape must not be negative, got {}", crop[d]);
       if (end < start[d]) bad_argument("the region ends at {} before it begins at {}", end, start[d]);

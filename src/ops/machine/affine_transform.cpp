@@ -37,7 +37,8 @@ int affine_dims(const Shape& s) {
   const int64_t rows = s[s.size() - 2], columns = s[s.size() - 1];
   if (columns != rows + 1 || rows < 1)
     bad_argument("an affine map has n rows of n + 1 numbers, got the shape {}", s.text());
-  return static_cast<int>(std::min<int64_t>(rows, INT32_MAX));
+  if (rows > kMostAffineDims) bad_argument("a map has 1 to {} dimensions, got {}", kMostAffineDims, rows);
+  return static_cast<int>(rows);
 }
 
 std::vector<float> each_of(const std::vector<float>& list, int n, const char* name) {

@@ -10,6 +10,8 @@
 
 namespace penstock {
 
+constexpr int kMostAffineDims = 16;
+
 // n rows of n + 1 numbers: x becomes m x + the last column.
 struct AffineMatrix {
   int n;
@@ -91,9 +93,10 @@ template <class Op> struct AffineTransform {
     int64_t count = in && in->size() == 3 ? (*in)[0] : -1;
     const auto look = [&](const auto& a) {
       if (!a.frames()) return;
-      if (count >= 0 && a.count(sample) != count)
-        bad_argument("an argument has {} frames where another one has {}", a.count(sample), count);
-      count = a.count(sample);
+      const int64_t own = a.count(sample);  // one for all, or one for each
+      if (count > 1 && own > 1 && own != count)
+        bad_argument("an argument has {} frames where another one has {}", own, count);
+      count = count <= 1 ? own : count;
     };
     std::apply([&](const auto&... a) { (look(a), ...); }, op().per_frame());
     return count;
@@ -103,7 +106,7 @@ template <class Op> struct AffineTransform {
     if (!in.empty() && in[0].known()) input = affine_dims(in[0]);
     const int n = op().dims(at, input);
     if (input && *input != n) bad_argument("the input's matrix has {} dimensions, the arguments have {}", *input, n);
-    if (n < 1 || n > 16) bad_argument("a map has 1 to 16 dimensions, got {}", n);
+    if (n < 1 || n > kMostAffineDims) bad_argument("a map has 1 to {} dimensions, got {}", kMostAffineDims, n);
     return n;
   }
 };

@@ -57,9 +57,11 @@ struct NewShape {
       if (in_bytes != out_bytes) {  // the innermost dimension takes or gives
         if (result.empty()) bad_argument("a number of {} bytes is none of {} bytes", in_bytes, out_bytes);
         int64_t& last = result[result.size() - 1];
-        if (last >= 0 && last * in_bytes % out_bytes != 0)
-          bad_argument("rows of {} bytes do not hold elements of {} bytes", last * in_bytes, out_bytes);
-        if (last >= 0) last = last * in_bytes / out_bytes;
+        int64_t bytes = 0;
+        if (__builtin_mul_overflow(last, in_bytes, &bytes)) bad_argument("rows of {} elements are too long", last);
+        if (last >= 0 && bytes % out_bytes != 0)
+          bad_argument("rows of {} bytes do not hold elements of {} bytes", bytes, out_bytes);
+        if (last >= 0) last = bytes / out_bytes;
       }
     }
     if (in.known()) settle(result, in, in_bytes, out_bytes);

@@ -10,7 +10,9 @@ namespace penstock {
 
 ReductionPlan::ReductionPlan(const Shape& shape, std::span<const int> axes) : in(shape) {
   for (int a : axes) reduced[a] = true;
-  for (int d = 0; d < in.size(); ++d) (reduced[d] ? count : results) *= in[d];
+  for (int d = 0; d < in.size(); ++d)
+    if (int64_t& n = reduced[d] ? count : results; __builtin_mul_overflow(n, in[d], &n))
+      bad_argument("a shape of more than 2^63 elements: {}", in.text());
 }
 
 Shape ReductionPlan::result_strides() const {
