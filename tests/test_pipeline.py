@@ -493,3 +493,17 @@ def test_bytes_of_files_are_values_like_others(tmp_path, read):
     for a, b in zip(got, fed):
         np.testing.assert_array_equal(a, b)
         assert a.dtype == b.dtype and a.size
+
+
+def test_numbers_may_stand_in_front_of_the_source():
+    """As scripts for DALI's older pipelines have it: draws, constants and matrices first, then the reader."""
+    images = [np.full((4, 6, 3), k, np.uint8) for k in range(3)]
+
+    @pipeline_def(batch_size=3, num_threads=2, device_id=None, seed=5)
+    def pipe():
+        coin, angle = fn.random.coin_flip(), fn.random.uniform(range=[0.0, 1.0])
+        ones, moved = fn.ones(shape=[2]), fn.transforms.translation(offset=[1, 2])
+        order = fn.batch_permutation()
+        x = fn.external_source(lambda: images, layout="HWC")
+        return coin, fn.rotate(fn.flip(x, horizontal=coin), angle=angle), ones, moved, fn.permute_batch(x, indices=order)
+    assert [len(batch) for batch in pipe().run()] == [3] * 5

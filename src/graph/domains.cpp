@@ -322,6 +322,9 @@ void order_by_domains(Planning& p) {
   std::map<int, std::vector<size_t>> makers;  // by domain: steps
   std::map<int, size_t> step_of;              // by node
   auto& steps = p.plan.steps;
+  // Sources say how many samples there are, which numbers that were written in front of them need.
+  std::stable_partition(steps.begin(), steps.end(),
+                        [](const Step& s) { return s.kind == Step::Kind::source && s.inputs.empty(); });
   for (size_t i = 0; i < steps.size(); ++i) {
     for (int id : steps[i].nodes) step_of[id] = i;
     const Node& n = nodes[static_cast<size_t>(steps[i].nodes[0])];
