@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What random calls of the operators on pictures do not show: chance, errors, frames."""
+import cv2
 import numpy as np
+import picture_reference
 import pytest
 
 import penstock
@@ -61,6 +63,14 @@ def test_arguments_for_each_frame():
     got = array(fn.correlate(hwc(x, layout="FHWC"), penstock.batch([filters], layout="FHW")))
     for f in range(3):
         np.testing.assert_array_equal(got[f], array(fn.correlate(hwc(x[f]), penstock.batch([filters[f]]))))
+
+
+def test_lightness_is_opencvs():
+    r, g, b = np.meshgrid(*[np.arange(0, 256, 5, dtype=np.uint8)] * 3, indexing="ij")
+    colors = np.stack([r, g, b], -1).reshape(52, -1, 3)
+    ours, theirs = picture_reference.lab_of(colors), cv2.cvtColor(colors, cv2.COLOR_RGB2LAB)
+    np.testing.assert_array_equal(ours[..., 0], theirs[..., 0])
+    assert np.abs(ours.astype(int) - theirs).max() <= 1 and (ours != theirs).mean() < 1e-4
 
 
 PICTURE = np.zeros((8, 8, 3), np.uint8)

@@ -73,7 +73,7 @@ struct Clahe : ImageOperator {
         t.next[i] = static_cast<float>(linear((i + 0.5) / 255));
       }
       for (int i = 0; i < 3072; ++i) {
-        const double x = i / 2040.0;
+        const double x = static_cast<float>(i) * (1.0f / 2040);  // as OpenCV's table
         t.root[i] = stored<uint16_t>(32768 * (x < 0.008856 ? x * 7.787 + 0.13793103448275862 : cbrt(x)));
       }
       for (int i = 0, k = 0; i < 1024; ++i) {
