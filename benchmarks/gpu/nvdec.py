@@ -111,7 +111,7 @@ def limit(options, codec):
     """Frames per second of libnvcuvid alone; in a process of its own."""
     if not options.limit:
         return None
-    said = subprocess.run([options.limit, str(options.folder / f"stream.{codec}"), str(options.streams), "2"], check=True, capture_output=True)
+    said = subprocess.run([options.limit, str(options.folder / f"stream.{codec}"), str(options.streams), "1"], check=True, capture_output=True)
     return float(said.stdout)
 
 

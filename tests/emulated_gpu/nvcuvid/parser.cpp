@@ -55,6 +55,9 @@ class Parser {
 
   CUresult parse(const CUVIDSOURCEDATAPACKET& data) {
     const Listener heard;
+    // The real parser knows where a picture of these ends when the next one begins.
+    const bool late = params_.CodecType == cudaVideoCodec_H264 || params_.CodecType == cudaVideoCodec_HEVC;
+    if (late && !take_frames()) return kInvalid;
     const bool ends = data.flags & CUVID_PKT_ENDOFSTREAM;
     if (!ends && (!data.payload || data.payload_size == 0)) return breach("a packet without bytes");
     if (ended_ && !ends) return breach("a packet behind the end of the stream");
@@ -74,8 +77,7 @@ class Parser {
       ended_ = true;
       lib_.avcodec_send_packet(codec_, nullptr);
     }
-    while (lib_.avcodec_receive_frame(codec_, frame_) == 0)
-      if (!take_frame()) return kInvalid;
+    if ((!late || ends) && !take_frames()) return kInvalid;
     while (ends && !queue_.empty())
       if (!show_first()) return kInvalid;
     return kSuccess;
@@ -131,6 +133,25 @@ class Parser {
     surfaces_ = answer > 1 ? answer : static_cast<int>(params_.ulMaxNumDecodeSurfaces);
     if (surfaces_ < f.min_num_decode_surfaces) breach("fewer surfaces than the stream needs");
     width_ = p.width, height_ = p.height, bits_ = p.bits;
+    coded_width_ = p.coded_width(), coded_height_ = p.coded_height();
+    return true;
+  }
+
+  bool take_frames() {
+    if (width_ && !decode_waiting()) return false;
+    while (lib_.avcodec_receive_frame(codec_, frame_) == 0)
+      if (!take_frame()) return false;
+    return true;
+  }
+
+  // All packets that have come, those of later frames among them.
+  bool decode_waiting() {
+    for (; !waiting_.empty(); waiting_.pop_front()) {
+      const Waiting w = waiting_.front();
+      for (int hidden = w.pictures - 1; hidden > 0; --hidden)
+        if (!decode_hidden(w.time)) return false;
+      if (!decode(w.time)) return false;
+    }
     return true;
   }
 
@@ -139,16 +160,7 @@ class Parser {
     if (!picture) return false;
     if (picture->width != width_ || picture->height != height_ || picture->bits != bits_)
       if (!begin_sequence(*picture)) return false;
-    // All packets up to this frame's have been decoded, those of later frames among them.
-    const auto is_its = [&](const Waiting& w) { return w.time == frame_->pts; };
-    const auto its = std::find_if(waiting_.begin(), waiting_.end(), is_its);
-    for (auto left = its == waiting_.end() ? 0 : its - waiting_.begin() + 1; left > 0; --left) {
-      const Waiting w = waiting_.front();
-      waiting_.pop_front();
-      for (int hidden = w.pictures - 1; hidden > 0; --hidden)
-        if (!decode_hidden(w.time, *picture)) return false;
-      if (!decode(w.time, *picture)) return false;
-    }
+    if (!decode_waiting()) return false;
     const auto begun =
         std::find_if(begun_.begin(), begun_.end(), [&](const Shown& s) { return s.time == frame_->pts; });
     if (begun == begun_.end()) return true;  // a second frame of one packet
@@ -162,16 +174,16 @@ class Parser {
 
   // A picture that is not shown. As the real parser does, it takes the time of its packet: those that are shown behind
   // it have the time of the one before.
-  bool decode_hidden(int64_t time, const Picture& like) {
+  bool decode_hidden(int64_t time) {
     shows_ = false;
-    const bool good = decode(time, like);
+    const bool good = decode(time);
     late_ = shows_ = true;
     if (good) forget(begun_.back().number);
     if (good) begun_.pop_back();
     return good;
   }
 
-  bool decode(int64_t time, const Picture& like) {
+  bool decode(int64_t time) {
     const auto is_used = [&](int index) {
       const auto has_it = [&](const Shown& s) { return s.index == index; };
       return std::any_of(queue_.begin(), queue_.end(), has_it) || std::any_of(begun_.begin(), begun_.end(), has_it);
@@ -182,14 +194,13 @@ class Parser {
     }
     if (is_used(index_)) {  // by a picture that is never shown
       const auto oldest = begun_.empty() ? queue_.front() : begun_.front();
-      if (begun_.empty()) return show_first() && decode(time, like);
+      if (begun_.empty()) return show_first() && decode(time);
       begun_.pop_front();
       index_ = oldest.index;
     }
     const uint64_t number = hand_over(nullptr);
     CUVIDPICPARAMS p{};
-    p.PicWidthInMbs = static_cast<int>(like.coded_width() / 16),
-    p.FrameHeightInMbs = static_cast<int>(like.coded_height() / 16);
+    p.PicWidthInMbs = static_cast<int>(coded_width_ / 16), p.FrameHeightInMbs = static_cast<int>(coded_height_ / 16);
     p.CurrPicIdx = index_;
     p.CodecSpecific.CodecReserved[0] = static_cast<unsigned>(number),
     p.CodecSpecific.CodecReserved[1] = static_cast<unsigned>(number >> 32);
@@ -230,6 +241,7 @@ class Parser {
   std::deque<Shown> begun_;      // pictures that have not come out
   std::deque<Shown> queue_;      // to be shown
   int width_ = 0, height_ = 0, bits_ = 0, surfaces_ = 0, index_ = -1;
+  unsigned coded_width_ = 0, coded_height_ = 0;
   int64_t time_before_ = 0;      // of the picture that was shown before
   bool shows_ = true;            // the picture that is decoded now
   bool late_ = false;            // times are those of the pictures before

@@ -166,7 +166,7 @@ void NvdecVideo::write(const CUVIDPARSERDISPINFO& shown, void* to, StreamHandle 
 void NvdecVideo::begin_picture(CUVIDPICPARAMS& picture) {
   if (!session_) bad_data("a picture comes before the sequence's header");
   session_->decode(&picture);
-  ++pictures_;
+  pictures_ += !picture.second_field;
   const auto& codec = picture.CodecSpecific;
   const bool hidden = (kind_.codec == cudaVideoCodec_VP9 && !codec.vp9.showFrame) ||
                       (kind_.codec == cudaVideoCodec_AV1 && !codec.av1.show_frame);
@@ -201,13 +201,10 @@ int64_t NvdecVideo::frame_of(const CUVIDPARSERDISPINFO& shown) {
 void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
   const int64_t frame = frame_of(shown);
   if (frame < 0 || !request_ || frame < first_exact_) return;
-  const int64_t packet = file_->packet_of(frame);
   // A picture that is damaged spoils those that refer to it, which come out all the same.
   for (int64_t before = std::max(last_ + 1, first_exact_); before < frame; ++before)
     if (file_->packet_of(before) >= start_) bad_data("frame {} does not come out of NVDEC", before);
-  // So does one that is shown later.
-  for (; counted_ <= packet; ++counted_)
-    needed_ += file_->packets()[counted_].frame < 0 || file_->packets()[counted_].frame >= first_exact_;
+  // So does one that is shown later; and the times of all would shift. A picture is known when the next packet comes.
   if (!has_hidden_pictures(kind_.codec) && pictures_ < needed_)
     bad_data("a packet before that of frame {} gives no picture", frame);
   session_->check_pictures();
@@ -276,7 +273,7 @@ void NvdecVideo::jump_to(int64_t packet) {
   };
   if (headers_.format.seqhdr_data_length) params.pExtVideoInfo = &headers_;
   check_nvcuvid(engine_.lib.create_parser(&parser_, &params), "making a parser");
-  start_ = fed_ = counted_ = next_shown_ = packet;
+  start_ = fed_ = next_shown_ = packet;
   first_exact_ = packet > 0 ? std::max<int64_t>(0, file_->packets()[packet].frame) : 0;
 }
 
@@ -302,7 +299,10 @@ void NvdecVideo::feed() {
     ended_ = true;
   }
   const CUresult code = engine_.lib.parse(parser_, &data);
-  fed_ += !ended_;
+  if (!ended_) {
+    const int64_t frame = file_->packets()[fed_++].frame;
+    needed_ += frame < 0 || frame >= first_exact_;  // the parser may leave out those that refer to what was before
+  }
   if (fault_) throw Error(*fault_);
   check_nvcuvid(code, "parsing a packet");
 }

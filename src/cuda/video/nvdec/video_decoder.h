@@ -91,8 +91,7 @@ class NvdecVideo final : public DeviceVideoDecoder {
   std::array<int64_t, kMostSurfaces> packet_in_{};  // that the picture in a surface came with; -1: hidden, or shown
   int64_t last_ = -1;            // the frame that came out last
   int64_t pictures_ = 0;         // that decoding has begun of since
-  int64_t counted_ = 0;          // the packet up to which there must be needed_ pictures
-  int64_t needed_ = 0;
+  int64_t needed_ = 0;           // pictures, of the packets that the parser has had
   int64_t first_exact_ = 0;      // the frame from which on all are exact
   bool ended_ = false;           // the parser knows that nothing follows
   std::map<int64_t, Kept> kept_;
