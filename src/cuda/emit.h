@@ -38,6 +38,7 @@ struct StageVariant {
     resampled, // bytes whose planes lie side by side: the same, each warp its own
     window,   // the same, by convolutions whose size is known
     sliding,  // bytes, by convolutions of few taps: sums in registers
+    streaming,  // the same where results are bytes again, in the range of the source's: a lane takes any of them
   } path = Path::indexed;
   bool resamples_bytes = false;  // path `resampled` would do, too
   int filter_x = -1, filter_y = -1;
@@ -93,6 +94,9 @@ constexpr int kDirectWidth = 64, kDirectHeight = 128;
 inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
 inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
+// Convolutions that stream: bytes of a lane, rows of a warp at once, and those that it has in shared memory, some of
+// which are on their way.
+constexpr int kStreamBytes = 16, kStreamRows = 2, kStreamTaps = 5, kStreamSlots = kStreamTaps - 1 + 2 * kStreamRows;
 // Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
 // them).
 inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }

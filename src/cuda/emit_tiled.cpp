@@ -63,7 +63,8 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
 
 void TiledKernel::write() {
   w.source_within = v.averages && w.source_stays_bytes();
-  if (v.path == StageVariant::Path::sliding) sliding_functions();
+  if (v.path >= StageVariant::Path::sliding) sliding_functions();
+  if (v.path == StageVariant::Path::streaming) streaming_functions();
   if (v.path == StageVariant::Path::resampled) resampled_functions();
   w.begin_kernel();
   setup();
@@ -94,6 +95,7 @@ void TiledKernel::write() {
       w.line("  }}");
       break;
     case StageVariant::Path::sliding: sliding(); break;
+    case StageVariant::Path::streaming: streaming(); break;
     case StageVariant::Path::resampled: resampled(); break;
   }
   w.line("}}");

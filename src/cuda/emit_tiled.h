@@ -48,6 +48,8 @@ class TiledKernel {
   void sliding();      // convolutions of few taps (emit_sliding.cpp)
   void slide(int q);
   void edges();
+  void streaming_functions();
+  void streaming();    // the same to bytes (emit_streaming.cpp)
   void resampled_functions();
   void resampled();    // bytes, planes side by side (emit_resampled.cpp)
   void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);

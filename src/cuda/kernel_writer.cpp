@@ -323,6 +323,7 @@ void KernelWriter::end_text() {
   if (variant.kind == StageVariant::Kind::tiled) {
     if (variant.path == Path::sliding) blocks = 2;
     if (variant.path == Path::window && std::max(variant.window_x, variant.window_y) > 16) blocks = 3;
+    if (variant.path == Path::streaming) blocks = 3;
     if (variant.path == Path::shared) blocks = 5;
   }
   line("}}  // namespace penstock");

@@ -70,6 +70,10 @@ size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int plane
     const int folded_x = x.taps + 2 * sliding_group(planes), folded_y = y.taps;
     return (static_cast<size_t>(folded_x) * (1 + x.taps) + folded_y * (1 + static_cast<size_t>(y.taps))) * 4;
   }
+  if (path == Path::streaming) {  // rows, weights of rows and columns at the border
+    const size_t rows = size_t{kStreamSlots} * 32 * kStreamBytes;
+    return kStageThreads / 32 * (rows + y.taps * 4) + static_cast<size_t>(x.full) * (1 + x.full) * 4;
+  }
   if (path != Path::window) return of_width(t.width) * 4;
   // Windows, rows, the rows' taps, those of columns at the border; or, of a narrow tile or of an image that is smaller
   // than the window, what other filters need.
@@ -124,11 +128,12 @@ int even_tiles(int64_t extent, int most, int step) {
 }
 
 // Each warp goes down its rows: as many as make those few that it reads beside them count little.
-Tile sliding_tile(const SampleGeometry& g) {
+Tile sliding_tile(const SampleGeometry& g, Path path) {
   constexpr int kRows = 46;
   const int height = even_tiles(g.dims[g.dims.size() - 2].extent, kRows * kWarps, kWarps);
-  Tile t{30 * sliding_group(g.in_planes), height, height / kWarps, 0};
-  t.bytes = tile_bytes(g.tiling.x, g.tiling.y, 1, g.in_planes, t, Path::sliding);
+  const int width = path == Path::streaming ? 30 * kStreamBytes / g.in_planes : 30 * sliding_group(g.in_planes);
+  Tile t{width, height, height / kWarps, 0};
+  t.bytes = tile_bytes(g.tiling.x, g.tiling.y, 1, g.in_planes, t, path);
   return t;
 }
 
@@ -173,6 +178,13 @@ bool slides(const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
          taps / 2 * planes + 3 <= own;
 }
 
+// To bytes again, all of them in range, and of a lane's neighbors no more than those beside it are wanted.
+bool streams(const StageCode& code, const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
+  return code.code.empty() && type_of(code.program, code.program.outputs[0]).dtype == DType::uint8 &&
+         g.in_planes == g.out_planes && averages(g, dx, g.tiling.x) && averages(g, dy, g.tiling.y) &&
+         window_size(g, dy) <= kStreamTaps && window_size(g, dx) / 2 * g.in_planes <= 9;
+}
+
 Path path_of(const StageCode& code, const SampleGeometry& g) {
   if (g.indexed) return Path::indexed;
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
@@ -181,7 +193,8 @@ Path path_of(const StageCode& code, const SampleGeometry& g) {
   if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window) return Path::direct;
   if (g.fills || !is_window(g, dx, type) || !is_window(g, dy, type))
     return can_resample_bytes(code, g) ? Path::resampled : Path::shared;
-  return lies_together(code, g) && slides(g, dx, dy) ? Path::sliding : Path::window;
+  if (!lies_together(code, g)) return Path::window;
+  return streams(code, g, dx, dy) ? Path::streaming : slides(g, dx, dy) ? Path::sliding : Path::window;
 }
 
 // Whether a block can make tiles; sets g.tiling and the variant's path.
@@ -219,7 +232,7 @@ int vertical_dim(const SampleGeometry& g) {
 Tile choose_tile(const SampleGeometry& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
-  if (path == Path::sliding) return sliding_tile(g);
+  if (path >= Path::sliding) return sliding_tile(g, path);
   if (path == Path::resampled) return resampled_tile(g);
   Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64,
          path >= Path::shared ? 16 : 64, 0};
@@ -294,7 +307,9 @@ bool unite(StageVariant& v, const StageVariant& other) {
   if (v.kind != other.kind && !plain) return false;
   if (!plain && v.dims != other.dims) return false;
   if (v.warp_x != other.warp_x || v.warp_y != other.warp_y || v.warp_z != other.warp_z) return false;
-  if (v.path != other.path || v.window_x != other.window_x || v.window_y != other.window_y) {
+  const bool slide = std::min(v.path, other.path) == Path::sliding;
+  if (v.path == Path::streaming && slide) v.path = Path::sliding;
+  if ((v.path != other.path && !slide) || v.window_x != other.window_x || v.window_y != other.window_y) {
     // Rows in shared memory do for all, but for wide numbers that must not become floats on their way.
     if ((v.path == Path::indexed || other.path == Path::indexed) && !v.narrow_source) return false;
     const bool direct = v.path <= Path::direct && other.path <= Path::direct;

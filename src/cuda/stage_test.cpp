@@ -270,6 +270,8 @@ TEST(GpuStage, SmallWindows) {
     Step normalize{"crop_mirror_normalize", {{"mean", std::vector<double>(mean.begin(), mean.begin() + planes)},
                                              {"std", std::vector<double>(std.begin(), std.begin() + planes)}}};
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
+    const Batch whole = random_batch(DType::uint8, {{391, 352, planes}, {13, 512, planes}}, "HWC", 11);  // by vectors
+    expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5, 3}}}}}, {whole});
     const Batch large = random_batch(DType::uint8, {{70, 402, planes}, {50, 401, planes}}, "HWC", 10);
     expect_equal_with("compiled",
                       {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
