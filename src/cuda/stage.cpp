@@ -16,12 +16,17 @@
 namespace penstock {
 namespace {
 
+constexpr int kWithoutForm = 64;  // calls
+
 // What a call works on, kept for the next one.
 struct StageScratchpad {
   KnownShapes known;       // where geometry follows from shapes
   AxisWindows windows;     // of a sample
   std::vector<float> weights;  // of all samples' windows
   GeometryList samples;
+  SampleForm form;         // of samples that are resampled
+  std::vector<AlikeSample> alike;
+  int without_form = 0;    // calls that go without one: samples differ
   std::vector<StageEntry> entries, group;
   std::vector<StageVariant> variants;
   std::vector<int> group_of;
@@ -108,11 +113,10 @@ class GpuStage final : public BatchStageRunner {
     const ValueType& type = type_of(p, p.outputs[0]);
     BorrowedScratchpad borrowed(*scratchpads_);
     StageScratchpad& pad = *borrowed;
-    pad.samples.shrink(0), pad.entries.clear();
-    pad.known.begin_call();
-    pad.windows.clear(), pad.weights.clear();
+    begin(pad);
     Batch out(type.dtype, type.ndim, type.layout.size() == type.ndim ? type.layout : Layout{}, call.size);
     std::vector<int> bad;
+    const size_t errors_before = errors.size();
     int ndim = type.ndim;
     std::optional<StageGeometry> geometry;  // made for the first sample that is not known yet
     for (int i = 0; i < call.size; ++i) {
@@ -123,7 +127,14 @@ class GpuStage final : public BatchStageRunner {
           if (!call.inputs.empty())
             if (const std::string& source = call.inputs[0].sample(i).source; !source.empty()) sample.source = source;
           before = pad.entries.size();
-          add_sample(call, geometry, i, sample.shape, pad);
+          if (!add_sample(call, geometry, i, sample.shape, pad)) {  // all go the long way
+            pad.form.forget();
+            pad.without_form = kWithoutForm;
+            errors.erase(errors.begin() + static_cast<ptrdiff_t>(errors_before), errors.end());
+            bad.clear(), begin(pad);
+            i = -1;
+            continue;
+          }
           ndim = sample.shape.size();
         }
       });
@@ -169,8 +180,16 @@ class GpuStage final : public BatchStageRunner {
     return are_plain(pad.windows);
   }
 
-  // The output's shape and the entries of a sample, but for where the output is.
-  void add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape,
+  static void begin(StageScratchpad& pad) {
+    pad.samples.shrink(0), pad.entries.clear(), pad.alike.clear();
+    pad.known.begin_call();
+    pad.windows.clear(), pad.weights.clear();
+    if (pad.without_form > 0) --pad.without_form;
+  }
+
+  // The output's shape and the entries of a sample, but for where the output is. False: it is not of the form that
+  // the samples before it have.
+  bool add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape,
                   StageScratchpad& pad) {
     int windows = -1;
     const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
@@ -192,14 +211,33 @@ class GpuStage final : public BatchStageRunner {
         windows = static_cast<int>(pad.weights.size());
         pad.weights.insert(pad.weights.end(), pad.windows.weights.begin(), pad.windows.weights.end());
       }
-      if (KnownShape* known = pad.known.find(call.inputs, i, pad.windows.sizes)) return add_known(*known);
+      if (KnownShape* known = pad.known.find(call.inputs, i, pad.windows.sizes)) {
+        add_known(*known);
+        return true;
+      }
+    }
+    if (!geometry) geometry.emplace(code_);
+    SampleContext c = call.context(i);
+    c.index = i;
+    const bool has_form = !knowable && pad.without_form == 0 && geometry->maps_give_shape() &&
+                          call.inputs[0].sample(i).strides.empty();
+    std::optional<Placement> placement;
+    if (has_form) {
+      geometry->place(c, call.inputs[0].shape(i), placement);
+      if (AlikeSample numbers; pad.form.fits(*placement, numbers)) {
+        shape = pad.form.out();
+        add(pad.form.geometry(), &pad.form.packed);
+        StageEntry& e = pad.entries.back();
+        e.in[0] = static_cast<const char*>(call.inputs[0].sample(i).data) + numbers.offset;
+        e.alike = static_cast<int>(pad.alike.size());
+        pad.alike.push_back(numbers);
+        return true;
+      }
+      if (pad.form.known()) return false;
     }
     FixedVector<View, kMaxStageInputs> views;
     for (const Batch& b : call.inputs) views.push_back(b.view(i));
-    SampleContext c = call.context(i);
-    c.index = i;
     const size_t before = pad.samples.size();
-    if (!geometry) geometry.emplace(code_);
     geometry->add(c, views, shape, pad.samples);
     const auto settle = [&](SampleGeometry& g) {
       if (code_.source < 0) merge_dims(g, views.size());
@@ -207,7 +245,10 @@ class GpuStage final : public BatchStageRunner {
     };
     if (!knowable) {
       for (size_t k = before; k < pad.samples.size(); ++k) settle(pad.samples[k]), add(pad.samples[k], nullptr);
-      return;
+      if (has_form && pad.samples.size() == before + 1 &&
+          !pad.form.make(code_, *placement, shape, pad.samples[before]))
+        pad.without_form = kWithoutForm;
+      return true;
     }
     if (convolves_ >= 0) {
       bool tiled = true;  // other tables hold taps, which are made of the weights
@@ -218,7 +259,7 @@ class GpuStage final : public BatchStageRunner {
       if (!tiled) {
         windows = -1;
         for (size_t k = before; k < pad.samples.size(); ++k) add(pad.samples[k], nullptr);
-        return;
+        return true;
       }
     }
     KnownShape& known = pad.known.add(call.inputs, i, pad.windows.sizes);
@@ -227,6 +268,7 @@ class GpuStage final : public BatchStageRunner {
     for (size_t k = before; k < pad.samples.size(); ++k) known.geometries.push_back(pad.samples[k]);
     for (auto& g : known.geometries) settle(g);
     add_known(known);
+    return true;
   }
 
   static Batch of_rank(const Batch& b, int ndim) {
@@ -319,7 +361,7 @@ class GpuStage final : public BatchStageRunner {
       pack.multiprocessors = driver_.multiprocessors(call.device);
       pack.constant = constant_;
       pack.context = &call.context;
-      pack.windows = pad.weights.data();
+      pack.windows = pad.weights.data(), pack.alike = pad.alike.data();
       const auto works = [](const StageEntry& e) { return e.geometry->positions() > 0; };
       if (std::none_of(pack.entries.begin(), pack.entries.end(), works)) continue;
       launch(call, pack, pad.variants[g], pad);

@@ -85,6 +85,7 @@ struct StageEntry {
   const SampleGeometry* geometry = nullptr;
   PackedWords* packed = nullptr;
   int sample = 0;                // of the batch
+  int alike = -1;                // of the call's alike samples: its numbers in place of the geometry's; -1: none
   int windows = -1;              // where in the call's weights its own windows begin; -1: those of the geometry
   bool same_windows = false;     // all are the one that is there
   const char* in[kMaxStageInputs] = {};
@@ -98,10 +99,12 @@ class StageGeometry {
   // The shape of the output, and one geometry (or one for each frame where arguments differ between frames) of a sample
   // with these inputs. The output is dense. Where it throws with `shape` set, the shape was not what is wrong.
   void add(const SampleContext& context, std::span<const View> in, Shape& shape, GeometryList& to) const;
+  // Whether the output's shape follows from place() of the only input's.
+  bool maps_give_shape() const { return maps_give_shape_; }
+  void place(const SampleContext& context, const Shape& in, std::optional<Placement>& placement) const;
 
  private:
   Shape output_shape(const SampleContext& context, std::span<const View> in, std::optional<Placement>& placement) const;
-  void place(const SampleContext& context, const Shape& in, std::optional<Placement>& placement) const;
   void add_one(const SampleContext& context, std::span<const View> in, const Shape& shape, const Shape& strides,
                const Placement* placement, SampleGeometry& g) const;
   void add_frames(const SampleContext& context, std::span<const View> in, const Shape& shape, GeometryList& to) const;

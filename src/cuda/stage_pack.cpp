@@ -214,6 +214,7 @@ class Packing {
         entry.packed->words.assign(w, w + at_.words);
       }
     }
+    if (entry.alike >= 0) put_alike(call_.alike[entry.alike], at_, v_.dims, w);
     for (int k = 0; k < at_.inputs; ++k) w[at_.in + k] = reinterpret_cast<int64_t>(entry.in[k]);
     // Planes that are read begin at the first valid one; the kernel counts them from 0.
     if (g.has_plane && g.plane_pick < 0) w[at_.in] += g.plane.lo * g.plane.in_stride[0] * in_bytes_[0];

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "cuda/stage_geometry.h"
+#include "cuda/sample_form.h"
 
 namespace penstock {
 
@@ -58,6 +58,7 @@ struct PackCall {
   int multiprocessors = 1;
   const std::function<SampleContext(int)>* context = nullptr;
   const float* windows = nullptr;  // of entries that have their own
+  const AlikeSample* alike = nullptr;  // the same
   bool constant = false;           // coefficients and fills are the same for all samples
 };
 struct PackedTable {

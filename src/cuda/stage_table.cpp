@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace penstock {
@@ -214,6 +215,17 @@ bool can_tile(const StageCode& code, SampleGeometry& g) {
 }
 
 }  // namespace
+
+double most_scale_of_bytes(const StageCode& code, const SampleGeometry& g) {
+  if (!lies_together(code, g)) return std::numeric_limits<double>::infinity();
+  SampleGeometry other = g;
+  other.tiling.x.in = kNarrow;
+  for (double scale : {8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0}) {
+    other.tiling.x.scale = scale;
+    if (resampled_tile(other).width > 0) return scale;
+  }
+  return 0;
+}
 
 int vertical_dim(const SampleGeometry& g) {
   FixedVector<int, 4> dims;

@@ -10,6 +10,8 @@ namespace penstock {
 Tile choose_tile(const SampleGeometry& g, StageVariant::Path path);
 // Sets g.variant and, of a tiled kernel, g.tiling.
 void choose_variant(const StageCode& code, SampleGeometry& g);
+// Up to which scale of x a sample like this one has the same StageVariant::resamples_bytes.
+double most_scale_of_bytes(const StageCode& code, const SampleGeometry& g);
 // The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost. -1:
 // none.
 int vertical_dim(const SampleGeometry& g);

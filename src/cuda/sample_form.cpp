@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/sample_form.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "cuda/stage_table.h"
+
+namespace penstock {
+namespace {
+
+constexpr int64_t kNarrow = int64_t{1} << 31;
+
+bool reads_all(const DimMap& m) {
+  int64_t lo, hi;
+  m.valid(lo, hi);
+  return lo == 0 && hi == m.out;
+}
+
+bool same_window(const DimMap& a, const DimMap& b) {
+  return !a.filter && !b.filter && !a.warped && a.in == b.in && a.start == b.start && a.step == b.step &&
+         a.extent == b.extent && a.out == b.out && a.begin == b.begin && a.end == b.end;
+}
+
+int64_t reach(const DimMap& m) { return std::max({m.in, m.extent, m.out}); }
+
+template <class T> void put_number(int64_t* taps, size_t offset, T value) {
+  std::memcpy(reinterpret_cast<std::byte*>(taps) + offset, &value, sizeof value);
+}
+
+void put_axis(const AlikeAxis& a, int64_t* tile, int64_t& stride) {
+  put_number(tile, offsetof(AxisTaps, taps), a.taps);
+  put_number(tile, offsetof(AxisTaps, in), a.in);
+  put_number(tile, offsetof(AxisTaps, lo), a.lo);
+  put_number(tile, offsetof(AxisTaps, scale), a.scale);
+  int64_t* const own = tile + EntryLayout::kTapWords;
+  own[0] = a.begin, own[1] = a.step, own[3] = a.hop;
+  stride = a.stride;
+}
+
+}  // namespace
+
+bool SampleForm::make(const StageCode& code, const Placement& placement, const Shape& out, const SampleGeometry& g) {
+  using Path = StageVariant::Path;
+  known_ = false;
+  const int n = placement.ndim();
+  if (n < 2 || n > 3 || placement.warps() || g.fills || g.variant.wide || g.dims.size() != 2 || g.plane_pick >= 0 ||
+      g.variant.kind != StageVariant::Kind::tiled || g.variant.path > Path::direct || (n == 3) != g.has_plane)
+    return false;
+  dims_.clear();
+  for (int d = 0; d < n; ++d) dims_.push_back(placement[d]);
+  for (int d = 0; d < 2; ++d) {
+    const DimMap& m = dims_[d];
+    if (!m.filter || !m.filter->window.empty() || g.dims[d].filter < 0 || !reads_all(m)) return false;
+  }
+  inner_ = 1, offset_ = 0;
+  if (n == 3) {
+    if (dims_[2].filter || !reads_all(dims_[2])) return false;
+    inner_ = dims_[2].in, offset_ = dims_[2].start;
+  }
+  out_ = out, geometry_ = g;
+  element_ = static_cast<int64_t>(size_of(input_dtype(code, 0)));
+  most_scale_ = most_scale_of_bytes(code, g);
+  if (std::fabs(g.tiling.x.scale) > most_scale_) return false;
+  packed = {};
+  return known_ = true;
+}
+
+bool SampleForm::fits_axis(const DimMap& m, const DimMap& like, const AxisTaps& taps, int64_t stride,
+                           AlikeAxis& axis) const {
+  if (!m.filter || m.out != like.out || !reads_all(m)) return false;
+  const AxisFilter &f = *m.filter, &own = *like.filter;
+  if (f.kind != own.kind || f.antialias != own.antialias || f.border != own.border || f.out != own.out) return false;
+  axis.lo = f.lo;
+  axis.scale = (f.hi - f.lo) / static_cast<double>(f.out);
+  // Taps that the axis is too short for are left to the long way: few images are that small.
+  if (m.extent < taps.full || taps.in < taps.full) return false;
+  axis.in = m.extent;
+  axis.taps = taps.taps;
+  axis.begin = m.after_start, axis.step = m.after_step;
+  axis.hop = m.step * stride;
+  axis.stride = stride;
+  return m.step == like.step;
+}
+
+bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
+  if (!known_ || p.ndim() != dims_.size() || p.warps() || p.fill_values().size() > 1) return false;
+  const DimMap &y = p[0], &x = p[1];
+  if (p.ndim() == 3 && !same_window(p[2], dims_[2])) return false;
+  const int64_t row = x.in * inner_;
+  if (!fits_axis(y, dims_[0], geometry_.tiling.y, row, s.y) ||
+      !fits_axis(x, dims_[1], geometry_.tiling.x, inner_, s.x))
+    return false;
+  if (std::fabs(s.x.scale) > most_scale_) return false;
+  if (row >= kNarrow || reach(y) * row + (reach(x) + 1) * inner_ >= kNarrow) return false;
+  s.offset = (y.start * row + x.start * inner_ + offset_) * element_;
+  return true;
+}
+
+void put_alike(const AlikeSample& s, const EntryLayout& at, int dims, int64_t* words) {
+  put_axis(s.x, words + at.tile_x(), words[at.dim(dims - 1) + 4]);
+  put_axis(s.y, words + at.tile_y(), words[at.dim(dims - 2) + 4]);
+}
+
+}  // namespace penstock
