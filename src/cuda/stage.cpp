@@ -16,7 +16,7 @@
 namespace penstock {
 namespace {
 
-constexpr int kWithoutForm = 64;  // calls
+constexpr int kWithoutForm = 16;  // calls
 
 // What a call works on, kept for the next one.
 struct StageScratchpad {
@@ -119,6 +119,7 @@ class GpuStage final : public BatchStageRunner {
     const size_t errors_before = errors.size();
     int ndim = type.ndim;
     std::optional<StageGeometry> geometry;  // made for the first sample that is not known yet
+    std::optional<Placement> placement;     // of a sample
     for (int i = 0; i < call.size; ++i) {
       size_t before = 0;
       auto error = error_of([&] {  // all samples, or up to one that throws
@@ -127,7 +128,7 @@ class GpuStage final : public BatchStageRunner {
           if (!call.inputs.empty())
             if (const std::string& source = call.inputs[0].sample(i).source; !source.empty()) sample.source = source;
           before = pad.entries.size();
-          if (!add_sample(call, geometry, i, sample.shape, pad)) {  // all go the long way
+          if (!add_sample(call, geometry, placement, i, sample.shape, pad)) {  // all go the long way
             pad.form.forget();
             pad.without_form = kWithoutForm;
             errors.erase(errors.begin() + static_cast<ptrdiff_t>(errors_before), errors.end());
@@ -148,7 +149,10 @@ class GpuStage final : public BatchStageRunner {
     out.allocate(call.memory, call.stream);
     write_sizes(call, bad, outputs);
     if (code_.has_frames && p.nodes.size() > 1 && frames_differ(call)) run_nodes(call, out, errors);
-    else enqueue(call, out, pad, errors);
+    else if (!enqueue(call, out, pad, errors)) {
+      go_the_long_way(call, pad);
+      enqueue(call, out, pad, errors);
+    }
     outputs[0] = std::move(out);
   }
 
@@ -189,8 +193,8 @@ class GpuStage final : public BatchStageRunner {
 
   // The output's shape and the entries of a sample, but for where the output is. False: it is not of the form that
   // the samples before it have.
-  bool add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry, int i, Shape& shape,
-                  StageScratchpad& pad) {
+  bool add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry,
+                  std::optional<Placement>& placement, int i, Shape& shape, StageScratchpad& pad) {
     int windows = -1;
     const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
       StageEntry& e = pad.entries.emplace_back();
@@ -221,7 +225,6 @@ class GpuStage final : public BatchStageRunner {
     c.index = i;
     const bool has_form = !knowable && pad.without_form == 0 && geometry->maps_give_shape() &&
                           call.inputs[0].sample(i).strides.empty();
-    std::optional<Placement> placement;
     if (has_form) {
       geometry->place(c, call.inputs[0].shape(i), placement);
       if (AlikeSample numbers; pad.form.fits(*placement, numbers)) {
@@ -269,6 +272,20 @@ class GpuStage final : public BatchStageRunner {
     for (auto& g : known.geometries) settle(g);
     add_known(known);
     return true;
+  }
+
+  // The entries again, without a form.
+  void go_the_long_way(const BatchStageCall& call, StageScratchpad& pad) {
+    pad.form.forget();
+    pad.without_form = kWithoutForm;
+    begin(pad);
+    std::optional<StageGeometry> geometry;
+    std::optional<Placement> placement;
+    Shape shape;
+    for (int i = 0; i < call.size; ++i) {
+      const size_t before = pad.entries.size();
+      if (error_of([&] { add_sample(call, geometry, placement, i, shape, pad); })) pad.entries.resize(before);  // known
+    }
   }
 
   static Batch of_rank(const Batch& b, int ndim) {
@@ -327,7 +344,8 @@ class GpuStage final : public BatchStageRunner {
     out = values[p.outputs[0]];
   }
 
-  void enqueue(const BatchStageCall& call, Batch& out, StageScratchpad& pad, std::vector<SampleError>& errors) {
+  // False: the kernel reads tables that samples of a form have no numbers for.
+  bool enqueue(const BatchStageCall& call, Batch& out, StageScratchpad& pad, std::vector<SampleError>& errors) {
     // Mostly one group; samples of different numbers of channels, say, make more.
     pad.variants.clear();
     pad.group_of.resize(pad.entries.size());
@@ -364,12 +382,13 @@ class GpuStage final : public BatchStageRunner {
       pack.windows = pad.weights.data(), pack.alike = pad.alike.data();
       const auto works = [](const StageEntry& e) { return e.geometry->positions() > 0; };
       if (std::none_of(pack.entries.begin(), pack.entries.end(), works)) continue;
-      launch(call, pack, pad.variants[g], pad);
+      if (!launch(call, pack, pad.variants[g], pad)) return false;
     }
     if (faults) find_faults(call, faults.get(), errors);
+    return true;
   }
 
-  void launch(const BatchStageCall& call, const PackCall& pack, StageVariant v, StageScratchpad& pad) {
+  bool launch(const BatchStageCall& call, const PackCall& pack, StageVariant v, StageScratchpad& pad) {
     std::optional<StageKernels::Chosen> chosen;
     const size_t n = pack.entries.size();
     const bool may_join = v.kind == StageVariant::Kind::elements && constant_;
@@ -379,14 +398,17 @@ class GpuStage final : public BatchStageRunner {
       if (table.size() <= kTableParameter) {
         v.by_value = true;
         chosen = kernels_->choose(driver_, code_, call.device, v, pack.entries);
-        if (!chosen->variant.generic)
-          return driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes, true},
-                                table.block().get(), call.stream);
+        if (!chosen->variant.generic) {
+          driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes, true},
+                         table.block().get(), call.stream);
+          return true;
+        }
       } else {
         pad.too_many = n;
       }
     }
     if (!chosen) chosen = kernels_->choose(driver_, code_, call.device, v, pack.entries);
+    if (!pad.alike.empty() && chosen->variant.kind != StageVariant::Kind::tiled) return false;
     TableWriter table(driver_.pinned_memory(), call.stream, pad.table_bytes + 4096);
     const PackedTable packed = pack_table(code_, chosen->variant, pack, table);
     if (chosen->variant.generic) append_generic_program(code_, chosen->variant, table);
@@ -400,6 +422,7 @@ class GpuStage final : public BatchStageRunner {
     }
     driver_.launch(call.device, *chosen->kernel, {packed.blocks, kStageThreads, packed.shared_bytes}, on_device.get(),
                    call.stream);
+    return true;
   }
 
   // Operands that an operator refuses are known once the kernel has run: this is the one stage that waits.

@@ -73,7 +73,8 @@ StageGeometry::StageGeometry(const StageCode& code)
 }
 
 void StageGeometry::place(const SampleContext& context, const Shape& in, std::optional<Placement>& placement) const {
-  placement.emplace(in, layout_);
+  if (placement) placement->begin(in);
+  else placement.emplace(in, layout_);
   const auto& nodes = code_.program.nodes;
   SampleContext c = context;
   for (size_t i = 0; i < nodes.size(); ++i)

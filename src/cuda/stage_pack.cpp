@@ -73,6 +73,7 @@ class Packing {
       coefs_.push_back({&op, p.nodes[i.node].id, i.lane, copies, coef_bytes_, {}, {}});
       if (op.per_sample)
         if (const FoldedArguments f = op.folded(); has_arguments_on_gpu(f)) coefs_.back().folded = f, folds_ = true;
+      coefs_vary_ |= !call.constant && op.coefs_vary();
       coef_bytes_ += (p.nodes[i.node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
     }
     simple_ = !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
@@ -142,6 +143,7 @@ class Packing {
   std::vector<Row> rows_;
   std::vector<FoldRow> fold_rows_;
   bool folds_ = false;
+  bool coefs_vary_ = false;
   bool simple_ = false;  // a geometry's words hold no offsets but that of a convolution's window
   TableWriter::Block last_coefs_, last_fill_, last_window_[2], last_outside_;
   TapTable taps_;
@@ -228,7 +230,7 @@ class Packing {
   }
 
   int64_t coefficients(const StageEntry& entry) {
-    if (call_.constant && last_coefs_.at >= 0) return last_coefs_.at;
+    if (!coefs_vary_ && last_coefs_.at >= 0) return last_coefs_.at;
     const int64_t at = table_.room(coef_bytes_);
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
     SampleContext c = entry.geometry->context;

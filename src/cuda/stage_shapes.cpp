@@ -66,6 +66,7 @@ int convolving_node(const StageCode& code) {
 }
 
 void join_windows(AxisWindows& windows) {
+  if (windows.same) return;
   const int size = windows.sizes.empty() ? 0 : windows.sizes[0];
   const float* first = windows.weights.data();
   for (int k = 1; k < windows.sizes.size(); ++k)

@@ -101,7 +101,12 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
   }
   if (primary) {
     it.origin.resize(n);
-    for (int i = 0; i < n; ++i) it.origin[i] = {epoch_, samples_ + i, -1, it.values.at({node, 0}).sample(i).source};
+    const Batch& first = it.values.at({node, 0});
+    for (int i = 0; i < n; ++i) {
+      SampleOrigin& origin = it.origin[i];
+      origin.epoch = epoch_, origin.position = samples_ + i, origin.index = -1, origin.stamp = {}, origin.child = 0;
+      origin.path = first.sample(i).source;
+    }
   }
   samples_ += n;
   ++iteration_, ++in_epoch_;

@@ -96,6 +96,7 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     };
     return {of(mean), scale / of(std), shift};
   }
+  bool coefs_vary() const { return !mean.constant() || !std.constant(); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_adds) const {  // 1 * in - mean rounds as in - mean does
     return mul_adds[0] = 1, mul_adds[1] = -c.mean, mul_adds[2] = c.factor, mul_adds[3] = c.shift, 2;
   }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "base/notice.h"
 #include "ops/machine/correlation.h"
 
@@ -57,11 +55,9 @@ struct GaussianBlur {
       if (deviation == 0 && size == 0) bad_argument("sigma or window_size must be positive");
       if (i == 0 || sigmas.size() > 1 || sizes.size() > 1) {
         w.sizes.push_back(add_gaussian_window(deviation, static_cast<int>(size), w.weights));
-      } else {  // as the dimension before
-        const size_t last = w.weights.size() - static_cast<size_t>(w.sizes.back());
+      } else {
+        w.same = true;
         w.sizes.push_back(w.sizes.back());
-        w.weights.resize(w.weights.size() + static_cast<size_t>(w.sizes.back()));
-        std::copy_n(w.weights.begin() + static_cast<ptrdiff_t>(last), w.sizes.back(), w.weights.end() - w.sizes.back());
       }
     }
   }
@@ -78,7 +74,7 @@ struct GaussianBlur {
       AxisFilter f;
       f.kind = FilterKind::window;
       f.window.assign(weight, weight + w.sizes[i]);
-      weight += w.sizes[i];
+      if (!w.same) weight += w.sizes[i];
       f.border = AxisFilter::Border::reflect_101;
       f.antialias = false;
       f.out = p.extent(w.first + i);

@@ -21,12 +21,14 @@ __device__ inline float number_at(int64_t address, int64_t dtype) {
 %CASES%    default: return 0;
   }
 }
+template <class Values, class Known> struct FoldedNumbers { Values values; Known known; };
 template <class Op, class V> __device__ inline void fold_row(char* table, const FoldRow& row) {
-  typename Op::Values v = *reinterpret_cast<const typename Op::Values*>(table + row.values);
+  const auto& numbers = *reinterpret_cast<const FoldedNumbers<typename Op::Values, typename Op::Known>*>(table + row.values);
+  typename Op::Values v = numbers.values;
   float* first = reinterpret_cast<float*>(&v);
-  for (int k = 0; k < kMostFolded; ++k)
+  for (int k = 0; k < static_cast<int>(sizeof(v) / sizeof(float)) && k < kMostFolded; ++k)
     if (row.arguments[k].address) first[k] = number_at(row.arguments[k].address, row.arguments[k].dtype);
-  *reinterpret_cast<typename Op::template Coef<V>*>(table + row.coefs) = Op::template fold<V>(v);
+  *reinterpret_cast<typename Op::template Coef<V>*>(table + row.coefs) = Op::template fold<V>(v, numbers.known);
 }
 )";
 

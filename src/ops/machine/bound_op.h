@@ -78,14 +78,19 @@ struct StageTraits {
 struct AxisWindows {
   int first = 0;                  // of these dimensions
   FixedVector<int, 3> sizes;      // of each one's window
-  std::vector<float> weights;     // of all windows, one behind the other
-  void clear() { first = 0, sizes.clear(), weights.clear(); }
+  bool same = false;              // all are the first one
+  std::vector<float> weights;     // of all windows, one behind the other; of the first, where they are the same
+  void clear() { first = 0, same = false, sizes.clear(), weights.clear(); }
 };
 
 // The arguments whose numbers coefficients are folded from (docs/decisions/0016).
 struct FoldedArguments {
-  size_t bytes = 0;                        // of Values; 0: the operator has none
-  FixedVector<const Batch*, 8> arguments;  // what the first floats of Values are; null: one value for all samples
+  size_t bytes = 0;                        // of FoldedNumbers; 0: the operator has none
+  FixedVector<const Batch*, 8> arguments;  // what the floats of Values are; null: one value for all samples
+};
+template <class Values, class Known> struct FoldedNumbers {
+  Values values;
+  Known known;
 };
 
 enum class Family : uint8_t { stage, whole, source };
@@ -124,8 +129,11 @@ class BoundOp {
   virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
   // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
-  // The numbers that coef() folds: Values, without those that lie on a GPU, which are 0. `text`: members of a struct
-  // that holds device_text() as well: Values and `template <class V> static Coef<V> fold(const Values&)`.
+  // Whether samples differ in their coefficients.
+  virtual bool coefs_vary() const { return true; }
+  // The numbers that coef() folds: FoldedNumbers, without those that lie on a GPU, which are 0. `text`: members of a
+  // struct that holds device_text() as well: Values, Known and `template <class V> static Coef<V> fold(const Values&,
+  // const Known&)`.
   virtual FoldedArguments folded() const { return {}; }
   virtual void values(const SampleContext&, std::byte* /*out*/) const {}
   virtual std::string fold_text() const { return ""; }

@@ -45,19 +45,21 @@ struct BrightnessContrastBase {
       fold_text,
       struct Values {
         float brightness, brightness_shift, contrast, contrast_center;
+      };
+      struct Known {
+        double full;
         float half;  // the center, where none is given
         int32_t has_center;
-        double full;
       };
-      template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) {
-        const V center = V(v.has_center ? v.contrast_center : v.half), b = V(v.brightness), c = V(v.contrast);
-        return {b * c, V(v.brightness_shift) * V(v.full) + b * (center - c * center)};
+      template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) {
+        const V center = V(k.has_center ? v.contrast_center : k.half), b = V(v.brightness), c = V(v.contrast);
+        return {b * c, V(v.brightness_shift) * V(k.full) + b * (center - c * center)};
       });
   static constexpr auto folded =
       std::tuple{&BrightnessContrastBase::brightness, &BrightnessContrastBase::brightness_shift,
                  &BrightnessContrastBase::contrast, &BrightnessContrastBase::contrast_center};
-  void know(Values& v) const {
-    v.half = half_range(input_type), v.has_center = contrast_center.given(), v.full = full_range(output_type);
+  void know(Known& k) const {
+    k.full = full_range(output_type), k.half = half_range(input_type), k.has_center = contrast_center.given();
   }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     return mul_add[0] = c.mul, mul_add[1] = c.add, 1;

@@ -77,26 +77,26 @@ template <class Op> struct ColorTwistMap : ColorMap<Op> {
   PENSTOCK_TEXT(
       fold_text,
       struct Values {
-        float hue, saturation, value, brightness, contrast, half;
-        double gray[9], kept[9], turned[9];
+        float hue, saturation, value, brightness, contrast;
       };
-      template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) {
+      struct Known { double half, gray[9], kept[9], turned[9]; };
+      template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) {
         const double angle = v.hue * (kPi / 180);
         const double c = v.saturation * cos(angle), s = v.saturation * sin(angle);
-        const double half = v.half, scale = static_cast<double>(v.brightness) * v.contrast * v.value;
+        const double half = k.half, scale = static_cast<double>(v.brightness) * v.contrast * v.value;
         Coef<V> to;
-        for (int i = 0; i < 9; ++i) to.m[i] = static_cast<V>((v.gray[i] + c * v.kept[i] + s * v.turned[i]) * scale);
+        for (int i = 0; i < 9; ++i) to.m[i] = static_cast<V>((k.gray[i] + c * k.kept[i] + s * k.turned[i]) * scale);
         for (int i = 0; i < 3; ++i) to.offset[i] = static_cast<V>((half - half * v.contrast) * v.brightness);
         return to;
       });
   static constexpr auto folded = std::tuple{&ColorTwistMap::hue, &ColorTwistMap::saturation, &ColorTwistMap::value,
                                             &ColorTwistMap::brightness, &ColorTwistMap::contrast};
-  void know(Values& v) const {
-    v.half = is_float(input_type) ? 0.5f : 128.0f;
+  void know(Known& k) const {
+    k.half = is_float(input_type) ? 0.5 : 128.0;
     const TwistMatrices& m = twist_matrices();
-    std::memcpy(v.gray, m.gray, sizeof v.gray);
-    std::memcpy(v.kept, m.kept, sizeof v.kept);
-    std::memcpy(v.turned, m.turned, sizeof v.turned);
+    std::memcpy(k.gray, m.gray, sizeof k.gray);
+    std::memcpy(k.kept, m.kept, sizeof k.kept);
+    std::memcpy(k.turned, m.turned, sizeof k.turned);
   }
   DType input_type = DType::none;
 };

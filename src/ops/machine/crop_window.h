@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fixed-size window of crop, crop_mirror_normalize, resize_crop_mirror and decoders.image_crop.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "ops/machine/operator.h"
@@ -12,7 +13,6 @@ struct CropWindow {
   PerSample<float> crop_w = 0.0f, crop_h = 0.0f, crop_d = 0.0f;
   PerSample<float> crop_pos_x = 0.5f, crop_pos_y = 0.5f, crop_pos_z = 0.5f;
   std::string rounding = "round";
-  bool rounds_ = true;  // by check_crop_window
 
   void check_crop_window() {
     if (crop.given() && (crop_w.given() || crop_h.given() || crop_d.given()))
@@ -21,9 +21,19 @@ struct CropWindow {
     if (rounding != "round" && rounding != "truncate")
       bad_argument("rounding must be 'round' or 'truncate', got '{}'", rounding);
     rounds_ = rounding == "round";
+    const auto one_size = [](const PerSample<float>& v) { return v.constant() && v.one() < 2147483648.0f; };
+    one_size_ = crop.constant() && one_size(crop_w) && one_size(crop_h) && one_size(crop_d);
+    if (one_size_ && crop.given()) {
+      const std::vector<float>& v = crop.one();
+      one_size_ = (v.size() == 2 || v.size() == 3) && *std::max_element(v.begin(), v.end()) < 2147483648.0f;
+    }
+    for (int i = 0; i < 3 && one_size_; ++i) extents_[i] = window_extent_of(0, "DHW"[i]);
   }
   // Extent of the window along an axis; 0: the whole axis.
   int64_t window_extent(int sample, char axis) const {
+    return one_size_ ? extents_[axis == 'W' ? 2 : axis == 'H' ? 1 : 0] : window_extent_of(sample, axis);
+  }
+  int64_t window_extent_of(int sample, char axis) const {
     double size = 0;
     if (crop.given()) {
       const auto v = crop.values(sample);  // (H, W) or (D, H, W)
@@ -61,6 +71,12 @@ struct CropWindow {
     const int64_t want = window_extent(sample, axis);
     return want ? want : in;
   }
+
+ private:
+  // By check_crop_window:
+  bool rounds_ = true;
+  bool one_size_ = false;     // extents_ are those of all samples
+  int64_t extents_[3] = {};
 };
 
 template <class Op> Schema<Op>&& crop_window_arguments(Schema<Op>&& s) {

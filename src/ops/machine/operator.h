@@ -16,13 +16,15 @@
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
 //     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty
 //     operand
+//     bool coefs_vary() const;                         // where coef() follows from some of the arguments alone
 //     // instead of coef(), where it is made of numbers alone: the arguments may then lie on a GPU, and be
-//     gpu_arguments() PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };   // arguments first, then
-//     what know() says
-//                   template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v) { ... });
-//     static constexpr auto folded = std::tuple{&Name::brightness, ...};   // the first members of Values, all
-//     PerFrame<float> void know(Values&) const; int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  //
-//     where pixel() is one or two of them
+//     // gpu_arguments()
+//     PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };
+//                   struct Known { ... };             // what is the same for all samples, by know(), after check()
+//                   template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) { ... });
+//     static constexpr auto folded = std::tuple{&Name::brightness, ...};   // the members of Values, PerFrame<float>
+//     void know(Known&) const;
+//     int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  // where pixel() is one or two of them
 //
 //     // map part (optional)
 //     static constexpr bool filters = true;            // when map() calls Placement::filter; or bool filters() const
@@ -170,6 +172,7 @@ class OpAdaptor final : public BoundOp {
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) override {
     if constexpr (requires { op.check(in); }) op.check(in);
+    if constexpr (Folds<Op>) op.know(known_);
     if constexpr (requires { op.infer(in, out); }) {
       op.infer(in, out);
     } else if (!in.empty()) {
@@ -278,7 +281,7 @@ class OpAdaptor final : public BoundOp {
         using C = typename Op::template Coef<V>;
         auto put = [&](const C& c, int plane) { std::memcpy(out + plane * sizeof(C), &c, sizeof(C)); };
         if constexpr (Folds<Op>) {
-          put(Op::template fold<V>(values_of(s.values())), 0);
+          put(Op::template fold<V>(values_of(s.values()), known_), 0);
         } else if constexpr (requires { op.template coef<V>(0, 0); }) {
           for (int p = 0; p < planes; ++p) put(op.template coef<V>(s.values(), p), p);
         } else if constexpr (requires { op.template coef<V>(0); }) {
@@ -293,18 +296,23 @@ class OpAdaptor final : public BoundOp {
       });
     }
   }
+  bool coefs_vary() const override {
+    if constexpr (Folds<Op>) return std::apply([&](auto... m) { return (!(op.*m).constant() || ...); }, Op::folded);
+    else if constexpr (requires { op.coefs_vary(); }) return op.coefs_vary();
+    else return per_sample || info->random;
+  }
   FoldedArguments folded() const override {
     FoldedArguments f;
     if constexpr (Folds<Op>) {
-      f.bytes = sizeof(typename Op::Values);
+      f.bytes = sizeof(FoldedNumbers<typename Op::Values, typename Op::Known>);
       std::apply([&](auto... member) { (f.arguments.push_back((op.*member).batch()), ...); }, Op::folded);
     }
     return f;
   }
   void values(const SampleContext& s, std::byte* out) const override {
     if constexpr (Folds<Op>) {
-      const auto v = values_of(s.values());
-      std::memcpy(out, &v, sizeof v);
+      const FoldedNumbers<typename Op::Values, typename Op::Known> numbers{values_of(s.values()), known_};
+      std::memcpy(out, &numbers, sizeof numbers);
     }
   }
   std::string fold_text() const override {
@@ -361,18 +369,15 @@ class OpAdaptor final : public BoundOp {
 
  private:
   auto values_of(SampleFrame at) const requires Folds<Op> {
-    typename Op::Values v{};
-    op.know(v);
-    size_t next = 0;
-    const auto put = [&](const auto& argument) {
+    const auto number = [&](const auto& argument) {
       const bool there = argument.batch() && argument.batch()->device().kind == DeviceKind::gpu;
-      const float number = there ? 0.0f : argument[at];
-      std::memcpy(reinterpret_cast<std::byte*>(&v) + next, &number, sizeof number);
-      next += sizeof number;
+      return there ? 0.0f : argument[at];
     };
-    std::apply([&](auto... member) { (put(op.*member), ...); }, Op::folded);
-    return v;
+    return std::apply([&](auto... member) { return typename Op::Values{number(op.*member)...}; }, Op::folded);
   }
+  template <class T> struct KnownOf { struct type {}; };
+  template <class T> requires Folds<T> struct KnownOf<T> { using type = typename T::Known; };
+  [[no_unique_address]] typename KnownOf<Op>::type known_{};
 };
 
 template <class Op>

@@ -12,9 +12,8 @@ struct OutOfBounds {
   std::string out_of_bounds_policy = "error";
   std::vector<float> fill_values = {0.0f};
 
-  bool constant() const { return policy() == "constant" || policy() == "pad"; }
-  bool trims() const { return policy() == "trim_to_shape"; }
-  std::string_view policy() const { return out_of_bounds_policy; }  // views compare their lengths first
+  bool constant() const { return policy_ == Policy::constant; }
+  bool trims() const { return policy_ == Policy::trim; }
   // Policies that repeat samples of the input.
   std::optional<AxisFilter::Border> border() const {
     if (out_of_bounds_policy == "edge" || out_of_bounds_policy == "clamp") return AxisFilter::Border::clamp;
@@ -24,7 +23,9 @@ struct OutOfBounds {
     if (out_of_bounds_policy == "wrap") return AxisFilter::Border::wrap;
     return {};
   }
-  void check_out_of_bounds(bool borders = false) const {
+  void check_out_of_bounds(bool borders = false) {
+    const std::string& p = out_of_bounds_policy;
+    policy_ = p == "constant" || p == "pad" ? Policy::constant : p == "trim_to_shape" ? Policy::trim : Policy::other;
     if (out_of_bounds_policy != "error" && !constant() && !trims() && !(borders && border()))
       bad_argument("out_of_bounds_policy must be 'error', 'constant', 'pad'{} or 'trim_to_shape', got '{}'",
                    borders ? ", 'edge', 'clamp', 'reflect', 'reflect_1001', 'reflect_101', 'wrap'" : "",
@@ -61,6 +62,9 @@ struct OutOfBounds {
       bad_argument("fill_values must have 1 or {} values, got {}", channels, fill_values.size());
     p.fill(fill_values);
   }
+
+ private:
+  enum class Policy : uint8_t { constant, trim, other } policy_ = Policy::other;  // by check_out_of_bounds
 };
 
 template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {

@@ -5,29 +5,6 @@
 
 namespace penstock {
 
-void DimMap::valid(int64_t& lo, int64_t& hi) const {
-  if (warped) {
-    lo = 0, hi = out;
-    return;
-  }
-  // Position p(o) = s + t * o must lie in [begin, end).
-  const int64_t s = filter ? after_start : start, t = filter ? after_step : step;
-  if (t > 0) {
-    lo = begin - s, hi = end - s;
-  } else {
-    lo = s - end + 1, hi = s - begin + 1;
-  }
-  lo = std::clamp<int64_t>(lo, 0, out);
-  hi = std::clamp<int64_t>(hi, lo, out);
-}
-
-Placement::Placement(const Shape& in, Layout layout) : layout_(layout) {
-  for (int64_t e : in) {
-    DimMap& d = dims_.emplace_back();
-    d.in = d.extent = d.out = d.end = e;
-  }
-}
-
 void Placement::window(int dim, int64_t start, int64_t extent, int step) {
   DimMap& d = dims_[dim];
   if (extent < 0) bad_argument("a window of negative size {}", extent);

@@ -2,6 +2,7 @@
 // Where the output's samples come from: per dimension an integer window, at most one filter, another window.
 // Integer windows compose exactly; a filter happens once, where it was asked for.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,7 +27,14 @@ struct DimMap {
   bool warped = false;          // the affine map gives this dimension
 
   // Outputs [lo, hi) read the source (or the filter's output); the others are fill.
-  void valid(int64_t& lo, int64_t& hi) const;
+  void valid(int64_t& lo, int64_t& hi) const {
+    lo = 0, hi = out;
+    if (warped) return;
+    // Position p(o) = s + t * o must lie in [begin, end).
+    const int64_t s = filter ? after_start : start, t = filter ? after_step : step;
+    lo = std::clamp<int64_t>(t > 0 ? begin - s : s - end + 1, 0, out);
+    hi = std::clamp<int64_t>(t > 0 ? end - s : s - begin + 1, lo, out);
+  }
   bool identity() const { return !filter && start == 0 && step == 1 && out == in; }
 };
 
@@ -42,7 +50,17 @@ struct AffineMap {
 
 class Placement {
  public:
-  Placement(const Shape& in, Layout layout);
+  Placement(const Shape& in, Layout layout) : layout_(layout) { begin(in); }
+  // As new, for an input of this shape and the same layout.
+  void begin(const Shape& in) {
+    dims_.clear();
+    for (int64_t e : in) {
+      DimMap& d = dims_.emplace_back();
+      d.in = d.extent = d.out = d.end = e;
+    }
+    fill(0.0f);
+    affine_.reset();
+  }
   int ndim() const { return dims_.size(); }
   const Layout& layout() const { return layout_; }
   int dim(char letter) const { return layout_.find(letter); }

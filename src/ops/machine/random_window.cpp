@@ -24,9 +24,22 @@ void RandomWindow::check_random_window() {
   for (int k = 0; k < 2; ++k) log_ratio_[k] = std::log(random_aspect_ratio[k]);
 }
 
+// Samples of a batch share their stream's key.
+static RandomStream stream_of(const SampleContext& s) {
+  struct Last {
+    uint64_t seed = 0, epoch = 0;
+    uint32_t node = 0;
+    RandomStream stream = random_stream({});
+  };
+  static thread_local Last last;
+  if (s.seed != last.seed || s.epoch != last.epoch || s.node != last.node)
+    last = {s.seed, s.epoch, s.node, random_stream({s.seed, static_cast<uint32_t>(s.epoch), 0, s.node, 0})};
+  return {last.stream.key0, last.stream.key1, s.sample};
+}
+
 RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, int64_t width) const {
   if (height <= 0 || width <= 0) return {0, 0, height, width};
-  const RandomStream random = random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+  const RandomStream random = stream_of(s);
   const auto h = static_cast<float>(height), w = static_cast<float>(width);
   const float area = w * h, ratio_lo = random_aspect_ratio[0], ratio_hi = random_aspect_ratio[1];
   const float min_area = area * random_area[0];
