@@ -23,7 +23,8 @@ __device__ inline float number_at(int64_t address, int64_t dtype) {
 }
 template <class Values, class Known> struct FoldedNumbers { Values values; Known known; };
 template <class Op, class V> __device__ inline void fold_row(char* table, const FoldRow& row) {
-  const auto& numbers = *reinterpret_cast<const FoldedNumbers<typename Op::Values, typename Op::Known>*>(table + row.values);
+  using Numbers = FoldedNumbers<typename Op::Values, typename Op::Known>;
+  const Numbers& numbers = *reinterpret_cast<const Numbers*>(table + row.values);
   typename Op::Values v = numbers.values;
   float* first = reinterpret_cast<float*>(&v);
   for (int k = 0; k < static_cast<int>(sizeof(v) / sizeof(float)) && k < kMostFolded; ++k)
