@@ -17,6 +17,8 @@ GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, 
   // A full group, or what keeps all lanes busy where there are never that many.
   const int64_t share = most / static_cast<int64_t>(lanes_.size() + 1);
   enough_ = static_cast<size_t>(std::max<int64_t>(1, std::min<int64_t>(decoder_->best_group(), share)));
+  if (lanes_.size() > 1)
+    most_images_ = 2 * static_cast<size_t>(std::max(1, decoder_->best_group())), most_bytes_ = kMostBytesOfSeveral;
   for (Lane& lane : lanes_) lane.stream = gpu_.own_stream();
   signal_->passed.reserve(lanes_.size());
   thread_ = std::thread([this] { serve(); });
@@ -72,9 +74,11 @@ void GroupDecoder::serve() {
 }
 
 void GroupDecoder::take_group(Lane& lane) {
-  size_t images = 0;
-  while (!jobs_.empty() && (lane.group.empty() || images + jobs_.front().images.size() <= kMostImages)) {
+  size_t images = 0, bytes = 0;
+  while (!jobs_.empty() && (lane.group.empty() || (images + jobs_.front().images.size() <= most_images_ &&
+                                                   bytes + jobs_.front().bytes <= most_bytes_))) {
     images += jobs_.front().images.size();
+    bytes += jobs_.front().bytes;
     lane.group.push_back(std::move(jobs_.front()));
     jobs_.pop_front();
   }

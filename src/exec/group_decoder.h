@@ -25,7 +25,9 @@ struct DecodeJob {
 
 class GroupDecoder {
  public:
-  static constexpr size_t kMostImages = 2048;  // of one group
+  // Of one group. Where several are under way at once none needs to be large: what is decoded early goes on early, and
+  // gives its memory back. Bytes are the decoder's own.
+  static constexpr size_t kMostImages = 2048, kMostBytesOfSeveral = size_t{1} << 30;
 
   // `most`: images that will be under way and waiting at once.
   GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, const DecodeParams& params, int64_t most);
@@ -64,6 +66,7 @@ class GroupDecoder {
   std::unique_ptr<BatchDecoder> decoder_;
   const DecodeParams params_;
   size_t enough_ = 1;  // images that make a group, where others are under way
+  size_t most_images_ = kMostImages, most_bytes_ = SIZE_MAX;
   int64_t told_ = 0;  // when the last group was told
   std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();  // its mutex guards jobs_, images_ and stop_
   std::deque<DecodeJob> jobs_;

@@ -14,6 +14,7 @@ constexpr uint32_t kNoMarker = 0xFFFFFFFFu;
 constexpr uint32_t kSlackWords = 16;         // behind each picture's data
 // Behind the last picture's: what 64 symbols of up to 31 bits take, and what is read ahead.
 constexpr uint32_t kEndWords = 64 + 16;
+constexpr uint32_t kSampleSlack = 16;
 constexpr uint32_t kStreamBytes = 32 * kThreads;  // of shared memory, of kernels that read streams: own_stream_room()
 
 // Why a picture is left to the CPU. Bits of `flags`.
@@ -113,6 +114,7 @@ struct BatchTable {
   uint32_t* block_entry;
   int16_t* coefficients;
   uint8_t* samples;
+  uint32_t sample_bytes;                     // of all planes; kSampleSlack behind them may be read
   uint32_t* statistics;                      // null, or counters for measurements
 };
 

@@ -199,9 +199,10 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   if (why) atomicOr(b.flags + item.picture, why);
 }
 
-// One block a picture: predictors at the entries.
+// One block a picture: predictors at the entries. And what write_pixels may read behind the planes gets a value.
 PENSTOCK_DEVICE void sum_dc(const BatchTable& b) {
   __shared__ uint32_t scratch[kThreads / 32];
+  if (blockIdx.x == 0 && threadIdx.x < kSampleSlack) b.samples[b.sample_bytes + threadIdx.x] = 0;
   const Picture& p = b.picture[blockIdx.x];
   if (b.flags[blockIdx.x]) return;
   const uint32_t entries = b.entries_per_sub, first = p.sub_base * entries, t = threadIdx.x;

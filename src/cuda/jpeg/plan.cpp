@@ -257,7 +257,7 @@ void Plan::lay_out_scratch() {
   scratch_.dc_sum = take(entries, 16);
   scratch_.block_entry = take(blocks_, 4);
   scratch_.coefficients = take(blocks_, 128);
-  scratch_.samples = take(sample_bytes_ + 16, 1);
+  scratch_.samples = take(sample_bytes_ + kSampleSlack, 1);
   scratch_.end = end;
 }
 
@@ -274,6 +274,7 @@ void Plan::describe(uint8_t* to, uint8_t* device, const uint8_t* files, uint8_t*
   b.rounds_alone = division_.rounds_alone;
   b.spread_below = division_.spread_below;
   b.turns = division_.turns;
+  b.sample_bytes = static_cast<uint32_t>(sample_bytes_);
   b.files = files;
   const auto on = [&](auto*& p, size_t at) { p = reinterpret_cast<std::remove_reference_t<decltype(p)>>(device + at); };
   const auto in = [&](auto*& p, size_t at) {
