@@ -92,6 +92,7 @@ PICTURE = np.zeros((8, 8, 3), np.uint8)
     ("erode", [PICTURE], {"border_mode": "none"}, "border_mode"),
     ("correlate", [PICTURE, np.ones((3, 3, 3), np.float32)], {}, "3 dimensions for 2 axes"),
     ("correlate", [PICTURE, np.ones((9, 3), np.float32)], {"mode": "valid"}, "larger than the sample"),
+    ("correlate", [PICTURE, np.ones(9, np.float32)], {"mode": "valid"}, "1 dimensions for 2 axes"),
     ("correlate", [PICTURE, np.ones((3, 3), np.float64)], {}, "float32"),
     ("correlate", [PICTURE, np.ones((3, 3), np.float32)], {"anchor": 3}, "anchor 3"),
     ("warp_perspective", [PICTURE], {"matrix": [0.0] * 9, "inverse_map": False}, "singular"),

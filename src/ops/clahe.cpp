@@ -15,8 +15,8 @@ struct Clahe : ImageOperator {
                          "(of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its 8-bit Lab. Layouts: "
                          "HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "
                          "\"Contrast limited adaptive histogram equalization\", 1994.")
-        .required("tiles_x", &Clahe::tiles_x, "Tiles along the width.", within(1, 4096))
-        .required("tiles_y", &Clahe::tiles_y, "Tiles along the height.", within(1, 4096))
+        .required("tiles_x", &Clahe::tiles_x, "Tiles along the width.", within(1, 1024))
+        .required("tiles_y", &Clahe::tiles_y, "Tiles along the height.", within(1, 1024))
         .required("clip_limit", &Clahe::clip_limit,
                   "A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit.",
                   at_least(0))

@@ -48,9 +48,10 @@ struct Correlate {
     if (mode == "same") return;
     const auto [first, axes] = convolved_axes(types[0].layout, in[0].size());
     const int lead = in[1].size() - axes;
+    if (lead < 0 || lead > 1) bad_argument("a filter of {} dimensions for {} axes", in[1].size(), axes);
     for (int i = 0; i < axes; ++i) {
       int64_t& n = out[0][first + i];
-      if (lead < 0 || n < 0 || in[1][lead + i] < 0) {
+      if (n < 0 || in[1][lead + i] < 0) {
         n = -1;
       } else {
         if (in[1][lead + i] > n) bad_argument("the filter {} is larger than the sample {}", in[1].text(), in[0].text());

@@ -76,8 +76,8 @@ struct Debayer {
       bad_type("expected uint8 or uint16, got {}", name_of(in[0].dtype));
     out[0] = in[0];
     if (layout.empty()) return;
-    if (layout.find('C') >= 0 && layout.find('C') != layout.size() - 1)
-      bad_type("expected channels last, got '{}'", layout.str());
+    if (const std::string l = layout.str(); l != "HW" && l != "HWC" && l != "FHW" && l != "FHWC")
+      bad_type("expected HW, HWC, FHW or FHWC, got '{}'", l);
     out[0].layout = layout.find('C') < 0 ? Layout(layout.str() + "C") : layout;
     out[0].ndim = out[0].layout.size();
   }
