@@ -15,6 +15,7 @@ namespace {
 constexpr int kDisplayDelay = 4;   // pictures that are decoded while one is read
 constexpr int kFromStart = 3;      // jumps back for one frame before the file is decoded from its first packet
 constexpr size_t kMostKept = 64;
+constexpr size_t kMostWaiting = 4;  // packets whose picture the parser has not begun, of videos with B-frames
 
 // Codecs with pictures that are never shown. They show the others in the order of their packets.
 bool has_hidden_pictures(cudaVideoCodec codec) {
@@ -89,6 +90,11 @@ std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind
 
 NvdecVideo::NvdecVideo(Engine& engine, std::shared_ptr<const VideoFile> file, StreamKind kind, FrameType type)
     : engine_(engine), file_(std::move(file)), kind_(kind), type_(type), packets_(*file_), filter_(*file_) {
+  int64_t before = -1;
+  for (const auto& packet : file_->packets()) {
+    reordered_ |= packet.frame >= 0 && packet.frame < before;
+    before = packet.frame >= 0 ? packet.frame : before;
+  }
   const StreamColors colors = stream_colors(*file_);
   matrix_ = make_yuv_rgb(matrix_numbers(colors.matrix), is_full_range(colors.range));
   if (kind_.codec == cudaVideoCodec_AV1) {  // the first four bytes are the container's
@@ -166,11 +172,17 @@ void NvdecVideo::write(const CUVIDPARSERDISPINFO& shown, void* to, StreamHandle 
 void NvdecVideo::begin_picture(CUVIDPICPARAMS& picture) {
   if (!session_) bad_data("a picture comes before the sequence's header");
   session_->decode(&picture);
-  pictures_ += !picture.second_field;
-  const auto& codec = picture.CodecSpecific;
-  const bool hidden = (kind_.codec == cudaVideoCodec_VP9 && !codec.vp9.showFrame) ||
-                      (kind_.codec == cudaVideoCodec_AV1 && !codec.av1.show_frame);
-  packet_in_.at(static_cast<size_t>(picture.CurrPicIdx)) = hidden ? -1 : fed_;
+  int64_t& packet = packet_in_.at(static_cast<size_t>(picture.CurrPicIdx));
+  if (has_hidden_pictures(kind_.codec)) {
+    const auto& codec = picture.CodecSpecific;
+    const bool hidden = (kind_.codec == cudaVideoCodec_VP9 && !codec.vp9.showFrame) ||
+                        (kind_.codec == cudaVideoCodec_AV1 && !codec.av1.show_frame);
+    packet = hidden ? -1 : fed_;
+  } else if (!picture.second_field) {
+    if (given_.empty()) bad_data("more pictures than packets");
+    packet = given_.front();
+    given_.pop_front();
+  }
 }
 
 // The library hands times out in ascending order, to whatever is shown: they are numbers in the order of showing, those
@@ -188,8 +200,12 @@ int64_t NvdecVideo::frame_of(const CUVIDPARSERDISPINFO& shown) {
   const auto& packets = file_->packets();
   const auto total = static_cast<int64_t>(packets.size());
   if (!has_hidden_pictures(kind_.codec)) {
-    const int64_t frame = shown.timestamp - total;
-    return frame >= 0 && frame < file_->frames() && file_->packet_of(frame) >= start_ ? frame : -1;
+    // The pictures of packets come one after the other. Where one is lost, all behind it are taken for the one before:
+    // their times say so where the order changes, and else the packets that wait, of which there is just one.
+    const int64_t own = packet_in_.at(static_cast<size_t>(shown.picture_index));
+    if (own < 0 || time_of(own) != shown.timestamp || given_.size() > (reordered_ ? kMostWaiting : 1))
+      bad_data("a packet before packet {} gives no picture to show", own);
+    return packets[own].frame;
   }
   while (next_shown_ < total && packets[next_shown_].frame < 0) ++next_shown_;
   const int64_t own = std::exchange(packet_in_.at(static_cast<size_t>(shown.picture_index)), -1);
@@ -204,9 +220,6 @@ void NvdecVideo::show(const CUVIDPARSERDISPINFO& shown) {
   // A picture that is damaged spoils those that refer to it, which come out all the same.
   for (int64_t before = std::max(last_ + 1, first_exact_); before < frame; ++before)
     if (file_->packet_of(before) >= start_) bad_data("frame {} does not come out of NVDEC", before);
-  // So does one that is shown later; and the times of all would shift. A picture is known when the next packet comes.
-  if (!has_hidden_pictures(kind_.codec) && pictures_ < needed_)
-    bad_data("a packet before that of frame {} gives no picture", frame);
   session_->check_pictures();
   last_ = std::max(last_, frame);
   Request& r = *request_;
@@ -239,7 +252,7 @@ void NvdecVideo::forget() {
   kept_.clear();
   fault_.reset();
   start_ = last_ = -1;
-  pictures_ = needed_ = 0;
+  given_.clear();
   first_exact_ = 0;
   ended_ = false;
 }
@@ -283,6 +296,13 @@ void NvdecVideo::feed() {
   if (fed_ < static_cast<int64_t>(file_->packets().size())) {
     const ffmpeg::Packet* p = packets_.read();
     std::span<const uint8_t> bytes = filter_(p);
+    // Of HEVC, pictures that come behind a key picture and are shown before it: nothing else refers to them, and where
+    // the parser leaves them out the key picture gets their time.
+    const int64_t frame = file_->packets()[fed_].frame;
+    if (kind_.codec == cudaVideoCodec_HEVC && frame >= 0 && frame < first_exact_) {
+      ++fed_;
+      return;
+    }
     const bool in_stream = kind_.codec == cudaVideoCodec_H264 || kind_.codec == cudaVideoCodec_HEVC;
     if (fed_ == start_ && kind_.codec == cudaVideoCodec_H264 && !begins_exactly(bytes))
       bad_data("decoding cannot begin at packet {} with exact frames", fed_);
@@ -293,16 +313,14 @@ void NvdecVideo::feed() {
     }
     data.payload = bytes.data(), data.payload_size = bytes.size();
     data.flags = CUVID_PKT_TIMESTAMP;
-    data.timestamp = time_of(fed_);  // comes out with the frame
+    data.timestamp = time_of(fed_);
+    if (!has_hidden_pictures(kind_.codec)) given_.push_back(fed_);
   } else {
     data.flags = CUVID_PKT_ENDOFSTREAM;
     ended_ = true;
   }
   const CUresult code = engine_.lib.parse(parser_, &data);
-  if (!ended_) {
-    const int64_t frame = file_->packets()[fed_++].frame;
-    needed_ += frame < 0 || frame >= first_exact_;  // the parser may leave out those that refer to what was before
-  }
+  fed_ += !ended_;
   if (fault_) throw Error(*fault_);
   check_nvcuvid(code, "parsing a packet");
 }

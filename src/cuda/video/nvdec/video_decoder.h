@@ -3,6 +3,7 @@
 // each wanted one becomes RGB at its place.
 #pragma once
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -90,8 +91,8 @@ class NvdecVideo final : public DeviceVideoDecoder {
   int64_t next_shown_ = 0;       // the packet whose picture is shown next, where times do not say it
   std::array<int64_t, kMostSurfaces> packet_in_{};  // that the picture in a surface came with; -1: hidden, or shown
   int64_t last_ = -1;            // the frame that came out last
-  int64_t pictures_ = 0;         // that decoding has begun of since
-  int64_t needed_ = 0;           // pictures, of the packets that the parser has had
+  std::deque<int64_t> given_;    // packets whose pictures have not begun, where each has one
+  bool reordered_ = false;       // pictures are not shown in the order of their packets
   int64_t first_exact_ = 0;      // the frame from which on all are exact
   bool ended_ = false;           // the parser knows that nothing follows
   std::map<int64_t, Kept> kept_;
