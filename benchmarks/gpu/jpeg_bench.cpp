@@ -460,9 +460,10 @@ int run(int argc, char** argv) {
     sustained(driver, photos, "photos", 256, threads, lanes);
   sustained(driver, photos, "photos", 256, 1, 4, true, twice);
   sustained(driver, photos, "photos", 256, 2, 3, true, twice);
-  sustained(driver, photos, "photos", 512, 1, 3);
+  for (int round = 0; round < 3; ++round) sustained(driver, photos, "photos", 512, 1, 4);
   sustained(driver, photos, "photos", 256, 1, 3, false);
   sustained(driver, f1080, "1080p", 64, 1, 4);
+  sustained(driver, f1080, "1080p", 128, 2, 3);
   sustained(driver, f64, "64 x 64", 256, 1, 4);
   return bad != 0;
 }
