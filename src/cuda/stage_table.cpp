@@ -179,8 +179,10 @@ bool slides(const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
          taps / 2 * planes + 3 <= own;
 }
 
-// To bytes again, all of them in range, and of a lane's neighbors no more than those beside it are wanted.
+// To bytes again, all of them in range, and of a lane's neighbors no more than those beside it are wanted. Rows that
+// begin anywhere go faster the other way.
 bool streams(const StageCode& code, const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
+  if (dy.in_stride[0] % kStreamBytes != 0 || dy.out_stride % kStreamBytes != 0) return false;
   return code.code.empty() && type_of(code.program, code.program.outputs[0]).dtype == DType::uint8 &&
          g.in_planes == g.out_planes && averages(g, dx, g.tiling.x) && averages(g, dy, g.tiling.y) &&
          window_size(g, dy) <= kStreamTaps && window_size(g, dx) / 2 * g.in_planes <= 9;
@@ -319,9 +321,9 @@ bool unite(StageVariant& v, const StageVariant& other) {
   if (v.kind != other.kind && !plain) return false;
   if (!plain && v.dims != other.dims) return false;
   if (v.warp_x != other.warp_x || v.warp_y != other.warp_y || v.warp_z != other.warp_z) return false;
-  const bool slide = std::min(v.path, other.path) == Path::sliding;
-  if (v.path == Path::streaming && slide) v.path = Path::sliding;
-  if ((v.path != other.path && !slide) || v.window_x != other.window_x || v.window_y != other.window_y) {
+  const bool windows = v.path >= Path::window && other.path >= Path::window;
+  if (windows) v.path = std::min(v.path, other.path);
+  if ((v.path != other.path && !windows) || v.window_x != other.window_x || v.window_y != other.window_y) {
     // Rows in shared memory do for all, but for wide numbers that must not become floats on their way.
     if ((v.path == Path::indexed || other.path == Path::indexed) && !v.narrow_source) return false;
     const bool direct = v.path <= Path::direct && other.path <= Path::direct;
