@@ -98,6 +98,9 @@ def check_build(files):
         yield database, 0, "missing: build first (tools/check build)"
         return
     commands = {Path(c["file"]): c["command"] for c in json.loads(database.read_text())}
+    for file, command in list(commands.items()):  # several sources in one
+        if file.name.startswith("unity_") and file.exists():
+            commands.update({Path(f): command for f in re.findall(r'#include "([^"]+)"', file.read_text())})
     for path in files:
         if path.suffix in (".cpp", ".cc", ".c") and path.relative_to(ROOT).parts[0] == "src":
             if path not in commands:

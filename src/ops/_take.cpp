@@ -6,7 +6,7 @@
 namespace penstock {
 
 namespace {
-void check_types(std::span<const ValueType> in) {
+void check_indices(std::span<const ValueType> in) {
   if (in[1].dtype != DType::none && !is_integer(in[1].dtype))
     bad_type("indices are integers, not {}", name_of(in[1].dtype));
   if (in[0].ndim == 0) bad_type("a value without dimensions has no elements to pick");
@@ -23,7 +23,7 @@ struct Take {
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    check_types(in);
+    check_indices(in);
     out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim + in[1].ndim - 1,
               in[1].ndim == 1 ? in[0].layout : Layout{}};
   }
@@ -48,7 +48,7 @@ struct AssignAt {
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    check_types(in);
+    check_indices(in);
     out[0] = in[0];
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
@@ -59,6 +59,6 @@ struct AssignAt {
   }
 };
 PENSTOCK_OPERATOR(AssignAt);
-static const WorksInPlace assigns_in_place("_assign_at");
+static const WorksInPlace assigns_at_in_place("_assign_at");
 
 }  // namespace penstock

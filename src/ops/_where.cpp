@@ -6,7 +6,7 @@
 namespace penstock {
 
 namespace {
-void check_types(std::span<const ValueType> in) {
+void check_mask(std::span<const ValueType> in) {
   if (in[1].dtype != DType::none && in[1].dtype != DType::bool_)
     bad_type("a mask is bool, not {}", name_of(in[1].dtype));
   if (in[0].ndim >= 0 && in[1].ndim > in[0].ndim)
@@ -26,7 +26,7 @@ struct SelectWhere {
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    check_types(in);
+    check_mask(in);
     out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim - in[1].ndim + 1, {}};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
@@ -54,7 +54,7 @@ struct AssignWhere {
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    check_types(in);
+    check_mask(in);
     out[0] = in[0];
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
@@ -68,6 +68,6 @@ struct AssignWhere {
   }
 };
 PENSTOCK_OPERATOR(AssignWhere);
-static const WorksInPlace assigns_in_place("_assign_where");
+static const WorksInPlace assigns_where_in_place("_assign_where");
 
 }  // namespace penstock

@@ -34,7 +34,7 @@ struct ElementExtract {
     }
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    for (size_t k = 0; k < out.size(); ++k) to.copy(frame_of(in[0], element_map[k]), out[k]);
+    for (size_t k = 0; k < out.size(); ++k) to.copy(frame_at(in[0], element_map[k]), out[k]);
   }
 };
 PENSTOCK_OPERATOR(ElementExtract);

@@ -18,7 +18,7 @@ inline Shape frame_shape(const Shape& sequence) {
   for (int d = 1; d < sequence.size(); ++d) s.push_back(sequence[d]);
   return s;
 }
-inline View frame_of(const View& sequence, int64_t frame) {
+inline View frame_at(const View& sequence, int64_t frame) {
   View v = sequence;
   v.data = sequence.as<char>() + frame * sequence.strides[0] * static_cast<int64_t>(size_of(sequence.dtype));
   v.shape = frame_shape(sequence.shape), v.strides = frame_shape(sequence.strides);

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pixel/transcendental.h"
+
 namespace penstock {
 
 namespace {
-constexpr double kPi = 3.14159265358979323846;
 constexpr int kSteps = 64;
 }  // namespace
 
