@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments with one value for each frame, of operators on pictures: a sequence gives what its frames give by themselves."""
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_frames import MARKED, OF_IMAGES
+
+import penstock
+from penstock import fn
+
+
+def odd(rng, n, most):
+    return np.int32(rng.integers(0, most // 2 + 1, n) * 2 + 1)
+
+
+def perspective(rng, n):
+    return np.float32(np.eye(3) + rng.normal(0, [[.1, .1, 2], [.1, .1, 2], [.001, .001, .01]], (n, 3, 3)))
+
+
+# Values of one sample of n frames, by argument.
+CASES = {
+    "laplacian": {"window_size": lambda rng, n: odd(rng, n, 7) + 2, "smoothing_size": lambda rng, n: odd(rng, n, 9),
+                  "scale": lambda rng, n: np.float32(rng.uniform(.1, 2, n))},
+    "dilate": {"mask_size": lambda rng, n: np.int32(rng.integers(1, 5, (n, 2))), "anchor": lambda rng, n: np.int32(rng.integers(-1, 1, (n, 2)))},
+    "erode": {"mask_size": lambda rng, n: np.int32(rng.integers(1, 5, (n, 2))), "anchor": lambda rng, n: np.int32(rng.integers(-1, 1, (n, 2)))},
+    "warp_perspective": {"matrix": perspective},
+    "debayer": {"blue_position": lambda rng, n: np.int32(rng.integers(0, 2, (n, 2)))},
+    "correlate": {"anchor": lambda rng, n: np.int32(rng.integers(0, 3, (n, 2)))},
+}
+
+
+def test_every_operator_has_a_case():
+    elsewhere = {"coord_transform", "multi_paste", *OF_IMAGES}
+    assert {o for o in MARKED if not o.startswith("transforms.")} == elsewhere | set(CASES)
+    assert all(set(CASES[o]) == MARKED[o] for o in CASES)
+
+
+@pytest.mark.parametrize("operator", sorted(CASES))
+@given(st.integers(0, 2**32 - 1))
+def test_a_sequence_is_its_frames(operator, seed):
+    rng = np.random.default_rng(seed)
+    channels, dtype = 1 if operator == "debayer" else 3, rng.choice([np.uint8, np.uint16])
+    xs = [rng.integers(0, 255, (n, 2 * h, 2 * w, channels)).astype(dtype) for n, h, w in rng.integers([1, 2, 2], [6, 9, 17], (3, 3))]
+    names = [name for k, name in enumerate(sorted(CASES[operator])) if k == seed % len(CASES[operator]) or rng.random() < .5]
+    values = {name: [CASES[operator][name](rng, len(x)) for x in xs] for name in names}
+    others = [penstock.batch([rng.normal(0, 1, (3, 3)).astype(np.float32)] * 3)] if operator == "correlate" else []
+    more = {"blue_position": [0, 1]} if operator == "debayer" and not names else {}
+    got = getattr(fn, operator)(penstock.batch(xs, layout="FHWC"), *others, **more,
+                                **{name: fn.per_frame(penstock.batch(v)) for name, v in values.items()})
+    for i, x in enumerate(xs):
+        for k, frame in enumerate(x):
+            arguments = {name: v[i][k].tolist() for name, v in values.items()}
+            alone = getattr(fn, operator)(penstock.tensor(frame, layout="HWC"), *[o[0] for o in others], **more, **arguments)
+            np.testing.assert_array_equal(got[i].numpy()[k], alone.numpy(), err_msg=f"{arguments}")
