@@ -29,6 +29,11 @@ void* operator new(size_t bytes) {
   ++live;
   return p;
 }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept try {
+  return operator new(bytes);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
 void operator delete(void* p) noexcept {
   if (p) --live;
   std::free(p);

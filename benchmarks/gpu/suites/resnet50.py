@@ -8,7 +8,7 @@ from .pipelines import resnet50, running
 
 def tables(settings):
     batch = 8 if settings.smoke else 256
-    counts = (2,) if settings.smoke else (1, 4, 8, 16)
+    counts = (2,) if settings.smoke else (1, 2, 4, 8, 16)
     methods = {f"Penstock, {threads} threads": running(resnet50, "penstock", settings, threads, batch=batch)
                for threads in counts}
     if not settings.smoke:
