@@ -272,6 +272,10 @@ TEST(GpuStage, SmallWindows) {
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
     const Batch whole = random_batch(DType::uint8, {{391, 352, planes}, {13, 512, planes}}, "HWC", 11);  // by vectors
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5, 3}}}}}, {whole});
+    expect_equal_with("compiled",
+                      {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
+                       {"crop", {{"crop", std::vector<double>{12, 304}}}}},
+                      {whole});
     const Batch large = random_batch(DType::uint8, {{70, 402, planes}, {50, 401, planes}}, "HWC", 10);
     expect_equal_with("compiled",
                       {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
