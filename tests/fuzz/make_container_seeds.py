@@ -84,6 +84,9 @@ def main(folder):
         write("fits", name.replace(" ", "_"), b"\1" + content)
     for name, (content, _) in fits_compressed.ALL.items():
         write("fits", "compressed_" + name.replace(" ", "_"), b"\1" + content)
+    write("lz4", "literals", bytes([5, 0, 0x50]) + b"abcde")
+    write("lz4", "overlap", bytes([21, 0, 0x1A]) + b"a" + bytes([1, 0, 0x60]) + b"bcdefg")
+    write("lz4", "long", bytes([44, 1, 0xF0, 255, 30]) + bytes(range(256)) + bytes(44))
     write("text", "manifest", b'{"audio_filepath": "a.wav", "text": "x", "duration": 1.5, "offset": 0.5}\n\n{"audio_filepath": "b"}')
     for name, shuffle, legs in (("dealt", "every_epoch", []), ("shards", "none", [[2, 4]])):
         write("text", name, json.dumps({"epoch": 3, "consumed": 8, "size": 23, "seed": 5, "list_hash": 9, "shuffle": shuffle,

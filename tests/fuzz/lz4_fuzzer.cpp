@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of LZ4 behind two bytes that say how much it should hold.
+#include <cstring>
+
+#include "fuzz_containers.h"
+#include "ops/machine/lz4.h"
+
+using namespace penstock;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const size_t bytes = data[0] | data[1] << 8;
+  // Of the exact size, so that a byte beside either is noticed.
+  std::vector<uint8_t> block(data + 2, data + size), first(bytes), second(bytes, 255);
+  fuzz::may_refuse([&] {
+    decode_lz4(block, first);
+    decode_lz4(block, second);
+    if (bytes > 0 && std::memcmp(first.data(), second.data(), bytes) != 0) std::abort();  // each byte was written
+  });
+  return 0;
+}
