@@ -91,6 +91,28 @@ def check_includes(room, lines):
             yield number, f"{room} must not include {target}: includes point one way"
 
 
+def types_of(lines):
+    """(namespace, name, line) of the classes that the linker may see: those of no unnamed namespace."""
+    spaces = []
+    for number, line in enumerate(lines, 1):
+        if found := re.match(r"namespace(?: ([\w:]+))? \{$", line):
+            spaces.append(found.group(1) or "")
+        elif re.match(r"\}  // namespace", line) and spaces:
+            spaces.pop()
+        elif "" not in spaces and (found := re.match(r"(?:struct|class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^:;].*| \{.*)$", line)):
+            yield "::".join(spaces), found.group(1), number
+
+
+def check_types(files):
+    """Two classes of one name: the linker keeps one of each of their functions."""
+    seen = {}
+    for path in files:
+        if path.suffix in CPP and path.relative_to(ROOT).parts[0] == "src" and not path.stem.endswith("_test"):
+            for space, name, number in types_of(path.read_text().splitlines()):
+                if seen.setdefault((space, name), path) != path:
+                    yield path, number, f"{space}::{name} is also in {seen[space, name].relative_to(ROOT)}"
+
+
 def check_build(files):
     """Rules that need what CMake knows: which files are built, and with which flags."""
     database = ROOT / "build" / "compile_commands.json"
@@ -122,7 +144,7 @@ def check_generated():
 def main():
     tracked = tracked_files()
     files = [path for path in tracked if is_ours(path)]
-    breaches = []
+    breaches = list(check_types(files))
     for path in filter(is_result, tracked):
         breaches += [(path, number, what) for number, what in check_paths(path, path.read_text().splitlines())]
     for path in files:

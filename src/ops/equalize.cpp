@@ -47,7 +47,7 @@ struct TableRule {
         }
       });
 };
-struct LookupRule : ImageRule {
+struct EqualizedRule : ImageRule {
   PENSTOCK_PIXEL(
       struct Coef { Extents out; const uint8_t* tables; };
       template <class Out, class In>
@@ -82,7 +82,7 @@ struct Equalize : ImageOperator {
     auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
     group_image<CountRule>(in[0], planes * slices, 1024, {positions, e.inner, slices, counts}, to);
     group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);
-    map_image<LookupRule>(in[0], out[0], {e, tables}, to);
+    map_image<EqualizedRule>(in[0], out[0], {e, tables}, to);
   }
 };
 PENSTOCK_OPERATOR(Equalize);

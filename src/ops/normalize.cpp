@@ -53,7 +53,7 @@ struct Normalize {
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const {
     if (!batch) return nullptr;
-    auto state = std::make_shared<Statistics>();
+    auto state = std::make_shared<Moments>();
     BatchStatistics sums;
     for (int i = 0; i < in[0].size(); ++i) sums.add_sum(in[0].tensor(i).view, plan(i, in[0].shape(i), types[0].layout));
     for (int i = 0; i < in[0].size(); ++i) {
@@ -73,7 +73,7 @@ struct Normalize {
     if (stddev.given()) rule.stddev = given(stddev, s.index, p, "stddev");
     rule.zero_divides = stddev.given() && stddev.constant() && stddev.one().size() == 1;
     rule.batch = batch && !(mean.given() && stddev.given());
-    rule.common = static_cast<const Statistics*>(s.batch_state);
+    rule.common = static_cast<const Moments*>(s.batch_state);
     rule.ddof = ddof, rule.epsilon = epsilon, rule.scale = scale, rule.shift = shift;
     to.normalize(in[0], p, rule, out[0]);
   }

@@ -14,7 +14,7 @@ namespace penstock {
 
 struct ReductionPlan;
 struct ReductionRule;
-struct Statistics;
+struct Moments;
 
 // Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
 struct SampleNumbers {
@@ -51,7 +51,7 @@ struct NormalizeRule {
   SampleNumbers mean, stddev;                 // one value or one for each result of the plan
   bool zero_divides = false;                  // a given deviation of 0 gives infinities
   bool batch = false;                         // what is computed is so over all samples
-  const Statistics* common = nullptr;         // then, on the host: already
+  const Moments* common = nullptr;         // then, on the host: already
   int ddof = 0;
   double epsilon = 0, scale = 1, shift = 0;
 };

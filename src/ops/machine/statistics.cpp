@@ -10,11 +10,11 @@ std::vector<double> for_each_result(const SampleNumbers& given, const ReductionP
   return {given.here.begin(), given.here.end()};
 }
 
-Statistics statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
+Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                       double epsilon) {
   BatchStatistics s;
   s.add_sum(in, plan);
-  Statistics out{mean.empty() ? s.mean() : std::move(mean), {}};
+  Moments out{mean.empty() ? s.mean() : std::move(mean), {}};
   if (deviation) {
     s.add_squares(in, plan, out.mean);
     out.deviation = s.deviation(ddof, epsilon);

@@ -6,13 +6,13 @@
 
 namespace penstock {
 
-struct Statistics {
+struct Moments {
   std::vector<double> mean, deviation;  // one for each result of the plan
 };
 
 // Mean (unless given) and, if asked for, sqrt(sum of squares about it / (count - ddof) + epsilon); 0 where count <=
 // ddof.
-Statistics statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
+Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                       double epsilon);
 
 // One for each result of the plan, of values that lie here.
