@@ -14,7 +14,7 @@ namespace penstock {
 class Shape {
  public:
   static constexpr int kMaxDims = 8;
-  Shape() = default;
+  Shape() {}  // what is behind the last extent is not written
   Shape(std::initializer_list<int64_t> v) : Shape(std::span(v.begin(), v.size())) {}
   explicit Shape(std::span<const int64_t> v) {
     for (int64_t e : v) push_back(e);
@@ -59,7 +59,7 @@ class Shape {
   }
 
  private:
-  std::array<int64_t, kMaxDims> v_{};
+  std::array<int64_t, kMaxDims> v_;
   int n_ = 0;
 };
 

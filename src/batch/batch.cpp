@@ -99,28 +99,40 @@ void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle
   device_ = memory->device();
   stream = on;
   ready = nullptr;
-  const bool packed = has_uniform_shapes();
-  const size_t each = packed && !samples_.empty() ? checked_bytes(samples_[0].shape.volume(), size_of(dtype_)) : 0;
-  const auto bytes_of = [&](const Sample& s) {
-    return packed ? each : (checked_bytes(s.shape.volume(), size_of(dtype_)) + 63) / 64 * 64;
+  const auto forget = [](Sample& s) {
+    if (!s.strides.empty()) s.strides = {};
+    if (s.owner) s.owner = nullptr;
   };
-  size_t total = packed ? checked_bytes(static_cast<int64_t>(each), samples_.size()) : 0;
-  if (!packed)
-    for (const Sample& s : samples_) total += bytes_of(s);
+  if (has_uniform_shapes()) {
+    const size_t each = samples_.empty() ? 0 : checked_bytes(samples_[0].shape.volume(), size_of(dtype_));
+    const size_t total = checked_bytes(static_cast<int64_t>(each), samples_.size());
+    block = allocate_shared(memory, total ? total : 1, on);
+    char* at = static_cast<char*>(block.get());
+    for (Sample& s : samples_) {
+      s.data = at, at += each;
+      forget(s);
+    }
+    return;
+  }
+  const auto bytes_of = [&](const Sample& s) {
+    return (checked_bytes(s.shape.volume(), size_of(dtype_)) + 63) / 64 * 64;
+  };
+  size_t total = 0;
+  for (const Sample& s : samples_) total += bytes_of(s);
   checked_bytes(static_cast<int64_t>(total), 1);
   block = allocate_shared(memory, total ? total : 1, on);
   char* at = static_cast<char*>(block.get());
   for (Sample& s : samples_) {
-    s.data = at;
-    at += bytes_of(s);
-    if (!s.strides.empty()) s.strides = {};
-    if (s.owner) s.owner = nullptr;
+    s.data = at, at += bytes_of(s);
+    forget(s);
   }
 }
 
 bool Batch::has_uniform_shapes() const {
+  if (samples_.empty()) return true;
+  const Shape first = samples_[0].shape;
   for (const auto& s : samples_)
-    if (!(s.shape == samples_[0].shape)) return false;
+    if (!(s.shape == first)) return false;
   return true;
 }
 

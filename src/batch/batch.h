@@ -50,6 +50,9 @@ class Batch {
     Shape strides;                // empty = dense
     std::shared_ptr<void> owner;  // empty = the batch's own block
     std::string source;
+    Sample() {}  // of many, none is filled with zeros first
+    Sample(void* at, const Shape& extents, const Shape& steps, std::shared_ptr<void> held_by, std::string from)
+        : data(at), shape(extents), strides(steps), owner(std::move(held_by)), source(std::move(from)) {}
   };
 
   Batch() = default;

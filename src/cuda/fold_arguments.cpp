@@ -11,7 +11,7 @@ bool has_arguments_on_gpu(const FoldedArguments& f) {
 
 bool has_arguments_on_gpu(const StageCode& code) {
   for (const auto& node : code.program.nodes)
-    if (node.op->per_sample && has_arguments_on_gpu(node.op->folded())) return true;
+    if (node.op->per_sample() && has_arguments_on_gpu(node.op->folded())) return true;
   return false;
 }
 

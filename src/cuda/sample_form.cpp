@@ -68,21 +68,35 @@ bool SampleForm::make(const StageCode& code, const Placement& placement, const S
   return known_ = true;
 }
 
+bool SampleForm::fits_window(const AxisWindow& w, int64_t in, const DimMap& like, const AxisTaps& taps,
+                             AlikeAxis& axis) const {
+  const AxisFilter& own = *like.filter;
+  if (w.kind != own.kind || w.antialias != own.antialias || w.out != own.out) return false;
+  // Taps that the axis is too short for are left to the long way: few images are that small.
+  if (in < taps.full || taps.in < taps.full) return false;
+  axis.lo = w.lo;
+  axis.scale = (w.hi - w.lo) / static_cast<double>(w.out);
+  axis.in = in;
+  axis.taps = taps.taps;
+  return true;
+}
+
 bool SampleForm::fits_axis(const DimMap& m, const DimMap& like, const AxisTaps& taps, int64_t stride,
                            AlikeAxis& axis) const {
-  if (!m.filter || m.out != like.out || !reads_all(m)) return false;
-  const AxisFilter &f = *m.filter, &own = *like.filter;
-  if (f.kind != own.kind || f.antialias != own.antialias || f.border != own.border || f.out != own.out) return false;
-  axis.lo = f.lo;
-  axis.scale = (f.hi - f.lo) / static_cast<double>(f.out);
-  // Taps that the axis is too short for are left to the long way: few images are that small.
-  if (m.extent < taps.full || taps.in < taps.full) return false;
-  axis.in = m.extent;
-  axis.taps = taps.taps;
+  if (!m.filter || m.out != like.out || !reads_all(m) || m.step != like.step) return false;
+  const AxisFilter& f = *m.filter;
+  if (f.border != like.filter->border ||
+      !fits_window({f.lo, f.hi, f.out, f.kind, f.antialias}, m.extent, like, taps, axis))
+    return false;
   axis.begin = m.after_start, axis.step = m.after_step;
   axis.hop = m.step * stride;
   axis.stride = stride;
-  return m.step == like.step;
+  return true;
+}
+
+// No other text, and no offset of 2^31.
+bool SampleForm::fits_text(const AlikeSample& s, int64_t row, int64_t reach_y, int64_t reach_x) const {
+  return std::fabs(s.x.scale) <= most_scale_ && row < kNarrow && reach_y * row + (reach_x + 1) * inner_ < kNarrow;
 }
 
 bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
@@ -91,12 +105,23 @@ bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
   if (p.ndim() == 3 && !same_window(p[2], dims_[2])) return false;
   const int64_t row = x.in * inner_;
   if (!fits_axis(y, dims_[0], geometry_.tiling.y, row, s.y) ||
-      !fits_axis(x, dims_[1], geometry_.tiling.x, inner_, s.x))
+      !fits_axis(x, dims_[1], geometry_.tiling.x, inner_, s.x) || !fits_text(s, row, reach(y), reach(x)))
     return false;
-  if (std::fabs(s.x.scale) > most_scale_) return false;
-  if (row >= kNarrow || reach(y) * row + (reach(x) + 1) * inner_ >= kNarrow) return false;
   s.offset = (y.start * row + x.start * inner_ + offset_) * element_;
   return true;
+}
+
+bool SampleForm::fits(const AlikeSample& like, const Shape& in, const ImageWindow& w, AlikeSample& s) const {
+  if (in.size() != dims_.size() || (in.size() == 3 && in[2] != dims_[2].in)) return false;
+  s = like;
+  if (!fits_window(w.y, in[0], dims_[0], geometry_.tiling.y, s.y) ||
+      !fits_window(w.x, in[1], dims_[1], geometry_.tiling.x, s.x))
+    return false;
+  const int64_t row = in[1] * inner_;
+  s.y.hop = s.y.stride = row;  // the window is the first map: nothing has turned the source
+  s.x.hop = s.x.stride = inner_;
+  s.offset = offset_ * element_;
+  return fits_text(s, row, std::max(in[0], dims_[0].out), std::max(in[1], dims_[1].out));
 }
 
 void put_alike(const AlikeSample& s, const EntryLayout& at, int dims, int64_t* words) {

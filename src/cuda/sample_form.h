@@ -25,12 +25,17 @@ class SampleForm {
   bool known() const { return known_; }
   // Whether a sample with this placement is like that one. Its input is dense.
   bool fits(const Placement& placement, AlikeSample& sample) const;
+  // The same of a sample with these extents and windows, whose maps behind those do what they did to `like`, which
+  // fits.
+  bool fits(const AlikeSample& like, const Shape& in, const ImageWindow& window, AlikeSample& sample) const;
   const SampleGeometry& geometry() const { return geometry_; }
   const Shape& out() const { return out_; }
   PackedWords packed;
 
  private:
   bool fits_axis(const DimMap& m, const DimMap& like, const AxisTaps& taps, int64_t stride, AlikeAxis& axis) const;
+  bool fits_window(const AxisWindow& w, int64_t in, const DimMap& like, const AxisTaps& taps, AlikeAxis& axis) const;
+  bool fits_text(const AlikeSample& s, int64_t row, int64_t reach_y, int64_t reach_x) const;
   bool known_ = false;
   FixedVector<DimMap, Shape::kMaxDims> dims_;  // H, W and maybe C
   SampleGeometry geometry_;

@@ -20,12 +20,16 @@ constexpr int kWithoutForm = 16;  // calls
 
 // What a call works on, kept for the next one.
 struct StageScratchpad {
+  std::vector<SampleContext> contexts;  // of all samples, where they differ
   KnownShapes known;       // where geometry follows from shapes
   AxisWindows windows;     // of a sample
   std::vector<float> weights;  // of all samples' windows
+  bool all_windows = false;    // they are made: of one size, that of `windows`
   GeometryList samples;
   SampleForm form;         // of samples that are resampled
   std::vector<AlikeSample> alike;
+  std::vector<ImageExtent> images;  // of samples that are resampled, and their windows
+  std::vector<ImageWindow> image_windows;
   int without_form = 0;    // calls that go without one: samples differ
   std::vector<StageEntry> entries, group;
   std::vector<StageVariant> variants;
@@ -113,26 +117,35 @@ class GpuStage final : public BatchStageRunner {
     const ValueType& type = type_of(p, p.outputs[0]);
     BorrowedScratchpad borrowed(*scratchpads_);
     StageScratchpad& pad = *borrowed;
+    make_contexts(call, pad);
     begin(pad);
+    make_windows(call, pad);
     Batch out(type.dtype, type.ndim, type.layout.size() == type.ndim ? type.layout : Layout{}, call.size);
     std::vector<int> bad;
     const size_t errors_before = errors.size();
     int ndim = type.ndim;
     std::optional<StageGeometry> geometry;  // made for the first sample that is not known yet
     std::optional<Placement> placement;     // of a sample
-    for (int i = 0; i < call.size; ++i) {
+    if (!call.inputs.empty())
+      for (int i = 0; i < call.size; ++i)
+        if (const std::string& source = call.inputs[0].sample(i).source; !source.empty()) out.sample(i).source = source;
+    const bool alike = add_alike(call, geometry, placement, out, pad);
+    if (alike) ndim = pad.form.out().size();
+    for (int i = alike ? call.size : 0; i < call.size; ++i) {
       size_t before = 0;
       auto error = error_of([&] {  // all samples, or up to one that throws
         for (; i < call.size; ++i) {
+          if (const int known = add_known(call, i, out, pad); known > i) {
+            ndim = out.shape(known - 1).size();
+            if ((i = known) == call.size) break;
+          }
           Batch::Sample& sample = out.sample(i);
-          if (!call.inputs.empty())
-            if (const std::string& source = call.inputs[0].sample(i).source; !source.empty()) sample.source = source;
           before = pad.entries.size();
           if (!add_sample(call, geometry, placement, i, sample.shape, pad)) {  // all go the long way
             pad.form.forget();
             pad.without_form = kWithoutForm;
             errors.erase(errors.begin() + static_cast<ptrdiff_t>(errors_before), errors.end());
-            bad.clear(), begin(pad);
+            bad.clear(), begin(pad), make_windows(call, pad);
             i = -1;
             continue;
           }
@@ -165,12 +178,151 @@ class GpuStage final : public BatchStageRunner {
   bool knows_shapes_ = false;  // the geometry follows from them
   bool folds_ = false;         // arguments lie on the GPU
   int convolves_ = -1;         // the node whose windows the geometry follows from, beside shapes
+  int resamples_ = -1;         // the node that may know all images' windows at once
+  std::vector<const Batch*> choices_;  // numbers that the maps behind it follow from, but for extents
 
   void look_at_arguments() {
     constant_ = has_constant_arguments(code_);
     knows_shapes_ = constant_ || ignores_arguments(code_);
     convolves_ = knows_shapes_ ? -1 : convolving_node(code_);
+    resamples_ = knows_shapes_ || convolves_ >= 0 ? -1 : resampling_node(code_, choices_);
     folds_ = has_arguments_on_gpu(code_);
+  }
+
+  void make_contexts(const BatchStageCall& call, StageScratchpad& pad) const {
+    pad.contexts.clear();
+    if (constant_) return;
+    pad.contexts.reserve(static_cast<size_t>(call.size));
+    for (int i = 0; i < call.size; ++i) pad.contexts.push_back(call.context(i)), pad.contexts.back().index = i;
+  }
+  static std::span<const SampleContext> contexts_of(StageScratchpad& pad, uint32_t node) {
+    for (SampleContext& c : pad.contexts) c.node = node;
+    return pad.contexts;
+  }
+
+  // The windows of all samples, where they can be had together.
+  void make_windows(const BatchStageCall& call, StageScratchpad& pad) const {
+    pad.all_windows = false;
+    if (convolves_ < 0) return;
+    const StageNode& node = code_.program.nodes[convolves_];
+    AxisWindows& w = pad.windows;
+    pad.all_windows =
+        node.op->all_windows(contexts_of(pad, node.id), code_.program.inputs[0].layout, call.inputs[0].ndim(), w);
+    if (pad.all_windows) {
+      pad.all_windows = are_plain(w.weights, w.sizes[0]);
+      std::swap(w.weights, pad.weights);
+      w.weights.clear();
+    }
+    if (!pad.all_windows) w.clear(), pad.weights.clear();
+  }
+
+  StageEntry& add_entry(const BatchStageCall& call, int i, const SampleGeometry& g, PackedWords* packed,
+                        StageScratchpad& pad) const {
+    StageEntry& e = pad.entries.emplace_back();
+    e.geometry = &g, e.packed = packed, e.sample = i;
+    for (size_t k = 0; k < call.inputs.size(); ++k)
+      e.in[k] = static_cast<const char*>(call.inputs[k].sample(i).data) + g.in[k];
+    return e;
+  }
+  void add_known_shape(const BatchStageCall& call, int i, KnownShape& known, int windows, bool same_windows,
+                       StageScratchpad& pad) const {
+    for (size_t k = 0; k < known.geometries.size(); ++k) {
+      StageEntry& e = add_entry(call, i, known.geometries[k], &known.packed[k], pad);
+      e.windows = windows, e.same_windows = same_windows;
+    }
+  }
+
+  // Samples from `i` on whose geometry is known; the first that is not.
+  int add_known(const BatchStageCall& call, int i, Batch& out, StageScratchpad& pad) const {
+    if (!knows_shapes_ && !pad.all_windows) return i;
+    const int window = pad.all_windows ? pad.windows.sizes[0] : 0;
+    KnownShape* known = nullptr;
+    const auto is_same = [&] {
+      for (size_t k = 0; k < call.inputs.size(); ++k)
+        if (!(call.inputs[k].shape(i) == known->in[static_cast<int>(k)])) return false;
+      return true;
+    };
+    for (; i < call.size; ++i) {
+      for (const Batch& b : call.inputs)
+        if (!b.sample(i).strides.empty()) return i;
+      if (!known || !is_same()) known = pad.known.find(call.inputs, i, pad.windows.sizes);
+      if (!known) return i;
+      out.sample(i).shape = known->out;
+      add_known_shape(call, i, *known, window ? i * window : -1, window > 0, pad);
+    }
+    return i;
+  }
+
+  // All samples at once, where they are of the form that is known. False: one of them is not, or something has to be
+  // said of it.
+  bool add_alike(const BatchStageCall& call, std::optional<StageGeometry>& geometry,
+                 std::optional<Placement>& placement, Batch& out, StageScratchpad& pad) const {
+    if (resamples_ < 0 || !pad.form.known() || pad.without_form > 0) return false;
+    const Batch& in = call.inputs[0];
+    pad.images.clear();
+    for (int i = 0; i < call.size; ++i) {
+      const Batch::Sample& s = in.sample(i);
+      if (!s.strides.empty() || s.shape.size() < 2) return false;
+      pad.images.push_back({s.shape[0], s.shape[1]});
+    }
+    for (const Batch* b : choices_)
+      for (int i = 0; i < call.size; ++i)
+        if (!b->shape(i).empty()) return false;
+    if (!geometry) geometry.emplace(code_);
+    bool fits = geometry->maps_give_shape();
+    const StageNode& node = code_.program.nodes[resamples_];
+    pad.image_windows.resize(pad.images.size());
+    const auto error = error_of([&] {
+      fits = fits && node.op->image_windows(contexts_of(pad, node.id), pad.images, pad.image_windows);
+      fits = fits && add_alike_samples(call, *geometry, placement, out, pad);
+    });
+    if (error || !fits) pad.entries.clear(), pad.alike.clear();
+    return !error && fits;
+  }
+
+  bool add_alike_samples(const BatchStageCall& call, const StageGeometry& geometry,
+                         std::optional<Placement>& placement, Batch& out, StageScratchpad& pad) const {
+    constexpr int kMostKinds = 8, kMostChoices = 4;
+    struct Kind {  // of samples of the same choices
+      int64_t chosen[kMostChoices];
+      AlikeSample one;
+    };
+    const auto count = static_cast<int>(choices_.size());
+    if (count > kMostChoices) return false;
+    FixedVector<Kind, kMostKinds> kinds;
+    const Batch& in = call.inputs[0];
+    for (int i = 0; i < call.size; ++i) {
+      int64_t chosen[kMostChoices] = {};
+      for (int k = 0; k < count; ++k) chosen[k] = choice(*choices_[static_cast<size_t>(k)], i);
+      const Kind* kind = nullptr;
+      for (const Kind& known : kinds)
+        if (std::equal(chosen, chosen + count, known.chosen)) kind = &known;
+      AlikeSample& numbers = pad.alike.emplace_back();
+      if (kind) {
+        const ImageWindow& window = pad.image_windows[static_cast<size_t>(i)];
+        if (!pad.form.fits(kind->one, in.shape(i), window, numbers)) return false;
+      } else {
+        if (kinds.size() == kMostKinds) return false;
+        geometry.place(pad.contexts[static_cast<size_t>(i)], in.shape(i), placement);
+        if (!pad.form.fits(*placement, numbers)) return false;
+        Kind& made = kinds.emplace_back();
+        std::copy(chosen, chosen + kMostChoices, made.chosen);
+        made.one = numbers;
+      }
+      out.sample(i).shape = pad.form.out();
+      add_alike_entry(call, i, pad);
+    }
+    return true;
+  }
+  // One number a sample.
+  static int64_t choice(const Batch& b, int i) {
+    return b.dtype() == DType::int32 ? *static_cast<const int32_t*>(b.sample(i).data) : sample_as<int64_t>(b, i);
+  }
+  // Of the last of pad.alike.
+  void add_alike_entry(const BatchStageCall& call, int i, StageScratchpad& pad) const {
+    StageEntry& e = add_entry(call, i, pad.form.geometry(), &pad.form.packed, pad);
+    e.in[0] = static_cast<const char*>(call.inputs[0].sample(i).data) + pad.alike.back().offset;
+    e.alike = static_cast<int>(pad.alike.size()) - 1;
   }
 
   // Whether the sample's windows are in pad.windows, and its geometry follows from their sizes.
@@ -196,23 +348,20 @@ class GpuStage final : public BatchStageRunner {
   bool add_sample(const BatchStageCall& call, std::optional<StageGeometry>& geometry,
                   std::optional<Placement>& placement, int i, Shape& shape, StageScratchpad& pad) {
     int windows = -1;
-    const auto add = [&](const SampleGeometry& g, PackedWords* packed) {
-      StageEntry& e = pad.entries.emplace_back();
-      e.geometry = &g, e.packed = packed, e.sample = i, e.windows = windows;
-      e.same_windows = windows >= 0 && static_cast<int>(pad.windows.weights.size()) == pad.windows.sizes[0];
-      for (size_t k = 0; k < call.inputs.size(); ++k)
-        e.in[k] = static_cast<const char*>(call.inputs[k].sample(i).data) + g.in[k];
-    };
+    bool same_windows = false;
     const auto add_known = [&](KnownShape& known) {
       shape = known.out;
-      for (size_t k = 0; k < known.geometries.size(); ++k) add(known.geometries[k], &known.packed[k]);
+      add_known_shape(call, i, known, windows, same_windows, pad);
     };
     bool knowable = knows_shapes_ || convolves_ >= 0;
     for (const Batch& b : call.inputs) knowable &= b.sample(i).strides.empty();
-    if (knowable && convolves_ >= 0) knowable = has_plain_windows(call, i, pad);
+    if (knowable && convolves_ >= 0 && !pad.all_windows) knowable = has_plain_windows(call, i, pad);
     if (knowable) {
-      if (convolves_ >= 0) {
+      if (pad.all_windows) {
+        windows = i * pad.windows.sizes[0], same_windows = true;
+      } else if (convolves_ >= 0) {
         windows = static_cast<int>(pad.weights.size());
+        same_windows = static_cast<int>(pad.windows.weights.size()) == pad.windows.sizes[0];
         pad.weights.insert(pad.weights.end(), pad.windows.weights.begin(), pad.windows.weights.end());
       }
       if (KnownShape* known = pad.known.find(call.inputs, i, pad.windows.sizes)) {
@@ -229,11 +378,8 @@ class GpuStage final : public BatchStageRunner {
       geometry->place(c, call.inputs[0].shape(i), placement);
       if (AlikeSample numbers; pad.form.fits(*placement, numbers)) {
         shape = pad.form.out();
-        add(pad.form.geometry(), &pad.form.packed);
-        StageEntry& e = pad.entries.back();
-        e.in[0] = static_cast<const char*>(call.inputs[0].sample(i).data) + numbers.offset;
-        e.alike = static_cast<int>(pad.alike.size());
         pad.alike.push_back(numbers);
+        add_alike_entry(call, i, pad);
         return true;
       }
       if (pad.form.known()) return false;
@@ -247,7 +393,10 @@ class GpuStage final : public BatchStageRunner {
       choose_variant(code_, g);
     };
     if (!knowable) {
-      for (size_t k = before; k < pad.samples.size(); ++k) settle(pad.samples[k]), add(pad.samples[k], nullptr);
+      for (size_t k = before; k < pad.samples.size(); ++k) {
+        settle(pad.samples[k]);
+        add_entry(call, i, pad.samples[k], nullptr, pad);
+      }
       if (has_form && pad.samples.size() == before + 1 &&
           !pad.form.make(code_, *placement, shape, pad.samples[before]))
         pad.without_form = kWithoutForm;
@@ -260,8 +409,7 @@ class GpuStage final : public BatchStageRunner {
         tiled &= pad.samples[k].variant.kind == StageVariant::Kind::tiled;
       }
       if (!tiled) {
-        windows = -1;
-        for (size_t k = before; k < pad.samples.size(); ++k) add(pad.samples[k], nullptr);
+        for (size_t k = before; k < pad.samples.size(); ++k) add_entry(call, i, pad.samples[k], nullptr, pad);
         return true;
       }
     }
@@ -282,6 +430,7 @@ class GpuStage final : public BatchStageRunner {
     std::optional<StageGeometry> geometry;
     std::optional<Placement> placement;
     Shape shape;
+    make_windows(call, pad);
     for (int i = 0; i < call.size; ++i) {
       const size_t before = pad.entries.size();
       if (error_of([&] { add_sample(call, geometry, placement, i, shape, pad); })) pad.entries.resize(before);  // known
@@ -378,8 +527,8 @@ class GpuStage final : public BatchStageRunner {
       pack.faults = static_cast<int32_t*>(faults.get());
       pack.multiprocessors = driver_.multiprocessors(call.device);
       pack.constant = constant_;
-      pack.context = &call.context;
-      pack.windows = pad.weights.data(), pack.alike = pad.alike.data();
+      pack.contexts = pad.contexts;
+      pack.windows = pad.weights, pack.alike = pad.alike.data();
       const auto works = [](const StageEntry& e) { return e.geometry->positions() > 0; };
       if (std::none_of(pack.entries.begin(), pack.entries.end(), works)) continue;
       if (!launch(call, pack, pad.variants[g], pad)) return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 
 #include "cuda/fold_arguments.h"
 #include "cuda/stage_table.h"
@@ -32,6 +33,7 @@ void TableWriter::grow() {
 namespace {
 
 constexpr int64_t kNarrow = int64_t{1} << 31;
+constexpr int kWindowWord = offsetof(AxisTaps, window) / 8;
 
 // Large blocks hide what each spends on finding its entry; there must be enough of them for all multiprocessors.
 int64_t block_of(int64_t work, int64_t granule, int multiprocessors) {
@@ -71,10 +73,12 @@ class Packing {
       const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;
       const BoundOp& op = *p.nodes[i.node].op;
       coefs_.push_back({&op, p.nodes[i.node].id, i.lane, copies, coef_bytes_, {}, {}});
-      if (op.per_sample)
+      if (op.per_sample())
         if (const FoldedArguments f = op.folded(); has_arguments_on_gpu(f)) coefs_.back().folded = f, folds_ = true;
       coefs_vary_ |= !call.constant && op.coefs_vary();
-      coef_bytes_ += (p.nodes[i.node].op->coef_bytes(i.lane) * copies + 15) / 16 * 16;
+      const size_t bytes = op.coef_bytes(i.lane) * copies;
+      coef_gaps_ |= bytes % 16 != 0;
+      coef_bytes_ += (bytes + 15) / 16 * 16;
     }
     simple_ = !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
   }
@@ -103,6 +107,7 @@ class Packing {
     }
     const TableHeader header{n, starts_at, words_at_, block, 0};
     std::memcpy(table_.at(head), &header, sizeof header);
+    if (coefs_vary_ && !folds_) make_coefficients();
     for (int64_t e = 0; e < n; ++e) put_entry(e);
     if (folds_) {
       result.fold_rows = static_cast<int64_t>(fold_rows_.size());
@@ -146,8 +151,14 @@ class Packing {
   bool coefs_vary_ = false;
   bool simple_ = false;  // a geometry's words hold no offsets but that of a convolution's window
   TableWriter::Block last_coefs_, last_fill_, last_window_[2], last_outside_;
+  const PackedWords* packed_ = nullptr;  // the last that were known
+  const SampleGeometry* last_geometry_ = nullptr;
+  int64_t positions_ = 0;                // of that
+  int64_t own_windows_ = -1;             // where the entries' own are in the table
   TapTable taps_;
   std::vector<std::byte> fill_, values_;
+  std::unique_ptr<std::byte[]> made_coefs_;  // of all rows, where they differ
+  bool coef_gaps_ = false;                   // bytes between them that nobody writes
   int64_t fill_values_ = -1;
 
   int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }
@@ -199,11 +210,15 @@ class Packing {
   void put_entry(int64_t e) {
     const StageEntry& entry = *rows_[e].entry;
     const SampleGeometry& g = *entry.geometry;
-    const int64_t coefs = coefficients(entry), fill = v_.fills ? fill_of(g) : 0;
+    const int64_t coefs = coefficients(e), fill = v_.fills ? fill_of(g) : 0;
     int64_t* w = words(e);
-    if (simple_ && entry.packed && !entry.packed->words.empty() && entry.packed->variant == v_) {
-      std::memcpy(w, entry.packed->words.data(), at_.words * 8);
-      if (entry.windows >= 0) {
+    if (is_packed(entry)) {
+      std::copy_n(entry.packed->words.data(), at_.words, w);
+      if (entry.same_windows && own_windows_ >= 0) {
+        const int64_t at = own_windows_ + entry.windows * static_cast<int64_t>(sizeof(float));
+        if (g.tiling.x.window) w[at_.tile_x() + kWindowWord] = at;
+        if (g.tiling.y.window) w[at_.tile_y() + kWindowWord] = at;
+      } else if (entry.windows >= 0) {
         put_window(g, e, 0), put_window(g, e, 1);
         w = words(e);
       }
@@ -216,12 +231,13 @@ class Packing {
         entry.packed->words.assign(w, w + at_.words);
       }
     }
+    if (&g != last_geometry_) last_geometry_ = &g, positions_ = g.positions();
     if (entry.alike >= 0) put_alike(call_.alike[entry.alike], at_, v_.dims, w);
     for (int k = 0; k < at_.inputs; ++k) w[at_.in + k] = reinterpret_cast<int64_t>(entry.in[k]);
     // Planes that are read begin at the first valid one; the kernel counts them from 0.
     if (g.has_plane && g.plane_pick < 0) w[at_.in] += g.plane.lo * g.plane.in_stride[0] * in_bytes_[0];
     w[at_.out] = reinterpret_cast<int64_t>(entry.out);
-    w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? g.positions() : rows_[e].work;
+    w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? positions_ : rows_[e].work;
     if (v_.kind == StageVariant::Kind::tiled)
       w[at_.tile_y() + EntryLayout::kTapWords + 2] = rows_[e].tile.height;  // of this call
     w[at_.coefs] = coefs;
@@ -229,22 +245,52 @@ class Packing {
     if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);
   }
 
-  int64_t coefficients(const StageEntry& entry) {
+  SampleContext context_of(const StageEntry& entry) const {
+    if (!entry.packed) return entry.geometry->context;
+    if (!call_.contexts.empty()) return call_.contexts[static_cast<size_t>(entry.sample)];  // others share the geometry
+    SampleContext c;
+    c.index = entry.sample;
+    return c;
+  }
+
+  // Whether the words of its geometry are known for this variant.
+  bool is_packed(const StageEntry& entry) {
+    if (entry.packed && entry.packed == packed_) return true;
+    if (!simple_ || !entry.packed || entry.packed->words.empty() || entry.packed->variant != v_) return false;
+    packed_ = entry.packed;
+    return true;
+  }
+
+  // Of all rows, operator by operator.
+  void make_coefficients() {
+    std::vector<SampleContext> contexts;
+    contexts.reserve(rows_.size());
+    for (const Row& r : rows_) contexts.push_back(context_of(*r.entry));
+    const size_t bytes = rows_.size() * coef_bytes_;
+    made_coefs_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    if (coef_gaps_) std::memset(made_coefs_.get(), 0, bytes);
+    for (const auto& one : coefs_) {
+      for (SampleContext& c : contexts) c.node = one.node;
+      one.op->coefs(contexts, one.lane, one.copies, made_coefs_.get() + one.offset, coef_bytes_);
+    }
+  }
+
+  int64_t coefficients(int64_t e) {
     if (!coefs_vary_ && last_coefs_.at >= 0) return last_coefs_.at;
+    if (made_coefs_) {
+      const std::byte* own = made_coefs_.get() + static_cast<size_t>(e) * coef_bytes_;
+      return table_.append_once(last_coefs_, own, coef_bytes_);
+    }
     const int64_t at = table_.room(coef_bytes_);
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
-    SampleContext c = entry.geometry->context;
-    if (entry.packed)
-      c = (*call_.context)(entry.sample), c.index = entry.sample;  // the geometry is that of others, too
+    SampleContext c = context_of(*rows_[e].entry);
     for (auto& one : coefs_) {
       c.node = one.node;
       if (one.folded.bytes) fold(one, c, at);
       else one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
     }
-    if (folds_) return at;
-    if (last_coefs_.at >= 0 && std::memcmp(table_.at(last_coefs_.at), table_.at(at), coef_bytes_) == 0) table_.cut(at);
-    else last_coefs_ = {at, coef_bytes_};
-    return last_coefs_.at;
+    if (!folds_) last_coefs_ = {at, coef_bytes_};
+    return at;
   }
 
   // A row of the kernel that writes these coefficients.
@@ -343,7 +389,7 @@ class Packing {
   // Of an entry whose windows are not its geometry's: those of a filter. Null: the geometry's.
   const float* own_weights(const SampleGeometry& g, const StageEntry& entry, int filter) const {
     if (entry.windows < 0) return nullptr;
-    const float* weights = call_.windows + entry.windows;
+    const float* weights = call_.windows.data() + entry.windows;
     for (int f = 0; f < filter && !entry.same_windows; ++f) weights += g.filters[f].filter.window.size();
     return weights;
   }
@@ -352,15 +398,12 @@ class Packing {
   void put_window(const SampleGeometry& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
     if (!taps.window) return;
-    constexpr int kWord = offsetof(AxisTaps, window) / 8;
-    if (k == 1 && rows_[e].entry->same_windows && g.tiling.x.window) {  // as that of x, which comes first
-      int64_t* w = words(e);
-      w[at_.tile_y() + kWord] = w[at_.tile_x() + kWord];
-      return;
-    }
-    const float* own = own_weights(g, *rows_[e].entry, g.dims[g.dims.size() - 1 - k].filter);
-    const int64_t at = table_.append_once(last_window_[k], own ? own : taps.window, taps.full * sizeof(float));
-    words(e)[(k == 0 ? at_.tile_x() : at_.tile_y()) + kWord] = at;
+    const StageEntry& entry = *rows_[e].entry;
+    const float* own = own_weights(g, entry, g.dims[g.dims.size() - 1 - k].filter);
+    if (own && own_windows_ < 0) own_windows_ = table_.append(call_.windows.data(), call_.windows.size_bytes());
+    const int64_t at = own ? own_windows_ + (own - call_.windows.data()) * static_cast<int64_t>(sizeof *own)
+                           : table_.append_once(last_window_[k], taps.window, taps.full * sizeof(float));
+    words(e)[(k == 0 ? at_.tile_x() : at_.tile_y()) + kWindowWord] = at;
   }
 
   void put_affine(const SampleGeometry& g, int64_t e) {

@@ -3,7 +3,6 @@
 // is written where the device copies it from.
 #pragma once
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -56,8 +55,8 @@ struct PackCall {
   std::span<const StageEntry> entries;
   int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
   int multiprocessors = 1;
-  const std::function<SampleContext(int)>* context = nullptr;
-  const float* windows = nullptr;  // of entries that have their own
+  std::span<const SampleContext> contexts;  // of all samples; none where they are `constant`
+  std::span<const float> windows;  // of entries that have their own
   const AlikeSample* alike = nullptr;  // the same
   bool constant = false;           // coefficients and fills are the same for all samples
 };

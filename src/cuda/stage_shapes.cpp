@@ -45,7 +45,7 @@ KnownShape& KnownShapes::add(std::span<const Batch> inputs, int sample, const Wi
 bool has_constant_arguments(const StageCode& code) {
   if (code.has_frames || code.program.inputs.empty()) return false;
   for (const auto& node : code.program.nodes)
-    if (node.op->per_sample || node.op->info->random) return false;
+    if (node.op->per_sample() || node.op->info->random) return false;
   return true;
 }
 
@@ -65,6 +65,31 @@ int convolving_node(const StageCode& code) {
   return node;
 }
 
+int resampling_node(const StageCode& code, std::vector<const Batch*>& choices) {
+  choices.clear();
+  if (code.has_frames || code.program.inputs.size() != 1) return -1;
+  const Layout& layout = code.program.inputs[0].layout;
+  if (layout != Layout("HWC") && layout != Layout("HW")) return -1;
+  int node = -1;
+  for (size_t i = 0; i < code.traits.size(); ++i) {
+    const StageTraits& t = code.traits[i];
+    const BoundOp& op = *code.program.nodes[i].op;
+    if (t.own_shapes || t.decodes || (t.maps && node < 0 && !t.filters)) return -1;
+    if (!t.maps) continue;
+    if (node < 0) {
+      node = static_cast<int>(i);
+      continue;
+    }
+    if (t.filters || t.warps || op.info->random) return -1;
+    for (const auto& [argument, batch] : op.sample_arguments) {
+      if (argument->type != ArgType::integer && argument->type != ArgType::boolean) return -1;
+      if (batch->device().kind != DeviceKind::cpu) return -1;
+      choices.push_back(batch);
+    }
+  }
+  return node;
+}
+
 void join_windows(AxisWindows& windows) {
   if (windows.same) return;
   const int size = windows.sizes.empty() ? 0 : windows.sizes[0];
@@ -75,14 +100,21 @@ void join_windows(AxisWindows& windows) {
 }
 
 bool are_plain(const AxisWindows& windows) {
-  const float *w = windows.weights.data(), *end = w + windows.weights.size();
+  std::span<const float> left = windows.weights;
   for (int size : windows.sizes) {
-    if (w == end) break;
+    if (left.empty()) break;
+    if (!are_plain(left.first(static_cast<size_t>(size)), size)) return false;
+    left = left.subspan(static_cast<size_t>(size));
+  }
+  return true;
+}
+
+bool are_plain(std::span<const float> weights, int size) {
+  for (const float *w = weights.data(), *end = w + weights.size(); w != end; w += size) {
     double sum = 0;
     bool counts = true;
     for (int i = 0; i < size; ++i) counts &= w[i] >= 0x1p-60f, sum += w[i];
     if (!counts || !(std::fabs(sum - 1) < 1e-4)) return false;
-    w += size;
   }
   return true;
 }

@@ -39,10 +39,15 @@ bool has_constant_arguments(const StageCode& code);
 bool ignores_arguments(const StageCode& code);
 // The node that convolves, where nothing else maps; -1: none.
 int convolving_node(const StageCode& code);
+// The node that filters height and width of images, before whatever else maps, and may know the windows of all samples
+// (BoundOp::image_windows). `choices`: the arguments that the maps behind it follow from, beside extents. -1: none, or
+// they follow from something else.
+int resampling_node(const StageCode& code, std::vector<const Batch*>& choices);
 // Leaves one window where all are the same.
 void join_windows(AxisWindows& windows);
 // Windows of weights that sum to 1, none so small that a kernel has to care: samples whose windows have the same sizes,
 // and are all like that, have the same geometry but for the weights.
 bool are_plain(const AxisWindows& windows);
+bool are_plain(std::span<const float> weights, int size);  // windows of one size, one behind the other
 
 }  // namespace penstock

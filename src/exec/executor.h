@@ -186,7 +186,18 @@ class Executor {
   void drop_files(Iteration& it, const std::vector<int>& gone);
   void release_values(Iteration& it);           // that no later step reads
   std::shared_ptr<BoundOp> bind(Iteration& it, const Node& n);
-  SampleContext context(const Iteration& it, int sample, const Node& n) const;
+  // Of an iteration's samples, for a node. `it` must live as long.
+  struct Contexts {
+    const Iteration& it;
+    uint64_t seed;
+    uint32_t node;
+    SampleContext operator()(int sample) const {
+      const SampleOrigin& o = it.origin[static_cast<size_t>(sample)];
+      return {sample, seed ^ o.child, o.epoch, o.position, node};
+    }
+  };
+  Contexts contexts(const Iteration& it, const Node& n) const;
+  SampleContext context(const Iteration& it, int sample, const Node& n) const { return contexts(it, n)(sample); }
   std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
   std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
   bool makes_output(const Step& s) const;

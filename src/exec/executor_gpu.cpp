@@ -58,7 +58,7 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
   call.device = gpu_->device();
   call.stream = it.stream;
   call.size = it.size;
-  call.context = [&](int i) { return context(it, i, plan.graph.node(s.nodes.front())); };
+  call.context = contexts(it, plan.graph.node(s.nodes.front()));
   call.memory = makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory();
   const size_t before_more = 1 + sizes.size();
   std::vector<Batch> outputs(before_more + runner->program().more.size());
@@ -110,9 +110,11 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
   }
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
   const Batch* files = !s.inputs.empty() && has_record(s.inputs[0]) ? &it.values.at(s.inputs[0]) : nullptr;
-  for (int i = 0; i < outputs[0].size(); ++i)
-    if (auto& sample = outputs[0].sample(i); sample.source.empty())
-      sample.source = files ? files->sample(i).source : it.origin[i].path;
+  for (int i = 0; i < outputs[0].size(); ++i) {
+    const std::string& path = files ? files->sample(i).source : it.origin[i].path;
+    if (path.empty()) continue;
+    if (auto& sample = outputs[0].sample(i); sample.source.empty()) sample.source = path;
+  }
   it.values[s.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes.size(); ++k) it.values[sizes[k]] = std::move(outputs[1 + k]);
   for (size_t k = before_more; k < outputs.size(); ++k)

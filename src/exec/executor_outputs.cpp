@@ -129,7 +129,11 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
 
 // Of an iteration that was skipped, batches without samples.
 void Executor::add_outputs(PipelineOutput& out, Iteration& it) {
-  for (const auto& v : plan.graph.outputs()) out.batches.push_back(it.skipped ? Batch() : it.values.at(v));
+  const auto& outputs = plan.graph.outputs();
+  for (auto v = outputs.begin(); v != outputs.end(); ++v) {
+    const bool again = std::find(v + 1, outputs.end(), *v) != outputs.end();
+    out.batches.push_back(it.skipped ? Batch() : again ? it.values.at(*v) : std::move(it.values.at(*v)));
+  }
   if (it.skipped) return;
   use_domain(it, plan.graph.domain_of(plan.graph.outputs().front()));
   out.origin = std::move(it.origin);

@@ -23,10 +23,8 @@ struct Executor::StageState {
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.
 bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
 
-SampleContext Executor::context(const Iteration& it, int sample, const Node& n) const {
-  const SampleOrigin& o = it.origin[sample];
-  return {sample, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key ^ o.child, o.epoch,
-          o.position, static_cast<uint32_t>(n.id)};
+Executor::Contexts Executor::contexts(const Iteration& it, const Node& n) const {
+  return {it, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key, static_cast<uint32_t>(n.id)};
 }
 
 std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {

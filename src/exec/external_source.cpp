@@ -105,7 +105,7 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
     for (int i = 0; i < n; ++i) {
       SampleOrigin& origin = it.origin[i];
       origin.epoch = epoch_, origin.position = samples_ + i, origin.index = -1, origin.stamp = {}, origin.child = 0;
-      origin.path = first.sample(i).source;
+      if (const std::string& path = first.sample(i).source; !path.empty() || !origin.path.empty()) origin.path = path;
     }
   }
   samples_ += n;

@@ -31,7 +31,7 @@ class WindowOfDecoder final : public BoundOp {
   explicit WindowOfDecoder(std::shared_ptr<const BoundOp> decoder) : decoder_(std::move(decoder)) {
     info = decoder_->info;
     frame_arguments = decoder_->frame_arguments;
-    per_sample = decoder_->per_sample;
+    sample_arguments = decoder_->sample_arguments;
   }
   void* members() override { return nullptr; }
   void infer(std::span<const ValueType>, std::span<ValueType>) override {}  // done

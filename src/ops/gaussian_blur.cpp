@@ -61,6 +61,24 @@ struct GaussianBlur {
       }
     }
   }
+  // Of one sigma each, and a window that does not follow from it.
+  bool all_windows(std::span<const SampleContext> samples, const Layout& layout, int ndim, AxisWindows& w) const {
+    if (sigma.constant() || sigma.frames() || !window_size.constant() || window_size.one().size() != 1) return false;
+    const int64_t size = window_size.one()[0];
+    if (size < 1 || size % 2 == 0 || size > 10000000) return false;
+    const auto [first, n] = convolved_axes(layout, ndim);
+    w.first = first, w.same = true;
+    for (int i = 0; i < n; ++i) w.sizes.push_back(static_cast<int>(size));
+    w.weights.reserve(samples.size() * static_cast<size_t>(size));
+    for (const SampleContext& s : samples) {
+      const Shape& shape = sigma.batch()->shape(s.index);
+      if (!shape.empty() && shape.volume() != 1) return false;
+      const auto deviation = stored_number<float>(*sigma.batch(), s.index);
+      if (!(deviation >= 0 && deviation <= 1e6f)) return false;
+      add_gaussian_window(deviation, static_cast<int>(size), w.weights);
+    }
+    return true;
+  }
   void map(const SampleContext& s, Placement& p) const {
     AxisWindows w;
     windows(s, p.layout(), p.ndim(), w);

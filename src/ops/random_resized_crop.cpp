@@ -35,10 +35,19 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
   }
   void map(const SampleContext& s, Placement& p) const {
     const int y = p.dim('H'), x = p.dim('W');
-    const Window w = draw(s, p.extent(y), p.extent(x));
-    const auto lo_y = static_cast<double>(w.y), lo_x = static_cast<double>(w.x);
-    p.filter(y, axis_filter(s.index, lo_y, lo_y + static_cast<double>(w.height), height()));
-    p.filter(x, axis_filter(s.index, lo_x, lo_x + static_cast<double>(w.width), width()));
+    const ImageWindow w = image_window(s.index, draw(s, p.extent(y), p.extent(x)));
+    p.filter(y, filter_of(w.y));
+    p.filter(x, filter_of(w.x));
+  }
+  bool image_windows(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
+                     std::span<ImageWindow> windows) const {
+    draw_all(samples, images, [&](size_t i, const Window& w) { windows[i] = image_window(samples[i].index, w); });
+    return true;
+  }
+  ImageWindow image_window(int sample, const Window& w) const {
+    const auto y = static_cast<double>(w.y), x = static_cast<double>(w.x);
+    return {axis_window(sample, y, y + static_cast<double>(w.height), height()),
+            axis_window(sample, x, x + static_cast<double>(w.width), width())};
   }
   int64_t out_extent(const SampleContext&, char axis, int64_t in) const {
     return axis == 'H' ? height() : axis == 'W' ? width() : in;

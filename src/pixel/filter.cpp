@@ -34,15 +34,20 @@ int add_gaussian_window(float sigma, int size, std::vector<float>& to) {
   double few[kSmall];
   std::vector<double> many(size > kSmall ? size : 0);
   double* const w = size > kSmall ? many.data() : few;
-  double sum = 0;
-  for (int i = 0; i < size; ++i) {
-    const int mirrored = size - 1 - i;  // the same distance
-    const double x = i - (size - 1) / 2;
-    sum += w[i] = size % 2 == 1 && mirrored < i ? w[mirrored] : x == 0 ? 1.0 : std::exp(-x * x / (2.0 * sigma * sigma));
+  const int middle = (size - 1) / 2;
+  const double spread = 2.0 * sigma * sigma;
+  const bool mirrors = size % 2 == 1;
+  const int computed = mirrors ? middle + 1 : size;
+  for (int i = 0; i < computed; ++i) {
+    const double x = i - middle;
+    w[i] = w[mirrors ? size - 1 - i : i] = x == 0 ? 1.0 : std::exp(-x * x / spread);
   }
+  double sum = 0;
+  for (int i = 0; i < size; ++i) sum += w[i];
   const size_t at = to.size();
   to.resize(at + size);
-  for (int i = 0; i < size; ++i) to[at + i] = static_cast<float>(w[i] / sum);
+  float* const out = to.data() + at;
+  for (int i = 0; i < computed; ++i) out[i] = out[mirrors ? size - 1 - i : i] = static_cast<float>(w[i] / sum);
   return size;
 }
 

@@ -14,6 +14,7 @@ SIZES = {
     "one too narrow for its taps": [(37, 51), (64, 1), (45, 45), (1, 33)],
     "one far larger": [(37, 51), (40, 900), (45, 45), (800, 33)],
     "all the same": [(37, 51)] * 4,
+    "many": [(30 + k % 23, 25 + k % 19) for k in range(70)],
 }
 
 

@@ -52,6 +52,11 @@ template <> int sample_as<int>(const Batch& b, int sample);
 template <> int64_t sample_as<int64_t>(const Batch& b, int sample);
 template <> float sample_as<float>(const Batch& b, int sample);
 template <> double sample_as<double>(const Batch& b, int sample);
+// The same, where it mostly is such a number as it lies there.
+template <class T> T stored_number(const Batch& b, int sample) {
+  const Batch::Sample& s = b.sample(sample);
+  return b.dtype() == dtype_of<T> && s.shape.empty() ? *static_cast<const T*>(s.data) : sample_as<T>(b, sample);
+}
 
 // The values of a sample; copied only where they do not lie in memory as they are. The argument must live as long.
 template <class E> class SampleValues {

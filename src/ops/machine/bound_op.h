@@ -83,6 +83,20 @@ struct AxisWindows {
   void clear() { first = 0, same = false, sizes.clear(), weights.clear(); }
 };
 
+// Of an image that is resampled: its extents, and what its height and width give to Placement::filter.
+struct ImageExtent {
+  int64_t height, width;
+};
+struct AxisWindow {
+  double lo, hi;  // becomes `out` samples
+  int64_t out;
+  FilterKind kind;
+  bool antialias;
+};
+struct ImageWindow {
+  AxisWindow y, x;
+};
+
 // The arguments whose numbers coefficients are folded from (docs/decisions/0016).
 struct FoldedArguments {
   size_t bytes = 0;                        // of FoldedNumbers; 0: the operator has none
@@ -103,7 +117,9 @@ class BoundOp {
   const OpInfo* info = nullptr;
   // The arguments whose samples hold one value for each frame; mostly none.
   std::vector<std::pair<const ArgInfo*, const Batch*>> frame_arguments;
-  bool per_sample = false;  // an argument has one value for each sample
+  // The arguments that have one value for each sample.
+  std::vector<std::pair<const ArgInfo*, const Batch*>> sample_arguments;
+  bool per_sample() const { return !sample_arguments.empty(); }
 
   virtual void* members() = 0;  // the operator's struct
   // Once all arguments are set. Throws for combinations that cannot be.
@@ -123,12 +139,27 @@ class BoundOp {
   virtual DecodeParams decode_params() const { return {}; }
   virtual void map(const SampleContext&, Placement&) const {}
   virtual void windows(const SampleContext&, const Layout&, int /*ndim*/, AxisWindows&) const {}
+  // The same of all samples, one behind the other in `weights`. False: their sizes may differ, or there is something
+  // that windows() has to say of a sample.
+  virtual bool all_windows(std::span<const SampleContext>, const Layout&, int /*ndim*/, AxisWindows&) const {
+    return false;
+  }
+  // All samples of a map() that filters height and width, and does nothing else. False: it is something else.
+  virtual bool image_windows(std::span<const SampleContext>, std::span<const ImageExtent>,
+                             std::span<ImageWindow>) const {
+    return false;
+  }
   virtual int channels(int in) const { return in; }
   // Lane that the arithmetic wants, given operand types and the output's.
   virtual Lane lane(std::span<const DType>, DType) const { return Lane::f32; }
   virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
   // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
+  // The same of many samples; those of the next one are `stride` bytes behind.
+  virtual void coefs(std::span<const SampleContext> samples, Lane lane, int planes, std::byte* out,
+                     size_t stride) const {
+    for (const SampleContext& s : samples) coef(s, lane, planes, out), out += stride;
+  }
   // Whether samples differ in their coefficients.
   virtual bool coefs_vary() const { return true; }
   // The numbers that coef() folds: FoldedNumbers, without those that lie on a GPU, which are 0. `text`: members of a

@@ -26,15 +26,19 @@ struct Interpolation {
   int64_t temp_buffer_hint = 0;
 
   // [lo, hi) of an axis becomes `out` samples; lo > hi mirrors.
-  AxisFilter axis_filter(int sample, double lo, double hi, int64_t out) const {
+  AxisWindow axis_window(int sample, double lo, double hi, int64_t out) const {
     const bool shrinks = static_cast<double>(out) < std::fabs(hi - lo) * (1 - 1e-6);
     const PerSample<int>& own = shrinks ? min_filter : mag_filter;
     const bool general = interp_type.given() && !own.given();
+    return {lo, hi, out,
+            general ? filter_kind("interp_type", interp_type[sample])
+                    : filter_kind(shrinks ? "min_filter" : "mag_filter", own[sample]),
+            antialias && shrinks};
+  }
+  static AxisFilter filter_of(const AxisWindow& w) {
     AxisFilter f;
-    f.kind = general ? filter_kind("interp_type", interp_type[sample])
-                     : filter_kind(shrinks ? "min_filter" : "mag_filter", own[sample]);
-    f.antialias = antialias && shrinks;
-    f.lo = lo, f.hi = hi, f.out = out;
+    f.kind = w.kind, f.antialias = w.antialias;
+    f.lo = w.lo, f.hi = w.hi, f.out = w.out;
     return f;
   }
 };

@@ -35,6 +35,9 @@
 //     gives void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const; void map(const
 //     SampleContext&, Placement&) const; int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  //
 //     what of the size is known early
+//     // all samples at once, where that is less work (BoundOp says when): one definition with map() and windows()
+//     bool image_windows(std::span<const SampleContext>, std::span<const ImageExtent>, std::span<ImageWindow>) const;
+//     bool all_windows(std::span<const SampleContext>, const Layout&, int ndim, AxisWindows&) const;
 //
 //     // decoder part (optional)
 //     DecodeParams decode_params() const;
@@ -63,6 +66,7 @@
 #include <array>
 #include <tuple>
 
+#include "ops/machine/fold_samples.h"
 #include "ops/machine/pixel_tiles.h"
 #include "ops/machine/sample_work.h"
 #include "pixel/philox.h"
@@ -260,6 +264,15 @@ class OpAdaptor final : public BoundOp {
   void windows(const SampleContext& s, const Layout& layout, int ndim, AxisWindows& to) const override {
     if constexpr (requires { Op::convolves; }) op.windows(s, layout, ndim, to);
   }
+  bool all_windows(std::span<const SampleContext> s, const Layout& layout, int ndim, AxisWindows& to) const override {
+    if constexpr (requires { op.all_windows(s, layout, ndim, to); }) return op.all_windows(s, layout, ndim, to);
+    else return false;
+  }
+  bool image_windows(std::span<const SampleContext> s, std::span<const ImageExtent> from,
+                     std::span<ImageWindow> to) const override {
+    if constexpr (requires { op.image_windows(s, from, to); }) return op.image_windows(s, from, to);
+    else return false;
+  }
   int channels(int in) const override {
     if constexpr (requires { op.channels(3); }) return op.channels(in);
     return in;
@@ -296,10 +309,30 @@ class OpAdaptor final : public BoundOp {
       });
     }
   }
+  void coefs(std::span<const SampleContext> samples, Lane lane, int planes, std::byte* out,
+             size_t stride) const override {
+    if constexpr (Folds<Op>) {
+      with_lane<Op>(lane, [&](auto tag) {
+        using V = typename decltype(tag)::type;
+        FoldRows<Op> values;
+        FoldedRows<Op, V> folded;
+        for (size_t first = 0; first < samples.size(); first += kFoldedTogether) {
+          const auto part = samples.subspan(first, std::min(kFoldedTogether, samples.size() - first));
+          size_t row = 0;
+          std::apply([&](auto... m) { (number_row(op.*m, part, values.row[row++]), ...); }, Op::folded);
+          fold_samples<Op, V>(values, known_, part.size(), folded);
+          for (size_t i = 0; i < part.size(); ++i, out += stride)
+            for (size_t k = 0; k < folded.count; ++k) std::memcpy(out + k * sizeof(V), &folded.row[k][i], sizeof(V));
+        }
+      });
+    } else {
+      BoundOp::coefs(samples, lane, planes, out, stride);
+    }
+  }
   bool coefs_vary() const override {
     if constexpr (Folds<Op>) return std::apply([&](auto... m) { return (!(op.*m).constant() || ...); }, Op::folded);
     else if constexpr (requires { op.coefs_vary(); }) return op.coefs_vary();
-    else return per_sample || info->random;
+    else return per_sample() || info->random;
   }
   FoldedArguments folded() const override {
     FoldedArguments f;
@@ -368,11 +401,19 @@ class OpAdaptor final : public BoundOp {
   }
 
  private:
+  // Of a GPU's, the host knows nothing.
+  template <class Argument> static bool is_known(const Argument& a) {
+    return !a.batch() || a.batch()->device().kind != DeviceKind::gpu;
+  }
+  template <class Argument>
+  static void number_row(const Argument& a, std::span<const SampleContext> samples, float* row) {
+    if (!is_known(a)) std::fill_n(row, samples.size(), 0.0f);
+    else if (a.constant()) std::fill_n(row, samples.size(), a.one());
+    else if (a.frames()) for (const SampleContext& s : samples) *row++ = a[s.values()];
+    else for (const SampleContext& s : samples) *row++ = stored_number<float>(*a.batch(), s.index);
+  }
   auto values_of(SampleFrame at) const requires Folds<Op> {
-    const auto number = [&](const auto& argument) {
-      const bool there = argument.batch() && argument.batch()->device().kind == DeviceKind::gpu;
-      return there ? 0.0f : argument[at];
-    };
+    const auto number = [&](const auto& argument) { return is_known(argument) ? argument[at] : 0.0f; };
     return std::apply([&](auto... member) { return typename Op::Values{number(op.*member)...}; }, Op::folded);
   }
   template <class T> struct KnownOf { struct type {}; };

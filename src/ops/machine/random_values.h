@@ -2,6 +2,7 @@
 // What the operators that fill tensors with random numbers share.
 #pragma once
 #include "ops/machine/given_shape.h"
+#include "ops/machine/random_streams.h"
 #include "ops/machine/stored.h"
 
 namespace penstock {
@@ -24,25 +25,13 @@ struct RandomValues : GivenShape {
               std::span<Shape> out) const {
     out[0] = in.empty() ? given_shape(s.index) : in[0];
   }
-  static RandomStream stream(const SampleContext& s) {
-    return random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
-  }
-  // One number for each sample: neighbors mostly share their stream's key.
+  static RandomStream stream(const SampleContext& s) { return stream_of(s); }
+  // One number for each sample.
   static void draw_scalars_by(const DrawRule& rule, std::span<const std::byte> coef,
                               std::span<const SampleContext> contexts, DType t, void* out) {
-    constexpr size_t kTogether = 64;
-    uint64_t samples[kTogether];
-    for (size_t i = 0; i < contexts.size();) {
-      const SampleContext& first = contexts[i];
-      size_t n = 0;
-      for (; n < kTogether && i + n < contexts.size(); ++n) {
-        const SampleContext& s = contexts[i + n];
-        if (s.seed != first.seed || s.epoch != first.epoch || s.node != first.node) break;
-        samples[n] = s.sample;
-      }
-      rule.scalars(t, static_cast<std::byte*>(out) + i * size_of(t), stream(first), {samples, n}, coef.data());
-      i += n;
-    }
+    for_streams(contexts, [&](size_t first, const RandomStream& stream, std::span<const uint64_t> samples) {
+      rule.scalars(t, static_cast<std::byte*>(out) + first * size_of(t), stream, samples, coef.data());
+    });
   }
 };
 
@@ -63,11 +52,12 @@ template <class Rule> void fill_from_draws(const View& out, const RandomStream& 
 template <class Rule> void draw_one_each(DType dtype, void* out, const RandomStream& stream,
                                          std::span<const uint64_t> samples, const std::byte* coef) {
   const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
+  PhiloxColumns blocks;
+  philox_blocks(stream, samples, 0, blocks);
   dispatch(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = static_cast<T*>(out);
-    for (size_t i = 0; i < samples.size(); ++i)
-      to[i] = stored<T>(Rule::number(RandomStream{stream.key0, stream.key1, samples[i]}.block(0), 0, c));
+    for (size_t i = 0; i < samples.size(); ++i) to[i] = stored<T>(Rule::number(blocks.block(i), 0, c));
   });
 }
 template <class Rule> DrawRule draw_rule() {

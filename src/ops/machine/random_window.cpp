@@ -25,7 +25,7 @@ void RandomWindow::check_random_window() {
 }
 
 // Samples of a batch share their stream's key.
-static RandomStream stream_of(const SampleContext& s) {
+static RandomStream kept_stream_of(const SampleContext& s) {
   struct Last {
     uint64_t seed = 0, epoch = 0;
     uint32_t node = 0;
@@ -33,13 +33,18 @@ static RandomStream stream_of(const SampleContext& s) {
   };
   static thread_local Last last;
   if (s.seed != last.seed || s.epoch != last.epoch || s.node != last.node)
-    last = {s.seed, s.epoch, s.node, random_stream({s.seed, static_cast<uint32_t>(s.epoch), 0, s.node, 0})};
+    last = {s.seed, s.epoch, s.node, stream_of(s)};
   return {last.stream.key0, last.stream.key1, s.sample};
 }
 
 RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, int64_t width) const {
+  const RandomStream random = kept_stream_of(s);
+  return window_of(random, random.block(0), random.block(position_block()), height, width);
+}
+
+RandomWindow::Window RandomWindow::window_of(const RandomStream& random, const PhiloxBlock& first,
+                                             const PhiloxBlock& position, int64_t height, int64_t width) const {
   if (height <= 0 || width <= 0) return {0, 0, height, width};
-  const RandomStream random = stream_of(s);
   const auto h = static_cast<float>(height), w = static_cast<float>(width);
   const float area = w * h, ratio_lo = random_aspect_ratio[0], ratio_hi = random_aspect_ratio[1];
   const float min_area = area * random_area[0];
@@ -52,16 +57,13 @@ RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, 
   } else if (w * static_cast<float>(max_h) < min_area) {
     wh = max_h, found = true;
   }
-  PhiloxBlock last = random.block(0);  // four draws
-  uint64_t last_number = 0;
-  const auto draw = [&](uint64_t i) {
-    if (i >> 2 != last_number) last = random.block(last_number = i >> 2);
-    return last.word[i & 3];
-  };
+  PhiloxBlock draws = first;  // of two attempts
   const float log_lo = log_ratio_[0], log_extent = log_ratio_[1] - log_lo;
   for (int i = 0; i < num_attempts && !found; ++i) {
-    const float a = (random_area[0] + (random_area[1] - random_area[0]) * uniform01(draw(2 * i))) * area;
-    const float ratio = std::exp(log_lo + log_extent * uniform01(draw(2 * i + 1)));
+    const int k = i % 2 * 2;
+    if (i > 0 && k == 0) draws = random.block(static_cast<uint64_t>(i) / 2);
+    const float a = (random_area[0] + (random_area[1] - random_area[0]) * uniform01(draws.word[k])) * area;
+    const float ratio = std::exp(log_lo + log_extent * uniform01(draws.word[k + 1]));
     ww = std::max<int64_t>(1, rounded(std::sqrt(a * ratio)));
     wh = std::max<int64_t>(1, rounded(std::sqrt(a / ratio)));
     const float got = static_cast<float>(ww) / static_cast<float>(wh);
@@ -77,9 +79,9 @@ RandomWindow::Window RandomWindow::draw(const SampleContext& s, int64_t height, 
     ww = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(ww) * cut));
   }
   ww = std::min(ww, width), wh = std::min(wh, height);
-  auto below = [&](int k, int64_t n) {  // uniform in [0, n)
-    return static_cast<int64_t>(
-        uint64_t{draw(2 * static_cast<uint64_t>(num_attempts) + k)} * static_cast<uint64_t>(n) >> 32);
+  const int last = num_attempts % 2 * 2;  // draws behind those of all attempts
+  auto below = [&](int k, int64_t n) {    // uniform in [0, n)
+    return static_cast<int64_t>(uint64_t{position.word[last + k]} * static_cast<uint64_t>(n) >> 32);
   };
   return {below(0, height - wh + 1), below(1, width - ww + 1), wh, ww};
 }

@@ -2,6 +2,7 @@
 // The random window of an area and an aspect ratio that random_resized_crop and decoders.image_random_crop draw.
 #pragma once
 #include "ops/machine/operator.h"
+#include "ops/machine/random_streams.h"
 
 namespace penstock {
 
@@ -16,8 +17,26 @@ struct RandomWindow {
   void check_random_window();
   // After Szegedy et al., "Going deeper with convolutions" (2015): area uniform, logarithm of width / height uniform.
   Window draw(const SampleContext& s, int64_t height, int64_t width) const;
+  // The same of many samples; f(i, window) of each, in their order.
+  template <class F>
+  void draw_all(std::span<const SampleContext> samples, std::span<const ImageExtent> images, F&& f) const {
+    for_streams(samples, [&](size_t first, RandomStream stream, std::span<const uint64_t> numbers) {
+      PhiloxColumns begin, end;
+      philox_blocks(stream, numbers, 0, begin);
+      philox_blocks(stream, numbers, position_block(), end);
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        stream.sample = numbers[i];
+        const ImageExtent& image = images[first + i];
+        f(first + i, window_of(stream, begin.block(i), end.block(i), image.height, image.width));
+      }
+    });
+  }
 
  private:
+  uint64_t position_block() const { return static_cast<uint64_t>(num_attempts) / 2; }
+  // first: block 0 of the stream; position: position_block().
+  Window window_of(const RandomStream& random, const PhiloxBlock& first, const PhiloxBlock& position, int64_t height,
+                   int64_t width) const;
   float log_ratio_[2] = {};  // by check_random_window
 };
 

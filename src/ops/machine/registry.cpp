@@ -76,7 +76,7 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
         continue;
       }
       if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
-      op->per_sample |= args[i].batch != nullptr;
+      if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
       if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
         op->frame_arguments.emplace_back(&a, args[i].batch);
       check_range(a, args[i]);

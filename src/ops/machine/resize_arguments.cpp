@@ -60,7 +60,7 @@ void ResizeArguments::resize(const SampleContext& s, Placement& p) const {
     if (const char c = p.layout()[d]; c == 'D' || c == 'H' || c == 'W') dims[n] = d, extents[n++] = p.extent(d);
   ResizedAxis axes[kMaxResized];
   resized_axes(q, extents, axes);
-  for (int i = 0; i < n; ++i) p.filter(dims[i], axis_filter(s.index, axes[i].lo, axes[i].hi, axes[i].out));
+  for (int i = 0; i < n; ++i) p.filter(dims[i], filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out)));
 }
 
 }  // namespace penstock

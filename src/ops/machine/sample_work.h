@@ -32,7 +32,7 @@ struct DrawRule {
   std::string (*text)();   // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element
                            // k < per_block
   void (*fill)(const View& out, const RandomStream&, const std::byte* coef);  // the same on the host
-  // The same of one element for each sample; of several samples whose streams differ in `sample` alone.
+  // The same of one element for each sample; of at most kStreamsTogether whose streams differ in `sample` alone.
   void (*scalars)(DType, void* out, const RandomStream&, std::span<const uint64_t> samples,
                   const std::byte* coef) = nullptr;
 };

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The random streams of a batch's samples, which mostly differ in the sample alone.
+#pragma once
+#include "ops/machine/bound_op.h"
+#include "pixel/philox_blocks.h"
+
+namespace penstock {
+
+inline RandomStream stream_of(const SampleContext& s) {
+  return random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+}
+
+// Neighbors of one key, at most kStreamsTogether: f(number of the first, its stream, std::span of their `sample`).
+template <class F> void for_streams(std::span<const SampleContext> contexts, F&& f) {
+  uint64_t samples[kStreamsTogether];
+  for (size_t i = 0; i < contexts.size();) {
+    const SampleContext& first = contexts[i];
+    size_t n = 0;
+    for (; n < kStreamsTogether && i + n < contexts.size(); ++n) {
+      const SampleContext& s = contexts[i + n];
+      if (s.seed != first.seed || s.epoch != first.epoch || s.node != first.node) break;
+      samples[n] = s.sample;
+    }
+    f(i, stream_of(first), std::span<const uint64_t>(samples, n));
+    i += n;
+  }
+}
+
+}  // namespace penstock
