@@ -183,6 +183,10 @@ int run_all(const std::string& filter, int repeats) {
   const Operation bc{"brightness_contrast", {{"brightness", constant(1.1)}, {"contrast", constant(0.9)}}};
   const Operation normalize{"crop_mirror_normalize", {{"mean", constant(mean)}, {"std", constant(std_dev)},
                                                       {"dtype", constant(int64_t(DType::float16))}}};
+  const auto turn = [](double angle) {
+    return Operation{"rotate",
+                     {{"angle", constant(angle)}, {"keep_size", constant(true)}, {"fill_value", constant(0.0)}}};
+  };
   {
     const Batch hd = bench.images(DType::uint8, std::vector<Shape>(64, Shape{1080, 1920, 3}), "HWC");
     bench.run("1080p u8 copy", {{"copy", {}}}, hd);
@@ -194,9 +198,11 @@ int run_all(const std::string& filter, int repeats) {
     bench.run("1080p u8 flip", {{"flip", {}}}, hd);
     bench.run("1080p gaussian 5", {{"gaussian_blur", {{"window_size", constant(std::vector<int64_t>{5})}}}}, hd);
     bench.run("1080p gaussian 31", {{"gaussian_blur", {{"window_size", constant(std::vector<int64_t>{31})}}}}, hd);
-    bench.run("1080p warp (rotate 15)",
-              {{"rotate", {{"angle", constant(15.0)}, {"keep_size", constant(true)}, {"fill_value", constant(0.0)}}}},
-              hd);
+    for (const double angle : {15.0, 45.0, 90.0})
+      bench.run(fmt::format("1080p warp (rotate {})", angle), {turn(angle)}, hd);
+    bench.run("1080p warp (rotate 15) + brightness_contrast", {turn(15), bc}, hd);
+    bench.run("1080p warp (to half its size)",
+              {{"warp_affine", {{"matrix", constant(std::vector<double>{2, 0, -960, 0, 2, -540})}}}}, hd);
     const Operation to640{"resize",
                           {{"size", constant(std::vector<double>{640, 640})}, {"antialias", constant(false)}}};
     bench.run("1080p resize 640", {to640}, hd);
@@ -246,6 +252,7 @@ int run_all(const std::string& filter, int repeats) {
   }
   bench.run("ragged 256 brightness_contrast", {bc}, ragged);
   bench.run("ragged 256 flip", {{"flip", {{"horizontal", {{}, &mirror}}}}}, ragged);
+  bench.run("ragged 256 warp (rotate 15)", {turn(15)}, ragged);
   const Batch tiny = bench.images(DType::uint8, std::vector<Shape>(256, Shape{8, 8, 3}), "HWC");
   bench.run("tiny 256 brightness_contrast", {bc}, tiny);
   const Batch one = bench.images(DType::uint8, std::vector<Shape>(1, Shape{8, 8, 3}), "HWC");

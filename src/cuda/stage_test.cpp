@@ -359,6 +359,19 @@ TEST(GpuStage, WarpsOfSeveralTiles) {
                {random_batch(DType::uint8, {{2, 70, 131, 3}}, "FHWC", 13)});
 }
 
+// Rows of every length modulo the eight threads of four pixels that store them, from addresses of every kind.
+TEST(GpuStage, WarpsToRowsOfAnyLength) {
+  std::vector<Shape> shapes;
+  for (int64_t width = 55; width < 75; ++width) shapes.push_back(Shape{9, width, 3});
+  const Batch in = random_batch(DType::uint8, shapes, "HWC", 15);
+  for (const double shift : {0.25, -3.0}) {
+    const std::vector<double> m{0.9, 0.2, shift, -0.2, 0.9, 2};
+    expect_equal({{"warp_affine", {{"matrix", m}, {"fill_value", 99.0}}}}, {in});
+    expect_equal({{"warp_affine", {{"matrix", m}, {"interp_type", int64_t(0)}}}}, {in});
+    expect_equal({{"warp_affine", {{"matrix", m}}}, {"brightness", {{"brightness", 1.5}}}}, {in});
+  }
+}
+
 // Two taps each way of pixels of bytes, a few columns a thread.
 TEST(GpuStage, ResamplingWithoutAntialias) {
   const Batch in =
