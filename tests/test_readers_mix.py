@@ -218,6 +218,38 @@ def test_two_outputs_of_readers_that_fill_labels_differently(folder):
     pipe.close()
 
 
+@pytest.mark.parametrize("kinds, dtype", [((32, 64), np.int64), ((64, 32), np.int64), ((16, 32), np.int32), ((16, 64, 32), np.int64)])
+def test_labels_of_several_integer_types_get_the_widest(folder, tmp_path, kinds, dtype):
+    """Labels of files are int32, of records int64, and those of an archive what the program says; also a mix of them."""
+    counts, most = {16: 5, 32: 7, 64: 9}, {16: -(2**15), 32: 2**31 - 1, 64: 2**62}
+    container_files.write_tar(tmp_path / "a.tar", ((f"{n}.cls", np.int16(most[16] + n).tobytes()) for n in range(counts[16])))
+    container_files.write_tfrecord(tmp_path / "records", (container_files.example({"label": np.array([most[64] + n])})
+                                                          for n in range(counts[64])))
+    (tmp_path / "file").write_bytes(b"x")
+
+    def labels(bits):
+        if bits == 16:
+            return fn.readers.webdataset(paths=str(tmp_path / "a.tar"), ext=["cls"], dtypes=[penstock.types.INT16], random_shuffle=True)
+        if bits == 32:
+            return fn.readers.file(files=[str(tmp_path / "file")] * counts[32], labels=[most[32] - n for n in range(counts[32])])[1]
+        return fn.readers.tfrecord(path=str(tmp_path / "records"), random_shuffle=True,
+                                   features={"label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)})["label"]
+    want = sorted(most[b] + (-n if b == 32 else n) for b in kinds for n in range(counts[b]))
+    for nested in (False, True) if len(kinds) > 2 else (False,):
+        for batch_size in (1, 4):
+            @pipeline_def(batch_size=batch_size, num_threads=3, seed=SEED)
+            def mixed():
+                values = [labels(b) for b in kinds]
+                return fn.readers.mix([fn.readers.mix(values[:2]), *values[2:]] if nested else values)
+            pipe = mixed()
+            pipe._set_epoch_mode("partial")
+            for _ in range(2):
+                batches = [[np.asarray(x) for x in batch] for batch, in pipe]
+                assert all(x.dtype == dtype and x.shape == (1,) for batch in batches for x in batch)
+                assert sorted(int(x[0]) for batch in batches for x in batch) == want
+            pipe.close()
+
+
 def test_dicts_stay_dicts(folder):
     features = {"x": tfrecord.FixedLenFeature((), tfrecord.string, ""), "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}
     reversed_features = dict(reversed(features.items()))
@@ -287,9 +319,12 @@ def test_errors_name_sources_and_lines(folder):
 
     def label_types():
         records = fn.readers.tfrecord(path=str(folder / "records"), name="records", features={
-            "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)})
+            "label": tfrecord.FixedLenFeature([1], tfrecord.float32, -1)})
         return fn.readers.mix([files_of(folder)[1], records["label"]])
-    refused(TypeError, rf"readers.mix\] value 0 is int32 1-d of 'photos' \({line}\) and int64 1-d of 'records' \({line}\)", label_types)
+    refused(TypeError, rf"readers.mix\] value 0 is int32 1-d of 'photos' \({line}\) and float32 1-d of 'records' \({line}\)", label_types)
+    refused(TypeError, "value 0 is uint8 1-d of 'photos' .* and int32 1-d of 'archive'",  # bytes are no narrow labels
+            lambda: fn.readers.mix([files_of(folder)[0], fn.readers.webdataset(
+                paths=str(folder / "archive.tar"), ext=["cls"], dtypes=[penstock.types.INT32], name="archive")]))
     refused(ValueError, "source 0 .'photos'. gives 2 values, source 1 .'archive'. 1",
             lambda: fn.readers.mix([files_of(folder), *sources_of(folder, which=[2])]))
     refused(ValueError, rf"'photos' \({line}\) is in the list twice", lambda: fn.readers.mix(twice(folder)))

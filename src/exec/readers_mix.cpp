@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/widening.h"
 #include "data/hash.h"
 #include "data/mix_order.h"
 #include "data/remote.h"
@@ -29,7 +30,8 @@ struct ReadersMix : ReaderOptions {
                "readers.mix",
                "Mixes readers by weight: each sample is one of the source that the epoch's order says.\n\n"
                "Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of "
-               "them. "
+               "them, or be signed integers, of which it gets the widest type (labels of int32 and int64 become "
+               "int64). "
                "Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape (1,)). An "
                "epoch holds each source's exact share, spread evenly in random order. A source whose samples are all "
                "read "
@@ -57,6 +59,18 @@ struct ReadersMix : ReaderOptions {
 PENSTOCK_OPERATOR(ReadersMix);
 
 }  // namespace
+
+// Signed integers in a wider type; readers give dense values.
+static void widen(const void* from, DType narrow, void* to, DType wide, size_t count) {
+  dispatch(narrow, [&](auto a) {
+    dispatch(wide, [&](auto b) {
+      using From = typename decltype(a)::type;
+      using To = typename decltype(b)::type;
+      if constexpr (widens_to(dtype_of<From>, dtype_of<To>))
+        std::copy_n(static_cast<const From*>(from), count, static_cast<To*>(to));
+    });
+  });
+}
 
 // Values of each reader stand in the iteration beside the mix's: as many samples in each, of which every one is filled
 // in one reader's. So what takes samples away takes them everywhere.
@@ -87,6 +101,7 @@ class MixSource final : public ReaderSource {
     int node = 0;
     std::vector<int> nodes;         // and, of a mix, those that it mixes
     std::vector<int> outputs;
+    std::vector<DType> types;       // of these outputs; none: said by what is read
     std::string called;             // "'name' (line)"
     int64_t first = 0;              // index of its first sample, where those of all sources are counted on
     bool lazy = false, loads = false, seeded = false;
@@ -145,14 +160,20 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
   }
   mix_.emplace(std::move(sizes), std::move(shares));
   std::vector<std::vector<Batch>> made;
-  for (const Part& p : parts_) made.push_back(p.source->make_outputs(1));
+  for (Part& p : parts_) {
+    made.push_back(p.source->make_outputs(1));
+    for (const int output : p.outputs) p.types.push_back(made.back()[static_cast<size_t>(output)].dtype());
+  }
   for (size_t k = 0; k < parts_.front().outputs.size(); ++k) {
     const ValueType& type = g.type({n.id, static_cast<int>(k)});
     const auto of = [&](size_t j) -> const Batch& { return made[j][parts_[j].outputs[k]]; };
+    const DType dtype = type.dtype == DType::none ? of(0).dtype() : type.dtype;
+    const auto fits = [&](const Batch& b) {
+      return b.block && (b.dtype() == dtype || widens_to(b.dtype(), dtype)) && b.shape(0) == of(0).shape(0);
+    };
     bool dense = true;
-    for (size_t j = 0; j < parts_.size(); ++j)
-      dense = dense && of(j).block && of(j).dtype() == of(0).dtype() && of(j).shape(0) == of(0).shape(0);
-    if (dense) prototypes_.push_back(Batch::uniform(of(0).dtype(), of(0).shape(0), type.layout, 1));
+    for (size_t j = 0; j < parts_.size(); ++j) dense = dense && fits(of(j));
+    if (dense) prototypes_.push_back(Batch::uniform(dtype, of(0).shape(0), type.layout, 1));
     else
       prototypes_.emplace_back(type.dtype, std::max(0, type.ndim),
                                type.layout.size() == type.ndim ? type.layout : Layout{}, 1);
@@ -220,13 +241,24 @@ void MixSource::hand_on(Iteration& it, int node, int i, const Part& p) const {
   for (size_t k = 0; k < p.outputs.size(); ++k) {
     Batch& to = it.values.at({node, static_cast<int>(k)});
     const Batch& from = it.values.at({p.node, p.outputs[k]});
-    if (prototypes_[k].block) {
-      std::memcpy(to.view(i).data, from.view(i).data, size_of(to.dtype()) * static_cast<size_t>(to.shape(i).volume()));
-      continue;
-    }
     const Batch::Sample& s = from.sample(i);
     Batch::Sample& out = to.sample(i);
-    out.shape = s.shape, out.strides = s.strides, out.data = s.data;
+    const bool wider = widens_to(p.types[k], prototypes_[k].dtype());
+    if (prototypes_[k].block) {
+      const auto count = static_cast<size_t>(to.shape(i).volume());
+      if (wider) widen(from.view(i).data, p.types[k], to.view(i).data, to.dtype(), count);
+      else std::memcpy(to.view(i).data, from.view(i).data, size_of(to.dtype()) * count);
+      continue;
+    }
+    out.shape = s.shape;
+    if (wider && s.data) {
+      const auto count = static_cast<size_t>(s.shape.volume());
+      out.owner = allocate_shared(memory_, std::max<size_t>(1, checked_bytes(s.shape.volume(), size_of(to.dtype()))));
+      out.strides = {}, out.data = out.owner.get();
+      widen(s.data, p.types[k], out.data, to.dtype(), count);
+      continue;
+    }
+    out.strides = s.strides, out.data = s.data;
     out.owner = s.owner ? s.owner : from.block;
   }
 }
@@ -272,7 +304,10 @@ void MixSource::loaded(Iteration& it, int node) const {
     }
     p.source->loaded(alone, p.node);
     for (size_t k = 0; k < p.outputs.size(); ++k) {
-      const DType type = alone.values.at({p.node, p.outputs[k]}).dtype();
+      const DType mine = alone.values.at({p.node, p.outputs[k]}).dtype(), whole = prototypes_[k].dtype();
+      const DType type = mine == p.types[k] && widens_to(mine, whole) ? whole : mine;
+      if (whole != DType::none && type != whole)
+        bad_data("value {} is {} of {}, and the mix has {}", k, name_of(type), p.called, name_of(whole));
       if (said[k] && types[k] != type)
         bad_data("value {} is {} of {} and {} of {} in one batch", k, name_of(types[k]), said[k]->called, name_of(type),
                  p.called);

@@ -2,6 +2,7 @@
 // A node that mixes readers: which ones, and whether what they give fits together.
 #include <algorithm>
 
+#include "base/widening.h"
 #include "graph/graph.h"
 
 namespace penstock {
@@ -12,10 +13,11 @@ std::string called(const Graph& g, int node) {
   return n.user_line.empty() ? fmt::format("'{}'", n.name) : fmt::format("'{}' ({})", n.name, n.user_line);
 }
 
-// One type for both; false where they exclude each other.
+// One type for both, of two signed integers the wider: labels of folders are int32, those of records int64. False where
+// they exclude each other.
 bool join(ValueType& a, const ValueType& b) {
-  if (a.dtype == DType::none) a.dtype = b.dtype;
-  else if (b.dtype != DType::none && b.dtype != a.dtype) return false;
+  if (a.dtype == DType::none || widens_to(a.dtype, b.dtype)) a.dtype = b.dtype;
+  else if (b.dtype != DType::none && b.dtype != a.dtype && !widens_to(b.dtype, a.dtype)) return false;
   if (a.ndim < 0) a.ndim = b.ndim;
   else if (b.ndim >= 0 && b.ndim != a.ndim) return false;
   if (a.layout.empty()) a.layout = b.layout;
@@ -59,8 +61,8 @@ std::vector<ValueType> mixed_types(const Graph& g, const Node& n) {
     for (const MixedReader& r : readers) {
       const ValueType& own = g.type({r.node, r.outputs[k]});
       if (!join(type, own))
-        bad_type("value {} is {} of {} and {} of {}: what is mixed must have one type", k, to_text(known),
-                 called(g, from), to_text(own), called(g, r.node));
+        bad_type("value {} is {} of {} and {} of {}: what is mixed must have one type, or be signed integers", k,
+                 to_text(known), called(g, from), to_text(own), called(g, r.node));
       if (own.dtype != DType::none) known = own, from = r.node;
     }
     types.push_back(type);
