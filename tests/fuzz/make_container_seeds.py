@@ -98,7 +98,10 @@ def main(folder):
     for number, (name, content) in enumerate([*image_files.all_files().items(), *heif_files.small_files().items()]):
         write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
     for kind in ("h264", "h264_b_avi", "hevc", "vp8", "vp9_mp4", "av1", "mpeg4_b_avi", "mjpeg", "h264_ts"):
-        write("video", kind, video_files.make(scratch, kind, count=6, size=(48, 32)).read_bytes())
+        video = video_files.make(scratch, kind, count=6, size=(48, 32)).read_bytes()
+        write("video", kind, video)
+        for name, changes in (("same", b""), ("fewer", b"\xff"), ("numbers", bytes(17 + 6 * 48))):
+            write("video_index", f"{kind}_{name}", video + changes + struct.pack("<H", len(changes)))
     write("coco", "a", json.dumps({
         "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}], "categories": [{"id": 4}],
         "annotations": [{"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},
