@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/notice.h"
+#include "data/remote_client.h"
 
 namespace penstock {
 
@@ -73,6 +74,33 @@ std::unique_ptr<DirectFile> DirectMemory::open(const std::string& path) const {
     notice(
         fmt::format("files are read into host memory and copied to the GPU from there: {} ({})", why, storage_.name()));
   return file;
+}
+
+std::shared_ptr<void> read_file_to_device(const std::shared_ptr<DirectMemory>& device, const std::string& path,
+                                          StreamHandle stream, FileStamp& stamp) {
+  if (!is_url(path)) {
+    stamp = OpenFile(path).stamp();
+    // Empty files, and those beyond the limit, are refused below, as everywhere.
+    const bool readable = stamp.bytes > 0 && stamp.bytes <= default_file_limit;
+    if (const auto file = readable ? device->open(path) : nullptr) {
+      auto memory = allocate_shared(device, static_cast<size_t>(stamp.bytes), stream);
+      std::string why;
+      const int64_t got = file->read(memory.get(), 0, stamp.bytes, 0, why);
+      if (got < 0) fail_on(path, ErrorKind::data, "{}", why);
+      if (got < stamp.bytes)
+        fail_on(path, ErrorKind::data, "the file shrank while it was read: {} of {} bytes", got, stamp.bytes);
+      return memory;
+    }
+  }
+  std::shared_ptr<void> host;
+  const auto room = [&](int64_t bytes) {
+    host = allocate_shared(device->pinned(), static_cast<size_t>(bytes), stream);
+    return static_cast<uint8_t*>(host.get());
+  };
+  const auto bytes = static_cast<size_t>(read_file_to(path, room, default_file_limit, &stamp));
+  auto memory = allocate_shared(device, bytes, stream);
+  device->upload(memory.get(), host.get(), bytes, stream);
+  return memory;
 }
 
 }  // namespace penstock

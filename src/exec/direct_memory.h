@@ -8,6 +8,7 @@
 
 #include "base/direct_storage.h"
 #include "base/gpu.h"
+#include "data/storage.h"
 
 namespace penstock {
 
@@ -47,6 +48,11 @@ class DirectMemory final : public MemoryResource {
   std::map<size_t, std::deque<Idle>> idle_;     // by size, the longest idle first
   std::map<void*, bool> blocks_;                // all, and whether cuFile knows them
 };
+
+// A whole file, with the errors of read_file. Read by cuFile it is there when this returns; where that does not take
+// the file, it comes over pinned memory, behind what `stream` was given before.
+std::shared_ptr<void> read_file_to_device(const std::shared_ptr<DirectMemory>& device, const std::string& path,
+                                          StreamHandle stream, FileStamp& stamp);
 
 // A source that can do that. Its outputs then lie on the device.
 class ReadsDirectly {

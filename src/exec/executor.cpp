@@ -69,18 +69,6 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   return p;
 }
 
-// Whether the program asked for a source on the GPU, and nothing reads it but the copy to there.
-bool only_uploaded(const Plan& plan, int node) {
-  bool only = plan.graph.node(node).on_gpu;
-  for (size_t i = 0; i < plan.steps.size(); ++i)
-    for_each_read(plan, i, [&](ValueRef v) {
-      if (v.node == node && v.place == Place::made)
-        only &= plan.steps[i].kind == Step::Kind::transfer && plan.steps[i].gpu;
-    });
-  for (ValueRef v : plan.graph.outputs()) only &= v.node != node || v.place == Place::gpu;
-  return only;
-}
-
 // A batch that the user still holds delays the next one's memory at most this long.
 constexpr auto kHoldTime = std::chrono::milliseconds(20);
 
@@ -129,13 +117,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op))
       dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
-  for (auto& [id, s] : sources_) {
-    auto* reader = dynamic_cast<ReadsDirectly*>(s.get());
-    std::string why;
-    if (DirectStorage* storage = reader && gpu_ && only_uploaded(plan, id) ? direct_storage(why) : nullptr)
-      reader->read_into(std::make_shared<DirectMemory>(gpu_->runtime(), gpu_->device(), gpu_->memory(), gpu_->pinned(),
-                                                       *storage, reader->registers_memory()));
-  }
+  open_direct();
   workers_.resize(options.threads);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();

@@ -3,6 +3,7 @@
 #pragma once
 #include <condition_variable>
 #include <deque>
+#include <set>
 #include <thread>
 
 #include "base/backend.h"
@@ -96,6 +97,8 @@ class Executor {
   void prepare(Iteration& it, int thread);    // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
   void run_items(Iteration& it, int64_t first, int count, int thread);
+  void open_direct();  // readers and reads that go straight to the GPU
+  void prepare_read(Iteration& it, const Step& s);
   void read_item(Iteration& it, int i);
   void open_index();
   bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
@@ -233,6 +236,8 @@ class Executor {
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
+  std::shared_ptr<class DirectMemory> file_memory_;
+  std::set<size_t> direct_reads_;  // steps that read files into it
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
   size_t read_ahead_bytes_ = 0;    // of the GPU, beyond which iterations behind the prefetch begin no decoding
 };

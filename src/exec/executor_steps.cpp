@@ -7,6 +7,7 @@
 #include "batch/transfer.h"
 #include "data/storage.h"
 #include "exec/call.h"
+#include "exec/direct_memory.h"
 #include "exec/executor.h"
 
 namespace penstock {
@@ -43,7 +44,7 @@ void Executor::prepare(Iteration& it, int thread) {
   use_domain(it, s.domain);
   switch (s.kind) {
     case Step::Kind::source: prepare_source(it, s); break;
-    case Step::Kind::read: it.items = it.size; break;
+    case Step::Kind::read: prepare_read(it, s); break;
     case Step::Kind::whole: prepare_whole(it, s); break;
     case Step::Kind::stage:
       if (s.gpu) prepare_gpu_stage(it, s);
@@ -288,13 +289,20 @@ void Executor::add_error(Iteration& it, int i, Error e) {
 
 void Executor::read_item(Iteration& it, int i) {
   const ValueRef output = plan.steps[it.step].output;
+  const std::string& path = path_of(it, output, i);
   FileStamp stamp;
   std::shared_ptr<void> memory;
-  const auto room = [&](int64_t bytes) {
-    memory = allocate_shared(options.memory, static_cast<size_t>(bytes));
-    return static_cast<uint8_t*>(memory.get());
-  };
-  const int64_t bytes = read_file_to(path_of(it, output, i), room, default_file_limit, &stamp);
+  int64_t bytes;
+  if (direct_reads_.count(it.step)) {
+    memory = read_file_to_device(file_memory_, path, it.stream, stamp);
+    bytes = stamp.bytes;
+  } else {
+    const auto room = [&](int64_t n) {
+      memory = allocate_shared(options.memory, static_cast<size_t>(n));
+      return static_cast<uint8_t*>(memory.get());
+    };
+    bytes = read_file_to(path, room, default_file_limit, &stamp);
+  }
   if (output.node == primary) it.origin[i].stamp = stamp;
   auto& sample = it.values.at(output).sample(i);
   sample.shape = Shape{bytes};

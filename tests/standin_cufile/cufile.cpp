@@ -3,8 +3,8 @@
 // pread. It keeps the books of handles and blocks and ends the process where its caller does not keep to cuFile's
 // protocol. PENSTOCK_STANDIN_CUFILE says what goes wrong: "start" (the driver), "files" (their registration), "memory"
 // (its registration), "read", "errno" (reads, by an error of cuFile's or the system's), "short" (reads give less than
-// was asked for, which is legal), "end" (as if the file had ended). PENSTOCK_STANDIN_CUFILE_LOG names a file that gets
-// a line for each call.
+// was asked for, which is legal), "end" (as if files ended at byte 100,000). PENSTOCK_STANDIN_CUFILE_LOG names a
+// file that gets a line for each call.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +37,7 @@ struct Handle {
   int descriptor;
 };
 
+constexpr off_t kEnd = 100000;
 std::mutex mutex;
 bool started = false;
 std::set<Handle*> handles;
@@ -140,7 +141,8 @@ ssize_t cuFileRead(void* handle, void* block, size_t bytes, off_t offset, off_t 
     return -1;
   }
   if (wrong("short")) bytes = std::min<size_t>(bytes, 50000);
-  if (wrong("end") && offset > 100000) return 0;
+  if (wrong("end")) bytes = offset < kEnd ? std::min<size_t>(bytes, static_cast<size_t>(kEnd - offset)) : 0;
+  if (bytes == 0) return 0;
   // As cuFile's compatibility mode: a descriptor with O_DIRECT is read past it.
   const int plain = ::open(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), O_RDONLY | O_CLOEXEC);
   demand(plain >= 0, "the file cannot be opened");

@@ -241,6 +241,8 @@ def file(
 
     Give one of file_root (each subfolder is a class, labels count the sorted subfolders), file_list (a text file of lines "path label") or files. Outputs: the bytes of the file (uint8, 1-D) and the label (int32, shape (1,)).
 
+    With device="gpu" and cuFile (`pip install penstock[cufile]`) files that nothing but the GPU reads go straight into device memory; where there is no cuFile they are read and uploaded.
+
     Arguments:
         file_root: Folder with one subfolder a class; or what relative paths start from.
         file_list: Text file with a path and a label on each line.
