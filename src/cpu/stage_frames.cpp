@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages whose arguments have one value for each frame: a sample goes through frame by frame.
+#include "batch/view_part.h"
 #include "cpu/stage_state.h"
 
 namespace penstock {
@@ -47,17 +48,17 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
   const Shape& shape = shapes[p.outputs[0]];
   const int dim = type.layout.find('F');
   const View whole = allocate(0, type.dtype, shape, type.layout);
-  std::vector<StageInput> part(in.begin(), in.end());
+  std::vector<StageInput> of_frame(in.begin(), in.end());
   for (int64_t frame = 0; frame < shape[dim]; ++frame) {
     for (size_t k = 0; k < in.size(); ++k) {  // trailing dimensions are aligned, extents of 1 are repeated
       const int at = dim - (shape.size() - in[k].view.shape.size());
-      if (at >= 0 && in[k].view.shape[at] != 1) part[k].view = one_frame(in[k].view, at, frame);
+      if (at >= 0 && in[k].view.shape[at] != 1) of_frame[k].view = part(in[k].view, at, frame, 1);
     }
     SampleContext c = context;
     c.frame = frame;
-    run_sample(c, part,
+    run_sample(c, of_frame,
                [&](int output, DType t, const Shape& s, const Layout& l) {
-                 return output == 0 ? one_frame(whole, dim, frame) : allocate(output, t, s, l);
+                 return output == 0 ? part(whole, dim, frame, 1) : allocate(output, t, s, l);
                },
                scratch);
   }

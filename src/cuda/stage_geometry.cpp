@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "batch/view_part.h"
+
 namespace penstock {
 
 int64_t SampleGeometry::positions() const {
@@ -134,21 +136,21 @@ void StageGeometry::add_frames(const SampleContext& context, std::span<const Vie
     if (code_.maps) place(context, in[0].shape, placement);
     return add_one(context, in, shape, out.strides, placement ? &*placement : nullptr, to.add());
   }
-  std::vector<View> part(in.begin(), in.end());
+  std::vector<View> of_frame(in.begin(), in.end());
   for (int64_t frame = 0; frame < frames; ++frame) {
     for (size_t k = 0; k < in.size(); ++k) {
       const int at = dim - (shape.size() - in[k].shape.size());
-      if (at >= 0 && in[k].shape[at] != 1) part[k] = one_frame(in[k], at, frame);
+      if (at >= 0 && in[k].shape[at] != 1) of_frame[k] = part(in[k], at, frame, 1);
     }
     SampleContext c = context;
     c.frame = frame;
-    if (code_.maps) place(c, part[0].shape, placement);
+    if (code_.maps) place(c, of_frame[0].shape, placement);
     SampleGeometry& g = to.add();
-    const View to_frame = one_frame(out, dim, frame);
-    add_one(c, part, to_frame.shape, to_frame.strides, placement ? &*placement : nullptr, g);
-    // one_frame() moves the views on
+    const View to_frame = part(out, dim, frame, 1);
+    add_one(c, of_frame, to_frame.shape, to_frame.strides, placement ? &*placement : nullptr, g);
+    // the views have moved on
     g.out += reinterpret_cast<intptr_t>(to_frame.data);
-    for (size_t k = 0; k < in.size(); ++k) g.in[k] += part[k].as<char>() - in[k].as<char>();
+    for (size_t k = 0; k < in.size(); ++k) g.in[k] += of_frame[k].as<char>() - in[k].as<char>();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "data/npy.h"
+#include "exec/call.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -31,10 +32,7 @@ struct DecodersNumpy {
     out[0] = {};
     if (!s.batch_state) return;
     const auto& files = *static_cast<const Files*>(s.batch_state);
-    const View v = files.encoded.view(s.index);
-    out[0] = (files.headers[s.index] = read_npy_header({v.as<const uint8_t>(), static_cast<size_t>(v.volume())},
-                                                       v.volume()))
-                 .shape;
+    out[0] = (files.headers[s.index] = header_of(files.encoded.view(s.index))).shape;
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
     return std::make_shared<Files>(in[0]);
@@ -47,9 +45,7 @@ struct DecodersNumpy {
       if (b.shape(i).size() != b.shape(0).size())
         bad_data("arrays of {} and of {} dimensions in one batch", b.shape(0).size(), b.shape(i).size());
       if (dtype != DType::none) continue;
-      const View v = in[0].view(i);
-      const DType type =
-          read_npy_header({v.as<const uint8_t>(), static_cast<size_t>(v.volume())}, v.volume()).dtype;
+      const DType type = header_of(in[0].view(i)).dtype;
       if (found != DType::none && type != found)
         bad_data("arrays of {} and of {} in one batch", name_of(found), name_of(type));
       found = type;
@@ -78,6 +74,10 @@ struct DecodersNumpy {
   }
 
  private:
+  static NpyHeader header_of(const View& file) {
+    const std::span<const uint8_t> bytes = encoded_bytes(file);
+    return read_npy_header(bytes, static_cast<int64_t>(bytes.size()));
+  }
   // What shapes() has read for run(), by sample.
   struct Files {
     explicit Files(const Batch& b) : encoded(b), headers(b.size()) {}

@@ -3,6 +3,7 @@
 // step runs, its iteration looks as if it had only the samples of the step's domain.
 #include <numeric>
 
+#include "batch/view_part.h"
 #include "exec/executor.h"
 #include "exec/sample_lists.h"
 
@@ -14,20 +15,16 @@ constexpr int64_t kMostSamples = int64_t{1} << 24;  // of one iteration
 // Samples of the entries of the first axis.
 Batch flattened(const Batch& from, std::span<const int> parent, std::span<const int> child) {
   const int ndim = from.ndim() - 1;
-  Batch b(from.dtype(), ndim, from.layout().empty() ? Layout{} : Layout(from.layout().str().substr(1)),
-          static_cast<int>(parent.size()));
+  Batch b(from.dtype(), ndim, without_first(from.layout()), static_cast<int>(parent.size()));
   b.block = from.block;
   b.stream = from.stream, b.ready = from.ready;
   b.set_device(from.device());
   for (size_t i = 0; i < parent.size(); ++i) {
-    const View v = from.view(parent[i]);
+    const View v = entry(from.view(parent[i]), child[i]);
     Batch::Sample& s = b.sample(static_cast<int>(i));
     s = from.sample(parent[i]);
-    s.data = static_cast<char*>(v.data) + child[i] * v.strides[0] * static_cast<int64_t>(size_of(v.dtype));
-    s.shape = s.strides = Shape();
-    for (int d = 0; d < ndim; ++d) s.shape.push_back(v.shape[d + 1]);
-    if (!from.sample(parent[i]).strides.empty())
-      for (int d = 0; d < ndim; ++d) s.strides.push_back(v.strides[d + 1]);
+    s.data = v.data, s.shape = v.shape;
+    s.strides = without_first(s.strides);
   }
   return b;
 }

@@ -28,8 +28,7 @@ struct Clahe : ImageOperator {
     if ((bins & (bins - 1)) != 0) bad_argument("bins must be a power of two, got {}", bins);
   }
   void check(std::span<const ValueType> in) const {
-    if (in[0].dtype != DType::none && in[0].dtype != DType::uint8)
-      bad_type("expected uint8, got {}", name_of(in[0].dtype));
+    check_bytes(in[0]);
     const Layout layout = check_image(in[0]);
     if (layout.find('C') >= 0 && layout.find('C') != layout.size() - 1)
       bad_type("expected channels last, got '{}'", layout.str());

@@ -62,11 +62,9 @@ struct Correlate {
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const bool per_frame = !in[1].layout.empty() && in[1].layout[0] == 'F';
     const bool frames = per_frame || anchor.frames();
-    const int64_t n = frames ? frames_in(in[0]) : 1;
-    if (per_frame && in[1].shape[0] != n)
-      bad_argument("{} filters for {} frames", in[1].shape[0], n);
-    for (int64_t f = 0; f < n; ++f) {
-      const View from = frames ? frame_of(in[0], f) : in[0], into = frames ? frame_of(out[0], f) : out[0];
+    if (per_frame && in[1].shape[0] != frames_in(in[0]))
+      bad_argument("{} filters for {} frames", in[1].shape[0], frames_in(in[0]));
+    each_frame(frames, in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const View filter = frame_of(in[1], f);
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
       if (filter.shape.size() != axes)
@@ -89,7 +87,7 @@ struct Correlate {
         c.anchor[d] = mode == "valid" ? 0 : given < 0 ? c.window[d] / 2 : given;
       }
       map_image<CorrelationRule, OutTypes::same_or_float>(from, into, c, to);
-    }
+    });
   }
 
  private:

@@ -94,18 +94,16 @@ struct Debayer {
     else out[0].push_back(channels);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    const int64_t n = blue_position.frames() ? frames_in(in[0]) : 1;
-    for (int64_t f = 0; f < n; ++f) {
+    each_frame(blue_position.frames(), in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const auto blue = blue_position[SampleFrame{s.index, f}];
       if (blue.size() != 2) bad_argument("blue_position must have 2 values, got {}", blue.size());
       for (const int64_t v : blue)
         if (v != 0 && v != 1) bad_argument("blue_position is made of 0 and 1, got {}", v);
-      const View into = blue_position.frames() ? frame_of(out[0], f) : out[0];
-      map_image<DebayerRule>(blue_position.frames() ? frame_of(in[0], f) : in[0], into,
+      map_image<DebayerRule>(from, into,
                              {image_extents(into.shape, into.layout), static_cast<int>(1 - blue[0]),
                               static_cast<int>(1 - blue[1]), algorithm_},
                              to);
-    }
+    });
   }
 
  private:

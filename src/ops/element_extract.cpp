@@ -24,17 +24,17 @@ struct ElementExtract {
     check_sequence(in[0]);
     ValueType frame = in[0];
     if (frame.ndim > 0) --frame.ndim;
-    frame.layout = Layout(frame.layout.empty() ? std::string() : frame.layout.str().substr(1));
+    frame.layout = without_first(frame.layout);
     for (ValueType& t : out) t = frame;
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     for (size_t k = 0; k < out.size(); ++k) {
       if (in[0][0] >= 0) check_frame(element_map[k], in[0][0], "element_map");
-      out[k] = frame_shape(in[0]);
+      out[k] = without_first(in[0]);
     }
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    for (size_t k = 0; k < out.size(); ++k) to.copy(frame_at(in[0], element_map[k]), out[k]);
+    for (size_t k = 0; k < out.size(); ++k) to.copy(entry(in[0], element_map[k]), out[k]);
   }
 };
 PENSTOCK_OPERATOR(ElementExtract);

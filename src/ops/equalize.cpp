@@ -69,8 +69,7 @@ struct Equalize : ImageOperator {
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) const {
-    if (in[0].dtype != DType::none && in[0].dtype != DType::uint8)
-      bad_type("expected uint8, got {}", name_of(in[0].dtype));
+    check_bytes(in[0]);
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     if (in[0].volume() == 0) return;

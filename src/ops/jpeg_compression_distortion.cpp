@@ -16,8 +16,7 @@ struct JpegCompressionDistortion : ImageOperator {
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) const {
-    if (in[0].dtype != DType::none && in[0].dtype != DType::uint8)
-      bad_type("expected uint8, got {}", name_of(in[0].dtype));
+    check_bytes(in[0]);
     const Layout layout = check_image(in[0]);
     if (in[0].ndim >= 0 && layout != Layout("HWC") && layout != Layout("FHWC"))
       bad_type("expected the layout HWC or FHWC, got '{}'", layout.str());

@@ -41,9 +41,7 @@ struct Laplacian {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const bool frames = window_size.frames() || smoothing_size.frames() || scale.frames();
-    const int64_t n = frames ? frames_in(in[0]) : 1;
-    for (int64_t f = 0; f < n; ++f) {
-      const View from = frames ? frame_of(in[0], f) : in[0], into = frames ? frame_of(out[0], f) : out[0];
+    each_frame(frames, in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
       CorrelationRule::Coef c{};
       c.in = c.out = convolved_extents(from.shape, first, axes);
@@ -51,7 +49,7 @@ struct Laplacian {
       const auto weights = kernel({s.index, f}, axes, c.window);
       for (int i = 0; i < 3; ++i) c.anchor[i] = c.window[i] / 2;
       map_image<CorrelationRule, OutTypes::same_or_float>(from, into, c, to, image_table(weights));
-    }
+    });
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "batch/view_part.h"
 #include "ops/machine/image_work.h"
 
 namespace penstock {
@@ -90,7 +91,7 @@ struct MultiPaste {
       for (int64_t f = 0; f < (frames && lead ? out[0].shape[0] : 1); ++f) {
         View a = from[k], b = out[0];
         if (frames && lead)
-          for (View* v : {&a, &b}) cut(*v, 0, f, 1);
+          a = part(a, 0, f, 1), b = part(b, 0, f, 1);
         for (int d = 0; d < 2; ++d) {
           const int64_t have = from[k].shape[lead + d], room = out[0].shape[lead + d];
           const SampleFrame at{s.index, f};
@@ -102,7 +103,7 @@ struct MultiPaste {
             bad_argument("region {} is [{}, {}) of an axis of {}", k, begin, begin + extent, have);
           if (place < 0 || place > room || extent > room - place)
             bad_argument("region {} becomes [{}, {}) of an axis of {}", k, place, place + extent, room);
-          cut(a, lead + d, begin, extent), cut(b, lead + d, place, extent);
+          a = part(a, lead + d, begin, extent), b = part(b, lead + d, place, extent);
         }
         if (a.volume() > 0) to.copy(a, b);
       }
@@ -110,10 +111,6 @@ struct MultiPaste {
   }
 
  private:
-  static void cut(View& v, int dim, int64_t begin, int64_t extent) {
-    v.data = v.as<char>() + begin * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
-    v.shape[dim] = extent;
-  }
   static std::optional<int64_t> number(const Integers& absolute, const Fractions& relative, SampleFrame at, size_t i,
                                        size_t n, int64_t extent, bool up) {
     const auto check = [&](size_t have) {

@@ -42,7 +42,7 @@ struct RandomChoice : GivenShape {
     const std::vector<double> up_to = p.given() ? cumulated(s.index, n) : std::vector<double>{};
     const RandomStream stream = RandomValues::stream(s);
     const size_t bytes = range ? size_of(in[0].dtype)
-                               : static_cast<size_t>(frame_shape(in[0].shape).volume()) * size_of(in[0].dtype);
+                               : static_cast<size_t>(without_first(in[0].shape).volume()) * size_of(in[0].dtype);
     const int64_t count = bytes ? out[0].volume() * static_cast<int64_t>(size_of(out[0].dtype)) /
                                       static_cast<int64_t>(bytes) : 0;
     for (int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "batch/view_part.h"
 #include "ops/machine/box_window.h"
 #include "ops/machine/image_layout.h"
 
@@ -35,8 +36,7 @@ struct SsdRandomCrop {
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (in[0].ndim >= 0 && image_layout(in[0]) != Layout("HWC"))
       bad_type("expected HWC, got '{}'", image_layout(in[0]).str());
-    if (in[1].dtype != DType::float32 && in[1].dtype != DType::none)
-      bad_type("boxes are float32, not {}", name_of(in[1].dtype));
+    check_box_type(in[1]);
     if (in[2].dtype != DType::int32 && in[2].dtype != DType::none)
       bad_type("labels are int32, not {}", name_of(in[2].dtype));
     for (int k = 0; k < 3; ++k) out[k] = in[k];
@@ -45,8 +45,7 @@ struct SsdRandomCrop {
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
               std::span<Shape> out) const {
     for (int k = 0; k < 3; ++k) out[k] = in[k];
-    if (in[1].size() != 2 || (in[1][1] >= 0 && in[1][1] != 4))
-      bad_argument("boxes are rows of 4 numbers, the shape is {}", in[1].text());
+    check_box_shape(in[1], 4);
     if (in[2].size() < 1 || (in[2][0] >= 0 && in[1][0] >= 0 && in[2][0] != in[1][0]))
       bad_argument("{} boxes have labels of shape {}", in[1][0], in[2].text());
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
@@ -60,11 +59,8 @@ struct SsdRandomCrop {
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
     const Region r = region(s, in[0].shape, in[1]);
-    View part = in[0];
-    part.shape = out[0].shape;
-    part.data = part.as<char>() + (r.low[1] * part.strides[0] + r.low[0] * part.strides[1]) *
-                                      static_cast<int64_t>(size_of(part.dtype));
-    host_work().copy(part, out[0]);
+    const View rows = part(in[0], 0, r.low[1], r.high[1] - r.low[1]);
+    host_work().copy(part(rows, 1, r.low[0], r.high[0] - r.low[0]), out[0]);
     const BoxLayout layout("xyXY");
     const int64_t width = in[2].shape[0] > 0 ? in[2].volume() / in[2].shape[0] : 1;
     for (size_t k = 0; k < r.found.rows.size(); ++k) {

@@ -76,10 +76,7 @@ struct WarpPerspective {
     if (const auto w = canvas.given_extent(s.index, 1, 2)) out[0][layout.find('W')] = *w;
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    const int64_t n = matrix.frames() ? frames_in(in[0]) : 1;
-    for (int64_t f = 0; f < n; ++f) {
-      const View from = matrix.frames() ? frame_of(in[0], f) : in[0];
-      const View into = matrix.frames() ? frame_of(out[0], f) : out[0];
+    each_frame(matrix.frames(), in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       PerspectiveRule::Coef c{};
       c.out = image_extents(into.shape, from.layout);
       c.source = {image_extents(from.shape, from.layout), border_, interp_type,
@@ -100,7 +97,7 @@ struct WarpPerspective {
       std::copy_n(m.begin(), 9, c.m);
       if (!inverse_map) invert(m, c.m);
       map_image<PerspectiveRule>(from, into, c, to, fills_);
-    }
+    });
   }
 
  private:

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "batch/view_part.h"
+
 namespace penstock {
 
 const char* name_of(ArgType t) {
@@ -119,12 +121,7 @@ View of_frame(const View& values, int64_t frame) {
   if (values.shape.empty()) return values;
   const int64_t n = values.shape[0];
   if (n == 0) bad_argument("an argument with values for each frame has none");
-  View v = values;
-  v.data = values.as<char>() + (n == 1 ? 0 : frame) * values.strides[0] * static_cast<int64_t>(size_of(v.dtype));
-  v.layout = {};
-  v.shape = Shape(std::span<const int64_t>(values.shape.begin() + 1, values.shape.end()));
-  v.strides = Shape(std::span<const int64_t>(values.strides.begin() + 1, values.strides.end()));
-  return v;
+  return entry(values, n == 1 ? 0 : frame);
 }
 
 void check_range(const ArgInfo& info, const Argument& a) {

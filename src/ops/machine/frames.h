@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of a sequence: the parts along its first dimension.
 #pragma once
+#include "batch/view_part.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -12,18 +13,6 @@ inline void check_sequence(const ValueType& in) {
 }
 inline void check_frame(int64_t frame, int64_t frames, const char* name) {
   if (frame < 0 || frame >= frames) bad_argument("{} names frame {} of {}", name, frame, frames);
-}
-inline Shape frame_shape(const Shape& sequence) {
-  Shape s;
-  for (int d = 1; d < sequence.size(); ++d) s.push_back(sequence[d]);
-  return s;
-}
-inline View frame_at(const View& sequence, int64_t frame) {
-  View v = sequence;
-  v.data = sequence.as<char>() + frame * sequence.strides[0] * static_cast<int64_t>(size_of(sequence.dtype));
-  v.shape = frame_shape(sequence.shape), v.strides = frame_shape(sequence.strides);
-  v.layout = {};
-  return v;
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "batch/view_part.h"
 #include "ops/machine/image_layout.h"
 #include "ops/machine/operator.h"
 #include "ops/machine/signal_work.h"
@@ -169,12 +170,16 @@ inline Layout check_image(const ValueType& in) {
 inline int64_t frames_in(const View& v) { return !v.layout.empty() && v.layout[0] == 'F' ? v.shape[0] : 1; }
 inline View frame_of(const View& v, int64_t frame) {
   if (v.layout.empty() || v.layout[0] != 'F') return v;
-  View f = v;
-  f.data = v.as<char>() + frame * v.strides[0] * static_cast<int64_t>(size_of(v.dtype));
-  f.layout = Layout(v.layout.str().substr(1));
-  f.shape = {}, f.strides = {};
-  for (int d = 1; d < v.shape.size(); ++d) f.shape.push_back(v.shape[d]), f.strides.push_back(v.strides[d]);
-  return f;
+  return entry(v, frame);
+}
+// Calls f(frame, in, out) with each frame where arguments may differ between them (`split`), else once with all.
+template <class F> void each_frame(bool split, const View& in, const View& out, F&& f) {
+  if (!split) return f(int64_t{0}, in, out);
+  for (int64_t i = 0; i < frames_in(in); ++i) f(i, frame_of(in, i), frame_of(out, i));
+}
+
+inline void check_bytes(const ValueType& in) {
+  if (in.dtype != DType::none && in.dtype != DType::uint8) bad_type("expected uint8, got {}", name_of(in.dtype));
 }
 
 // Operators on images that keep shape and type.

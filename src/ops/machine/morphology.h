@@ -36,17 +36,15 @@ struct Morphology : ImageOperator {
   void ready() { border_ = image_border("border_mode", border_mode); }
   void run_with(bool largest, const SampleContext& s, const View& in, const View& out, SampleWork& to) const {
     const bool frames = mask_size.frames() || anchor.frames();
-    const int64_t n = frames ? frames_in(in) : 1;
-    for (int64_t f = 0; f < n; ++f) {
-      const View from = frames ? frame_of(in, f) : in;
+    each_frame(frames, in, out, [&](int64_t f, const View& from, const View& into) {
       const auto size = mask_size[SampleFrame{s.index, f}], at = anchor[SampleFrame{s.index, f}];
       if (size.size() < 1 || size.size() > 2) bad_argument("mask_size must have 1 or 2 values, got {}", size.size());
       if (at.size() < 1 || at.size() > 2) bad_argument("anchor must have 1 or 2 values, got {}", at.size());
       MorphologyRule::Coef c{image_extents(from.shape, from.layout), 0, 0, 0, 0, border_, largest};
       axis(size.front(), at.front(), c.width, c.x);
       axis(size.back(), at.back(), c.height, c.y);
-      map_image<MorphologyRule>(from, frames ? frame_of(out, f) : out, c, to);
-    }
+      map_image<MorphologyRule>(from, into, c, to);
+    });
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "batch/view_part.h"
 #include "ops/machine/operator.h"
 #include "ops/machine/signal_work.h"
 
@@ -45,13 +46,6 @@ struct SpectrogramAxes {
     if (features < 0 || frames < 0) bad_argument("the layout {} has no dimensions 'f' and 't'", layout.str());
   }
 };
-
-// Where `extent` elements along a dimension are, from `begin` on.
-inline View part(View v, int dim, int64_t begin, int64_t extent) {
-  v.data = v.as<char>() + begin * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
-  v.shape[dim] = extent;
-  return v;
-}
 
 // Extents in front of an axis, of it, and behind it.
 struct AroundAxis {

@@ -221,12 +221,6 @@ void compile_stage(StageProgram program, StageCode& code) {
   Compiler(code).compile();
 }
 
-View one_frame(View v, int dim, int64_t frame) {
-  v.data = v.as<char>() + frame * v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
-  v.shape[dim] = 1;
-  return v;
-}
-
 std::vector<Shape> value_shapes(const StageProgram& p, const SampleContext& s, std::span<const Shape> in) {
   std::vector<Shape> shapes;
   shapes.reserve(in.size() + p.nodes.size());

@@ -42,8 +42,6 @@ void compile_stage(StageProgram program, StageCode& code);
 
 // A lane that holds every value of the type exactly.
 Lane natural_lane(DType t);
-// One frame of a sample, `dim` kept with an extent of 1.
-View one_frame(View v, int dim, int64_t frame);
 // Of all values of one sample, the inputs first.
 std::vector<Shape> value_shapes(const StageProgram& program, const SampleContext& s, std::span<const Shape> in);
 
