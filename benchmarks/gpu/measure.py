@@ -5,6 +5,7 @@ torch's profiler, CPU time of the process and its children.
 Without a GPU (run.py --smoke) the same code runs with wall clocks, so that nothing is written wrong.
 """
 import dataclasses
+import functools
 import json
 import os
 import statistics
@@ -158,13 +159,13 @@ def race_calls(methods, settings, floor_us=None, traced=True):
     return rows, failed
 
 
-def trace(call, count, warm=2, top=6):
-    """Kernels, copies and their time a call, and the CUDA calls that a steady state must not make."""
+UNWANTED = ("cudaDeviceSynchronize", "cudaMalloc", "cudaFree", "cuMemAlloc_v2", "cuMemFree_v2", "cuCtxSynchronize",
+            "cudaStreamSynchronize", "cudaEventSynchronize", "cuStreamSynchronize")
+
+
+def recorded_events(call, count):
     from torch.profiler import ProfilerActivity, profile
 
-    for _ in range(warm):
-        call()
-    synchronize()
     with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as recorded:
         for _ in range(count):
             call()
@@ -175,21 +176,39 @@ def trace(call, count, warm=2, top=6):
     with open(path) as file:
         events = json.load(file)["traceEvents"]
     os.unlink(path)
+    return events
+
+
+def unwanted_calls(events):
+    calls = [e["name"] for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver")]
+    return {name: calls.count(name) for name in UNWANTED}
+
+
+@functools.cache
+def calls_of_the_measurement():
+    """What synchronize() and the profiler's own end call, seen where nothing else is done."""
+    return unwanted_calls(recorded_events(lambda: None, 1))
+
+
+def trace(call, count, warm=2, top=6):
+    """Kernels, copies and their time a call, and the CUDA calls that a steady state must not make."""
+    own = calls_of_the_measurement()
+    for _ in range(warm):
+        call()
+    synchronize()
+    events = recorded_events(call, count)
     kernels = [e for e in events if e.get("cat") == "kernel"]
     copies = [e for e in events if e.get("cat") in ("gpu_memcpy", "gpu_memset")]
-    calls = [e["name"] for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver")]
     names = {}
     for e in kernels:
         entry = names.setdefault(e["name"].removeprefix("void ")[:60], [0, 0.0])
         entry[0] += 1
         entry[1] += e["dur"]
-    unwanted = ("cudaDeviceSynchronize", "cudaMalloc", "cudaFree", "cuMemAlloc_v2", "cuMemFree_v2", "cuCtxSynchronize",
-                "cudaStreamSynchronize", "cudaEventSynchronize", "cuStreamSynchronize")
-    # the one synchronization at the end is the measurement's
-    found = {name: calls.count(name) - (name == "cudaDeviceSynchronize") for name in unwanted}
+    found = {name: n - own[name] for name, n in unwanted_calls(events).items()}
     return {"kernel_us": sum(e["dur"] for e in kernels) / count, "kernels": len(kernels) / count,
             "copies": len(copies) / count, "copy_us": sum(e["dur"] for e in copies) / count,
             "top": [[name, n / count, us / count] for name, (n, us) in sorted(names.items(), key=lambda x: -x[1][1])[:top]],
+            "of_the_measurement": {name: n for name, n in own.items() if n},
             "host_calls": {name: n / count for name, n in found.items() if n > 0}}
 
 

@@ -26,7 +26,8 @@ def tables(settings):
         except Exception as error:
             failed[name] = f"{type(error).__name__}: {str(error)[:300]}"
             continue
-        row["note"] = ", ".join(f"{call} {n:.2f}" for call, n in row["host_calls"].items())
+        row["note"] = "; ".join([", ".join(f"{call} {n:.2f}" for call, n in row["host_calls"].items()) or "none", "the measurement itself: " +
+                                 ", ".join(f"{call} {n}" for call, n in row["of_the_measurement"].items())])
         row["forbidden"] = sum(n for call, n in row["host_calls"].items() if call in FORBIDDEN)
         rows.append(row)
         targets.append(target(rows, name, "forbidden", "<=", 0))
