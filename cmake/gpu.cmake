@@ -106,7 +106,11 @@ if(PENSTOCK_TESTS)
                                 COMPILE_OPTIONS -fno-sanitize=thread)
   endif()
   if(emulated_sources)
-    penstock_gpu_library(penstock_emulated_gpu ${emulated_sources})
+    add_library(penstock_emulation OBJECT ${emulated_sources})
+    target_include_directories(penstock_emulation PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(penstock_emulation PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
+    penstock_gpu_library(penstock_emulated_gpu $<TARGET_OBJECTS:penstock_emulation>)
+    set(emulated_objects $<TARGET_OBJECTS:penstock_gpu_room> $<TARGET_OBJECTS:penstock_emulation> ${PENSTOCK_OBJECTS})
     add_library(standin_cufile SHARED tests/standin_cufile/cufile.cpp)
     add_dependencies(penstock_emulated_gpu standin_cufile)
   endif()
@@ -125,20 +129,23 @@ if(PENSTOCK_TESTS)
        src/cuda/whole/*_test.cpp
        src/cuda/prebuilt/*_test.cpp)
   if(gpu_tests)
-    add_executable(cuda_test ${gpu_tests} ${gpu_sources} ${emulated_sources} ${PENSTOCK_OBJECTS})
+    add_executable(cuda_test ${gpu_tests} ${emulated_objects})
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries Threads::Threads
                           GTest::gtest_main ${CMAKE_DL_LIBS})
     # Host time of a call: nothing is copied or launched.
-    add_executable(stage_host_bench EXCLUDE_FROM_ALL benchmarks/gpu/stage_host_bench.cpp ${gpu_sources} ${emulated_sources}
-                   ${PENSTOCK_OBJECTS})
+    add_executable(stage_host_bench EXCLUDE_FROM_ALL benchmarks/gpu/stage_host_bench.cpp ${emulated_objects})
     target_include_directories(stage_host_bench PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(stage_host_bench PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries Threads::Threads
                           ${CMAKE_DL_LIBS})
-    add_test(NAME cuda COMMAND cuda_test)
-    # A search for leaks dies inside of NVRTC. (The driver's streams, events and kernels live as long as the process.)
-    set_tests_properties(cuda PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+    # By far the longest program: two halves for two cores.
     file(GLOB nvrtc_folder ${CMAKE_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/cu13/lib)
-    set_tests_properties(cuda PROPERTIES ENVIRONMENT_MODIFICATION "PENSTOCK_NVIDIA_LIBS=path_list_append:${nvrtc_folder}")
+    foreach(half 0 1)
+      add_test(NAME cuda_${half} COMMAND cuda_test)
+      # A search for leaks dies inside of NVRTC. (The driver's streams, events and kernels live as long as the process.)
+      set_tests_properties(cuda_${half} PROPERTIES
+                           ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0;GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${half}"
+                           ENVIRONMENT_MODIFICATION "PENSTOCK_NVIDIA_LIBS=path_list_append:${nvrtc_folder}")
+    endforeach()
   endif()
 endif()

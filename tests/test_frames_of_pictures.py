@@ -31,7 +31,7 @@ CASES = {
 
 
 def test_every_operator_has_a_case():
-    elsewhere = {"coord_transform", "multi_paste", *OF_IMAGES}
+    elsewhere = {"coord_transform", "multi_paste", *OF_IMAGES}  # multi_paste: below, its numbers depend on one another
     assert {o for o in MARKED if not o.startswith("transforms.")} == elsewhere | set(CASES)
     assert all(set(CASES[o]) == MARKED[o] for o in CASES)
 
@@ -53,3 +53,27 @@ def test_a_sequence_is_its_frames(operator, seed):
             arguments = {name: v[i][k].tolist() for name, v in values.items()}
             alone = getattr(fn, operator)(penstock.tensor(frame, layout="HWC"), *[o[0] for o in others], **more, **arguments)
             np.testing.assert_array_equal(got[i].numpy()[k], alone.numpy(), err_msg=f"{arguments}")
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_regions_that_move_from_frame_to_frame(seed):
+    rng = np.random.default_rng(seed)
+    size, regions = rng.integers(4, 12, 2), int(rng.integers(1, 4))
+    xs = [rng.integers(0, 255, (n, h, w, 3), np.uint8) for n, h, w in rng.integers([1, 3, 3], [6, 9, 9], (3, 3))]
+
+    def numbers_of(x):  # one row for each frame and region: where it begins, how large it is, where it is put
+        extent = rng.integers(0, np.minimum(x.shape[1:3], size) + 1, (len(x), regions, 2))
+        return {"shapes": np.int32(extent), "in_anchors": np.int32(rng.integers(0, np.array(x.shape[1:3]) - extent + 1)),
+                "out_anchors": np.int32(rng.integers(0, size - extent + 1))}
+
+    values = [numbers_of(x) for x in xs]
+    inputs = [penstock.batch(xs, layout="FHWC")] * regions
+    got = fn.multi_paste(*inputs, output_size=size.tolist(), **{
+        name: fn.per_frame(penstock.batch([v[name] for v in values])) for name in values[0]})
+    for i, x in enumerate(xs):
+        expected = np.zeros((len(x), *size, 3), np.uint8)
+        for k in range(len(x)):
+            for r in range(regions):
+                (h, w), (y, a), (z, b) = (values[i][name][k, r] for name in ("shapes", "in_anchors", "out_anchors"))
+                expected[k, z:z + h, b:b + w] = x[k, y:y + h, a:a + w]
+        np.testing.assert_array_equal(got[i].numpy(), expected)

@@ -23,22 +23,22 @@ struct SharedDecoder {
   int busy = 0;  // lanes
 };
 
-class Lane {
+class DecoderTurn {
  public:
-  explicit Lane(SharedDecoder& d) : d_(d) {
+  explicit DecoderTurn(SharedDecoder& d) : d_(d) {
     std::unique_lock lock(d_.lanes_mutex);
     d_.lane_is_free.wait(lock, [&] { return d_.busy < d_.decoder->lanes(); });
     ++d_.busy;
   }
-  ~Lane() {
+  ~DecoderTurn() {
     {
       std::lock_guard lock(d_.lanes_mutex);
       --d_.busy;
     }
     d_.lane_is_free.notify_one();
   }
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  DecoderTurn(const DecoderTurn&) = delete;
+  DecoderTurn& operator=(const DecoderTurn&) = delete;
 
  private:
   SharedDecoder& d_;
@@ -178,7 +178,7 @@ class Decoding {
       of.push_back(static_cast<int>(i));
     }
     if (images.empty()) return;
-    const Lane lane(shared_);
+    const DecoderTurn lane(shared_);
     std::unique_lock lock(shared_.mutex);
     auto in_flight = shared_.decoder->decode(images, params_, place_.stream);
     if (in_flight) {

@@ -105,6 +105,7 @@ template <class Op, class S> bool register_reader(const char* name) {
   });
   return true;
 }
+#define PENSTOCK_READER(Op, Source, name) [[maybe_unused]] const bool registered_##Source = register_reader<Op, Source>(name)
 
 // Puts bytes that `owner` keeps alive into sample i of an output.
 void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);

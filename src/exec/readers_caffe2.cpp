@@ -146,7 +146,7 @@ class Caffe2Source final : public ContainerSource {
   std::vector<Kind> additional_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersCaffe2, Caffe2Source>("readers.caffe2");
+PENSTOCK_READER(ReadersCaffe2, Caffe2Source, "readers.caffe2");
 
 }  // namespace
 }  // namespace penstock

@@ -164,7 +164,7 @@ class CocoSource final : public ReaderSource {
   std::vector<CocoImage> images_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersCoco, CocoSource>("readers.coco");
+PENSTOCK_READER(ReadersCoco, CocoSource, "readers.coco");
 
 }  // namespace
 }  // namespace penstock

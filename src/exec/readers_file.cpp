@@ -78,7 +78,7 @@ class FileSource final : public ReaderSource {
   FileList list_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersFile, FileSource>("readers.file");
+PENSTOCK_READER(ReadersFile, FileSource, "readers.file");
 
 }  // namespace
 }  // namespace penstock

@@ -115,7 +115,7 @@ class FitsSource final : public ReaderSource {
   mutable std::vector<std::atomic<DType>> types_;  // of the images that were read
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersFits, FitsSource>("readers.fits");
+PENSTOCK_READER(ReadersFits, FitsSource, "readers.fits");
 
 }  // namespace
 }  // namespace penstock

@@ -39,7 +39,7 @@ class IndicesSource final : public ReaderSource {
   }
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersIndices, IndicesSource>("readers.indices");
+PENSTOCK_READER(ReadersIndices, IndicesSource, "readers.indices");
 
 }  // namespace
 }  // namespace penstock

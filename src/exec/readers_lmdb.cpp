@@ -116,8 +116,8 @@ class CaffeSource final : public ContainerSource {
   bool image_, label_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersLmdb, LmdbSource>("readers.lmdb") &&
-                                         register_reader<ReadersCaffe, CaffeSource>("readers.caffe");
+PENSTOCK_READER(ReadersLmdb, LmdbSource, "readers.lmdb");
+PENSTOCK_READER(ReadersCaffe, CaffeSource, "readers.caffe");
 
 }  // namespace
 }  // namespace penstock

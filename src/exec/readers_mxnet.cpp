@@ -52,7 +52,7 @@ class MxnetSource final : public ContainerSource {
   }
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersMxnet, MxnetSource>("readers.mxnet");
+PENSTOCK_READER(ReadersMxnet, MxnetSource, "readers.mxnet");
 
 }  // namespace
 }  // namespace penstock

@@ -154,7 +154,7 @@ class NemoAsrSource final : public ReaderSource {
   std::vector<int64_t> places_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersNemoAsr, NemoAsrSource>("readers.nemo_asr");
+PENSTOCK_READER(ReadersNemoAsr, NemoAsrSource, "readers.nemo_asr");
 
 }  // namespace
 }  // namespace penstock

@@ -264,7 +264,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   mutable std::unordered_map<int64_t, std::pair<FileStamp, NpyHeader>> headers_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersNumpy, NumpySource>("readers.numpy");
+PENSTOCK_READER(ReadersNumpy, NumpySource, "readers.numpy");
 
 }  // namespace
 }  // namespace penstock

@@ -97,7 +97,7 @@ class SequenceSource final : public ReaderSource {
   std::vector<int64_t> firsts_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersSequence, SequenceSource>("readers.sequence");
+PENSTOCK_READER(ReadersSequence, SequenceSource, "readers.sequence");
 
 }  // namespace
 }  // namespace penstock

@@ -174,7 +174,7 @@ class TfrecordSource final : public ContainerSource {
   bool check_;
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersTfrecord, TfrecordSource>("readers.tfrecord");
+PENSTOCK_READER(ReadersTfrecord, TfrecordSource, "readers.tfrecord");
 
 }  // namespace
 }  // namespace penstock

@@ -130,7 +130,7 @@ template <class Op> bool register_video(const char* name) {
   register_device_decoder(name, nullptr);
   return true;
 }
-[[maybe_unused]] const bool registered = register_video<ReadersVideo>("readers.video") &&
+[[maybe_unused]] const bool registered_videos = register_video<ReadersVideo>("readers.video") &&
                                          register_video<ExperimentalReadersVideo>("experimental.readers.video");
 
 }  // namespace

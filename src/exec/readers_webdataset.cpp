@@ -211,7 +211,7 @@ class WebdatasetSource final : public ReaderSource {
   std::vector<int64_t> parts_;  // records of a sample's outputs; -1: it has none
 };
 
-[[maybe_unused]] const bool registered = register_reader<ReadersWebdataset, WebdatasetSource>("readers.webdataset");
+PENSTOCK_READER(ReadersWebdataset, WebdatasetSource, "readers.webdataset");
 
 }  // namespace
 }  // namespace penstock
