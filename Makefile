@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 # The only list of Debian packages. The last one carries files of many cameras and phones, for tests.
 DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
           libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
-          libflac-dev libvorbis-dev libopusfile-dev libmpg123-0 libheif1 libfmt-dev nlohmann-json3-dev libgtest-dev clang-14 libclang-rt-14-dev \
+          libvorbis-dev libopusfile-dev libmpg123-0 libheif1 libfmt-dev nlohmann-json3-dev libgtest-dev clang-14 libclang-rt-14-dev \
           ffmpeg libffmpeg-nvenc-dev golang-github-rwcarlsen-goexif-dev
 
 # A web server for `make test-long`.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Libraries that decode images and sound, as one target. Debian has them in libjpeg62-turbo-dev, libpng-dev, libtiff-dev,
-# libwebp-dev, libopenjp2-7-dev, libflac-dev, libvorbis-dev and libopusfile-dev.
+# libwebp-dev, libopenjp2-7-dev, libvorbis-dev and libopusfile-dev.
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(TIFF REQUIRED)
@@ -9,14 +9,12 @@ find_library(WEBP_LIBRARY webp REQUIRED)
 find_library(WEBP_DEMUX_LIBRARY webpdemux REQUIRED)
 find_path(OPENJPEG_INCLUDE openjpeg.h PATH_SUFFIXES openjpeg-2.5 openjpeg-2.6 REQUIRED)  # the strict mode is of 2.5
 find_library(OPENJPEG_LIBRARY openjp2 REQUIRED)
-find_path(FLAC_INCLUDE FLAC/stream_decoder.h REQUIRED)
-find_library(FLAC_LIBRARY FLAC REQUIRED)
 find_path(VORBIS_INCLUDE vorbis/vorbisfile.h REQUIRED)
 find_library(VORBISFILE_LIBRARY vorbisfile REQUIRED)
 find_path(OPUS_INCLUDE opus_multistream.h PATH_SUFFIXES opus REQUIRED)  # opusfile.h includes it by that name
 find_library(OPUSFILE_LIBRARY opusfile REQUIRED)
 add_library(penstock_codec_libraries INTERFACE)
-target_include_directories(penstock_codec_libraries SYSTEM INTERFACE ${WEBP_INCLUDE} ${OPENJPEG_INCLUDE} ${FLAC_INCLUDE}
-                           ${VORBIS_INCLUDE} ${OPUS_INCLUDE})
+target_include_directories(penstock_codec_libraries SYSTEM INTERFACE ${WEBP_INCLUDE} ${OPENJPEG_INCLUDE} ${VORBIS_INCLUDE}
+                           ${OPUS_INCLUDE})
 target_link_libraries(penstock_codec_libraries INTERFACE JPEG::JPEG PNG::PNG TIFF::TIFF ${WEBP_DEMUX_LIBRARY} ${WEBP_LIBRARY}
-                      ${OPENJPEG_LIBRARY} ${FLAC_LIBRARY} ${VORBISFILE_LIBRARY} ${OPUSFILE_LIBRARY})
+                      ${OPENJPEG_LIBRARY} ${VORBISFILE_LIBRARY} ${OPUSFILE_LIBRARY})

@@ -13,6 +13,7 @@ import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
 import fits_compressed  # noqa: E402
 import fits_files  # noqa: E402
+import flac_files  # noqa: E402
 import heif_files  # noqa: E402
 import image_files  # noqa: E402
 import video_files  # noqa: E402
@@ -95,6 +96,9 @@ def main(folder):
         write("audio", name.replace(" ", "_"), content)
     for name, content in audio_files.chains().items():
         write("audio", name.replace(" ", "_"), content)
+    for seed in range(24):
+        write("audio", f"drawn_flac_{seed}", flac_files.drawn_file(seed, lengths=[48] * 4 + [seed + 1], is_counted=seed % 3 > 0)[0])
+    write("audio", "flac_in_ogg", flac_files.in_ogg(flac_files.drawn_file(1, lengths=[100, 100, 50])[0]))
     for number, (name, content) in enumerate([*image_files.all_files().items(), *heif_files.small_files().items()]):
         write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
     for kind in ("h264", "h264_b_avi", "hevc", "vp8", "vp9_mp4", "av1", "mpeg4_b_avi", "mjpeg", "h264_ts"):

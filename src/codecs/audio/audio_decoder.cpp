@@ -34,7 +34,7 @@ AudioBytes behind_tag(AudioBytes file) {
 std::unique_ptr<AudioFile> open_audio(AudioBytes file) {
   if (file.empty()) bad_data("the file is empty");
   if ((has(file, 0, "RIFF") || has(file, 0, "RF64")) && has(file, 8, "WAVE")) return open_wav(file);
-  if (has(behind_tag(file), 0, "fLaC")) return open_flac(file);
+  if (const AudioBytes flac = behind_tag(file); has(flac, 0, "fLaC")) return open_flac(flac);
   if (has(file, 0, "OggS")) {
     // The first packet stands behind the page's table of segments.
     const size_t packet = file.size() > 26 ? 27 + size_t{file[26]} : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded sound: WAV (a parser of our own), FLAC (libFLAC), Ogg Vorbis (libvorbis), Ogg Opus (opusfile), MP3
-// (libmpg123, where it is installed).
+// Recorded sound: WAV and FLAC (of our own), Ogg Vorbis (libvorbis), Ogg Opus (opusfile), MP3 (libmpg123, where it is
+// installed).
 #pragma once
 #include <cstdint>
 #include <functional>
