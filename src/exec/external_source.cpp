@@ -39,9 +39,10 @@ struct ExternalSourceNode {
 };
 PENSTOCK_OPERATOR(ExternalSourceNode);
 
-const bool registered_external_source = (register_source("external_source", [](const Graph&, const Node& n) -> std::unique_ptr<Source> {
-  return std::make_unique<ExternalSource>(n);
-}), true);
+[[maybe_unused]] const bool registered_external_source =
+    register_source("external_source", [](const Graph&, const Node& n) -> std::unique_ptr<Source> {
+      return std::make_unique<ExternalSource>(n);
+    });
 
 }  // namespace
 

@@ -158,12 +158,12 @@ class VideoFeed final : public ExternalFeed {
   int64_t at_ = 0;  // the next frame
 };
 
-[[maybe_unused]] const bool registered_video_inputs = (register_source("experimental.inputs.video", [](const Graph& g, const Node& n)
-    -> std::unique_ptr<Source> {
-  auto source = std::make_unique<ExternalSource>(n);
-  source->set_feed(std::make_shared<VideoFeed>(bound_options<InputsVideo>(g, n)));
-  return source;
-}), true);
+[[maybe_unused]] const bool registered_video_inputs =
+    register_source("experimental.inputs.video", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+      auto source = std::make_unique<ExternalSource>(n);
+      source->set_feed(std::make_shared<VideoFeed>(bound_options<InputsVideo>(g, n)));
+      return source;
+    });
 
 }  // namespace
 }  // namespace penstock

@@ -100,12 +100,12 @@ template <class Op> Op bound_options(const Graph& g, const Node& n) {
   return *static_cast<const Op*>(bind_op(get_op(n.op), args)->members());
 }
 template <class Op, class S> bool register_reader(const char* name) {
-  register_source(name, [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+  return register_source(name, [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
     return std::make_unique<S>(g, bound_options<Op>(g, n));
   });
-  return true;
 }
-#define PENSTOCK_READER(Op, Source, name) [[maybe_unused]] const bool registered_##Source = register_reader<Op, Source>(name)
+#define PENSTOCK_READER(Op, Source, name) \
+  [[maybe_unused]] const bool registered_##Source = register_reader<Op, Source>(name)
 
 // Puts bytes that `owner` keeps alive into sample i of an output.
 void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);

@@ -339,12 +339,10 @@ Source* MixSource::mixed(int node) {
 
 namespace {
 
-const bool registered_mix = [] {
-  register_source("readers.mix", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-    return std::make_unique<MixSource>(g, n, bound_options<ReadersMix>(g, n));
-  });
-  return true;
-}();
+[[maybe_unused]] const bool registered_mix =
+    register_source("readers.mix", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+      return std::make_unique<MixSource>(g, n, bound_options<ReadersMix>(g, n));
+    });
 
 }  // namespace
 }  // namespace penstock

@@ -8,7 +8,10 @@ static std::map<std::string, MakeSource>& makers() {
   return *m;
 }
 
-void register_source(const std::string& op, MakeSource make) { makers()[op] = make; }
+bool register_source(const std::string& op, MakeSource make) {
+  makers()[op] = make;
+  return true;
+}
 
 std::unique_ptr<Source> make_source(const Graph& g, const Node& node) {
   try {

@@ -56,6 +56,6 @@ class Source {
 
 std::unique_ptr<Source> make_source(const Graph& g, const Node& node);
 using MakeSource = std::unique_ptr<Source> (*)(const Graph&, const Node&);
-void register_source(const std::string& op, MakeSource make);
+bool register_source(const std::string& op, MakeSource make);  // true, for a constant
 
 }  // namespace penstock
