@@ -105,6 +105,8 @@ class CufileStorage final : public DirectStorage {
       why = std::strerror(errno);
       return nullptr;
     }
+    // So that opening does not wait where a pipe has taken the file's place; cuFile refuses files that have the flag.
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
     auto file = std::make_unique<CufileFile>(driver_, calls_, device, descriptor);  // closes it
     if (!file->add(why)) return nullptr;
     return file;

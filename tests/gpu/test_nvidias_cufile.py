@@ -8,6 +8,7 @@ import pytest
 
 from penstock import Pipeline, _core, fn
 
+pytestmark = pytest.mark.filterwarnings("error:files are read into host memory")  # the way past cuFile
 
 @pytest.fixture(autouse=True)
 def library(real):
@@ -23,7 +24,7 @@ def batches(reader, rounds, batch=4):
     pipe = Pipeline(batch_size=batch, num_threads=4, device_id=0)
     with pipe:
         outputs = reader()
-        pipe.set_outputs(*(outputs if isinstance(outputs, tuple) else (outputs,)))
+        pipe.set_outputs(*(outputs if isinstance(outputs, (list, tuple)) else (outputs,)))
     pipe.build()
     for _ in range(rounds):
         out = pipe.run()

@@ -86,6 +86,9 @@ Result cuFileHandleRegister(void** handle, Descriptor* d) {
   struct stat s;
   demand(d->kind == 1 && !d->operations && ::fstat(d->file.descriptor, &s) == 0, "no open file descriptor");
   if (wrong("files") || !S_ISREG(s.st_mode)) return {5011, 0};
+  // NVIDIA's refuses files that were opened with O_NONBLOCK ("unsupported file open flags").
+  constexpr int kOpenFlags = 5019;
+  if (::fcntl(d->file.descriptor, F_GETFL) & O_NONBLOCK) return {kOpenFlags, 0};
   for (Handle* h : handles) demand(h->descriptor != d->file.descriptor, "a descriptor is registered twice");
   auto* made = new Handle{d->file.descriptor};
   handles.insert(made);
