@@ -9,6 +9,7 @@ if(EXISTS ${libfuzzer})
       data/checkpoint data/sample_order)
   list(TRANSFORM names REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/src/\\1.cpp" OUTPUT_VARIABLE traced)
   list(JOIN names "|" names)
+  set_source_files_properties(${traced} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each has an object to leave out below
   add_library(penstock_traced OBJECT EXCLUDE_FROM_ALL ${traced})
   target_compile_options(penstock_traced PRIVATE -fsanitize-coverage=trace-pc,trace-cmp)
   foreach(name pipeline_fuzzer checkpoint_fuzzer)
