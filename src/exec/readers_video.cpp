@@ -131,7 +131,7 @@ template <class Op> bool register_video(const char* name) {
   return true;
 }
 [[maybe_unused]] const bool registered_videos = register_video<ReadersVideo>("readers.video") &&
-                                         register_video<ExperimentalReadersVideo>("experimental.readers.video");
+                                                register_video<ExperimentalReadersVideo>("experimental.readers.video");
 
 }  // namespace
 }  // namespace penstock

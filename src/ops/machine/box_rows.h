@@ -68,7 +68,8 @@ inline void check_box_type(const ValueType& in) {
   if (in.ndim >= 0 && in.ndim != 2) bad_type("boxes are rows of a matrix, the input has {} dimensions", in.ndim);
 }
 inline void check_box_shape(const Shape& in, int numbers) {
-  if (in[1] >= 0 && in[1] != numbers) bad_argument("boxes have {} numbers each, the shape is {}", numbers, in.text());
+  if (in.size() != 2 || (in[1] >= 0 && in[1] != numbers))
+    bad_argument("boxes have {} numbers each, the shape is {}", numbers, in.text());
 }
 // The view may have holes.
 inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout) {
