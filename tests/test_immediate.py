@@ -194,6 +194,13 @@ def test_a_batch_that_is_uniform_is_one_array():
     assert [len(t) for t in ragged] == [4, 6]
 
 
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int8", "uint8", "int64", "bool"])
+def test_numpys_scalars_keep_their_type(kind):
+    scalar = np.dtype(kind).type(1)
+    assert penstock.batch([scalar, scalar]).cpu()[1].numpy().dtype == kind
+    assert np.asarray(fn.copy(penstock.batch([scalar]))[0]).dtype == kind
+
+
 def test_batches_from_arrays():
     x = ramp((3, 4, 5, 3))
     b = penstock.batch(x, layout="HWC")

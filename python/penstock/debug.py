@@ -473,7 +473,7 @@ class DebugRun:
 
     # --- what the executor does -----------------------------------------------------------------------------------------
 
-    def schedule(self):
+    def schedule(self, soon=False):
         self.scheduled += 1
 
     def outputs(self):

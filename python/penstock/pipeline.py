@@ -261,16 +261,20 @@ class Pipeline:
         if not self._fed and not self._scheduled:
             return self._finish(self._pipeline.run)
         while not self._scheduled or (self._scheduled < self._depth and all(f.waiting for f in self._fed.values())):
-            self.schedule_run()
+            self._schedule(soon=True)
         self.release_outputs()
         return self._flat_outputs()
 
     def schedule_run(self):
         """Starts the next iteration; outputs() takes its result."""
         self.build()
+        self._schedule()
+
+    def _schedule(self, soon=False):
+        """soon: outputs() is called next."""
         for node in self._fed.values():
             node.before_run(self)
-        self._pipeline.schedule()
+        self._pipeline.schedule(soon)
         self._scheduled += 1
 
     def outputs(self, cuda_stream=None):

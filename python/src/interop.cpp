@@ -31,6 +31,7 @@ Kind classify(PyTypeObject* type) {
   if (is_subclass(type, nb::type<Batch>())) return Kind::batch;
   if (is_subclass(type, nb::type<Tensor>())) return Kind::tensor;
   if (node_type && is_subclass(type, node_type)) return Kind::node;
+  if (is_subclass(type, imported_class("numpy", "number"))) return Kind::other;  // numpy.float64 is a float as well
   if (PyType_IsSubtype(type, &PyLong_Type) || PyType_IsSubtype(type, &PyFloat_Type)) return Kind::number;
   if (PyType_IsSubtype(type, &PyUnicode_Type)) return Kind::text;
   if (PyType_IsSubtype(type, &PyBytes_Type)) return Kind::bytes;

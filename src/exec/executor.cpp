@@ -118,7 +118,7 @@ Executor::Executor(Graph g, PipelineOptions o)
     if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op))
       dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
   open_direct();
-  workers_.resize(options.threads);
+  workers_.resize(static_cast<size_t>(options.threads) + 1);
   for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
   open_index();
   try {
@@ -225,22 +225,25 @@ void Executor::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
 
-void Executor::schedule() {
+void Executor::schedule(bool soon) {
   check_process();
   auto it = std::make_shared<Iteration>();
   for (const auto& n : graph.nodes())
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
   for (const auto& s : plan.steps)
     if (s.output.place != Place::made) it->values[s.output];
-  Wake first;
+  Wake first, before;
   {
     std::lock_guard lock(mutex_);
     if (rebatch_ > 0 && static_cast<int>(queue_.size()) >= depth) return;  // an iteration may fill several batches
     it->number = next_number_++;
     if (gpu_) it->stream = gpu_->stream(it->number);
+    before.lane = std::exchange(held_, kNobody);
     first.lane = lane_of(it->step);
+    if (soon && queue_.empty()) std::swap(held_, first.lane);
     queue_.push_back(std::move(it));
   }
+  wake(before);
   wake(first);
 }
 
@@ -254,6 +257,7 @@ void Executor::reset() {
   check_process();
   std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   std::unique_lock lock(mutex_);
+  wake({std::exchange(held_, kNobody)});
   if (!queue_.empty()) {
     // Iterations that run ahead belong to the epoch that ends: wait for them and let them go.
     ready_.wait(lock, [&] {
@@ -281,12 +285,12 @@ int64_t Executor::device_bytes_in_use() const {
   return static_cast<int64_t>(bytes);
 }
 
-// Enough is enqueued: the device says when it has done more. Iterations that have begun there go on, so it never waits
-// for itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
+// Enough is enqueued: one more than the prefetch, so that a host that is as fast as the device need not wait for it.
+// Iterations that have begun there go on, so it never waits for itself. Beyond the prefetch a decoder is fed only while its pictures take little memory.
 bool Executor::gpu_is_full(const Iteration& it, size_t position) const {
   const Step& s = plan.steps[it.step];
   if (!s.gpu || it.on_gpu) return false;
-  return on_gpu_ >= depth ||
+  return on_gpu_ >= most_on_gpu() ||
          (s.kind == Step::Kind::decode && position >= static_cast<size_t>(std::max(1, options.prefetch)) &&
           gpu_->bytes_in_use() >= read_ahead_bytes_);
 }
@@ -315,30 +319,35 @@ bool Executor::may_prepare(const Iteration& it, size_t position) {
   return false;
 }
 
+bool Executor::take_prepare(Task& task, size_t i) {
+  auto& it = *queue_[i];
+  if (it.preparing || it.waits) return false;
+  if (gpu_is_full(it, i)) {
+    starved_ = true;
+    return false;
+  }
+  if (!may_prepare(it, i)) {
+    starved_ = true;
+    const auto now = std::chrono::steady_clock::now();
+    if (!it.blocked) it.blocked = true, it.blocked_since = now;
+    const Step::Kind kind = plan.steps[it.step].kind;
+    if (kind == Step::Kind::source || kind == Step::Kind::call || (options.memory_limit && i > 0) ||
+        now - it.blocked_since < kHoldTime)
+      return false;
+  }
+  it.blocked = false;
+  it.preparing = true;
+  if (plan.steps[it.step].gpu && !it.on_gpu) it.on_gpu = true, ++on_gpu_;
+  task = {queue_[i], true, 0};
+  return true;
+}
+
 bool Executor::find_task(Task& task, int lane) {
   for (size_t i = 0; i < queue_.size(); ++i) {
     auto& it = *queue_[i];
     if (it.finished) continue;
     if (!it.prepared) {
-      if (lane_of(it.step) != lane) continue;
-      if (it.preparing || it.waits) continue;
-      if (gpu_is_full(it, i)) {
-        starved_ = true;
-        continue;
-      }
-      if (!may_prepare(it, i)) {
-        starved_ = true;
-        const auto now = std::chrono::steady_clock::now();
-        if (!it.blocked) it.blocked = true, it.blocked_since = now;
-        const Step::Kind kind = plan.steps[it.step].kind;
-        if (kind == Step::Kind::source || kind == Step::Kind::call || (options.memory_limit && i > 0) ||
-            now - it.blocked_since < kHoldTime)
-          continue;
-      }
-      it.blocked = false;
-      it.preparing = true;
-      if (plan.steps[it.step].gpu && !it.on_gpu) it.on_gpu = true, ++on_gpu_;
-      task = {queue_[i], true, 0};
+      if (lane_of(it.step) != lane || !take_prepare(task, i)) continue;
       return true;
     }
     if (it.next_item < it.items && lane == kAnyStep) {
@@ -386,40 +395,74 @@ void Executor::serve(int thread, int lane) {
       if (lane == kAnyStep) (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
       continue;
     }
-    Iteration& it = *task.iteration;
     lock.unlock();
     if (std::exchange(watches, false)) work_.notify_one();  // another one looks
     done.reset();
-    bool step_done = false;
-    try {
-      if (task.prepare) prepare_or_fail(it, thread);
-      else run_items(it, task.item, task.count, thread);
-    } catch (...) {  // not even the error found memory
-      it.no_memory = true;
-    }
-    lock.lock();
-    if (task.prepare) {
-      it.prepared = true;
-      it.preparing = false;
-      step_done = it.items == 0 || it.failure || it.no_memory || it.end_of_data;
-      if (step_done) it.items = it.next_item = 0;
-    } else {
-      step_done = (it.done_items += task.count) == it.items;
-    }
-    if (step_done) {
-      lock.unlock();
-      try {
-        finish_step(it, thread);
-      } catch (...) {
-        it.no_memory = true;
-      }
-      complete(task.iteration);
-      lock.lock();
-    } else if (task.prepare) {
-      work_.notify_all();
-    }
+    perform(task, thread, lock);
     done = std::move(task.iteration);
   }
+}
+
+void Executor::perform(Task& task, int thread, std::unique_lock<std::mutex>& lock) {
+  Iteration& it = *task.iteration;
+  bool step_done = false;
+  try {
+    if (task.prepare) prepare_or_fail(it, thread);
+    else run_items(it, task.item, task.count, thread);
+  } catch (...) {  // not even the error found memory
+    it.no_memory = true;
+  }
+  lock.lock();
+  if (task.prepare) {
+    it.prepared = true;
+    it.preparing = false;
+    step_done = it.items == 0 || it.failure || it.no_memory || it.end_of_data;
+    if (step_done) it.items = it.next_item = 0;
+  } else {
+    step_done = (it.done_items += task.count) == it.items;
+  }
+  if (step_done) {
+    lock.unlock();
+    try {
+      finish_step(it, thread);
+    } catch (...) {
+      it.no_memory = true;
+    }
+    complete(task.iteration);
+    lock.lock();
+  } else if (task.prepare) {
+    work_.notify_all();
+  }
+}
+
+// What is waited for anyway, and by no function of the program: those have threads of their own.
+bool Executor::runs_here(const Iteration& it) {
+  const Step& s = plan.steps[it.step];
+  if (it.finished || it.prepared || it.preparing || it.waits) return false;
+  if (s.kind == Step::Kind::source) {
+    const auto* fed = dynamic_cast<const ExternalSource*>(sources_.at(s.nodes[0]).get());
+    return fed && fed->feed()->ready();
+  }
+  return lane_of(it.step) == kAnyStep && (s.kind == Step::Kind::stage || s.kind == Step::Kind::whole ||
+                                          s.kind == Step::Kind::transfer || s.kind == Step::Kind::control);
+}
+
+// To wake a thread, and to be woken by it, takes longer than most steps that are not cut into items; and what one
+// thread does alone stays in its caches.
+Executor::Wake Executor::run_here(const std::shared_ptr<Iteration>& iteration) {
+  const Iteration& it = *iteration;
+  const std::unique_lock alone(consumer_, std::try_to_lock);
+  const auto before = std::exchange(serving, {this, kConsumer});
+  std::unique_lock lock(mutex_);
+  while (alone && runs_here(it)) {
+    Task task;
+    const auto at = std::find(queue_.begin(), queue_.end(), iteration);
+    if (at == queue_.end() || !take_prepare(task, static_cast<size_t>(at - queue_.begin()))) break;
+    lock.unlock();
+    perform(task, options.threads, lock);
+  }
+  serving = before;
+  return {it.finished || it.prepared || it.preparing || it.waits ? kNobody : lane_of(it.step)};
 }
 
 bool Executor::ends(const Iteration& it) const {
@@ -449,7 +492,8 @@ Executor::Wake Executor::go_on(Iteration& it) {
     it.prepared = false;
     it.items = it.next_item = it.done_items = 0;
     const int lane = lane_of(it.step);
-    if (serving.executor != this || serving.lane != lane) w.lane = lane;  // else this thread goes on by itself
+    const bool here = serving.executor == this && (serving.lane == lane || serving.lane == kConsumer);
+    if (!here) w.lane = lane;  // else this thread goes on by itself
   }
   wake_for_room(w);
   return w;
@@ -461,27 +505,26 @@ void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
   const uint64_t number = it.number;
   const bool land = it.must_land && !it.failure && !it.no_memory;
   it.must_land = false;
-  bool left = false;  // the device tells when it is done with all of the iteration
-  if (ends(it) && it.on_gpu) {
-    if (auto error = error_of([&] { leave_gpu(it); })) fail_iteration(it, std::move(*error), nullptr);
-    left = true;
-  }
+  const bool left = ends(it) && it.on_gpu;
+  std::shared_ptr<DeviceEvent> done;
+  if (left)
+    if (auto error = error_of([&] { done = leave_gpu(it); })) fail_iteration(it, std::move(*error), nullptr);
   Wake next;
   {
     std::lock_guard lock(mutex_);
     it.waits = land;
-    if (left) it.on_gpu = false;
+    if (left) it.on_gpu = false, leaving_.push_back({number, it.stream, std::move(done)});
     if (!land) next = go_on(it);
   }
   wake(next);
-  if (!land && !left) return;
-  const auto passed = [this, number, land, left] {
+  if (left) look_for_room();
+  if (!land) return;
+  const auto passed = [this, number] {
     Wake next;
     {
       std::lock_guard lock(mutex_);
-      if (left) --on_gpu_, wake_for_room(next);
       for (auto& other : queue_)
-        if (land && other->number == number) {
+        if (other->number == number) {
           other->waits = false;
           const Wake w = go_on(*other);
           next.lane = w.lane, next.all |= w.all, next.consumer |= w.consumer;
@@ -490,9 +533,54 @@ void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
     wake(next);
   };
   if (auto error = error_of([&] { gpu_->notify(it.stream, passed); })) {
-    if (land) fail_iteration(it, std::move(*error), nullptr);
+    fail_iteration(it, std::move(*error), nullptr);
     passed();
   }
+}
+
+// A call from the device costs as much as a launch: it is asked for one only where all of its places are taken, or
+// where a decoder waits for memory.
+void Executor::look_for_room() {
+  std::vector<Leaving> known;
+  {
+    std::lock_guard lock(mutex_);
+    known = leaving_;
+  }
+  std::erase_if(known, [](const Leaving& l) {
+    bool done = !l.done;
+    if (!done && error_of([&] { done = l.done->done(); })) done = true;  // of a device that has failed
+    return !done;
+  });
+  std::optional<Leaving> ask;
+  Wake next;
+  const auto leave = [this](uint64_t number) {  // under mutex_
+    const auto gone = std::erase_if(leaving_, [&](const Leaving& l) { return l.number == number; });
+    on_gpu_ -= static_cast<int>(gone);
+    return gone > 0;
+  };
+  {
+    std::lock_guard lock(mutex_);
+    for (const Leaving& l : known)
+      if (leave(l.number)) wake_for_room(next);
+    if (on_gpu_ >= most_on_gpu() || !decoders_.empty())
+      for (Leaving& l : leaving_)
+        if (!l.asked) {
+          l.asked = true, ask = l;
+          break;
+        }
+  }
+  wake(next);
+  if (!ask) return;
+  const auto passed = [this, leave, number = ask->number] {
+    Wake next;
+    {
+      std::lock_guard lock(mutex_);
+      leave(number);
+      wake_for_room(next);
+    }
+    wake(next);
+  };
+  if (error_of([&] { gpu_->notify(ask->stream, passed); })) passed();
 }
 
 void Executor::prepare_or_fail(Iteration& it, int thread) {

@@ -27,7 +27,8 @@ class Executor {
   Executor(Graph graph, PipelineOptions options);
   ~Executor();
 
-  void schedule();
+  // soon: this thread calls outputs() next, and may do then what another one had to be woken for.
+  void schedule(bool soon = false);
   PipelineOutput outputs(const std::function<void()>& poll);
   void set_refill(int batch_size);  // batches are cut anew, to this size
   int in_flight();
@@ -59,6 +60,7 @@ class Executor {
   struct CallState;
   static constexpr int kAnyStep = -1;  // the lane of the threads that run all steps but those with a lane of their own
   static constexpr int kNobody = -2;   // no lane
+  static constexpr int kConsumer = -3; // a thread in outputs()
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -92,6 +94,8 @@ class Executor {
   void check_process() const;
   void serve(int thread, int lane = kAnyStep);
   bool find_task(Task& task, int lane);       // under mutex_
+  bool take_prepare(Task& task, size_t position);  // under mutex_: of a step that nobody has prepared
+  void perform(Task& task, int thread, std::unique_lock<std::mutex>& lock);  // locks it
   bool gpu_is_full(const Iteration& it, size_t position) const;
   bool may_prepare(const Iteration& it, size_t position);
   void prepare(Iteration& it, int thread);    // of the current step; sets items
@@ -119,9 +123,13 @@ class Executor {
     bool all = false, consumer = false;
   };
   void wake(const Wake& w);                     // best without mutex_: who wakes takes it
+  Wake run_here(const std::shared_ptr<Iteration>& it);  // by the consumer; gives whom the rest concerns
+  bool runs_here(const Iteration& it);          // under mutex_: the current step
   void wake_for_room(Wake& w);                  // under mutex_: those that have found none
   Wake go_on(Iteration& it);                    // under mutex_: to the next step
-  void leave_gpu(Iteration& it);                // behind its last step
+  std::shared_ptr<DeviceEvent> leave_gpu(Iteration& it);  // behind its last step: done when the device is
+  int most_on_gpu() const { return depth + 1; }
+  void look_for_room();                         // on the device: what it has done makes some
   void settle_errors(Iteration& it, int thread);
   void finish_source(Iteration& it, int node);
   void bring_back_given(Iteration& it);         // of the primary source, where it was let go of
@@ -214,7 +222,7 @@ class Executor {
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
   std::vector<std::shared_ptr<StageRunner>> numbers_;  // by step: over one number a sample, where there has been one
   std::vector<std::atomic<bool>> takes_numbers_;       // by step
-  std::vector<Worker> workers_;
+  std::vector<Worker> workers_;    // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable work_, ready_;
@@ -225,6 +233,8 @@ class Executor {
   uint64_t next_number_ = 0;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   bool consumer_waits_ = false;
+  int held_ = kNobody;             // the lane that nobody has woken for the only iteration: outputs() comes soon
+  std::mutex consumer_;            // held by the thread that does the consumer's share
   uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
   std::map<int, std::string> delivered_states_;
   int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration
@@ -235,6 +245,13 @@ class Executor {
   int process_ = 0;
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done
+  struct Leaving {
+    uint64_t number;
+    StreamHandle stream;
+    std::shared_ptr<DeviceEvent> done;  // null: nothing to wait for
+    bool asked = false;                 // the device tells when it is done
+  };
+  std::vector<Leaving> leaving_;   // those of on_gpu_ for which nothing more is enqueued
   std::unique_ptr<GpuWork> gpu_;   // where a step needs one
   std::shared_ptr<class DirectMemory> file_memory_;
   std::set<size_t> direct_reads_;  // steps that read files into it

@@ -236,15 +236,12 @@ void Executor::finish_transfer(Iteration& it) {
   it.values.at(plan.steps[it.step].output) = std::move(t.to);
 }
 
-void Executor::leave_gpu(Iteration& it) {
-  if (it.failure || it.no_memory || it.end_of_data) return;
-  std::shared_ptr<DeviceEvent> written;
-  for (const auto& v : plan.graph.outputs()) {
-    Batch& b = it.values.at(v);
-    if (b.device().kind != DeviceKind::gpu) continue;
-    if (!written) written = gpu_->runtime().record(gpu_->device(), it.stream);
-    b.ready = written;
-  }
+std::shared_ptr<DeviceEvent> Executor::leave_gpu(Iteration& it) {
+  std::shared_ptr<DeviceEvent> written = gpu_->runtime().record(gpu_->device(), it.stream);
+  if (it.failure || it.no_memory || it.end_of_data) return written;
+  for (const auto& v : plan.graph.outputs())
+    if (Batch& b = it.values.at(v); b.device().kind == DeviceKind::gpu) b.ready = written;
+  return written;
 }
 
 }  // namespace penstock

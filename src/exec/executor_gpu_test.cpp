@@ -6,10 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/gpu.h"
 #include "batch/transfer.h"
 #include "codecs/test_images.h"
+#include "exec/external_source.h"
 #include "exec/pipeline.h"
 
 namespace penstock {
@@ -101,6 +103,64 @@ TEST_F(GpuPipeline, EndsInTheMiddleAndItsBatchesStay) {
     for (int i = 0; i < there.size(); ++i)
       ASSERT_EQ(std::memcmp(there.view(i).data, first.view(i).data, 16 * 16 * 3), 0);
   }
+}
+
+class OneNumber final : public ExternalFeed {
+ public:
+  std::vector<Batch> next(const BatchRequest& r) override {
+    std::vector<Batch> out;
+    out.push_back(Batch::uniform(DType::uint8, Shape{2, 2, 3}, "HWC", r.batch_size));
+    for (int i = 0; i < r.batch_size; ++i)
+      std::memset(out[0].view(i).data, static_cast<int>(r.iteration % 100), size_t{2} * 2 * 3);
+    return out;
+  }
+};
+
+// Fed and asked for at once, the consumer's thread does what is not cut into items.
+TEST_F(GpuPipeline, IsRunByTheThreadThatAsksWhereItIsFed) {
+  Graph g;
+  Node source, brighter;
+  source.op = "external_source";
+  const int fed = g.add(std::move(source));
+  brighter.op = "brightness", brighter.constants = {{"brightness", Value(2.0)}}, brighter.inputs = {{fed, 0, Place::gpu}};
+  g.set_outputs({{g.add(std::move(brighter)), 0}});
+  PipelineOptions o;
+  o.batch_size = 3, o.threads = 2, o.prefetch = 2;
+  Pipeline pipeline(std::move(g), o);
+  pipeline.start_trace();
+  OneNumber numbers;
+  for (int k = 0; k < 20; ++k) {
+    BatchRequest r{};
+    r.iteration = static_cast<uint64_t>(k), r.batch_size = 3;
+    pipeline.feed(fed, numbers.next(r));
+    pipeline.schedule(k % 2 == 0);
+    const Batch there = on_host(pipeline.outputs().batches[0]);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(there.view(i).as<uint8_t>()[11], 2 * k) << "batch " << k;
+  }
+  for (const auto& e : nlohmann::json::parse(pipeline.trace_json())["traceEvents"])
+    if (e["args"]["iteration"].get<int>() % 2 == 0) EXPECT_EQ(e["tid"], 2) << e;
+}
+
+// Without a decoder the device is asked for a call only when all of its places are taken.
+TEST_F(GpuPipeline, GoesOnWhenADeviceThatIsBehindHasRoom) {
+  for (int threads : {1, 3})
+    for (int prefetch : {1, 2, 4}) {
+      Graph g;
+      Node source, brighter;
+      source.op = "external_source";
+      const int fed = g.add(std::move(source));
+      brighter.op = "brightness", brighter.constants = {{"brightness", Value(2.0)}};
+      brighter.inputs = {{fed, 0, Place::gpu}};
+      g.set_outputs({{g.add(std::move(brighter)), 0}});
+      PipelineOptions o;
+      o.batch_size = 3, o.threads = threads, o.prefetch = prefetch;
+      Pipeline pipeline(std::move(g), o);
+      pipeline.set_feed(fed, std::make_shared<OneNumber>());
+      for (int k = 0; k < 60; ++k) {
+        const Batch there = on_host(pipeline.run().batches[0]);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(there.view(i).as<uint8_t>()[11], 2 * k) << "batch " << k;
+      }
+    }
 }
 
 }  // namespace

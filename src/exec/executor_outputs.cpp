@@ -46,6 +46,12 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
     Wake room;
     wake_for_room(room);
     wake(room);
+    if (std::exchange(held_, kNobody) != kNobody) {
+      const auto front = queue_.front();
+      lock.unlock();
+      wake(run_here(front));
+      lock.lock();
+    }
     while (!queue_.front()->finished) {
       ready_.wait_for(lock, std::chrono::milliseconds(50));
       if (poll && !queue_.front()->finished) {

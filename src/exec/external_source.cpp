@@ -64,6 +64,11 @@ std::vector<Batch> FeedQueue::next(const BatchRequest&) {
   return b;
 }
 
+bool FeedQueue::ready() {
+  std::lock_guard lock(mutex_);
+  return !queue_.empty();
+}
+
 void FeedQueue::cancel() {
   {
     std::lock_guard lock(mutex_);

@@ -27,6 +27,8 @@ class ExternalFeed {
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string&) {}
   virtual void cancel() {}                           // wakes a next() that waits
+  // Whether next() returns at once, and any thread may call it.
+  virtual bool ready() { return false; }
   // feed_input(): one batch per output of the node. Returns how many iterations it gives.
   virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) {
     bad_argument("has a source of its own and cannot be fed");
@@ -38,6 +40,7 @@ class FeedQueue final : public ExternalFeed {
  public:
   int64_t feed(std::vector<Batch> batches, int batch_size) override;
   std::vector<Batch> next(const BatchRequest& request) override;
+  bool ready() override;
   void cancel() override;
 
  private:

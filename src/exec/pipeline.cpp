@@ -64,13 +64,13 @@ int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
   }
 }
 
-void Pipeline::schedule() { state_->executor.schedule(); }
+void Pipeline::schedule(bool soon) { state_->executor.schedule(soon); }
 PipelineOutput Pipeline::outputs(const std::function<void()>& poll) { return state_->executor.outputs(poll); }
 
 PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   Executor& e = state_->executor;
   const int depth = e.depth;
-  while (e.in_flight() < depth) e.schedule();
+  while (e.in_flight() < depth) e.schedule(depth == 1);
   PipelineOutput out = e.outputs(poll);
   if (e.options.prefetch > 0)
     while (e.in_flight() < depth) e.schedule();

@@ -61,7 +61,8 @@ class Pipeline {
   // or Error of kind `stopped` at the end of the data. `poll` is called about every 50 ms while waiting; it may throw.
   PipelineOutput run(const std::function<void()>& poll = {});
   // run() in two parts.
-  void schedule();
+  // soon: the same thread calls outputs() next.
+  void schedule(bool soon = false);
   PipelineOutput outputs(const std::function<void()>& poll = {});
   // From now on all batches have this size, but for the last one; before the first run.
   void set_refill(int batch_size);

@@ -45,12 +45,21 @@ int& current_device() {
   return current;
 }
 
+// How far a GPU is behind.
+std::chrono::microseconds latency() {
+  const char* text = std::getenv("PENSTOCK_EMULATED_LATENCY");
+  return std::chrono::microseconds(text ? std::atoi(text) : 0);
+}
+
 class EmulatedEvent final : public DeviceEvent {
  public:
   explicit EmulatedEvent(int number) : number(number) {}
-  bool done() const override { return true; }
+  bool done() const override { return std::chrono::steady_clock::now() >= when_; }
   void synchronize() const override { log("host waits for event {}", number); }
   const int number;
+
+ private:
+  const std::chrono::steady_clock::time_point when_ = std::chrono::steady_clock::now() + latency();
 };
 
 // With PENSTOCK_EMULATED_POISON new memory holds this byte, and a copy from page-locked memory to a GPU in which it
@@ -126,10 +135,6 @@ class Later {
       f();
       lock.lock();
     }
-  }
-  static std::chrono::microseconds latency() {
-    const char* text = std::getenv("PENSTOCK_EMULATED_LATENCY");
-    return std::chrono::microseconds(text ? std::atoi(text) : 0);
   }
   const std::chrono::microseconds latency_ = latency();
   std::mutex mutex_;

@@ -51,7 +51,8 @@ def tables(settings):
     images = ragged(6, 40, 60) if settings.smoke else ragged(256, 224, 512)
     cases = [("", False, 90, 110), (", antialiased", True, 140, None)]
     for title, antialias, kernel, whole in cases:
-        methods = {"Penstock": lambda: penstock_pipeline(penstock_batch(images), body(antialias))}
+        methods = {"Penstock": lambda: penstock_pipeline(penstock_batch(images), body(antialias)),
+                   "Penstock, run(images=batch)": lambda: penstock_pipeline(penstock_batch(images), body(antialias), fed=True)}
         if not settings.smoke:
             methods["DALI"] = lambda: dali_pipeline(images, body(antialias))
             if not antialias:
