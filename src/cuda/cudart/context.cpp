@@ -147,10 +147,26 @@ cudaEvent_t GpuContext::take_event() {
   }
   OnDevice scope(*this);
   cudaEvent_t made = nullptr;
-  // Waiting threads sleep: no core is busy for nothing.
-  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming | cudaEventBlockingSync), "making an event",
-             index_);
+  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event", index_);
   return made;
+}
+
+// An event whose waiting threads sleep costs an interrupt, and a thread of the driver that wakes, each time that it is
+// passed: one is made where somebody waits.
+void GpuContext::wait_on_host(cudaEvent_t event) {
+  OnDevice scope(*this);
+  cudaError_t code = cudaEventQuery(event);
+  if (code != cudaErrorNotReady) return check_cuda(code, "waiting for an event", index_);
+  cudaEvent_t passed = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming | cudaEventBlockingSync), "making an event",
+             index_);
+  const cudaStream_t behind = take_stream();
+  code = cudaStreamWaitEvent(behind, event, 0);
+  if (code == cudaSuccess) code = cudaEventRecord(passed, behind);
+  if (code == cudaSuccess) code = cudaEventSynchronize(passed);
+  give_back(behind);
+  static_cast<void>(cudaEventDestroy(passed));
+  check_cuda(code, "waiting for an event", index_);
 }
 
 void GpuContext::give_back(cudaEvent_t event) noexcept {

@@ -34,6 +34,7 @@ class GpuContext {
   void give_back(cudaStream_t stream) noexcept;
   cudaEvent_t take_event();
   void give_back(cudaEvent_t event) noexcept;
+  void wait_on_host(cudaEvent_t event);  // the thread sleeps
 
  private:
   const int index_;

@@ -22,10 +22,7 @@ class CudaEvent final : public DeviceEvent {
     check_cuda(code, "asking for an event", gpu_.index());
     return true;
   }
-  void synchronize() const override {
-    OnDevice scope(gpu_);
-    check_cuda(cudaEventSynchronize(event_), "waiting for an event", gpu_.index());
-  }
+  void synchronize() const override { gpu_.wait_on_host(event_); }
 
  private:
   std::shared_ptr<Gpus> gpus_;

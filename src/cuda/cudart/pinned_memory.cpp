@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "base/error.h"
 #include "cuda/cudart/device_memory.h"
@@ -55,7 +56,13 @@ class PinnedMemory final : public MemoryResource {
     if (n < bytes) fail(ErrorKind::out_of_memory, "{} bytes of page-locked host memory cannot be allocated", bytes);
     {
       std::lock_guard lock(mutex_);
-      collect();
+      auto& idle = n <= kSmall ? small_[n] : none_;
+      if (idle.empty()) collect();
+      if (!idle.empty()) {
+        void* p = idle.back();
+        idle.pop_back();
+        return p;
+      }
     }
     try {
       return pool_.allocate(n);
@@ -72,7 +79,7 @@ class PinnedMemory final : public MemoryResource {
     try {
       const auto on = static_cast<cudaStream_t>(stream);
       std::lock_guard lock(mutex_);
-      collect();
+      if (n > kSmall || ++frees_ % kFreesBetween == 0) collect();
       Waiting& waiting = waiting_[stream];
       if (!waiting.gpu) waiting.gpu = &gpus_->of(on);
       OnDevice scope(*waiting.gpu);
@@ -96,7 +103,8 @@ class PinnedMemory final : public MemoryResource {
     GpuContext* gpu = nullptr;
     std::deque<Block> blocks;  // in the order of the stream
   };
-  // What streams have passed goes back to the pool.
+  // What streams have passed goes back to the pool. Each question to CUDA takes a microsecond, so for small blocks they
+  // are asked where one is missing, and now and then.
   void collect() {
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       Waiting& waiting = it->second;
@@ -106,7 +114,8 @@ class PinnedMemory final : public MemoryResource {
           const Block b = waiting.blocks.front();
           waiting.blocks.pop_front();
           waiting.gpu->give_back(b.passed);
-          pool_.deallocate(b.p, b.bytes);
+          if (b.bytes <= kSmall) small_[b.bytes].push_back(b.p);
+          else pool_.deallocate(b.p, b.bytes);
         }
       }
       // A handle may come to mean another stream, on another GPU, once its owner has destroyed it.
@@ -117,7 +126,12 @@ class PinnedMemory final : public MemoryResource {
   std::shared_ptr<Gpus> gpus_;
   LockedPages pages_;
   HostPool pool_;
+  static constexpr size_t kSmall = size_t{256} << 10;  // tables of stages
+  static constexpr unsigned kFreesBetween = 64;
   std::mutex mutex_;
+  unsigned frees_ = 0;
+  std::map<size_t, std::vector<void*>> small_;  // idle; as many as were needed at once
+  std::vector<void*> none_;
   std::map<StreamHandle, Waiting> waiting_;
 };
 
