@@ -285,7 +285,7 @@ class Checks {
       void* q = pinned_->allocate(bytes, a_);
       driver_.synchronize(device_, a_);
       std::vector<void*> later;  // it is asked for again where no other one is idle
-      while (later.size() < 100 && (later.empty() || later.back() != p)) later.push_back(pinned_->allocate(bytes, a_));
+      while (later.size() < 3000 && (later.empty() || later.back() != p)) later.push_back(pinned_->allocate(bytes, a_));
       const bool again = later.back() == p;
       pinned_->deallocate(q, bytes, a_);
       for (void* r : later) pinned_->deallocate(r, bytes);

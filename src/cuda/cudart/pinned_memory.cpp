@@ -82,13 +82,12 @@ class PinnedMemory final : public MemoryResource {
       if (n > kSmall || ++frees_ % kFreesBetween == 0) collect();
       Waiting& waiting = waiting_[stream];
       if (!waiting.gpu) waiting.gpu = &gpus_->of(on);
-      OnDevice scope(*waiting.gpu);
-      const cudaEvent_t passed = waiting.gpu->take_event();
-      if (cudaEventRecord(passed, on) != cudaSuccess) {  // the context is broken or gone: the block is lost
-        waiting.gpu->give_back(passed);
-        return;
-      }
-      waiting.blocks.push_back({p, n, passed});
+      cudaEvent_t passed = recorded(*waiting.gpu, on);
+      // A handle may come to mean another stream, on another GPU, once its owner has destroyed it.
+      if (GpuContext* now = passed ? nullptr : &gpus_->of(on); now && now != waiting.gpu)
+        waiting.gpu = now, passed = recorded(*now, on);
+      if (!passed) return;  // the context is broken or gone: the block is lost
+      waiting.blocks.push_back({p, n, passed, waiting.gpu});
     } catch (...) {
     }
   }
@@ -98,27 +97,34 @@ class PinnedMemory final : public MemoryResource {
     void* p;
     size_t bytes;
     cudaEvent_t passed;
+    GpuContext* gpu;
   };
   struct Waiting {
     GpuContext* gpu = nullptr;
     std::deque<Block> blocks;  // in the order of the stream
   };
+  static cudaEvent_t recorded(GpuContext& gpu, cudaStream_t on) {  // null: it cannot be
+    OnDevice scope(gpu);
+    const cudaEvent_t event = gpu.take_event();
+    if (cudaEventRecord(event, on) == cudaSuccess) return event;
+    static_cast<void>(cudaGetLastError());
+    gpu.give_back(event);
+    return nullptr;
+  }
   // What streams have passed goes back to the pool. Each question to CUDA takes a microsecond, so for small blocks they
   // are asked where one is missing, and now and then.
   void collect() {
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       Waiting& waiting = it->second;
-      if (!waiting.blocks.empty()) {
-        OnDevice scope(*waiting.gpu);
-        while (!waiting.blocks.empty() && cudaEventQuery(waiting.blocks.front().passed) == cudaSuccess) {
-          const Block b = waiting.blocks.front();
-          waiting.blocks.pop_front();
-          waiting.gpu->give_back(b.passed);
-          if (b.bytes <= kSmall) small_[b.bytes].push_back(b.p);
-          else pool_.deallocate(b.p, b.bytes);
-        }
+      while (!waiting.blocks.empty()) {
+        const Block b = waiting.blocks.front();
+        OnDevice scope(*b.gpu);
+        if (cudaEventQuery(b.passed) != cudaSuccess) break;
+        waiting.blocks.pop_front();
+        b.gpu->give_back(b.passed);
+        if (b.bytes <= kSmall) small_[b.bytes].push_back(b.p);
+        else pool_.deallocate(b.p, b.bytes);
       }
-      // A handle may come to mean another stream, on another GPU, once its owner has destroyed it.
       it = waiting.blocks.empty() ? waiting_.erase(it) : std::next(it);
     }
   }
