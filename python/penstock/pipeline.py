@@ -261,20 +261,16 @@ class Pipeline:
         if not self._fed and not self._scheduled:
             return self._finish(self._pipeline.run)
         while not self._scheduled or (self._scheduled < self._depth and all(f.waiting for f in self._fed.values())):
-            self._schedule(soon=True)
+            self.schedule_run(_soon=True)
         self.release_outputs()
         return self._flat_outputs()
 
-    def schedule_run(self):
+    def schedule_run(self, *, _soon=False):  # outputs() is called next
         """Starts the next iteration; outputs() takes its result."""
         self.build()
-        self._schedule()
-
-    def _schedule(self, soon=False):
-        """soon: outputs() is called next."""
         for node in self._fed.values():
             node.before_run(self)
-        self._pipeline.schedule(soon)
+        self._pipeline.schedule(_soon)
         self._scheduled += 1
 
     def outputs(self, cuda_stream=None):

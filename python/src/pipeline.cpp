@@ -311,7 +311,8 @@ void bind_pipeline(nb::module_& m) {
            })
       .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(&poll_signals); })); })
       .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })
-      .def("schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); }, nb::arg("soon") = false)
+      .def("schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); },
+           nb::arg("soon") = false)
       .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(&poll_signals); })); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(), 0; }); })
       .def("close", &P::close)

@@ -122,7 +122,8 @@ TEST_F(GpuPipeline, IsRunByTheThreadThatAsksWhereItIsFed) {
   Node source, brighter;
   source.op = "external_source";
   const int fed = g.add(std::move(source));
-  brighter.op = "brightness", brighter.constants = {{"brightness", Value(2.0)}}, brighter.inputs = {{fed, 0, Place::gpu}};
+  brighter.op = "brightness", brighter.constants = {{"brightness", Value(2.0)}};
+  brighter.inputs = {{fed, 0, Place::gpu}};
   g.set_outputs({{g.add(std::move(brighter)), 0}});
   PipelineOptions o;
   o.batch_size = 3, o.threads = 2, o.prefetch = 2;
