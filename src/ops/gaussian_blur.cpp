@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/notice.h"
 #include "ops/machine/correlation.h"
+#include "pixel/gaussian_windows.h"
 
 namespace penstock {
 
@@ -69,14 +70,17 @@ struct GaussianBlur {
     const auto [first, n] = convolved_axes(layout, ndim);
     w.first = first, w.same = true;
     for (int i = 0; i < n; ++i) w.sizes.push_back(static_cast<int>(size));
-    w.weights.reserve(samples.size() * static_cast<size_t>(size));
-    for (const SampleContext& s : samples) {
-      const Shape& shape = sigma.batch()->shape(s.index);
+    std::vector<float> deviations(samples.size());
+    const Batch& given = *sigma.batch();
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const Shape& shape = given.shape(samples[i].index);
       if (!shape.empty() && shape.volume() != 1) return false;
-      const auto deviation = stored_number<float>(*sigma.batch(), s.index);
+      const auto deviation = stored_number<float>(given, samples[i].index);
       if (!(deviation >= 0 && deviation <= 1e6f)) return false;
-      add_gaussian_window(deviation, static_cast<int>(size), w.weights);
+      deviations[i] = deviation;
     }
+    w.weights.resize(samples.size() * static_cast<size_t>(size));
+    gaussian_windows(deviations, static_cast<int>(size), w.weights.data());
     return true;
   }
   void map(const SampleContext& s, Placement& p) const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pixel/gaussian_windows.h"
+
 namespace penstock {
 
 AxisTaps axis_taps(const AxisFilter& f, int64_t in) {
@@ -29,25 +31,9 @@ void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int
 
 int add_gaussian_window(float sigma, int size, std::vector<float>& to) {
   if (size <= 0) size = 2 * static_cast<int>(std::ceil(3 * sigma)) + 1;
-  if (sigma <= 0) sigma = static_cast<float>(((size - 1) / 2 - 1) * 0.3 + 0.8);
-  constexpr int kSmall = 64;
-  double few[kSmall];
-  std::vector<double> many(size > kSmall ? size : 0);
-  double* const w = size > kSmall ? many.data() : few;
-  const int middle = (size - 1) / 2;
-  const double spread = 2.0 * sigma * sigma;
-  const bool mirrors = size % 2 == 1;
-  const int computed = mirrors ? middle + 1 : size;
-  for (int i = 0; i < computed; ++i) {
-    const double x = i - middle;
-    w[i] = w[mirrors ? size - 1 - i : i] = x == 0 ? 1.0 : std::exp(-x * x / spread);
-  }
-  double sum = 0;
-  for (int i = 0; i < size; ++i) sum += w[i];
   const size_t at = to.size();
-  to.resize(at + size);
-  float* const out = to.data() + at;
-  for (int i = 0; i < computed; ++i) out[i] = out[mirrors ? size - 1 - i : i] = static_cast<float>(w[i] / sum);
+  to.resize(at + static_cast<size_t>(size));
+  gaussian_windows({&sigma, 1}, size, to.data() + at);
   return size;
 }
 

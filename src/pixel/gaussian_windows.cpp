@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pixel/gaussian_windows.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/target.h"
+#include "pixel/transcendental.h"
+
+namespace penstock {
+
+static float deviation_of(int size) { return static_cast<float>(((size - 1) / 2 - 1) * 0.3 + 0.8); }
+
+namespace windows_scalar {
+#include "pixel/gaussian_windows.inc.h"
+}
+#if defined(__x86_64__)
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,bmi2")
+namespace windows_avx2 {
+#include "pixel/gaussian_windows.inc.h"
+}
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
+namespace windows_avx512 {
+#include "pixel/gaussian_windows.inc.h"
+}
+#pragma GCC pop_options
+#else
+namespace windows_avx2 = windows_scalar;
+namespace windows_avx512 = windows_scalar;
+#endif
+
+template <int kColumns> static void windows_of(const float* sigmas, int size, double* half, float* to) {
+  switch (best_target()) {
+    case Target::avx512: return windows_avx512::windows_of<kColumns>(sigmas, size, half, to);
+    case Target::avx2: return windows_avx2::windows_of<kColumns>(sigmas, size, half, to);
+    default: return windows_scalar::windows_of<kColumns>(sigmas, size, half, to);
+  }
+}
+
+void gaussian_windows(std::span<const float> sigmas, int size, float* to) {
+  constexpr int kTogether = 16, kSmall = 33;  // larger windows are worth loops of their own
+  double few[(kSmall / 2 + 1) * kTogether];
+  std::vector<double> many(size > kSmall ? static_cast<size_t>(size / 2) + 1 : 0);
+  double* const half = size > kSmall ? many.data() : few;
+  size_t i = 0;
+  if (size <= kSmall)
+    for (; i + kTogether <= sigmas.size(); i += kTogether)
+      windows_of<kTogether>(&sigmas[i], size, half, to + i * static_cast<size_t>(size));
+  for (; i < sigmas.size(); ++i) windows_of<1>(&sigmas[i], size, half, to + i * static_cast<size_t>(size));
+}
+
+}  // namespace penstock
