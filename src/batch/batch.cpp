@@ -128,24 +128,44 @@ void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle
   }
 }
 
+namespace {
+// Whether all have the first one's extents, of which there are n.
+template <int n> bool have_same_extents(std::span<const Batch::Sample> samples) {
+  int64_t first[n + 1] = {};
+  for (int d = 0; d < n; ++d) first[d] = samples[0].shape[d];
+  for (const Batch::Sample& s : samples) {
+    if (s.shape.size() != n) return false;
+    for (int d = 0; d < n; ++d)
+      if (s.shape[d] != first[d]) return false;
+  }
+  return true;
+}
+}  // namespace
+
 bool Batch::has_uniform_shapes() const {
   if (samples_.empty()) return true;
+  switch (samples_[0].shape.size()) {
+    case 0: return have_same_extents<0>(samples_);
+    case 1: return have_same_extents<1>(samples_);
+    case 2: return have_same_extents<2>(samples_);
+    case 3: return have_same_extents<3>(samples_);
+  }
   const Shape first = samples_[0].shape;
-  for (const auto& s : samples_)
-    if (!(s.shape == first)) return false;
-  return true;
+  return std::all_of(samples_.begin(), samples_.end(), [&](const Sample& s) { return s.shape == first; });
 }
 
 bool Batch::is_dense_tensor() const {
   if (samples_.empty() || !has_uniform_shapes()) return false;
   const size_t step = static_cast<size_t>(samples_[0].shape.volume()) * size_of(dtype_);
+  const bool one_owner = block != nullptr;
   const auto others = [](const std::shared_ptr<void>& a, const std::shared_ptr<void>& b) {
     return a.owner_before(b) || b.owner_before(a);
   };
-  for (size_t i = 0; i < samples_.size(); ++i)  // memory of several owners may lie side by side by chance
-    if ((!block && others(samples_[i].owner, samples_[0].owner)) || !samples_[i].strides.empty() ||
-        samples_[i].data != static_cast<char*>(samples_[0].data) + i * step)
-      return false;
+  const char* at = static_cast<const char*>(samples_[0].data);
+  for (const Sample& s : samples_) {  // memory of several owners may lie side by side by chance
+    if (!s.strides.empty() || s.data != at || (!one_owner && others(s.owner, samples_[0].owner))) return false;
+    at += step;
+  }
   return true;
 }
 
