@@ -41,7 +41,26 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
   }
   bool image_windows(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
                      std::span<ImageWindow> windows) const {
-    draw_all(samples, images, [&](size_t i, const Window& w) { windows[i] = image_window(samples[i].index, w); });
+    std::vector<Window> drawn(samples.size());
+    draw_all(samples, images, drawn);
+    if (!constant_filters()) {
+      for (size_t i = 0; i < samples.size(); ++i) windows[i] = image_window(samples[i].index, drawn[i]);
+      return true;
+    }
+    AxisWindow like[2][2];  // of an axis, y first, that grows or shrinks: found out once
+    bool known[2][2] = {};
+    const auto put = [&](int axis, int64_t start, int64_t extent, int64_t out, AxisWindow& to) {
+      const auto lo = static_cast<double>(start), hi = lo + static_cast<double>(extent);
+      const int kind = shrinks(lo, hi, out);
+      AxisWindow& own = like[axis][kind];
+      if (!known[axis][kind]) own = axis_window(0, lo, hi, out), known[axis][kind] = true;
+      to = own;
+      to.lo = lo, to.hi = hi;
+    };
+    for (size_t i = 0; i < samples.size(); ++i) {
+      put(0, drawn[i].y, drawn[i].height, height(), windows[i].y);
+      put(1, drawn[i].x, drawn[i].width, width(), windows[i].x);
+    }
     return true;
   }
   ImageWindow image_window(int sample, const Window& w) const {

@@ -25,15 +25,22 @@ struct Interpolation {
   int minibatch_size = 32;
   int64_t temp_buffer_hint = 0;
 
+  static bool shrinks(double lo, double hi, int64_t out) {
+    return static_cast<double>(out) < std::fabs(hi - lo) * (1 - 1e-6);
+  }
   // [lo, hi) of an axis becomes `out` samples; lo > hi mirrors.
   AxisWindow axis_window(int sample, double lo, double hi, int64_t out) const {
-    const bool shrinks = static_cast<double>(out) < std::fabs(hi - lo) * (1 - 1e-6);
-    const PerSample<int>& own = shrinks ? min_filter : mag_filter;
+    const bool less = shrinks(lo, hi, out);
+    const PerSample<int>& own = less ? min_filter : mag_filter;
     const bool general = interp_type.given() && !own.given();
     return {lo, hi, out,
             general ? filter_kind("interp_type", interp_type[sample])
-                    : filter_kind(shrinks ? "min_filter" : "mag_filter", own[sample]),
-            antialias && shrinks};
+                    : filter_kind(less ? "min_filter" : "mag_filter", own[sample]),
+            antialias && less};
+  }
+  // Beside `lo` and `hi`, what axis_window() gives follows from shrinks().
+  bool constant_filters() const {
+    return interp_type.constant() && mag_filter.constant() && min_filter.constant();
   }
   static AxisFilter filter_of(const AxisWindow& w) {
     AxisFilter f;

@@ -4,7 +4,57 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pixel/math.h"
+
 namespace penstock {
+
+namespace {
+struct FirstAttempts {
+  float area_lo, area_extent, ratio_lo, ratio_hi;
+};
+struct AttemptColumns {
+  int32_t height[kStreamsTogether], width[kStreamsTogether];
+  uint32_t area[kStreamsTogether];  // drawn
+  float ratio[kStreamsTogether];
+};
+struct WindowColumns {
+  int32_t height[kStreamsTogether], width[kStreamsTogether], found[kStreamsTogether];
+};
+
+namespace attempts_scalar {
+#include "ops/machine/random_window.inc.h"
+}
+#if defined(__x86_64__)
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,bmi2")
+namespace attempts_avx2 {
+#include "ops/machine/random_window.inc.h"
+}
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
+namespace attempts_avx512 {
+#include "ops/machine/random_window.inc.h"
+}
+#pragma GCC pop_options
+#else
+namespace attempts_avx2 = attempts_scalar;
+namespace attempts_avx512 = attempts_scalar;
+#endif
+
+void first_attempts(const FirstAttempts& rule, const AttemptColumns& in, size_t n, WindowColumns& out) {
+  switch (best_target()) {
+    case Target::avx512: return attempts_avx512::first_attempts(rule, in, n, out);
+    case Target::avx2: return attempts_avx2::first_attempts(rule, in, n, out);
+    default: return attempts_scalar::first_attempts(rule, in, n, out);
+  }
+}
+
+// Uniform in [0, n).
+int64_t below(uint32_t drawn, int64_t n) {
+  return static_cast<int64_t>(uint64_t{drawn} * static_cast<uint64_t>(n) >> 32);
+}
+}  // namespace
 
 // Half away from zero, as llround, of a number that is not negative.
 static int64_t rounded(float v) {
@@ -80,10 +130,44 @@ RandomWindow::Window RandomWindow::window_of(const RandomStream& random, const P
   }
   ww = std::min(ww, width), wh = std::min(wh, height);
   const int last = num_attempts % 2 * 2;  // draws behind those of all attempts
-  auto below = [&](int k, int64_t n) {    // uniform in [0, n)
-    return static_cast<int64_t>(uint64_t{position.word[last + k]} * static_cast<uint64_t>(n) >> 32);
-  };
-  return {below(0, height - wh + 1), below(1, width - ww + 1), wh, ww};
+  return {below(position.word[last], height - wh + 1), below(position.word[last + 1], width - ww + 1), wh, ww};
+}
+
+// Most samples' first attempt is a window: those of all together, then the others one by one.
+void RandomWindow::draw_all(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
+                            std::span<Window> windows) const {
+  const float log_lo = log_ratio_[0], log_extent = log_ratio_[1] - log_lo;
+  const FirstAttempts rule{random_area[0], random_area[1] - random_area[0], random_aspect_ratio[0],
+                           random_aspect_ratio[1]};
+  const int last = num_attempts % 2 * 2;
+  for_streams(samples, [&](size_t first, RandomStream stream, std::span<const uint64_t> numbers) {
+    PhiloxColumns begin, end;
+    philox_blocks(stream, numbers, 0, begin);
+    philox_blocks(stream, numbers, position_block(), end);
+    const size_t n = numbers.size();
+    AttemptColumns in;
+    WindowColumns out;
+    for (size_t i = 0; i < n; ++i) {
+      const ImageExtent& image = images[first + i];
+      const bool small = std::max(image.height, image.width) < int64_t{1} << 30;  // else: none of these
+      in.height[i] = small ? static_cast<int32_t>(image.height) : 0;
+      in.width[i] = small ? static_cast<int32_t>(image.width) : 0;
+      in.area[i] = begin.word[0][i];
+      in.ratio[i] = std::exp(log_lo + log_extent * uniform01(begin.word[1][i]));
+    }
+    first_attempts(rule, in, n, out);
+    for (size_t i = 0; i < n; ++i) {
+      const ImageExtent& image = images[first + i];
+      if (out.found[i]) {
+        const int64_t height = out.height[i], width = out.width[i];
+        windows[first + i] = {below(end.word[last][i], image.height - height + 1),
+                              below(end.word[last + 1][i], image.width - width + 1), height, width};
+        continue;
+      }
+      stream.sample = numbers[i];
+      windows[first + i] = window_of(stream, begin.block(i), end.block(i), image.height, image.width);
+    }
+  });
 }
 
 }  // namespace penstock

@@ -17,20 +17,9 @@ struct RandomWindow {
   void check_random_window();
   // After Szegedy et al., "Going deeper with convolutions" (2015): area uniform, logarithm of width / height uniform.
   Window draw(const SampleContext& s, int64_t height, int64_t width) const;
-  // The same of many samples; f(i, window) of each, in their order.
-  template <class F>
-  void draw_all(std::span<const SampleContext> samples, std::span<const ImageExtent> images, F&& f) const {
-    for_streams(samples, [&](size_t first, RandomStream stream, std::span<const uint64_t> numbers) {
-      PhiloxColumns begin, end;
-      philox_blocks(stream, numbers, 0, begin);
-      philox_blocks(stream, numbers, position_block(), end);
-      for (size_t i = 0; i < numbers.size(); ++i) {
-        stream.sample = numbers[i];
-        const ImageExtent& image = images[first + i];
-        f(first + i, window_of(stream, begin.block(i), end.block(i), image.height, image.width));
-      }
-    });
-  }
+  // The same of many samples: windows[i] of each.
+  void draw_all(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
+                std::span<Window> windows) const;
 
  private:
   uint64_t position_block() const { return static_cast<uint64_t>(num_attempts) / 2; }
