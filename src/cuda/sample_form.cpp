@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "batch/batch.h"
 #include "cuda/stage_table.h"
 
 namespace penstock {
@@ -111,17 +112,26 @@ bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
   return true;
 }
 
-bool SampleForm::fits(const AlikeSample& like, const Shape& in, const ImageWindow& w, AlikeSample& s) const {
-  if (in.size() != dims_.size() || (in.size() == 3 && in[2] != dims_[2].in)) return false;
-  s = like;
-  if (!fits_window(w.y, in[0], dims_[0], geometry_.tiling.y, s.y) ||
-      !fits_window(w.x, in[1], dims_[1], geometry_.tiling.x, s.x))
-    return false;
-  const int64_t row = in[1] * inner_;
-  s.y.hop = s.y.stride = row;  // the window is the first map: nothing has turned the source
-  s.x.hop = s.x.stride = inner_;
-  s.offset = offset_ * element_;
-  return fits_text(s, row, std::max(in[0], dims_[0].out), std::max(in[1], dims_[1].out));
+bool SampleForm::fits(const Batch& in, std::span<const ImageWindow> windows, std::span<const uint8_t> kind_of,
+                      std::span<const AlikeSample> kinds, std::span<AlikeSample> samples) const {
+  const DimMap &y = dims_[0], &x = dims_[1];
+  const AxisTaps taps_y = geometry_.tiling.y, taps_x = geometry_.tiling.x;
+  const int ndim = dims_.size();
+  const int64_t channels = ndim == 3 ? dims_[2].in : 0, inner = inner_, offset = offset_ * element_;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Shape& shape = in.shape(static_cast<int>(i));
+    if (shape.size() != ndim || (ndim == 3 && shape[2] != channels)) return false;
+    const int64_t height = shape[0], width = shape[1], row = width * inner;
+    AlikeSample& s = samples[i];
+    s = kinds[kind_of[i]];
+    if (!fits_window(windows[i].y, height, y, taps_y, s.y) || !fits_window(windows[i].x, width, x, taps_x, s.x))
+      return false;
+    s.y.hop = s.y.stride = row;  // the window is the first map: nothing has turned the source
+    s.x.hop = s.x.stride = inner;
+    s.offset = offset;
+    if (!fits_text(s, row, std::max(height, y.out), std::max(width, x.out))) return false;
+  }
+  return true;
 }
 
 void put_alike(const AlikeSample& s, const EntryLayout& at, int dims, int64_t* words) {

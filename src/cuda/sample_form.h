@@ -25,9 +25,10 @@ class SampleForm {
   bool known() const { return known_; }
   // Whether a sample with this placement is like that one. Its input is dense.
   bool fits(const Placement& placement, AlikeSample& sample) const;
-  // The same of a sample with these extents and windows, whose maps behind those do what they did to `like`, which
-  // fits.
-  bool fits(const AlikeSample& like, const Shape& in, const ImageWindow& window, AlikeSample& sample) const;
+  // The same of all samples of a batch, with these windows: the maps behind those do to sample i what they did to
+  // kinds[kind_of[i]], which fits.
+  bool fits(const Batch& in, std::span<const ImageWindow> windows, std::span<const uint8_t> kind_of,
+            std::span<const AlikeSample> kinds, std::span<AlikeSample> samples) const;
   const SampleGeometry& geometry() const { return geometry_; }
   const Shape& out() const { return out_; }
   PackedWords packed;

@@ -92,6 +92,15 @@ struct StageEntry {
   char* out = nullptr;
 };
 
+struct AlikeSample;
+// All samples of a batch, where they differ in addresses, coefficients, their own window and a form's numbers alone.
+struct StageRun {
+  StageEntry like;               // of sample 0, but for addresses
+  int samples = 0;               // 0: the batch has entries
+  int window = 0;                // weights of each sample's own window, one behind the other; 0: none
+  const AlikeSample* alike = nullptr;  // of each sample, the numbers of a form; null: there is none
+};
+
 // Geometry of the samples of one call. Throws where a sample cannot be (the caller names it).
 class StageGeometry {
  public:

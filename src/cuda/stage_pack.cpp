@@ -85,30 +85,32 @@ class Packing {
 
   PackedTable pack() {
     const bool tiled = v_.kind == StageVariant::Kind::tiled;
+    if (call_.run && !simple_) expand_run();
     find_rows();
-    const auto n = static_cast<int64_t>(rows_.size());
+    const int64_t n = rows();
     const int64_t head = table_.room(sizeof(TableHeader)), starts_at = table_.room((n + 1) * 4);
     words_at_ = table_.room(n * at_.words * 8);
     PackedTable result;
     int64_t block = 1;
     if (!tiled) {
       int64_t total = 0;
-      for (const Row& r : rows_) total += r.work;
+      for (const Row& r : rows_) total += r.work * r.samples;
       block = block_of(total, work_granule(code_, v_), call_.multiprocessors);
       result.shared_bytes = shared_bytes(code_, v_);
     }
     auto* starts = reinterpret_cast<int32_t*>(table_.at(starts_at));
-    for (int64_t e = 0; e <= n; ++e) {
-      starts[e] = static_cast<int32_t>(result.blocks);
-      if (e == n) break;
-      result.blocks += tiled ? rows_[e].work : (rows_[e].work + block - 1) / block;
-      if (tiled) result.shared_bytes = std::max(result.shared_bytes, rows_[e].tile.bytes);
-      if (result.blocks >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
+    for (const Row& r : rows_) {
+      const int64_t blocks = tiled ? r.work : (r.work + block - 1) / block;
+      if (result.blocks + blocks * r.samples >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
+      for (int k = 0; k < r.samples; ++k, result.blocks += blocks) *starts++ = static_cast<int32_t>(result.blocks);
+      if (tiled) result.shared_bytes = std::max(result.shared_bytes, r.tile.bytes);
     }
+    *starts = static_cast<int32_t>(result.blocks);
     const TableHeader header{n, starts_at, words_at_, block, 0};
     std::memcpy(table_.at(head), &header, sizeof header);
     if (coefs_vary_ && !folds_) make_coefficients();
-    for (int64_t e = 0; e < n; ++e) put_entry(e);
+    for (size_t e = 0; e < rows_.size(); ++e) put_entry(static_cast<int64_t>(e));
+    if (is_run() && rows_[0].samples == call_.run->samples) put_run();
     if (folds_) {
       result.fold_rows = static_cast<int64_t>(fold_rows_.size());
       result.fold_at = table_.room(sizeof(FoldHeader) + fold_rows_.size() * sizeof(FoldRow));
@@ -130,11 +132,13 @@ class Packing {
     FoldedArguments folded;            // bytes 0: the host makes them
     TableWriter::Block last_values;
   };
-  // An entry of the table: one of the call's, or several that are one run of elements.
+  // An entry of the table: one of the call's, or several whose elements lie one behind the other. Of a run: one for
+  // each of its samples.
   struct Row {
     const StageEntry* entry;
     Tile tile;
     int64_t work;  // what its threads count: elements, positions or groups of them; tiled: blocks
+    int samples = 1;
   };
   const StageCode& code_;
   const StageVariant& v_;
@@ -146,6 +150,7 @@ class Packing {
   size_t coef_bytes_ = 0;
   std::vector<Coefficients> coefs_;
   std::vector<Row> rows_;
+  std::vector<StageEntry> expanded_;     // of a run that is written entry by entry
   std::vector<FoldRow> fold_rows_;
   bool folds_ = false;
   bool coefs_vary_ = false;
@@ -157,11 +162,51 @@ class Packing {
   int64_t own_windows_ = -1;             // where the entries' own are in the table
   TapTable taps_;
   std::vector<std::byte> fill_, values_;
-  std::unique_ptr<std::byte[]> made_coefs_;  // of all rows, where they differ
+  int64_t made_coefs_ = -1;                  // where those of all rows are in the table
   bool coef_gaps_ = false;                   // bytes between them that nobody writes
   int64_t fill_values_ = -1;
 
   int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }
+
+  int64_t rows() const { return rows_.size() == 1 ? rows_[0].samples : static_cast<int64_t>(rows_.size()); }
+  bool is_run() const { return call_.run && expanded_.empty(); }
+  std::span<const StageEntry> entries() const {
+    if (!call_.run) return call_.entries;
+    return is_run() ? std::span(&call_.run->like, 1) : std::span<const StageEntry>(expanded_);
+  }
+  const char* input_of(int k, int sample) const {
+    const char* const at = static_cast<const char*>(call_.inputs[static_cast<size_t>(k)].sample(sample).data);
+    const StageEntry& like = call_.run->like;
+    return at + like.geometry->in[k] + (k == 0 && call_.run->alike ? call_.run->alike[sample].offset : 0);
+  }
+  char* output_of(int sample) const {
+    return static_cast<char*>(call_.output->sample(sample).data) + call_.run->like.geometry->out;
+  }
+
+  void expand_run() {
+    const StageRun& run = *call_.run;
+    expanded_.assign(static_cast<size_t>(run.samples), run.like);
+    for (int i = 0; i < run.samples; ++i) {
+      StageEntry& e = expanded_[static_cast<size_t>(i)];
+      e.sample = i;
+      if (run.window > 0) e.windows = i * run.window;
+      for (int k = 0; k < at_.inputs; ++k) e.in[k] = input_of(k, i);
+      e.out = output_of(i);
+    }
+  }
+
+  // Whether the samples' elements lie one behind the other.
+  bool run_continues(int64_t work) const {
+    const int n = call_.run->samples;
+    if (work * n >= kNarrow) return false;
+    const int64_t out = work * static_cast<int64_t>(size_of(out_type_));
+    for (int i = 1; i < n; ++i) {
+      if (output_of(i) - output_of(i - 1) != out) return false;
+      for (int k = 0; k < at_.inputs; ++k)
+        if (input_of(k, i) - input_of(k, i - 1) != work * in_bytes_[k]) return false;
+    }
+    return true;
+  }
 
   bool continues(const Row& row, const StageEntry& e, int64_t work) const {
     if (row.work + work >= kNarrow || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out)
@@ -175,11 +220,12 @@ class Packing {
     using Kind = StageVariant::Kind;
     const bool joins = v_.kind == Kind::elements && call_.constant && !code_.faults && !v_.wide;
     const int64_t q = group_positions(code_, v_);
-    rows_.reserve(call_.entries.size());
+    const auto count = is_run() ? call_.run->samples : static_cast<int64_t>(entries().size());
+    rows_.reserve(entries().size());
     const SampleGeometry* last = nullptr;
     Tile tile;
     int64_t work = 0;
-    for (const StageEntry& e : call_.entries) {
+    for (const StageEntry& e : entries()) {
       const SampleGeometry& g = *e.geometry;
       if (&g != last) {
         last = &g;
@@ -188,7 +234,7 @@ class Packing {
           work = tiles_of(g, tile);
           // Of a few images every multiprocessor should have a part.
           while (v_.path == StageVariant::Path::direct && !v_.generic && tile.height > 16 &&
-                 work * static_cast<int64_t>(call_.entries.size()) < 2 * call_.multiprocessors)
+                 work * count < 2 * call_.multiprocessors)
             tile.height = tile.band = tile.height / 2, work = tiles_of(g, tile);
         } else {
           work = g.positions();
@@ -205,6 +251,9 @@ class Packing {
       if (joins && !rows_.empty() && continues(rows_.back(), e, work)) rows_.back().work += work;
       else rows_.push_back({&e, tile, work});
     }
+    if (!is_run()) return;
+    if (joins && run_continues(work)) rows_[0].work = work * count;
+    else rows_[0].samples = call_.run->samples;
   }
 
   void put_entry(int64_t e) {
@@ -233,16 +282,64 @@ class Packing {
     }
     if (&g != last_geometry_) last_geometry_ = &g, positions_ = g.positions();
     if (entry.alike >= 0) put_alike(call_.alike[entry.alike], at_, v_.dims, w);
-    for (int k = 0; k < at_.inputs; ++k) w[at_.in + k] = reinterpret_cast<int64_t>(entry.in[k]);
-    // Planes that are read begin at the first valid one; the kernel counts them from 0.
-    if (g.has_plane && g.plane_pick < 0) w[at_.in] += g.plane.lo * g.plane.in_stride[0] * in_bytes_[0];
-    w[at_.out] = reinterpret_cast<int64_t>(entry.out);
+    for (int k = 0; k < at_.inputs; ++k)
+      w[at_.in + k] = reinterpret_cast<int64_t>(is_run() ? input_of(k, 0) : entry.in[k]);
+    w[at_.in] += plane_offset(g);
+    w[at_.out] = reinterpret_cast<int64_t>(is_run() ? output_of(0) : entry.out);
     w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? positions_ : rows_[e].work;
     if (v_.kind == StageVariant::Kind::tiled)
       w[at_.tile_y() + EntryLayout::kTapWords + 2] = rows_[e].tile.height;  // of this call
     w[at_.coefs] = coefs;
     if (v_.fills) w[at_.fill] = fill;
     if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);
+  }
+
+  // Planes that are read begin at the first valid one; the kernel counts them from 0.
+  int64_t plane_offset(const SampleGeometry& g) const {
+    return g.has_plane && g.plane_pick < 0 ? g.plane.lo * g.plane.in_stride[0] * in_bytes_[0] : 0;
+  }
+
+  // The entries of a run, all like the first one, which is there.
+  void put_run() {
+    const StageRun& run = *call_.run;
+    const SampleGeometry& g = *run.like.geometry;
+    const size_t bytes = static_cast<size_t>(at_.words) * 8;
+    const int64_t step = at_.words;
+    const int n = run.samples;
+    int64_t* const first = words(0);
+    for (int i = 1; i < n; ++i) std::memcpy(first + i * step, first, bytes);
+    // One number of all entries at a time.
+    for (int k = 0; k < at_.inputs; ++k) {
+      const Batch::Sample* from = &call_.inputs[static_cast<size_t>(k)].sample(0);
+      const int64_t offset = g.in[k] + (k == 0 ? plane_offset(g) : 0);
+      for (int64_t *w = first + at_.in + k, *end = w + n * step; w != end; w += step, ++from)
+        *w = reinterpret_cast<int64_t>(from->data) + offset;
+    }
+    const Batch::Sample* to = &call_.output->sample(0);
+    const int64_t offset = g.out;
+    for (int64_t *w = first + at_.out, *end = w + n * step; w != end; w += step, ++to)
+      *w = reinterpret_cast<int64_t>(to->data) + offset;
+    if (made_coefs_ >= 0) count_up(first + at_.coefs, static_cast<int64_t>(coef_bytes_));
+    if (code_.faults) count_up(first + at_.fault, sizeof(int32_t));
+    if (run.window > 0) {
+      const int64_t window = run.window * static_cast<int64_t>(sizeof(float));
+      if (g.tiling.x.window) count_up(first + at_.tile_x() + kWindowWord, window);
+      if (g.tiling.y.window) count_up(first + at_.tile_y() + kWindowWord, window);
+    }
+    if (!run.alike) return;
+    const EntryLayout at = at_;
+    const AlikeSample* own = run.alike;
+    for (int64_t *w = first, *end = w + n * step; w != end; w += step, ++own) {
+      put_alike(*own, at, v_.dims, w);
+      w[at.in] += own->offset;
+    }
+  }
+
+  // A word of all entries, which grows from entry to entry.
+  void count_up(int64_t* word, int64_t by) const {
+    const int64_t step = at_.words;
+    int64_t value = *word;
+    for (int64_t* const end = word + call_.run->samples * step; word != end; word += step, value += by) *word = value;
   }
 
   SampleContext context_of(const StageEntry& entry) const {
@@ -261,26 +358,29 @@ class Packing {
     return true;
   }
 
-  // Of all rows, operator by operator.
+  // Of all rows, operator by operator, straight into the table.
   void make_coefficients() {
-    std::vector<SampleContext> contexts;
-    contexts.reserve(rows_.size());
-    for (const Row& r : rows_) contexts.push_back(context_of(*r.entry));
-    const size_t bytes = rows_.size() * coef_bytes_;
-    made_coefs_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    if (coef_gaps_) std::memset(made_coefs_.get(), 0, bytes);
+    std::vector<SampleContext> own;
+    std::span<SampleContext> contexts = call_.contexts;
+    if (!is_run()) {
+      own.reserve(rows_.size());
+      for (const Row& r : rows_) own.push_back(context_of(*r.entry));
+      contexts = own;
+    }
+    const size_t bytes = contexts.size() * coef_bytes_;
+    made_coefs_ = table_.room(bytes);
+    std::byte* const at = table_.at(made_coefs_);
+    if (coef_gaps_) std::memset(at, 0, bytes);
     for (const auto& one : coefs_) {
-      for (SampleContext& c : contexts) c.node = one.node;
-      one.op->coefs(contexts, one.lane, one.copies, made_coefs_.get() + one.offset, coef_bytes_);
+      if (one.op->info->random)
+        for (SampleContext& c : contexts) c.node = one.node;
+      one.op->coefs(contexts, one.lane, one.copies, at + one.offset, coef_bytes_);
     }
   }
 
   int64_t coefficients(int64_t e) {
+    if (made_coefs_ >= 0) return made_coefs_ + e * static_cast<int64_t>(coef_bytes_);
     if (!coefs_vary_ && last_coefs_.at >= 0) return last_coefs_.at;
-    if (made_coefs_) {
-      const std::byte* own = made_coefs_.get() + static_cast<size_t>(e) * coef_bytes_;
-      return table_.append_once(last_coefs_, own, coef_bytes_);
-    }
     const int64_t at = table_.room(coef_bytes_);
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
     SampleContext c = context_of(*rows_[e].entry);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "batch/batch.h"
 #include "cuda/sample_form.h"
 
 namespace penstock {
@@ -53,9 +54,12 @@ class TableWriter {
 
 struct PackCall {
   std::span<const StageEntry> entries;
+  const StageRun* run = nullptr;   // all of the batch, in place of entries; then also:
+  std::span<const Batch> inputs;
+  const Batch* output = nullptr;
   int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
   int multiprocessors = 1;
-  std::span<const SampleContext> contexts;  // of all samples; none where they are `constant`
+  std::span<SampleContext> contexts;  // of all samples; none where they are `constant`. `node` is set as it goes
   std::span<const float> windows;  // of entries that have their own
   const AlikeSample* alike = nullptr;  // the same
   bool constant = false;           // coefficients and fills are the same for all samples
