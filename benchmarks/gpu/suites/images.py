@@ -36,14 +36,14 @@ def penstock_batch(images):
     return batch.gpu() if hasattr(batch, "gpu") else batch
 
 
-def penstock_pipeline(batch, body, fed=False):
+def penstock_pipeline(batch, body, fed=False, depth=2):
     """A running pipeline over one batch that stays on the device; body(fn, types, images) adds the operators. fed: the batch
     is given to each run()."""
     from penstock import fn, pipeline_def, types
 
     source = {"name": "images"} if fed else {"source": lambda: batch}
 
-    @pipeline_def(batch_size=len(batch), num_threads=2, device_id=0, prefetch_queue_depth=2)
+    @pipeline_def(batch_size=len(batch), num_threads=2, device_id=0, prefetch_queue_depth=depth)
     def pipeline():
         return body(fn, types, fn.external_source(**source, device="gpu", batch=True, layout="HWC"))
 
