@@ -227,7 +227,12 @@ bool StageEntries::add_alike_samples() {
     int64_t own[kMostChoices];
     for (size_t k = 0; k < count; ++k) own[k] = choice(*choices[k], i);
     size_t kind = 0;
-    while (kind < known && !std::equal(own, own + count, chosen[kind])) ++kind;
+    const auto is_own = [&](const int64_t* other) {
+      bool same = true;
+      for (size_t k = 0; k < count; ++k) same &= own[k] == other[k];
+      return same;
+    };
+    while (kind < known && !is_own(chosen[kind])) ++kind;
     kind_of[static_cast<size_t>(i)] = static_cast<uint8_t>(kind);
     if (kind < known) continue;
     if (known++ == kMostKinds) return false;

@@ -307,7 +307,12 @@ class Packing {
     const int64_t step = at_.words;
     const int n = run.samples;
     int64_t* const first = words(0);
-    for (int i = 1; i < n; ++i) std::memcpy(first + i * step, first, bytes);
+    constexpr size_t kAtOnce = 3072;  // bytes: longer copies begin slowly
+    const int most = std::max(1, static_cast<int>(kAtOnce / bytes));
+    for (int made = 1, more; made < n; made += more) {
+      more = std::min({made, most, n - made});
+      std::memcpy(first + made * step, first, static_cast<size_t>(more) * bytes);
+    }
     // One number of all entries at a time.
     for (int k = 0; k < at_.inputs; ++k) {
       const Batch::Sample* from = &call_.inputs[static_cast<size_t>(k)].sample(0);

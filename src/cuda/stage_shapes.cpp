@@ -109,16 +109,28 @@ bool are_plain(const AxisWindows& windows) {
   return true;
 }
 
-bool are_plain(std::span<const float> weights, int size) {
-  bool small = false;
-  for (float w : weights) small |= !(w >= 0x1p-60f);
-  double furthest = 0;
+namespace {
+// `kSize` 0: windows of `size`, else of that size, which the compiler knows.
+template <int kSize> bool are_plain_windows(std::span<const float> weights, int size) {
+  if (kSize > 0) size = kSize;
+  bool plain = true;
   for (const float *w = weights.data(), *end = w + weights.size(); w != end; w += size) {
     double sum = 0;
-    for (int i = 0; i < size; ++i) sum += w[i];
-    furthest = std::max(furthest, std::fabs(sum - 1));
+    float least = w[0];
+    for (int i = 0; i < size; ++i) sum += w[i], least = w[i] < least ? w[i] : least;
+    plain &= (least >= 0x1p-60f) & (std::fabs(sum - 1) < 1e-4);  // a sum with a NaN is one
   }
-  return !small && furthest < 1e-4;
+  return plain;
+}
+}  // namespace
+
+bool are_plain(std::span<const float> weights, int size) {
+  switch (size) {
+    case 3: return are_plain_windows<3>(weights, size);
+    case 5: return are_plain_windows<5>(weights, size);
+    case 7: return are_plain_windows<7>(weights, size);
+    default: return are_plain_windows<0>(weights, size);
+  }
 }
 
 }  // namespace penstock
