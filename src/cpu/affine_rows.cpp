@@ -19,6 +19,7 @@ struct AffineAccess {
   static const Conversions& convert(const AffineRows& r) { return r.convert_; }
   static const AffineMap& map(const AffineRows& r) { return r.map_; }
   static Lane lane(const AffineRows& r) { return r.lane_; }
+  static bool in_integers(const AffineRows& r) { return r.in_integers_; }
   static float fill(const AffineRows& r, int c) {
     const auto& f = r.fill_;
     return f.size() > 1 ? (c < static_cast<int>(f.size()) ? f[c] : 0.0f) : f.empty() ? 0.0f : f[0];
@@ -56,8 +57,12 @@ namespace affine_avx2 = affine_scalar;
 namespace affine_avx512 = affine_scalar;
 #endif
 
-AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane)
-    : convert_(conversions(target)), map_(map), fill_(fill), lane_(lane) {
+AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane, bool to_bytes)
+    : convert_(conversions(target)),
+      map_(map),
+      fill_(fill),
+      lane_(lane),
+      in_integers_(to_bytes && map.dims == 2 && map.kind == FilterKind::linear) {
   fn_ = target == Target::avx512 ? &affine_avx512::row : target == Target::avx2 ? &affine_avx2::row
                                                                                   : &affine_scalar::row;
 }

@@ -15,10 +15,11 @@ struct AffineSource {
 };
 
 // planes[c][i], i in [0, n): values in the lane at output (x + i, y, z); may write up to 15 values past n. `fill` has
-// one entry or one per channel. The source is not empty and spans less than 2^31 elements.
+// one entry or one per channel. The source is not empty and spans less than 2^31 elements. `to_bytes`: what is made of
+// bytes becomes bytes again.
 class AffineRows {
  public:
-  AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane);
+  AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane, bool to_bytes = false);
   void row(const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n, void* const* planes) const;
 
  private:
@@ -28,6 +29,7 @@ class AffineRows {
   const AffineMap& map_;
   std::span<const float> fill_;
   Lane lane_;
+  bool in_integers_;
   Fn fn_;
 };
 

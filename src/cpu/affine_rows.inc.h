@@ -5,19 +5,31 @@
 struct Positions {
   alignas(64) int32_t at[3][kBlock];
   alignas(64) float weight[3][kBlock];
+  alignas(64) int32_t fraction[2][kBlock];  // in place of weights, where bytes are blended in integers
   alignas(64) double exact[3][kBlock];  // the same, where the lane is float64
   int axes = 2;
 };
 
 inline void find_positions(const AffineMap& map, int64_t x, int64_t y, int64_t z, int n, bool nearest, bool exactly,
-                           Positions& p) {
+                           bool in_integers, Positions& p) {
   p.axes = map.dims;
   for (int a = 0; a < map.dims; ++a) {
     const int64_t step = affine_step(map.m[a * (map.dims + 1)]);
     for (int from = 0; from < n;) {
       const auto past = static_cast<int>((x + from) % kAffineRun), count = std::min(kAffineRun - past, n - from);
-      const int64_t begin = affine_begin(map.m, map.dims, a, x + from, y, z, nearest ? 0.0 : 0.5) + past * step;
+      const int64_t begin = affine_begin(map.m, map.dims, a, x + from, y, z, nearest ? 0.0 : 0.5) + past * step +
+                            (in_integers ? kAffineByteHalf : 0);
       int32_t* __restrict at = p.at[a] + from;
+      if (in_integers) {
+        int32_t* __restrict fraction = p.fraction[a] + from;
+        for (int i = 0; i < count; ++i) {
+          const int64_t position = begin + i * step;
+          at[i] = affine_at(position);
+          fraction[i] = static_cast<int32_t>(affine_byte_fraction(position));
+        }
+        from += count;
+        continue;
+      }
       float* __restrict weight = p.weight[a] + from;
       double* __restrict exact = p.exact[a] + from;
       for (int i = 0; i < count; ++i) {
@@ -87,6 +99,17 @@ void blend(V* __restrict a, const V* __restrict b, const V* __restrict w, int n)
   for (int i = 0; i < n; ++i) a[i] = lerp(a[i], b[i], w[i]);
 }
 
+// The taps of a, b, c, d become their blend, in a.
+inline void blend_bytes(float* __restrict a, const float* __restrict b, const float* __restrict c,
+                        const float* __restrict d, const Positions& p, int n) {
+  const int32_t *__restrict x = p.fraction[0], *__restrict y = p.fraction[1];
+  for (int i = 0; i < n; ++i) {
+    const AffineByteWeights w = affine_byte_weights(static_cast<uint32_t>(x[i]), static_cast<uint32_t>(y[i]));
+    const auto byte = [](float v) { return static_cast<uint32_t>(static_cast<int32_t>(v)); };
+    a[i] = static_cast<float>(static_cast<int32_t>(affine_byte(w, byte(a[i]), byte(b[i]), byte(c[i]), byte(d[i]))));
+  }
+}
+
 // Any type, any number of channels, two or three axes: taps are paired axis by axis, x first. Channels go one by one.
 template <class V>
 void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent,
@@ -115,6 +138,13 @@ void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, co
       plane_of(z | 2, other, spare);
       blend(to, other, weights<V>(p, 1), n);
     };
+    if constexpr (std::is_same_v<V, float>) {
+      if (AffineAccess::in_integers(rows)) {
+        load(0, planes[c]), load(1, tap[0]), load(2, tap[1]), load(3, tap[2]);
+        blend_bytes(planes[c], tap[0], tap[1], tap[2], p, n);
+        continue;
+      }
+    }
     if (p.axes == 2) {
       depth(0, planes[c], tap[0], tap[1]);
     } else {
@@ -152,6 +182,30 @@ inline __attribute__((always_inline)) VecF lerp(VecF a, VecF b, VecF weight) {
   return (VecF)_mm512_fmadd_ps((__m512)(b - a), (__m512)weight, (__m512)a);
 #endif
 }
+inline __attribute__((always_inline)) VecF fma_of(VecF a, VecF b, VecF c) {
+#if PENSTOCK_WIDTH == 8
+  return (VecF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+  return (VecF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#endif
+}
+// Weights of bytes, 1 together. Numbers of 16 bits and sums of them by bytes are exact in float32.
+struct ByteWeights {
+  VecF a, b, c, d;
+  inline __attribute__((always_inline)) void load(const Positions& p, int i) {
+    using VecU = uint32_t __attribute__((vector_size(PENSTOCK_WIDTH * 4)));
+    VecI x, y;
+    std::memcpy(&x, p.fraction[0] + i, sizeof x), std::memcpy(&y, p.fraction[1] + i, sizeof y);
+    const VecI both = (VecI)(((VecU)x * (VecU)y + 32768u) >> 16);
+    constexpr float kUnit = 1.0f / 65536.0f;
+    d = to_float(both) * kUnit, b = to_float(x - both) * kUnit, c = to_float(y - both) * kUnit;
+    a = to_float(65536 - x - (y - both)) * kUnit;
+  }
+  inline __attribute__((always_inline)) VecF blend(VecF va, VecF vb, VecF vc, VecF vd) const {
+    const VecF half = VecF{} + 0.5f, sum = fma_of(va, a, fma_of(vb, b, fma_of(vc, c, fma_of(vd, d, half))));
+    return to_float(__builtin_convertvector(sum, VecI));
+  }
+};
 inline __attribute__((always_inline)) VecI clamped(VecI v, int32_t last) {
   const VecI zero = v - v;
   v = v < zero ? zero : v;
@@ -175,7 +229,7 @@ inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
 // Bytes of one, three or four channels beside each other (kChannels), or floats of one channel (0). A gather fetches
 // four bytes: all channels of a pixel. `limit` is the last offset where four bytes may be read; pixels behind it are
 // read from there and shifted down.
-template <int kChannels, bool kNearest>
+template <int kChannels, bool kNearest, bool kInIntegers = false>
 void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, int32_t limit,
                   float* const* planes, int channel) {
   constexpr int kWidth = PENSTOCK_WIDTH, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
@@ -186,20 +240,23 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
   const auto step_x = static_cast<int32_t>(s.stride_x) * kBytes, step_y = static_cast<int32_t>(s.stride_y) * kBytes;
   for (int i = 0; i < n; i += kWidth) {
     VecI x0, y0;
-    VecF wx, wy;
+    [[maybe_unused]] VecF wx, wy;
     std::memcpy(&x0, p.at[0] + i, sizeof x0), std::memcpy(&y0, p.at[1] + i, sizeof y0);
-    std::memcpy(&wx, p.weight[0] + i, sizeof wx), std::memcpy(&wy, p.weight[1] + i, sizeof wy);
+    if constexpr (!kInIntegers)
+      std::memcpy(&wx, p.weight[0] + i, sizeof wx), std::memcpy(&wy, p.weight[1] + i, sizeof wy);
     constexpr bool kLimited = kChannels == 1 || kChannels == 3;
     if constexpr (kNearest) {
       const VecI cx = clamped(x0, last_x), cy = clamped(y0, last_y), bad = (x0 != cx) | (y0 != cy);
       const VecI pixel = fetch<kLimited>(s.data, cy * step_y + cx * step_x, limit);
       for (int c = 0; c < kPlanes; ++c) {
         VecF v = channel_of<kChannels>(pixel, c);
-        if (fills) v = bad ? wx - wx + fill[c] : v;
+        if (fills) v = bad ? VecF{} + fill[c] : v;
         std::memcpy(planes[c] + i, &v, sizeof v);
       }
       continue;
     }
+    ByteWeights weights;
+    if constexpr (kInIntegers) weights.load(p, i);
     const VecI x1 = x0 + 1, y1 = y0 + 1;
     const VecI cx0 = clamped(x0, last_x), cx1 = clamped(x1, last_x);
     const VecI cy0 = clamped(y0, last_y), cy1 = clamped(y1, last_y);
@@ -215,24 +272,26 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
       VecF va = channel_of<kChannels>(a, c), vb = channel_of<kChannels>(b, c);
       VecF vd = channel_of<kChannels>(d, c), ve = channel_of<kChannels>(e, c);
       if (any) {
-        const VecF f = wx - wx + fill[c];
+        const VecF f = VecF{} + fill[c];
         va = (bad_x0 | bad_y0) ? f : va, vb = (bad_x1 | bad_y0) ? f : vb;
         vd = (bad_x0 | bad_y1) ? f : vd, ve = (bad_x1 | bad_y1) ? f : ve;
       }
-      const VecF out = lerp(lerp(va, vb, wx), lerp(vd, ve, wx), wy);
+      VecF out;
+      if constexpr (kInIntegers) out = weights.blend(va, vb, vd, ve);
+      else out = lerp(lerp(va, vb, wx), lerp(vd, ve, wx), wy);
       std::memcpy(planes[c] + i, &out, sizeof out);
     }
   }
 }
 
 // The vector path if the source's type and strides allow it.
-template <bool kNearest>
+template <bool kNearest, bool kInIntegers = false>
 bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, void* const* planes) {
   float* to[64];
   for (int c = 0; c < s.channels; ++c) to[c] = static_cast<float*>(planes[c]);
   if (p.axes != 2 || s.stride_x < 0 || s.stride_y < 0 || s.stride_c < 0) return false;
   const int64_t last = (s.height - 1) * s.stride_y + (s.width - 1) * s.stride_x;  // offset of the last pixel
-  if (s.dtype == DType::float32 && last < (int64_t{1} << 29)) {
+  if (!kInIntegers && s.dtype == DType::float32 && last < (int64_t{1} << 29)) {
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const float*>(s.data) + c * s.stride_c;
@@ -244,13 +303,14 @@ bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions&
   const bool together = s.stride_c == 1 && s.stride_x >= s.channels && (s.channels == 3 || s.channels == 4);
   const int64_t limit = last + (together ? s.channels : 1) - 4;
   if (limit < 0) return false;
-  if (together && s.channels == 3) gather_block<3, kNearest>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
-  else if (together) gather_block<4, kNearest>(rows, s, p, n, static_cast<int32_t>(limit), to, 0);
+  const auto end = static_cast<int32_t>(limit);
+  if (together && s.channels == 3) gather_block<3, kNearest, kInIntegers>(rows, s, p, n, end, to, 0);
+  else if (together) gather_block<4, kNearest, kInIntegers>(rows, s, p, n, end, to, 0);
   else
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const uint8_t*>(s.data) + c * s.stride_c;
-      gather_block<1, kNearest>(rows, one, p, n, static_cast<int32_t>(limit), to + c, c);
+      gather_block<1, kNearest, kInIntegers>(rows, one, p, n, end, to + c, c);
     }
   return true;
 }
@@ -278,7 +338,7 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
   const AffineMap& map = AffineAccess::map(rows);
   const Lane lane = AffineAccess::lane(rows);
   const int64_t extent[3] = {s.width, s.height, s.depth};
-  const bool nearest = map.kind == FilterKind::nearest;
+  const bool nearest = map.kind == FilterKind::nearest, in_integers = AffineAccess::in_integers(rows);
   Positions p;
   for (int64_t i = 0; i < n; i += kBlock) {
     const int count = static_cast<int>(std::min<int64_t>(kBlock, n - i));
@@ -286,7 +346,8 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
     for (int c = 0; c < s.channels; ++c)
       to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
     // Whole vectors: positions past the end are computed as well and their values land in the planes' spare room.
-    find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32, p);
+    find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32,
+                   in_integers, p);
     if (nearest) {
 #if PENSTOCK_WIDTH
       if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;
@@ -294,7 +355,8 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
       nearest_block(rows, s, extent, p, count, to);
     } else if (lane == Lane::f32) {
 #if PENSTOCK_WIDTH
-      if (gather_rows<false>(rows, s, p, count, to)) continue;
+      if (in_integers ? gather_rows<false, true>(rows, s, p, count, to) : gather_rows<false>(rows, s, p, count, to))
+        continue;
 #endif
       float* f[64];
       for (int c = 0; c < s.channels; ++c) f[c] = static_cast<float*>(to[c]);

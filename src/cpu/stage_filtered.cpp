@@ -497,7 +497,7 @@ void run_affine(SampleRun& run) {
   TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
   void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
   const Lane lane = run.stage.values[run.stage.source].lane;
-  const AffineRows rows(run.stage.target, first, p.fill_values(), lane);
+  const AffineRows rows(run.stage.target, first, p.fill_values(), lane, run.stage.source_stays_bytes);
   for_each_outer(run, z, y, x, [&](const char* in, char* out) {
     source.data = in;
     for (int64_t k = 0; k < z.count; ++k)

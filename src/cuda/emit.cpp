@@ -24,12 +24,15 @@ class Emitter : KernelWriter {
   using KernelWriter::KernelWriter;
   std::string write() {
     const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
+    const bool boxes = warped && variant.boxes;
     const bool direct = tiled && variant.path == StageVariant::Path::direct;
     begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
-               (tiled || warped ? kByteFunctions : "") + (tiled ? kTileFunctions : "") +
+               (tiled || warped ? kByteFunctions : "") + (warped ? kPairFunctions : "") +
+               (boxes ? kBoxFunctions : "") + (tiled ? kTileFunctions : "") +
                (direct ? kDirectFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
+    else if (boxes) write_boxes_kernel(*this);
     else if (warped) write_warped_kernel(*this);
     else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);
     else positions_kernel();
@@ -306,7 +309,8 @@ class Emitter : KernelWriter {
     line("        v{}[p] = channel.tap(point, 0);", code.source);
     line("      }} else {{");
     channel(real ? V : "double");
-    if (real) line("        v{}[p] = channel.linear(point);", code.source);
+    if (code.source_stays_bytes && warp_dims() == 2) line("        v{}[p] = channel.linear_bytes(point);", code.source);
+    else if (real) line("        v{}[p] = channel.linear(point);", code.source);
     else line("        v{}[p] = change_lane<double, {}>(channel.linear(point));", code.source, V);
     line("      }}");
     line("    }}");

@@ -47,6 +47,7 @@ struct StageVariant {
   bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
   bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
+  bool boxes = false;  // kind warped: bytes to bytes, and what a tile reads has room in shared memory
   auto operator<=>(const StageVariant&) const = default;
 };
 
@@ -58,7 +59,8 @@ struct EntryLayout {
   int dim(int d) const { return dims + d * dim_words; }  // the same
   int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
   int affine;  // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is
-               // cut
+               // cut. With StageVariant::boxes the last 6 of m are: steps of x and y, 1 / tiles of a row and rows of
+               // them as float32
   // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output
   // of the first output that reads the input and the step to the next, the tile's extent, source elements from tap to
   // tap. Then the rows that are in shared memory at once.
@@ -87,6 +89,14 @@ int group_positions(const StageCode& code, const StageVariant& v);
 // several rows.
 bool warps_image(const StageCode& code, const StageVariant& v);
 constexpr int kWarpGroup = 4, kWarpAcross = 8;
+// Outputs of a block each way where the box of the source that they read lies in shared memory, pixels as words; room
+// for its pixels. Rows that are neither too short nor a multiple of the banks: 8 x 4 neighbors lie in different ones.
+constexpr int kBoxTile = 64, kBoxPitch = 104, kBoxRows = 94, kExchangePitch = 40;
+constexpr size_t kBoxBytes =
+    kBoxTile * 16 + (kBoxPitch * kBoxRows + kStageThreads / 32 * 4 * kExchangePitch) * size_t{4};
+// Of one multiprocessor at least: fewer than two blocks are slower than none.
+constexpr size_t kBoxesMostShared = 96 * 1024;
+constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a float32 divides exactly
 // A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
 // of them.
 constexpr int kDirectWidth = 64, kDirectHeight = 128;

@@ -62,7 +62,7 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
 )";
 
 void TiledKernel::write() {
-  w.source_within = v.averages && w.source_stays_bytes();
+  w.source_within = v.averages && w.code.source_stays_bytes;
   if (v.path >= StageVariant::Path::sliding) sliding_functions();
   if (v.path == StageVariant::Path::streaming) streaming_functions();
   if (v.path == StageVariant::Path::resampled) resampled_functions();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Affine maps of images in float32. A thread takes several neighbors of a row, a warp's threads a small rectangle:
 // rotated, it still lies in few lines of memory. Positions are integers (pixel/affine.h); groups whose taps are all
-// inside read without asking, pixels of bytes as aligned words.
+// inside read without asking, pixels of bytes as aligned words. Bytes that become bytes again are blended in integers.
 #include "cuda/kernel_writer.h"
 
 namespace penstock {
@@ -16,12 +16,12 @@ void write_warped_kernel(KernelWriter& w) {
   const StageVariant& v = w.variant;
   const int planes = v.planes, source = w.code.source, X = v.warp_x, Y = v.warp_y;
   const DType type = input_dtype(w.code, 0);
-  const bool bytes = type == DType::uint8 && planes == 3;
+  const bool bytes = type == DType::uint8 && planes == 3, in_integers = w.code.source_stays_bytes;
   constexpr int q = kWarpGroup, across = kWarpAcross, down = 32 / kWarpAcross;
   auto tap = [&](const char* x, const char* y) {
     return w.loaded(0, Lane::f32, fmt::format("plane0[{} * sx + {} * sy + p * ps0]", x, y));
   };
-  w.source_within = w.source_stays_bytes();  // blends are; fills are made so
+  w.source_within = w.source_is_bytes = in_integers;
   w.begin_kernel();
   w.dim_words();
   w.line("  double m[6];");
@@ -76,6 +76,7 @@ void write_warped_kernel(KernelWriter& w) {
         "x{2}, 0, shift{3});",
         how, X, Y, *how == 'i' ? ", 0.0" : "");
   w.line("    px += past * step_x, py += past * step_y;");
+  if (in_integers) w.line("    if (!nearest) px += kAffineByteHalf, py += kAffineByteHalf;");
   w.line("    float g[{}][{}];", q, planes);
   w.line(
       "    const uint32_t ax = affine_at(px), bx = affine_at(px + {0} * step_x), ay = affine_at(py), by = affine_at(py "
@@ -83,31 +84,44 @@ void write_warped_kernel(KernelWriter& w) {
       q - 1);
   w.line("    const uint32_t ux = last_x, uy = last_y;");
   w.line("    if (!nearest && last_x > 0 && last_y > 0 && ax < ux && bx < ux && ay < uy && by < uy) {{");
+  const char* const weights = in_integers
+      ? "const AffineByteWeights w = affine_byte_weights(affine_byte_fraction(px), affine_byte_fraction(py));"
+      : "const float wx = affine_weight<float>(px), wy = affine_weight<float>(py);";
   auto blend = [&](const char* indent, const char* a, const char* ba, const char* c, const char* dc) {
     w.line("{}  const float top = fma({}, wx, {}), bottom = fma({}, wx, {});", indent, ba, a, dc, c);
     w.line("{}  g[j][p] = fma(bottom - top, wy, top);", indent);
   };
+  auto blend_taps = [&](const char* indent) {
+    if (in_integers)
+      w.line("{}  g[j][p] = static_cast<float>(affine_byte(w, static_cast<uint32_t>(a), static_cast<uint32_t>(b), "
+             "static_cast<uint32_t>(c), static_cast<uint32_t>(d)));", indent);
+    else blend(indent, "a", "b - a", "c", "d - c");
+  };
   w.line("      {}PENSTOCK_UNROLL", bytes ? "if (beside) " : "");
   if (bytes) {
     w.line("      for (int j = 0; j < {}; ++j, px += step_x, py += step_y) {{", q);
-    w.line("        const float wx = affine_weight<float>(px), wy = affine_weight<float>(py);");
+    w.line("        {}", weights);
     w.line("        const uint8_t* corner = plane0 + (affine_at(px) * Index(3) + affine_at(py) * sy);");
-    w.line("        float a[3], b[3], c[3], d[3];");
-    w.line("        raw_pixels_at(corner, a, b); raw_pixels_at(corner + sy, c, d);");
-    w.line("        for (int p = 0; p < 3; ++p) {{");
-    blend("        ", "a[p] - kRaw", "b[p] - a[p]", "c[p] - kRaw", "d[p] - c[p]");
-    w.line("        }}");
+    if (in_integers) {
+      w.line("        blend_pairs(corner, corner + sy, w, g[j]);");
+    } else {
+      w.line("        float a[3], b[3], c[3], d[3];");
+      w.line("        raw_pixels_at(corner, a, b); raw_pixels_at(corner + sy, c, d);");
+      w.line("        for (int p = 0; p < 3; ++p) {{");
+      blend("        ", "a[p] - kRaw", "b[p] - a[p]", "c[p] - kRaw", "d[p] - c[p]");
+      w.line("        }}");
+    }
     w.line("      }} else PENSTOCK_UNROLL");
   }
   w.line("      for (int j = 0; j < {}; ++j, px += step_x, py += step_y) {{", q);
-  w.line("        const float wx = affine_weight<float>(px), wy = affine_weight<float>(py);");
+  w.line("        {}", weights);
   w.line("        const auto* corner = plane0 + (affine_at(px) * sx + affine_at(py) * sy);");
   w.line("        for (int p = 0; p < {}; ++p) {{", planes);
   w.line("          const float a = {}, b = {};", w.loaded(0, Lane::f32, "corner[p * ps0]"),
          w.loaded(0, Lane::f32, "corner[p * ps0 + sx]"));
   w.line("          const float c = {}, d = {};", w.loaded(0, Lane::f32, "corner[p * ps0 + sy]"),
          w.loaded(0, Lane::f32, "corner[p * ps0 + sx + sy]"));
-  blend("        ", "a", "b - a", "c", "d - c");
+  blend_taps("        ");
   w.line("        }}");
   w.line("      }}");
   w.line("    }} else {{");
@@ -124,16 +138,15 @@ void write_warped_kernel(KernelWriter& w) {
   w.line("        }} else if ((fill_xa && fill_xb) || (fill_ya && fill_yb)) {{");
   w.line("          for (int p = 0; p < {}; ++p) g[j][p] = outside;", planes);
   w.line("        }} else {{");
-  w.line("          const float wx = affine_weight<float>(px), wy = affine_weight<float>(py);");
+  w.line("          {}", weights);
   w.line("          for (int p = 0; p < {}; ++p) {{", planes);
   w.line("            const float a = fill_xa || fill_ya ? outside : {}, b = fill_xb || fill_ya ? outside : {};",
          tap("xa", "ya"), tap("xb", "ya"));
   w.line("            const float c = fill_xa || fill_yb ? outside : {}, d = fill_xb || fill_yb ? outside : {};",
          tap("xa", "yb"), tap("xb", "yb"));
-  blend("          ", "a", "b - a", "c", "d - c");
+  blend_taps("          ");
   w.line("          }}");
   w.line("        }}");
-  if (w.source_within) w.line("        for (int p = 0; p < {0}; ++p) g[j][p] = rounded_to<uint8_t>(g[j][p]);", planes);
   w.line("      }}");
   w.line("    }}");
   w.declare_results(q, "y", "    ");

@@ -438,6 +438,7 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
         break;
       }
       case Instruction::round:
+        if (source_is_bytes && i.value == code.source && &i == &code.code.front()) break;
         if (source_within && i.value == code.source)
           line("{}{}v{}[p] = rounded_within(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, i.value);
         else
@@ -543,13 +544,6 @@ void KernelWriter::keep_result(const char* array, const char* indent) {
 }
 void KernelWriter::finish_results(const char* array, const char* indent, const char* halves) {
   if (makes_halves()) line("{}{}(numbers, {});", indent, halves, array);
-}
-bool KernelWriter::source_stays_bytes() const {
-  const int v = code.source;
-  if (v < 0 || input_dtype(code, 0) != DType::uint8 || code.values[v].lane != Lane::f32) return false;
-  if (code.code.empty()) return code.result == v && out_type() == DType::uint8;
-  const Instruction& i = code.code.front();
-  return i.kind == Instruction::round && i.value == v && i.dtype == DType::uint8;
 }
 std::string KernelWriter::stored(const std::string& index) const {
   if (source_within && code.result == code.source && out_type() == DType::uint8)

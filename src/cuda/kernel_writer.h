@@ -67,8 +67,7 @@ class KernelWriter {
   const EntryLayout at;
   std::string text;
   bool source_within = false;  // the source's value needs no clamp where it becomes the bytes that it was made of
-  // Whether the source's first use is to become bytes, as it was.
-  bool source_stays_bytes() const;
+  bool source_is_bytes = false;  // it is such bytes already
 
  private:
   void operators();
@@ -78,9 +77,12 @@ class KernelWriter {
 
 void write_tiled_kernel(KernelWriter& w);
 void write_warped_kernel(KernelWriter& w);  // of images: warps_image
+void write_boxes_kernel(KernelWriter& w);   // of those, StageVariant::boxes
 extern const char* const kGroups;           // loads and stores of groups of positions
 extern const char* const kTileFunctions;    // of tiled kernels
 extern const char* const kByteFunctions;    // bytes by aligned words
 extern const char* const kDirectFunctions;  // pairs of pixels
+extern const char* const kPairFunctions;    // blends of them in integers
+extern const char* const kBoxFunctions;     // pixels as words in shared memory
 
 }  // namespace penstock

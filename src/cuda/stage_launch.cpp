@@ -83,6 +83,7 @@ bool StageLauncher::launch_by_value(const PackCall& pack, StageVariant v, size_t
 }
 
 bool StageLauncher::launch(const PackCall& pack, StageVariant v) {
+  v.boxes = v.boxes && driver_.most_shared_bytes(call_.device) >= kBoxesMostShared;
   std::optional<StageKernels::Chosen> chosen;
   const size_t n = pack.run ? static_cast<size_t>(pack.run->samples) : pack.entries.size();
   if (launch_by_value(pack, v, n, chosen)) return true;

@@ -84,7 +84,7 @@ class Packing {
   }
 
   PackedTable pack() {
-    const bool tiled = v_.kind == StageVariant::Kind::tiled;
+    const bool tiled = v_.kind == StageVariant::Kind::tiled || v_.boxes;
     if (call_.run && !simple_) expand_run();
     find_rows();
     const int64_t n = rows();
@@ -238,7 +238,10 @@ class Packing {
             tile.height = tile.band = tile.height / 2, work = tiles_of(g, tile);
         } else {
           work = g.positions();
-          if (work > 0 && warps_image(code_, v_)) {
+          if (v_.boxes) {
+            tile = {kBoxTile, kBoxTile, kBoxTile, kBoxBytes};
+            work = tiles_of(g, tile);
+          } else if (work > 0 && warps_image(code_, v_)) {
             const int64_t row = g.dims.back().extent, rows = g.dims[g.dims.size() - 2].extent;
             constexpr int64_t across = kWarpAcross * kWarpGroup, down = 32 / kWarpAcross;
             work = work / (row * rows) * ((row + across - 1) / across) * ((rows + down - 1) / down) * 32;
@@ -516,19 +519,18 @@ class Packing {
     const int64_t outside_at = table_.append_once(last_outside_, &outside, sizeof outside);
     int64_t* w = words(e) + at_.affine;
     for (int k = 0; k < 12; ++k) w[k] = std::bit_cast<int64_t>(g.affine->m[k]);
+    if (v_.boxes) {
+      const auto part = [](const LoopDim& d) {
+        return std::bit_cast<int32_t>(1.0f / static_cast<float>((d.extent + kBoxTile - 1) / kBoxTile));
+      };
+      w[6] = affine_step(g.affine->m[0]), w[7] = affine_step(g.affine->m[3]);
+      w[8] = part(g.dims.back()), w[9] = part(g.dims[g.dims.size() - 2]);
+    }
     for (int k = 0; k < 3; ++k) w[12 + k] = g.source_extent[k];
     w[15] = outside_at;
     w[16] = g.affine->kind == FilterKind::nearest;
     w[17] = g.affine->border_fill;
-    bool near = g.affine->dims == 2;
-    for (int a = 0; near && a < 2; ++a) {
-      const double* row = g.affine->m + 3 * a;
-      const double reach = std::fabs(row[0]) * static_cast<double>(g.dims.back().extent) +
-                           std::fabs(row[1]) * static_cast<double>(g.dims[g.dims.size() - 2].extent) +
-                           std::fabs(row[2]);
-      near = reach < kAffineReach / 2;
-    }
-    w[18] = near;
+    w[18] = is_near(g);
   }
 };
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <new>
 
+#include "pixel/affine.h"
+
 namespace penstock {
 namespace {
 
@@ -216,7 +218,41 @@ bool can_tile(const StageCode& code, SampleGeometry& g) {
   return true;
 }
 
+int64_t box_tiles(const SampleGeometry& g) {
+  int64_t tiles = 1;
+  for (int d = 0; d < g.dims.size(); ++d) {
+    const int64_t n = g.dims[d].extent;
+    tiles *= d + 2 < g.dims.size() ? n : (n + kBoxTile - 1) / kBoxTile;
+  }
+  return tiles;
+}
+
+// Whether blocks can have what their tiles read in shared memory, whatever tile it is.
+bool has_boxes(const StageCode& code, const SampleGeometry& g) {
+  if (!warps_image(code, g.variant) || !code.source_stays_bytes || g.in_planes != 3 || g.fills || g.variant.wide ||
+      g.affine->kind != FilterKind::linear || g.plane.in_stride[0] != 1 || g.dims.back().in_stride[0] != 3 ||
+      !is_near(g) || box_tiles(g) > kMostBoxTiles)
+    return false;
+  const double* m = g.affine->m;
+  // From the sample before the first position to the one behind the last, beginning at a multiple of 4.
+  const auto samples = [](double a, double b) {
+    return std::floor((std::fabs(a) + std::fabs(b)) * (kBoxTile - 1) + 1e-3) + 3;
+  };
+  return samples(m[0], m[1]) + 3 <= kBoxPitch - 3 && samples(m[3], m[4]) <= kBoxRows;
+}
+
 }  // namespace
+
+bool is_near(const SampleGeometry& g) {
+  bool near = g.affine->dims == 2;
+  for (int a = 0; near && a < 2; ++a) {
+    const double* row = g.affine->m + 3 * a;
+    const double reach = std::fabs(row[0]) * static_cast<double>(g.dims.back().extent) +
+                         std::fabs(row[1]) * static_cast<double>(g.dims[g.dims.size() - 2].extent) + std::fabs(row[2]);
+    near = reach < kAffineReach / 2;
+  }
+  return near;
+}
 
 double most_scale_of_bytes(const StageCode& code, const SampleGeometry& g) {
   if (!lies_together(code, g)) return std::numeric_limits<double>::infinity();
@@ -283,7 +319,7 @@ void choose_variant(const StageCode& code, SampleGeometry& g) {
     if (g.dims[d].axis == 1) v.warp_y = d;
     if (g.dims[d].axis == 2) v.warp_z = d;
   }
-  if (g.affine) v.kind = StageVariant::Kind::warped;
+  if (g.affine) v.kind = StageVariant::Kind::warped, v.boxes = has_boxes(code, g);
   else if (can_tile(code, g)) {
     v.kind = StageVariant::Kind::tiled, v.filtered = 0;
     v.filter_x = static_cast<int>(g.tiling.x.kind);
@@ -339,6 +375,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.vertical = std::max(v.vertical, other.vertical);
   v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
   v.averages &= other.averages, v.resamples_bytes &= other.resamples_bytes;
+  v.boxes &= other.boxes && v.dims == other.dims;
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
   return true;
 }

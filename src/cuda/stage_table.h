@@ -15,6 +15,8 @@ double most_scale_of_bytes(const StageCode& code, const SampleGeometry& g);
 // The dimension that the CPU filters vertically: the second of the filtered ones and one more, from the innermost. -1:
 // none.
 int vertical_dim(const SampleGeometry& g);
+// Whether all positions of a warp are so near that none is cut (kAffineReach).
+bool is_near(const SampleGeometry& g);
 // Samples whose variants agree after this share one text and one launch: dims and filters are made as many as `v` has.
 bool unite(StageVariant& v, const StageVariant& other);
 

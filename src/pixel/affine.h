@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One output of an affine resampling: where it reads, and the blend of its neighbors. Axes go x, y, z; rows of the
 // matrix m give the source's x, y, z in dims + 1 columns, pixel centers are at integers + 0.5. A row of outputs goes in
-// runs: where a run begins is found in float64, its positions follow in steps, both rounded to 2^-32.
+// runs: where a run begins is found in float64, its positions follow in steps, both rounded to 2^-32. Images whose
+// bytes become bytes again are blended in integers (docs/decisions/0027).
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -38,6 +39,21 @@ template <class V> PENSTOCK_INLINE V affine_weight(int64_t position) {
   const auto fraction = static_cast<uint32_t>(position);
   if constexpr (std::is_same_v<V, float>) return std::bit_cast<float>((fraction >> 9) + 0x3F800000u) - 1.0f;
   else return static_cast<V>(fraction) * (1.0 / 4294967296.0);
+}
+
+// Bytes to bytes: positions count to 2^-16, to the nearest of which this brings them.
+constexpr int64_t kAffineByteHalf = 32768;
+// The weights of the four neighbors, 65536 together: lower and upper on x of the lower row, and of the upper one. (One
+// by itself is 65535, which gives the same result.)
+struct AffineByteWeights { uint32_t a, b, c, d; };
+PENSTOCK_INLINE AffineByteWeights affine_byte_weights(uint32_t fraction_x, uint32_t fraction_y) {
+  const uint32_t d = (fraction_x * fraction_y + 32768u) >> 16, b = fraction_x - d, c = fraction_y - d;
+  const uint32_t a = 65536u - fraction_x - c;
+  return {a > 65535u ? 65535u : a, b, c, d};
+}
+PENSTOCK_INLINE uint32_t affine_byte_fraction(int64_t position) { return static_cast<uint32_t>(position) >> 16; }
+PENSTOCK_INLINE uint32_t affine_byte(const AffineByteWeights& w, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  return (w.a * a + w.b * b + w.c * c + w.d * d + 32768u) >> 16;
 }
 
 template <class V> PENSTOCK_INLINE V lerp(V a, V b, V weight) { return fma(b - a, weight, a); }
@@ -83,6 +99,15 @@ template <int dims, class V, class Load> struct AffineChannel {
       offset += c * stride[a];
     }
     return outside && border_fill ? fill : load(offset);
+  }
+  // Of bytes that become bytes again; two axes.
+  PENSTOCK_HD V linear_bytes(AffinePoint<dims> p) const {
+    static_assert(dims == 2);
+    for (int64_t& position : p.axis) position += kAffineByteHalf;
+    const AffineByteWeights w =
+        affine_byte_weights(affine_byte_fraction(p.axis[0]), affine_byte_fraction(p.axis[1]));
+    auto byte = [&](int corner) { return static_cast<uint32_t>(tap(p, corner)); };
+    return static_cast<V>(affine_byte(w, byte(0), byte(1), byte(2), byte(3)));
   }
   // V is float or double.
   PENSTOCK_HD V linear(const AffinePoint<dims>& p) const { return blend<dims - 1>(p, 0); }

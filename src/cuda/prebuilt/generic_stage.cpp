@@ -109,7 +109,7 @@ std::optional<StageVariant> generic_variant(const StageCode& code, const StageVa
   using Kind = StageVariant::Kind;
   StageVariant g = v;
   g.generic = true, g.by_value = false, g.table = false, g.wide = false, g.narrow_source = false;
-  g.path = StageVariant::Path::indexed, g.averages = false;
+  g.path = StageVariant::Path::indexed, g.averages = g.boxes = false;
   g.filter_x = g.filter_y = -1, g.window_x = g.window_y = 0;
   if (v.kind == Kind::elements) g.kind = Kind::positions;
   if (v.kind == Kind::tiled) {
@@ -150,6 +150,7 @@ void append_generic_program(const StageCode& code, const StageVariant& v, TableW
   p.axes = axis_dims(v, p.axis_dim);
   p.vertical = v.vertical;
   p.warp_dim[0] = v.warp_x, p.warp_dim[1] = v.warp_y, p.warp_dim[2] = v.warp_z;
+  p.in_integers = code.source_stays_bytes && v.warp_z < 0;
   p.has_plane = v.has_plane, p.fills = v.fills, p.picks_planes = v.picks_planes;
   p.words = at.words, p.at_in = at.in, p.at_out = at.out, p.at_positions = at.positions, p.at_coefs = at.coefs;
   p.at_fill = at.fill, p.at_fault = code.faults ? at.fault : -1, p.at_indexed = at.indexed, p.at_pick = at.plane_pick;

@@ -33,6 +33,7 @@ PENSTOCK_TEXT(
       int32_t dims, planes, out_planes, chunked;
       int32_t source, source_lane, result, result_lane;  // slots and lanes
       int32_t axes, axis_dim[3], vertical, warp_dim[3];  // dimensions; -1: none
+      int32_t in_integers;      // an affine map: of bytes that become bytes again
       int32_t has_plane, fills, picks_planes;
       int32_t words, at_in, at_out, at_positions, at_coefs, at_fill, at_fault, at_indexed, at_pick,
           at_plane;  // EntryLayout

@@ -153,7 +153,7 @@ struct GenericWarp {
   const int64_t* extent;
   int64_t stride[3], x[3];
   float outside;
-  bool nearest, border_fill;
+  bool nearest, border_fill, in_integers;
   int dtype, size;
 };
 template <class V> struct GenericLoad {
@@ -177,6 +177,8 @@ template <int dims, class V> __device__ PENSTOCK_CALLED uint64_t warped_in(const
     const GenericLoad<V> load{in, w.dtype, w.size};
     const AffineChannel<dims, V, GenericLoad<V>> channel{w.extent, w.stride, w.border_fill,
         fill_in_lane<V>(w.outside), load};
+    if constexpr (dims == 2)
+      if (w.in_integers) return number(channel.linear_bytes(point));
     return number(channel.linear(point));
   } else {
     const GenericLoad<double> load{in, w.dtype, w.size};
@@ -257,7 +259,7 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
       warp.x[n] = g.warp_dim[n] < 0 ? 0 : x[g.warp_dim[n]];
     }
     warp.outside = *reinterpret_cast<const float*>(table + w[15]);
-    warp.nearest = w[16] != 0, warp.border_fill = w[17] != 0;
+    warp.nearest = w[16] != 0, warp.border_fill = w[17] != 0, warp.in_integers = g.in_integers != 0;
     warp.dtype = g.in_dtype[0], warp.size = g.in_size[0];
   }
 

@@ -41,6 +41,8 @@ class Compiler {
     s_.only_copies = s_.source < 0 && types_[out].dtype == input_dtype() &&
                      std::all_of(s_.code.begin(), s_.code.end(),
                                  [](const Instruction& i) { return i.kind == Instruction::load; });
+    s_.source_stays_bytes = s_.source >= 0 && s_.values[s_.source].lane == Lane::f32 &&
+                            input_dtype() == DType::uint8 && stays_bytes(types_[out].dtype);
   }
 
  private:
@@ -50,6 +52,12 @@ class Compiler {
   std::vector<int> home_;                     // value of a node -> the compiled value that is no converted copy
 
   std::vector<int> alias_;  // value -> the value that it equals, -1: none. Integer maps move values, no more
+
+  bool stays_bytes(DType out) const {
+    if (s_.code.empty()) return s_.result == s_.source && out == DType::uint8;
+    const Instruction& i = s_.code.front();
+    return i.kind == Instruction::round && i.value == s_.source && i.dtype == DType::uint8;
+  }
 
   int origin(int value) const {
     while (alias_[value] >= 0) value = alias_[value];

@@ -36,6 +36,7 @@ struct StageCode {
   bool decodes = false, maps = false, filters = false, warps = false;
   bool needs_channels = false, positional = false, faults = false, only_copies = false;
   bool has_frames = false;   // an argument has one value for each frame
+  bool source_stays_bytes = false;  // the source is made of uint8, and its first use is to become uint8 again
 };
 
 void compile_stage(StageProgram program, StageCode& code);
