@@ -201,6 +201,7 @@ int run_all(const std::string& filter, int repeats) {
     for (const double angle : {15.0, 45.0, 90.0})
       bench.run(fmt::format("1080p warp (rotate {})", angle), {turn(angle)}, hd);
     bench.run("1080p warp (rotate 15) + brightness_contrast", {turn(15), bc}, hd);
+    bench.run("1080p warp (rotate 15) + cmn CHW f16", {turn(15), normalize}, hd);
     bench.run("1080p warp (to half its size)",
               {{"warp_affine", {{"matrix", constant(std::vector<double>{2, 0, -960, 0, 2, -540})}}}}, hd);
     const Operation to640{"resize",
@@ -253,6 +254,7 @@ int run_all(const std::string& filter, int repeats) {
   bench.run("ragged 256 brightness_contrast", {bc}, ragged);
   bench.run("ragged 256 flip", {{"flip", {{"horizontal", {{}, &mirror}}}}}, ragged);
   bench.run("ragged 256 warp (rotate 15)", {turn(15)}, ragged);
+  bench.run("ragged 256 warp (rotate 15) + cmn CHW f16", {turn(15), normalize}, ragged);
   const Batch tiny = bench.images(DType::uint8, std::vector<Shape>(256, Shape{8, 8, 3}), "HWC");
   bench.run("tiny 256 brightness_contrast", {bc}, tiny);
   const Batch one = bench.images(DType::uint8, std::vector<Shape>(1, Shape{8, 8, 3}), "HWC");
