@@ -153,18 +153,22 @@ std::span<const uint8_t> encoded_bytes(const View& v) {
   return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
 }
 
+void draw_scalars(const BoundOp& op, std::span<const SampleContext> contexts, Batch& out) {
+  try {
+    op.draw_scalars(contexts, out.dtype(), out.sample(0).data);
+  } catch (Error& e) {
+    e.op = op.info->name;
+    throw;
+  }
+}
+
 bool draw_scalars(const BoundOp& op, std::span<const Batch> inputs, const ContextOf& context, std::vector<Batch>& out) {
   if (!inputs.empty() || out.size() != 1 || out[0].size() == 0 || !op.draws_scalars() || !out[0].is_dense_tensor())
     return false;
   std::vector<SampleContext> contexts;
   contexts.reserve(out[0].size());
   for (int i = 0; i < out[0].size(); ++i) contexts.push_back(context(i));
-  try {
-    op.draw_scalars(contexts, out[0].dtype(), out[0].sample(0).data);
-  } catch (Error& e) {
-    e.op = op.info->name;
-    throw;
-  }
+  draw_scalars(op, contexts, out[0]);
   return true;
 }
 

@@ -40,7 +40,9 @@ using RefuseSample = std::function<void(int sample, Error error)>;
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                              std::span<const ValueType> types, const ContextOf& context,
                                              std::vector<Batch>& out, const RefuseSample& refuse = {});
-// BoundOp::draw_scalars for all samples, where the operator is one that does, into `out`; else false.
+// BoundOp::draw_scalars into `out`, a dense batch of the operator's; an error names the operator.
+void draw_scalars(const BoundOp& op, std::span<const SampleContext> contexts, Batch& out);
+// The same for all samples, where the operator is one that does, into `out`; else false.
 bool draw_scalars(const BoundOp& op, std::span<const Batch> inputs, const ContextOf& context, std::vector<Batch>& out);
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
                       const SampleContext& context, std::vector<Batch>& out);
