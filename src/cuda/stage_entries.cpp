@@ -295,6 +295,7 @@ bool StageEntries::add_sample(int i, Shape& shape) {
     known->out = shape;
     known->packed.resize(pad_.samples.size() - before);
     for (size_t k = before; k < pad_.samples.size(); ++k) known->geometries.push_back(pad_.samples[k]);
+    for (SampleGeometry& g : known->geometries) refer_to_own_windows(g);
   }
   shape = known->out;
   add_known_shape(i, *known, windows, same_windows);

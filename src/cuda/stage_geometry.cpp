@@ -26,6 +26,13 @@ void SampleGeometry::clear() {
   tiling.x.window = tiling.y.window = nullptr;
 }
 
+void refer_to_own_windows(SampleGeometry& g) {
+  const int n = g.dims.size();
+  const auto own = [&](int d) { return g.filters[g.dims[d].filter].filter.window.data(); };
+  if (g.tiling.x.window) g.tiling.x.window = own(n - 1);
+  if (g.tiling.y.window) g.tiling.y.window = own(n - 2);
+}
+
 SampleGeometry& GeometryList::add() {
   if (n_ == kept_.size()) kept_.push_back(std::make_unique<SampleGeometry>());
   kept_[n_]->clear();

@@ -61,6 +61,9 @@ struct SampleGeometry {
   void clear();                  // as new, but for memory that it keeps
 };
 
+// After it was copied: its taps refer to windows of its filters.
+void refer_to_own_windows(SampleGeometry& g);
+
 // Geometries that are used again by the next call.
 class GeometryList {
  public:

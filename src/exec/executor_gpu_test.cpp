@@ -138,7 +138,8 @@ TEST_F(GpuPipeline, IsRunByTheThreadThatAsksWhereItIsFed) {
     const Batch there = on_host(pipeline.outputs().batches[0]);
     for (int i = 0; i < 3; ++i) ASSERT_EQ(there.view(i).as<uint8_t>()[11], 2 * k) << "batch " << k;
   }
-  for (const auto& e : nlohmann::json::parse(pipeline.trace_json())["traceEvents"])
+  const auto trace = nlohmann::json::parse(pipeline.trace_json());
+  for (const auto& e : trace["traceEvents"])
     if (e["args"]["iteration"].get<int>() % 2 == 0) EXPECT_EQ(e["tid"], 2) << e;
 }
 
