@@ -10,44 +10,10 @@
 #include "cuda/emit.h"
 #include "gpu_room/device_batch.h"
 #include "gpu_room/random_batch.h"
+#include "gpu_room/stage_program.h"
 
 namespace penstock {
 namespace {
-
-struct Step {
-  std::string op;
-  std::vector<std::pair<std::string, Value>> args;
-  std::vector<std::pair<std::string, const Batch*>> each = {};  // one value a sample
-  bool there = false;                                           // which lie on the device
-};
-
-// `moved`: those of the device.
-StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueType>& inputs,
-                        const std::map<const Batch*, Batch>& moved = {}) {
-  StageProgram p;
-  p.inputs = inputs;
-  int value = 0;
-  uint32_t id = 1;
-  for (const auto& step : steps) {
-    const OpInfo& info = get_op(step.op);
-    std::vector<Argument> args(info.args.size());
-    for (const auto& [name, v] : step.args) {
-      bool found = false;
-      for (size_t i = 0; i < info.args.size(); ++i)
-        if (info.args[i].name == name) args[i].value = v, found = true;
-      EXPECT_TRUE(found) << name;
-    }
-    for (const auto& [name, batch] : step.each)
-      for (size_t i = 0; i < info.args.size(); ++i)
-        if (info.args[i].name == name) args[i].batch = step.there && moved.contains(batch) ? &moved.at(batch) : batch;
-    std::vector<int> operands{value};
-    if (p.nodes.empty())
-      for (size_t k = 1; k < inputs.size(); ++k) operands.push_back(static_cast<int>(k));
-    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), operands, id++);
-  }
-  p.outputs = {value};
-  return p;
-}
 
 void expect_equal_with(const char* kernels, const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
   ::setenv("PENSTOCK_KERNELS", kernels, 1);
@@ -531,8 +497,8 @@ TEST(GpuStage, ConstantWindowsOfShapesThatComeAgain) {
   const auto driver = make_driver();
   std::vector<Batch> batches;
   for (int64_t k = 0; k < 3; ++k)
-    batches.push_back(
-        on_device(*driver, random_batch(DType::uint8, {{30 + k, 40, 3}, {9, 11 + k, 3}}, "HWC", static_cast<unsigned>(k))));
+    batches.push_back(on_device(
+        *driver, random_batch(DType::uint8, {{30 + k, 40, 3}, {9, 11 + k, 3}}, "HWC", static_cast<unsigned>(k))));
   for (double sigma : {0.5, 3.0}) {
     const StageProgram program =
         program_of({{"gaussian_blur", {{"sigma", std::vector<double>{sigma}}}}}, {{DType::uint8, 3, "HWC"}});
@@ -564,7 +530,8 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
     auto other = runner->rebound(program(crop, brightness));
     for (int turn = 0; turn < 2; ++turn)
       for (const Batch& in : batches)
-        EXPECT_EQ(bytes_of(*driver, *other, in), bytes_of(*driver, *make_gpu_stage(program(crop, brightness), *driver), in))
+        EXPECT_EQ(bytes_of(*driver, *other, in),
+                  bytes_of(*driver, *make_gpu_stage(program(crop, brightness), *driver), in))
             << crop << " " << brightness;
     runner = std::move(other);
   }
