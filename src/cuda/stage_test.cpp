@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-void expect_equal_with(const char* kernels, const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
+void expect_equal_with(const char* kernels, const std::vector<OpCall>& steps, const std::vector<Batch>& inputs) {
   ::setenv("PENSTOCK_KERNELS", kernels, 1);
   std::string name = kernels;
   for (const auto& s : steps) name += " " + s.op;
@@ -34,7 +34,7 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
   std::vector<Batch> there;
   for (const auto& b : inputs) there.push_back(on_device(*driver, b));
   std::map<const Batch*, Batch> moved;
-  for (const Step& step : steps)
+  for (const OpCall& step : steps)
     for (const auto& [name, batch] : step.each)
       if (step.there) moved[batch] = on_device(*driver, *batch);
   const StageProgram ours = program_of(steps, types, moved);
@@ -90,7 +90,7 @@ void expect_equal_with(const char* kernels, const std::vector<Step>& steps, cons
 }
 
 // With the kernels that the environment asked for, else with both kinds.
-void expect_equal(const std::vector<Step>& steps, const std::vector<Batch>& inputs) {
+void expect_equal(const std::vector<OpCall>& steps, const std::vector<Batch>& inputs) {
   static const char* const asked = std::getenv("PENSTOCK_KERNELS");
   static const std::string only = asked ? asked : "";
   if (only != "generic") expect_equal_with(only.empty() ? "compiled" : only.c_str(), steps, inputs);
@@ -233,7 +233,7 @@ TEST(GpuStage, SmallWindows) {
     expect_equal_with(
         "compiled",
         {{"gaussian_blur", {{"sigma", std::vector<double>{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
-    Step normalize{"crop_mirror_normalize", {{"mean", std::vector<double>(mean.begin(), mean.begin() + planes)},
+    OpCall normalize{"crop_mirror_normalize", {{"mean", std::vector<double>(mean.begin(), mean.begin() + planes)},
                                              {"std", std::vector<double>(std.begin(), std.begin() + planes)}}};
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
     const Batch whole = random_batch(DType::uint8, {{391, 352, planes}, {13, 512, planes}}, "HWC", 11);  // by vectors
@@ -273,7 +273,7 @@ TEST(GpuStage, Warps) {
     const Batch in = random_batch(t, {{7, 5, 3}, {33, 64, 3}, {48, 31, 3}, {120, 97, 3}}, "HWC", 5);
     for (int64_t kind : {0, 1})
       for (bool fill : {false, true}) {
-        Step s{"rotate", {{"angle", 33.0}, {"interp_type", kind}}};
+        OpCall s{"rotate", {{"angle", 33.0}, {"interp_type", kind}}};
         if (fill) s.args.push_back({"fill_value", 7.0});
         expect_equal({s}, {in});
       }
@@ -345,7 +345,7 @@ TEST(GpuStage, ResamplingWithoutAntialias) {
   const Batch mirror = each_of(DType::int32, {{0}, {1}, {1}, {0}, {1}});
   for (const auto& size : {std::vector<double>{70, 65}, {64, 96}, {33, 31}, {1, 1}, {201, 224}}) {
     SCOPED_TRACE(fmt::format("{} x {}", size[0], size[1]));
-    const Step resize{"resize", {{"size", size}, {"antialias", false}}};
+    const OpCall resize{"resize", {{"size", size}, {"antialias", false}}};
     expect_equal({resize}, {in});
     expect_equal({resize,
                   {"crop_mirror_normalize",
@@ -371,7 +371,7 @@ TEST(GpuStage, ArgumentsOfEachSample) {
   const Batch angle = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
   const Batch sigma = each_of(DType::float32, {{1}, {2}, {1}, {1.5}, {3}, {1}});
   const Batch in = random_batch(DType::uint8, kShapes, "HWC", 6);
-  const Step cmn{"crop_mirror_normalize",
+  const OpCall cmn{"crop_mirror_normalize",
                  {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}},
                  {{"mirror", &mirror}}};
   for (bool antialias : {false, true})
@@ -415,7 +415,7 @@ TEST(GpuStage, ArgumentsOnTheDevice) {
       for (size_t k = 0; k < info->gpu_arguments.size(); ++k)
         values.push_back(each_of(kNumbers[(k + static_cast<size_t>(t)) % std::size(kNumbers)],
                                  {{0.5 + static_cast<double>(k)}, {1}, {1.5}, {2}, {0}, {0.25}}));
-      Step all{info->name, {}, {}, true};
+      OpCall all{info->name, {}, {}, true};
       for (size_t k = 0; k < values.size(); ++k) {
         all.each.push_back({info->gpu_arguments[k], &values[k]});
         expect_equal({{info->name, {}, {all.each.back()}, true}}, {in});
@@ -461,7 +461,7 @@ TEST(GpuStage, EveryPixelFunctionInterpreted) {
       for (int k = 0; k < t.operands; ++k)
         inputs.push_back(random_batch(type, {{9, 7, 3}, {1, 1, 3}}, "HWC", static_cast<unsigned>(k)));
       const std::vector<ValueType> types(inputs.size(), {type, 3, "HWC"});
-      Step step{info->name, {}};
+      OpCall step{info->name, {}};
       if (error_of([&] { program_of({step}, types); })) {  // one operand and a constant, or not for this type
         step.args = {{"std", std::vector<double>{3}}, {"dtype", int64_t(DType::int16)}};
         std::erase_if(step.args, [&](const auto& a) { return !info->arg(a.first); });
@@ -552,7 +552,7 @@ TEST(GpuStage, OtherWindowsAfterACall) {
     }
     std::unique_ptr<BatchStageRunner> first;
     for (int turn = 0; turn < 3; ++turn) {
-      const std::vector<Step> steps{{"gaussian_blur", {}, {{"sigma", &sigmas[turn]}, {"window_size", &sizes[turn]}}},
+      const std::vector<OpCall> steps{{"gaussian_blur", {}, {{"sigma", &sigmas[turn]}, {"window_size", &sizes[turn]}}},
                                     {"brightness", {{"brightness", 1.25}}}};
       const StageProgram program = program_of(steps, {{t, 3, "HWC"}});
       const auto fresh = make_gpu_stage(program, *driver);

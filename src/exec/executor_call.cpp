@@ -47,7 +47,8 @@ void Executor::start_callers() {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& s = plan.steps[i];
     const std::string& op = plan.graph.node(s.nodes[0]).op;
-    const bool fed = dynamic_cast<const ExternalSource*>(source_or_null(s.nodes[0])) != nullptr;
+    const bool fed = s.kind == Step::Kind::source &&
+                     dynamic_cast<const ExternalSource*>(source_or_null(s.nodes[0])) != nullptr;
     if (!fed && (s.kind != Step::Kind::call || op == "numba_function")) continue;
     int64_t count = 1, batches = 0;  // calls for single samples are dealt to threads behind Callback::call
     for (const auto& [name, value] : plan.graph.node(s.nodes[0]).constants) {

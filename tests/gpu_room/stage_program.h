@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-struct Step {
+struct OpCall {
   std::string op;
   std::vector<std::pair<std::string, Value>> args;
   std::vector<std::pair<std::string, const Batch*>> each = {};  // one value a sample
@@ -17,7 +17,7 @@ struct Step {
 };
 
 // `moved`: those of the device.
-inline StageProgram program_of(const std::vector<Step>& steps, const std::vector<ValueType>& inputs,
+inline StageProgram program_of(const std::vector<OpCall>& steps, const std::vector<ValueType>& inputs,
                         const std::map<const Batch*, Batch>& moved = {}) {
   StageProgram p;
   p.inputs = inputs;
