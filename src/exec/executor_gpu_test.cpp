@@ -116,15 +116,21 @@ class OneNumber final : public ExternalFeed {
   }
 };
 
-// Fed and asked for at once: the consumer's thread does what is not cut into items.
-TEST_F(GpuPipeline, IsRunByTheThreadThatAsksWhereItIsFed) {
-  Graph g;
+// What a program brings, twice as bright on the GPU; the source's number.
+int add_brighter(Graph& g) {
   Node source, brighter;
   source.op = "external_source";
   const int fed = g.add(std::move(source));
   brighter.op = "brightness", brighter.constants = {{"brightness", Value(2.0)}};
   brighter.inputs = {{fed, 0, Place::gpu}};
   g.set_outputs({{g.add(std::move(brighter)), 0}});
+  return fed;
+}
+
+// Fed and asked for at once: the consumer's thread does what is not cut into items.
+TEST_F(GpuPipeline, IsRunByTheThreadThatAsksWhereItIsFed) {
+  Graph g;
+  const int fed = add_brighter(g);
   PipelineOptions o;
   o.batch_size = 3, o.threads = 2, o.prefetch = 2;
   Pipeline pipeline(std::move(g), o);
@@ -150,12 +156,7 @@ TEST_F(GpuPipeline, GoesOnWhenADeviceThatIsBehindHasRoom) {
   for (int threads : {1, 3})
     for (int prefetch : {1, 2, 4}) {
       Graph g;
-      Node source, brighter;
-      source.op = "external_source";
-      const int fed = g.add(std::move(source));
-      brighter.op = "brightness", brighter.constants = {{"brightness", Value(2.0)}};
-      brighter.inputs = {{fed, 0, Place::gpu}};
-      g.set_outputs({{g.add(std::move(brighter)), 0}});
+      const int fed = add_brighter(g);
       PipelineOptions o;
       o.batch_size = 3, o.threads = threads, o.prefetch = prefetch;
       Pipeline pipeline(std::move(g), o);
