@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a call of a stage works on, kept for the next one.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "cuda/driver.h"
@@ -36,22 +38,28 @@ struct StageScratchpad {
   StageScratchpad() { std::memset(small.get(), 0, kTableParameter); }  // a launch reads all of it
 };
 
-// As many as there are calls at once.
+// As many as there are calls at once; a thread gets the one that it had last, which is in its core's caches.
 struct StageScratchpads {
+  struct Idle {
+    std::thread::id thread;
+    std::unique_ptr<StageScratchpad> pad;
+  };
   std::mutex mutex;
-  std::vector<std::unique_ptr<StageScratchpad>> idle;
+  std::vector<Idle> idle;
 };
 class BorrowedScratchpad {
  public:
   explicit BorrowedScratchpad(StageScratchpads& all) : all_(all) {
     std::lock_guard lock(all_.mutex);
     if (all_.idle.empty()) return;
-    own_ = std::move(all_.idle.back());
-    all_.idle.pop_back();
+    auto at = std::find_if(all_.idle.begin(), all_.idle.end(), [&](const auto& i) { return i.thread == thread_; });
+    if (at == all_.idle.end()) at = all_.idle.begin();  // idle for the longest time
+    own_ = std::move(at->pad);
+    all_.idle.erase(at);
   }
   ~BorrowedScratchpad() {
     std::lock_guard lock(all_.mutex);
-    all_.idle.push_back(std::move(own_));
+    all_.idle.push_back({thread_, std::move(own_)});
   }
   StageScratchpad& operator*() {
     if (!own_) own_ = std::make_unique<StageScratchpad>();
@@ -60,6 +68,7 @@ class BorrowedScratchpad {
 
  private:
   StageScratchpads& all_;
+  const std::thread::id thread_ = std::this_thread::get_id();
   std::unique_ptr<StageScratchpad> own_;
 };
 

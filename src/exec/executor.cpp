@@ -332,7 +332,12 @@ bool Executor::take_prepare(Task& task, size_t i) {
   return true;
 }
 
-bool Executor::find_task(Task& task, int lane) {
+// The first iteration goes first, but for a step that follows the one this thread has just made: what that wrote is in
+// this core's caches.
+bool Executor::find_task(Task& task, int lane, const Iteration* last) {
+  if (last && !last->finished && !last->prepared && lane_of(last->step) == lane)
+    for (size_t i = 0; i < queue_.size(); ++i)
+      if (queue_[i].get() == last && take_prepare(task, i)) return true;
   for (size_t i = 0; i < queue_.size(); ++i) {
     auto& it = *queue_[i];
     if (it.finished) continue;
@@ -363,7 +368,7 @@ void Executor::serve(int thread, int lane) {
   for (;;) {
     Task task;
     if (stop_) return;
-    if (!find_task(task, lane)) {
+    if (!find_task(task, lane, done.get())) {
       if (done) {
         lock.unlock();
         done.reset();

@@ -93,7 +93,7 @@ class Executor {
   void stop();
   void check_process() const;
   void serve(int thread, int lane = kAnyStep);
-  bool find_task(Task& task, int lane);       // under mutex_
+  bool find_task(Task& task, int lane, const Iteration* last);  // under mutex_; `last`: of this thread, or null
   bool take_prepare(Task& task, size_t position);  // under mutex_: of a step that nobody has prepared
   void perform(Task& task, int thread, std::unique_lock<std::mutex>& lock);  // locks it
   bool gpu_is_full(const Iteration& it, size_t position) const;
