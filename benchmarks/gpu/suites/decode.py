@@ -10,6 +10,7 @@ def tables(settings):
     batch = 8 if settings.smoke else 256
     methods = {f"Penstock, {threads} threads": running(decode, "penstock", settings, threads, batch=batch)
                for threads in ((2,) if settings.smoke else (1, 2, 4))}
+    methods["Penstock, 2 threads on 2 cores"] = running(decode, "penstock", settings, 2, batch=batch, only_cores=2)
     if not settings.smoke:
         methods |= {f"DALI, load {load}, {threads} threads": running(decode, "dali", settings, threads, load)
                     for load, threads in ((0.65, 16), (1.0, 2), (1.0, 8))}

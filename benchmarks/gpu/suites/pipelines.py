@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipelines that several suites time: one text for Penstock and DALI."""
+import os
+
 MEAN, STD = [0.485 * 255, 0.456 * 255, 0.406 * 255], [0.229 * 255, 0.224 * 255, 0.225 * 255]
 
 
@@ -74,11 +76,25 @@ def yolo(library, settings, threads, load=None, batch=64):
     return pipeline()
 
 
-def running(make, *args, **options):
-    """start() of a method: builds the pipeline and makes its step."""
+def running(make, *args, only_cores=None, **options):
+    """start() of a method: builds the pipeline and makes its step. only_cores: as many are all that its threads and the one
+    that calls it may use."""
     def start():
         pipeline = make(*args, **options)
-        pipeline.build()
-        return pipeline.run
+        if only_cores is None:
+            pipeline.build()
+            return pipeline.run
+        all_cores = os.sched_getaffinity(0)
+        few = sorted(all_cores)[:: max(1, len(all_cores) // only_cores)][:only_cores]  # apart from each other
+
+        def confined(call):
+            os.sched_setaffinity(0, few)
+            try:
+                return call()
+            finally:
+                os.sched_setaffinity(0, all_cores)
+
+        confined(pipeline.build)
+        return lambda: confined(pipeline.run)
 
     return start
