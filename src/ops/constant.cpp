@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/machine/operator.h"
+#include "pixel/convert.h"
 
 namespace penstock {
 
@@ -97,7 +98,7 @@ struct Constant {
   }
   template <class T, class V> static T saturated(V v) {
     if constexpr (std::is_same_v<T, bool>) return v != 0;
-    else if constexpr (std::is_same_v<T, Half>) return Half(static_cast<float>(v));
+    else if constexpr (std::is_same_v<T, Half>) return from_lane<double, Half>(static_cast<double>(v));
     else if constexpr (!std::is_integral_v<T>) return static_cast<T>(v);
     else if constexpr (std::is_integral_v<V>)
       return std::in_range<T>(v) ? static_cast<T>(v)

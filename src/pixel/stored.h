@@ -4,8 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/half.h"
-#include "pixel/math.h"
+#include "pixel/convert.h"
 
 namespace penstock {
 
@@ -21,7 +20,7 @@ template <class T> PENSTOCK_HD inline T stored(double v) {
   } else if constexpr (std::is_same_v<T, double>) {
     return v;
   } else {
-    return static_cast<T>(static_cast<float>(v));
+    return from_lane<double, T>(v);
   }
 }
 

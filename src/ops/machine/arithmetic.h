@@ -2,6 +2,7 @@
 // What the operators of Python's expressions and of `math` share: types, shapes, layouts, constants.
 #pragma once
 #include "ops/machine/operator.h"
+#include "pixel/convert.h"
 #include "pixel/wrap.h"
 
 namespace penstock {
@@ -19,7 +20,7 @@ Lane arithmetic_lane(DType t);
 template <class V> V constant_in(double value, DType t) {
   return dispatch(t, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(Half(static_cast<float>(value))));
+    if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(from_lane<double, Half>(value)));
     else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       return static_cast<V>(value < 0 ? static_cast<T>(static_cast<int64_t>(value))
                                       : static_cast<T>(static_cast<uint64_t>(value)));
