@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoders.video: frames by their numbers and bytes against FFmpeg's own command and DALI, and damaged files."""
+import base64
 import functools
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import numpy as np
 import pytest
@@ -191,3 +193,18 @@ def test_other_programs_messages_of_ffmpeg_are_left_alone(capfd):
         except penstock.DataError:
             pass
     assert capfd.readouterr().err == ""
+
+
+# An AV1 file of ours that a fuzzer has damaged: one packet, without a time, of which two frames come.
+TWO_FRAMES_OF_A_PACKET = zlib.decompress(base64.b85decode(
+    "c-oV4y}x*|Q(GgW({~{L)X3uWxsk)EsUtVBq$s~QJJG2fDAd}>BoW+@&d2})lLdWecXl}BfjJCfA?vc8-1oNx2p#yk4x)g`;(8-vTWeUnW0+xcBct-;<`$"
+    "-njSQhX8<~<9O)@Z$civX&x@><-R=TU`^G1fnE~<?T3=Ld73P7z(|C{ae;K*P!>f{h$Xkd7~a8uDOE?)tO3IASw%DeUS|3athemmR_7Wx^5#RrCZYC*t>M"
+    "XrlGTtb5!Lp*&`bKQzkQ>_dPfJo2C!~g;q7(li<r-AHqI0mw>fQ?};qm}^!&{p;iCMG6^l<Hsk9OqU`a9^4JXj^F21UAbPHDNqbnVq`R_qUw>(8viPe|J1"
+    "6kQDiSf6)y;q3B9)Zsz81-o~Y~<F++QPj^3O7qRt}>|Ta8`<bSx|EFaF)ibbjw6=D%wqV*3S0&rp-#mH4sq&eUr9IDF+VY^fF4b9Wvva+3kAWc)6rRDmv!"
+    "N~khcDPvbX$mX3lUbp=!)2N$9<VM2kv|j->`1UJm&vuvp)P5y4~{N=#Rz!Y6FroONvX1QWJBJ{BbvJP5(5%EHgg&^YqD8CQU{c>h7N{@iE)Wz;O2a|0lPk"
+    "Ig>8V&)-_GvFK+9F!0+N8BY9P_j!LC>D~vE1U*St*PtZ_vMo!?F9PPc`0|WQkY((UyhXq=!tssHA9UeGx)%Vn8XX$"))
+
+
+def test_a_packet_has_one_frame():
+    (frames,) = fn.decoders.video(penstock.batch([np.frombuffer(TWO_FRAMES_OF_A_PACKET, np.uint8)]))
+    assert np.array(frames).shape == (1, 32, 48, 3)

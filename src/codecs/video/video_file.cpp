@@ -107,9 +107,14 @@ void VideoFile::order_by_time() {
 
 // Packets get the place at which their frames come out as their time, so that the rest needs to know nothing of it.
 void VideoFile::order_by_decoding() {
-  shown_ = order_of_decoded_frames(*this);
+  const std::vector<int64_t> decoded = order_of_decoded_frames(*this);
   for (auto& p : packets_) p.frame = -1, p.pts = kNoPts;
-  for (size_t n = 0; n < shown_.size(); ++n) packets_[shown_[n]].pts = static_cast<int64_t>(n);
+  shown_.clear();
+  for (const int64_t packet : decoded) {
+    if (packets_[packet].pts != kNoPts) continue;  // of a damaged file several frames may come of one: the first is its
+    packets_[packet].pts = static_cast<int64_t>(shown_.size());
+    shown_.push_back(packet);
+  }
   int64_t last = 0;
   for (auto& p : packets_) p.pts == kNoPts ? p.pts = last : last = p.pts;
   timed_ = false;
