@@ -94,8 +94,8 @@ class Emitter : KernelWriter {
   // What the stage makes of each of the 256 values, plane after plane.
   void table_function() {
     if (!variant.table) return;
-    line("__device__ inline void make_results(uint8_t x0, const char* table, const int64_t* s, {}* result) {{",
-         element(out_type()));
+    line("__device__ inline void make_results(uint8_t x0, const char* {}, const int64_t* s, {}* result) {{",
+         coefs_base(), element(out_type()));
     coefficients();
     instructions([](int) { return std::string("x0"); }, "  ");
     line("  for (int p = 0; p < {}; ++p) result[p * 256 + x0] = {};", std::max(1, variant.planes), stored("p"));
@@ -105,8 +105,8 @@ class Emitter : KernelWriter {
     if (!variant.table) return;
     line("  PENSTOCK_SHARED({}, result);", element(out_type()));
     line(
-        "  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), table, s, "
-        "result);");
+        "  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), {}, s, "
+        "result);", coefs_base());
     line("  __syncthreads();");
   }
 
@@ -123,6 +123,7 @@ class Emitter : KernelWriter {
       line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k,
            planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last, planes);
     store_kinds(fmt::format("os{}", last));
+    if (variant.table && !variant.fills && planes > 1 && out_planes() == planes) whole_groups_to_planes(q);
     line("  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += static_cast<Index>(blockDim.x)) {{");
     line("    Index rest = i;");
     line("    const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
@@ -175,6 +176,44 @@ class Emitter : KernelWriter {
     store_group(q, "y", fmt::format("os{}", last), fmt::format("!row || x{0} + j < lo{0} || x{0} + j >= hi{0}", last));
     line("  }}");
     line("}}");
+  }
+
+  // Pixels side by side to planes, where all groups are whole and aligned, as mostly: a loop with nothing else in it
+  // needs few registers, so that many blocks share a multiprocessor.
+  void whole_groups_to_planes(int q) {
+    const int last = variant.dims - 1, planes = variant.planes;
+    const std::string in = fmt::format("Vector<uint8_t, {}>", q * planes),
+                      to = fmt::format("Vector<{}, {}>", element(out_type()), q);
+    std::string from = "0", at = "0", steps_in = "reinterpret_cast<uint64_t>(in0)", steps_out = "pos";
+    for (int d = 0; d <= last; ++d) {
+      from += fmt::format(" + x{0} * is0_{0}", d), at += fmt::format(" + x{0} * os{0}", d);
+      if (d == last) break;
+      steps_in += fmt::format(" | static_cast<uint64_t>(is0_{})", d), steps_out += fmt::format(" | os{}", d);
+    }
+    line("  if (together0 && is0_{0} > 0 && planar && all_planes && e{0} % {1} == 0 &&", last, q);
+    line("      (({}) & (alignof({}) - 1)) == 0 &&", steps_in, in);
+    line("      ((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>({}) * {}) & (alignof({}) - 1)) == 0) {{",
+         steps_out, size_of(out_type()), to);
+    line("    const Index hop = static_cast<Index>(blockDim.x);");
+    line("    for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += hop) {{");
+    line("      Index rest = i;");
+    line("      const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
+    for (int d = last - 1; d >= 0; --d) {
+      if (d > 0) line("      const Index x{0} = rest % e{0}; rest /= e{0};", d);
+      else line("      const Index x0 = rest;");
+    }
+    line("      const {0} g = *reinterpret_cast<const {0}*>(in0 + ({1}));", in, from);
+    line("      {}* to = out + ({});", element(out_type()), at);
+    line("      PENSTOCK_UNROLL");
+    line("      for (int p = 0; p < {}; ++p) {{", planes);
+    line("        {} y;", to);
+    line("        PENSTOCK_UNROLL");
+    line("        for (int j = 0; j < {}; ++j) y.v[j] = result[p * 256 + g.v[j * {} + p]];", q, planes);
+    line("        *reinterpret_cast<{}*>(to + p * pos) = y;", to);
+    line("      }}");
+    line("    }}");
+    line("    return;");
+    line("  }}");
   }
 
   void positions_kernel() {

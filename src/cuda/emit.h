@@ -44,6 +44,7 @@ struct StageVariant {
   int filter_x = -1, filter_y = -1;
   int window_x = 0, window_y = 0;
   bool by_value = false;       // the table is the kernel's parameter: Launch::by_value
+  bool one_row = false;        // of the table, for all samples: they differ in what grows evenly (TableHeader)
   bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
   bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
@@ -76,6 +77,10 @@ struct EntryLayout {
 // `program`: what the generic kernel interprets.
 struct TableHeader {
   int64_t entries, starts, words, block, program;
+  // With StageVariant::one_row: blocks of each entry, and bytes by which what differs grows from entry to entry.
+  int64_t blocks, in_step[kMaxStageInputs], out_step, coefs_step, window_step, fault_step;
+  static constexpr int kBlocks = 5, kIn = 6, kOut = kIn + kMaxStageInputs, kCoefs = kOut + 1, kWindow = kOut + 2,
+                       kFault = kOut + 3;
 };
 
 // Of its elements in memory: of a decoding stage the first input is the pixels.

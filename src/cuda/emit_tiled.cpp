@@ -103,8 +103,9 @@ void TiledKernel::write() {
 
 void TiledKernel::setup() {
   const int outer = v.dims - 2, y = v.dims - 2, x = v.dims - 1;
-  w.line("  const TileAxis tx = tile_axis(table, s + {}, s + {}), ty = tile_axis(table, s + {}, s + {});", at.tile_x(),
-         at.tile_x() + EntryLayout::kTapWords, at.tile_y(), at.tile_y() + EntryLayout::kTapWords);
+  const std::string windows = "table" + w.grown(TableHeader::kWindow);
+  w.line("  const TileAxis tx = tile_axis({0}, s + {1}, s + {2}), ty = tile_axis({0}, s + {3}, s + {4});", windows,
+         at.tile_x(), at.tile_x() + EntryLayout::kTapWords, at.tile_y(), at.tile_y() + EntryLayout::kTapWords);
   w.line("  const Index step_x = static_cast<Index>(tx.hop), step_y = static_cast<Index>(ty.hop);");
   w.line("  const int band = static_cast<int>(s[{}]);", at.band());
   w.line("  const Index width = static_cast<Index>(s[{}]), height = static_cast<Index>(s[{}]);", at.dim(x), at.dim(y));
@@ -123,7 +124,7 @@ void TiledKernel::setup() {
   if (v.fills)
     w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(w.out_type()), at.fill);
   // The block's tile: blocks count tiles along x, then y, then the outer dimensions.
-  w.line("  Index rest = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]);");
+  w.line("  Index rest = static_cast<Index>({});", w.first_block());
   w.line(
       "  const Index tiles_x = (width + tx.extent - 1) / tx.extent, tiles_y = (height + ty.extent - 1) / ty.extent;");
   w.line("  const Index x0 = rest % tiles_x * tx.extent; rest /= tiles_x;");

@@ -319,7 +319,8 @@ std::string entry_text(bool by_value, int blocks) {
 void KernelWriter::end_text() {
   // Blocks that share a multiprocessor: what is waited for against what fits into registers.
   using Path = StageVariant::Path;
-  int blocks = 4;
+  const bool moves = variant.kind <= StageVariant::Kind::positions && (variant.table || code.only_copies);
+  int blocks = moves ? 6 : 4;
   if (variant.kind == StageVariant::Kind::tiled) {
     if (variant.path == Path::sliding) blocks = 2;
     if (variant.path == Path::window && std::max(variant.window_x, variant.window_y) > 16) blocks = 3;
@@ -336,22 +337,39 @@ void KernelWriter::operators() {
       line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
 }
 
+std::string KernelWriter::grown(int word) const {
+  return variant.one_row ? fmt::format(" + entry * head[{}]", word) : "";
+}
+const char* KernelWriter::first_block() const {
+  return variant.one_row ? "static_cast<int>(blockIdx.x) - entry * each"
+                         : "static_cast<int>(blockIdx.x) - starts[entry]";
+}
+
 void KernelWriter::begin_kernel() {
   line("__device__ inline void run(const char* table) {{");
   line("  const int64_t* head = reinterpret_cast<const int64_t*>(table);");
-  line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);");
-  line("  const int entry = find_entry(starts, static_cast<int>(head[0]), static_cast<int>(blockIdx.x));");
-  line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * {};", at.words);
+  if (variant.one_row) {
+    line("  const int each = static_cast<int>(head[{}]);", TableHeader::kBlocks);
+    line("  const int entry = static_cast<int>(blockIdx.x) / each;");
+    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]);");
+    line("  const char* coefs = table + entry * head[{}];", TableHeader::kCoefs);
+  } else {
+    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);");
+    line("  const int entry = find_entry(starts, static_cast<int>(head[0]), static_cast<int>(blockIdx.x));");
+    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * {};", at.words);
+  }
   for (int k = 0; k < inputs(); ++k)
-    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]);", element(input_dtype(code, k)), k, at.in + k);
+    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]{3});", element(input_dtype(code, k)), k, at.in + k,
+         grown(TableHeader::kIn + k));
   for (int k = 0; k < inputs(); ++k) line("  PENSTOCK_GLOBAL(in{});", k);
-  line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]);", element(out_type()), at.out);
+  line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]{2});", element(out_type()), at.out, grown(TableHeader::kOut));
   line("  PENSTOCK_GLOBAL(out);");
   line("  const Index total = static_cast<Index>(s[{}]);", at.positions);
   line("  const Index block = static_cast<Index>(head[3]);");
-  line("  const Index begin = static_cast<Index>(static_cast<int>(blockIdx.x) - starts[entry]) * block;");
+  line("  const Index begin = static_cast<Index>({}) * block;", first_block());
   line("  const Index end = total - begin < block ? total : begin + block;");
-  if (code.faults) line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]);", at.fault);
+  if (code.faults) 
+    line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]{});", at.fault, grown(TableHeader::kFault));
   coefficients();
 }
 
@@ -366,8 +384,8 @@ void KernelWriter::coefficients() {
     const int copies = code.traits[k].per_channel ? std::max(1, variant.planes) : 1;
     const size_t bytes = code.program.nodes[k].op->coef_bytes(i->lane) * copies;
     const bool keep = kept + bytes <= kKept;
-    line("  const Node{0}::Coef<{1}>* c{0}{4} = reinterpret_cast<const Node{0}::Coef<{1}>*>(table + s[{2}] + {3});", k,
-         number(i->lane), at.coefs, offset, keep ? "_at" : "");
+    line("  const Node{0}::Coef<{1}>* c{0}{4} = reinterpret_cast<const Node{0}::Coef<{1}>*>({5} + s[{2}] + {3});", k,
+         number(i->lane), at.coefs, offset, keep ? "_at" : "", coefs_base());
     if (keep) {
       kept += bytes;
       std::string all = fmt::format("c{}_at[0]", k);

@@ -28,6 +28,9 @@ class KernelWriter {
   }
   void begin_text(const std::string& more);  // vocabulary, more of it, Index, operators
   void end_text();         // the entry
+  std::string grown(int word) const;     // by what an entry's value differs from the first one's
+  const char* first_block() const;       // this block's number among its entry's
+  const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
   void begin_kernel();     // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
   // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of

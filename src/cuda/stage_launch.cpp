@@ -61,13 +61,14 @@ void StageLauncher::find_groups(const Batch& out) {
   }
 }
 
-// Of few entries, whose table is the kernel's parameter. False: it is too large, or the kernel that was chosen takes
-// none.
+// Of few entries, or of samples alike, whose table is the kernel's parameter. False: it is too large, or the kernel
+// that was chosen takes none.
 bool StageLauncher::launch_by_value(const PackCall& pack, StageVariant v, size_t n,
                                     std::optional<StageKernels::Chosen>& chosen) {
   const bool may_join = v.kind == StageVariant::Kind::elements && constant_;
   if (folds_ || n >= pad_.too_many) return false;
-  if (!may_join && n * EntryLayout(code_, v).words * 8 >= kTableParameter) return false;
+  const size_t rows = v.one_row ? 1 : n;
+  if (!may_join && rows * EntryLayout(code_, v).words * 8 >= kTableParameter) return false;
   TableWriter table(nullptr, nullptr, kTableParameter, pad_.small);
   const PackedTable packed = pack_table(code_, v, pack, table);
   if (table.size() > kTableParameter) {
@@ -86,6 +87,7 @@ bool StageLauncher::launch(const PackCall& pack, StageVariant v) {
   v.boxes = v.boxes && driver_.most_shared_bytes(call_.device) >= kBoxesMostShared;
   std::optional<StageKernels::Chosen> chosen;
   const size_t n = pack.run ? static_cast<size_t>(pack.run->samples) : pack.entries.size();
+  v.one_row = can_share_row(code_, v, pack);
   if (launch_by_value(pack, v, n, chosen)) return true;
   if (!chosen) chosen = kernels_.choose(driver_, code_, call_.device, v, pack.entries);
   const bool of_form = pack.run ? pack.run->alike != nullptr : !pad_.alike.empty();

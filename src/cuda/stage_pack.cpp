@@ -35,9 +35,10 @@ namespace {
 constexpr int64_t kNarrow = int64_t{1} << 31;
 constexpr int kWindowWord = offsetof(AxisTaps, window) / 8;
 
-// Large blocks hide what each spends on finding its entry; there must be enough of them for all multiprocessors.
+// Large blocks hide what each spends on finding its entry; small ones keep all multiprocessors busy until the end.
+// Measured on an H200: benchmarks/results/gpu_blocks.txt.
 int64_t block_of(int64_t work, int64_t granule, int multiprocessors) {
-  const int64_t blocks = int64_t{32} * multiprocessors;
+  const int64_t blocks = int64_t{128} * multiprocessors;
   return std::clamp<int64_t>((work / blocks + granule - 1) / granule, 1, 16) * granule;
 }
 
@@ -57,6 +58,15 @@ void plain_taps(const LoopDim& d, TapTable& t) {
 void put_dim(int64_t* w, const LoopDim& d, int inputs) {
   w[0] = d.extent, w[1] = d.lo, w[2] = d.hi, w[3] = d.out_stride;
   for (int k = 0; k < inputs; ++k) w[4 + k] = d.in_stride[k];
+}
+
+// A geometry's words hold no offsets but that of a convolution's window.
+bool is_simple(const StageVariant& v) {
+  return !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
+}
+// Whether samples whose elements lie one behind the other are one entry.
+bool joins(const StageCode& code, const StageVariant& v, const PackCall& call) {
+  return v.kind == StageVariant::Kind::elements && call.constant && !code.faults && !v.wide;
 }
 
 // Writes one table.
@@ -80,7 +90,7 @@ class Packing {
       coef_gaps_ |= bytes % 16 != 0;
       coef_bytes_ += (bytes + 15) / 16 * 16;
     }
-    simple_ = !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
+    simple_ = is_simple(v);
   }
 
   PackedTable pack() {
@@ -88,8 +98,9 @@ class Packing {
     if (call_.run && !simple_) expand_run();
     find_rows();
     const int64_t n = rows();
-    const int64_t head = table_.room(sizeof(TableHeader)), starts_at = table_.room((n + 1) * 4);
-    words_at_ = table_.room(n * at_.words * 8);
+    TableHeader header{};
+    const int64_t head = table_.room(sizeof header), starts_at = v_.one_row ? 0 : table_.room((n + 1) * 4);
+    words_at_ = table_.room((v_.one_row ? 1 : n) * at_.words * 8);
     PackedTable result;
     int64_t block = 1;
     if (!tiled) {
@@ -102,15 +113,18 @@ class Packing {
     for (const Row& r : rows_) {
       const int64_t blocks = tiled ? r.work : (r.work + block - 1) / block;
       if (result.blocks + blocks * r.samples >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
-      for (int k = 0; k < r.samples; ++k, result.blocks += blocks) *starts++ = static_cast<int32_t>(result.blocks);
+      if (v_.one_row) header.blocks = blocks, result.blocks = blocks * r.samples;
+      else
+        for (int k = 0; k < r.samples; ++k, result.blocks += blocks) *starts++ = static_cast<int32_t>(result.blocks);
       if (tiled) result.shared_bytes = std::max(result.shared_bytes, r.tile.bytes);
     }
-    *starts = static_cast<int32_t>(result.blocks);
-    const TableHeader header{n, starts_at, words_at_, block, 0};
-    std::memcpy(table_.at(head), &header, sizeof header);
+    if (!v_.one_row) *starts = static_cast<int32_t>(result.blocks);
     if (coefs_vary_ && !folds_) make_coefficients();
     for (size_t e = 0; e < rows_.size(); ++e) put_entry(static_cast<int64_t>(e));
-    if (is_run() && rows_[0].samples == call_.run->samples) put_run();
+    header.entries = n, header.starts = starts_at, header.words = words_at_, header.block = block;
+    if (v_.one_row) set_steps(header);
+    std::memcpy(table_.at(head), &header, sizeof header);
+    if (!v_.one_row && is_run() && rows_[0].samples == call_.run->samples) put_run();
     if (folds_) {
       result.fold_rows = static_cast<int64_t>(fold_rows_.size());
       result.fold_at = table_.room(sizeof(FoldHeader) + fold_rows_.size() * sizeof(FoldRow));
@@ -154,7 +168,7 @@ class Packing {
   std::vector<FoldRow> fold_rows_;
   bool folds_ = false;
   bool coefs_vary_ = false;
-  bool simple_ = false;  // a geometry's words hold no offsets but that of a convolution's window
+  bool simple_ = false;
   TableWriter::Block last_coefs_, last_fill_, last_window_[2], last_outside_;
   const PackedWords* packed_ = nullptr;  // the last that were known
   const SampleGeometry* last_geometry_ = nullptr;
@@ -208,6 +222,16 @@ class Packing {
     return true;
   }
 
+  // What a shared row's entries differ in.
+  void set_steps(TableHeader& header) const {
+    const StageRun& run = *call_.run;
+    for (int k = 0; k < at_.inputs; ++k) header.in_step[k] = input_of(k, 1) - input_of(k, 0);
+    header.out_step = output_of(1) - output_of(0);
+    if (made_coefs_ >= 0) header.coefs_step = static_cast<int64_t>(coef_bytes_);
+    if (code_.faults) header.fault_step = sizeof(int32_t);
+    if (run.window > 0) header.window_step = run.window * static_cast<int64_t>(sizeof(float));
+  }
+
   bool continues(const Row& row, const StageEntry& e, int64_t work) const {
     if (row.work + work >= kNarrow || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out)
       return false;
@@ -218,7 +242,7 @@ class Packing {
 
   void find_rows() {
     using Kind = StageVariant::Kind;
-    const bool joins = v_.kind == Kind::elements && call_.constant && !code_.faults && !v_.wide;
+    const bool joins = penstock::joins(code_, v_, call_);
     const int64_t q = group_positions(code_, v_);
     const auto count = is_run() ? call_.run->samples : static_cast<int64_t>(entries().size());
     rows_.reserve(entries().size());
@@ -535,6 +559,22 @@ class Packing {
 };
 
 }  // namespace
+
+bool can_share_row(const StageCode& code, const StageVariant& v, const PackCall& call) {
+  constexpr int64_t kMost = int64_t{1} << 22;  // positions: of more the kernel takes longer than the host
+  if (!call.run || call.run->samples < 2 || call.run->alike || !is_simple(v) || joins(code, v, call) ||
+      call.run->like.geometry->positions() > kMost / call.run->samples)
+    return false;
+  const auto lie_evenly = [n = call.run->samples](const Batch& b) {
+    const Batch::Sample* const s = &b.sample(0);
+    const auto* const first = static_cast<const char*>(s->data);
+    const ptrdiff_t step = static_cast<const char*>(s[1].data) - first;
+    bool even = true;
+    for (int i = 2; i < n; ++i) even &= static_cast<const char*>(s[i].data) - first == i * step;
+    return even;
+  };
+  return lie_evenly(*call.output) && std::all_of(call.inputs.begin(), call.inputs.end(), lie_evenly);
+}
 
 PackedTable pack_table(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table) {
   return Packing(code, v, call, table).pack();

@@ -69,6 +69,8 @@ struct PackedTable {
   size_t shared_bytes = 0;
   int64_t fold_rows = 0, fold_at = 0;  // what cuda/fold_arguments.h needs: their number, and where the block begins
 };
+// Whether all samples may have one row (StageVariant::one_row): those of a run that lie evenly.
+bool can_share_row(const StageCode& code, const StageVariant& v, const PackCall& call);
 PackedTable pack_table(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table);
 
 }  // namespace penstock

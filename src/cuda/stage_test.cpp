@@ -10,6 +10,7 @@
 #include "cuda/emit.h"
 #include "gpu_room/device_batch.h"
 #include "gpu_room/random_batch.h"
+#include "gpu_room/stage_bytes.h"
 #include "gpu_room/stage_program.h"
 
 namespace penstock {
@@ -400,7 +401,19 @@ TEST(GpuStage, UniformBatches) {
         {{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", std::vector<double>{4, 5}}}}},
         {in});
     expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}}}}, {in});
+    const Batch sigma = each_of(DType::float32, {{0.5}, {0.6}, {0.7}, {0.8}, {0.9}, {0.55}, {0.65}});
+    const OpCall blur{"gaussian_blur", {{"window_size", std::vector<int64_t>{3}}}, {{"sigma", &sigma}}};
+    expect_equal({blur}, {in});
+    expect_equal({blur, {"brightness", {}, {{"brightness", &brightness}}}}, {in});
+    expect_equal({{"hsv", {{"saturation", 1.2}}, {{"hue", &brightness}}}}, {in});
+    expect_equal({{"brightness", {}, {{"brightness", &brightness}}}, {"contrast", {}, {{"contrast", &sigma}}}}, {in});
   }
+  const Batch dividend = random_batch(DType::int32, std::vector<Shape>(7, Shape{9, 7}), "HW", 7);
+  Batch divisor = random_batch(DType::int32, std::vector<Shape>(7, Shape{9, 7}), "HW", 8);
+  for (int i = 0; i < 7; ++i)
+    for (int k = 0; k < 63; ++k) divisor.view(i).as<int32_t>()[k] |= 1;
+  divisor.view(4).as<int32_t>()[62] = 0;  // of which the sample's error is told
+  expect_equal({{"_mod", {}}}, {dividend, divisor});
 }
 
 // Every operator that folds numbers, with each of its arguments on the device.
@@ -473,23 +486,6 @@ TEST(GpuStage, EveryPixelFunctionInterpreted) {
     }
   }
   EXPECT_GT(cases, 250);
-}
-
-std::vector<char> bytes_of(Driver& driver, BatchStageRunner& runner, const Batch& in) {
-  BatchStageCall call;
-  call.size = in.size(), call.inputs = {&in, 1}, call.memory = driver.memory(0), call.stream = stream_of(driver);
-  call.context = [](int) { return SampleContext{}; };
-  Batch out[1];
-  std::vector<SampleError> errors;
-  runner.run(call, out, errors);
-  std::vector<char> all;
-  for (int i = 0; i < in.size(); ++i) {
-    const size_t n = all.size(), more = out[0].shape(i).volume();
-    all.resize(n + more);
-    driver.copy(0, all.data() + n, out[0].sample(i).data, more, stream_of(driver));
-    driver.synchronize(0, stream_of(driver));
-  }
-  return all;
 }
 
 // What is known of a shape refers to nothing of the call that found it: a sanitizer of addresses sees more of this.

@@ -50,9 +50,10 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   if (n.inputs.empty() && n.outputs == 1 && it.size > 0 && w->op->draws_scalars()) {
     Batch& drawn = w->outputs[0];
     drawn.allocate(options.memory);
-    std::vector<SampleContext> samples(static_cast<size_t>(it.size));
+    std::vector<SampleContext> samples;
+    samples.reserve(static_cast<size_t>(it.size));
     const Contexts of = contexts(it, n);
-    for (int i = 0; i < it.size; ++i) samples[static_cast<size_t>(i)] = of(i);
+    for (int i = 0; i < it.size; ++i) samples.push_back(of(i));
     if (auto error = error_of([&] { draw_scalars(*w->op, samples, drawn); }))
       add_error(it, 0, std::move(*error));  // of the arguments, which all samples share
     it.values[{n.id, 0}] = std::move(drawn);
