@@ -127,10 +127,7 @@ class Emitter : KernelWriter {
     line("  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += static_cast<Index>(blockDim.x)) {{");
     line("    Index rest = i;");
     line("    const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
-    for (int d = last - 1; d >= 0; --d) {
-      if (d > 0) line("    const Index x{0} = rest % e{0}; rest /= e{0};", d);
-      else line("    const Index x0 = rest;");
-    }
+    outer_positions(last, "    ");
     std::string to = "0";
     for (int d = 0; d <= last; ++d) to += fmt::format(" + x{0} * os{0}", d);
     line("    {}* to = out + ({});", element(out_type()), to);
@@ -178,6 +175,12 @@ class Emitter : KernelWriter {
     line("}}");
   }
 
+  // The places in the first `dims` dimensions, of what is left of a position's number.
+  void outer_positions(int dims, const char* indent) {
+    for (int d = dims - 1; d > 0; --d) line("{0}const Index x{1} = rest % e{1}; rest /= e{1};", indent, d);
+    if (dims > 0) line("{}const Index x0 = rest;", indent);
+  }
+
   // Pixels side by side to planes, where all groups are whole and aligned, as mostly: a loop with nothing else in it
   // needs few registers, so that many blocks share a multiprocessor.
   void whole_groups_to_planes(int q) {
@@ -198,10 +201,7 @@ class Emitter : KernelWriter {
     line("    for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += hop) {{");
     line("      Index rest = i;");
     line("      const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
-    for (int d = last - 1; d >= 0; --d) {
-      if (d > 0) line("      const Index x{0} = rest % e{0}; rest /= e{0};", d);
-      else line("      const Index x0 = rest;");
-    }
+    outer_positions(last, "      ");
     line("      const {0} g = *reinterpret_cast<const {0}*>(in0 + ({1}));", in, from);
     line("      {}* to = out + ({});", element(out_type()), at);
     line("      PENSTOCK_UNROLL");
@@ -232,10 +232,7 @@ class Emitter : KernelWriter {
     if (warped) warp_setup();
     line("  for (Index i = begin + threadIdx.x; i < end; i += blockDim.x) {{");
     line("    Index rest = i;");
-    for (int d = variant.dims - 1; d >= 0; --d) {
-      if (d > 0) line("    const Index x{0} = rest % e{0}; rest /= e{0};", d);
-      else line("    const Index x0 = rest;");
-    }
+    outer_positions(variant.dims, "    ");
     std::string to = "0";
     for (int d = 0; d < variant.dims; ++d) to += fmt::format(" + x{0} * os{0}", d);
     line("    const Index o = {};", to);

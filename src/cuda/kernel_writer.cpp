@@ -368,7 +368,7 @@ void KernelWriter::begin_kernel() {
   line("  const Index block = static_cast<Index>(head[3]);");
   line("  const Index begin = static_cast<Index>({}) * block;", first_block());
   line("  const Index end = total - begin < block ? total : begin + block;");
-  if (code.faults) 
+  if (code.faults)
     line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]{});", at.fault, grown(TableHeader::kFault));
   coefficients();
 }

@@ -121,6 +121,22 @@ TEST(GpuStage, TypedChainsThroughATable) {
                {in});
   expect_equal({{"brightness", {{"brightness", 1.3}}}, {"contrast", {{"contrast", 0.7}}},
                 {"brightness", {{"brightness", 0.01}, {"dtype", int64_t(DType::float16)}}}}, {in});
+  // To planes: whole groups, also of a part of each row, and others.
+  for (const auto& shapes : {std::vector<Shape>{{16, 24, 3}, {8, 8, 3}}, {{16, 25, 3}, {3, 3, 3}}})
+    for (bool mirror : {false, true}) {
+      const Batch images = random_batch(DType::uint8, shapes, "HWC", 5);
+      const std::vector<std::pair<std::string, Value>> to_half{{"mean", std::vector<double>{10, 20, 30}},
+                                                               {"mirror", int64_t(mirror)},
+                                                               {"dtype", int64_t(DType::float16)},
+                                                               {"output_layout", std::string("CHW")}};
+      expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", to_half}}, {images});
+      auto cut = to_half;
+      cut.push_back({"crop", std::vector<double>{3, 3}});
+      expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", cut}}, {images});
+      cut.back().second = std::vector<double>{8, 8};
+      if (shapes[0][1] == 24)
+        expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", cut}}, {images});
+    }
 }
 
 TEST(GpuStage, IntegerMaps) {
