@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/checkpoint.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/json_text.h"
@@ -11,17 +13,15 @@ static constexpr std::array<const char*, 4> shuffle_names{"none", "once", "every
 
 static const char* name_of(Shuffle shuffle) { return shuffle_names[static_cast<size_t>(shuffle)]; }
 
+// Written by hand: each batch has its state, and the destructor of nlohmann's values ends the process where it gets no
+// memory.
 std::string ReaderState::to_json() const {
-  nlohmann::json json{{"epoch", epoch},
-                      {"consumed", consumed},
-                      {"size", fingerprint.size},
-                      {"seed", fingerprint.seed},
-                      {"list_hash", fingerprint.list_hash},
-                      {"shuffle", name_of(fingerprint.shuffle)},
-                      {"stick_to_shard", fingerprint.stick_to_shard},
-                      {"legs", nlohmann::json::array()}};
-  for (const ShardLeg& leg : legs) json["legs"].push_back({leg.num_shards, leg.taken});
-  return json.dump();
+  std::string text = fmt::format(R"({{"consumed":{},"epoch":{},"legs":[)", consumed, epoch);
+  for (size_t i = 0; i < legs.size(); ++i)
+    text += fmt::format("{}[{},{}]", i ? "," : "", legs[i].num_shards, legs[i].taken);
+  return text + fmt::format(R"(],"list_hash":{},"seed":{},"shuffle":"{}","size":{},"stick_to_shard":{}}})",
+                            fingerprint.list_hash, fingerprint.seed, name_of(fingerprint.shuffle), fingerprint.size,
+                            fingerprint.stick_to_shard);
 }
 
 static uint64_t whole(const nlohmann::json& value, const char* what, uint64_t most) {

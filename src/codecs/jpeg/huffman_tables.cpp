@@ -105,9 +105,9 @@ static void build_skip(const HuffmanSpec& spec, uint32_t* entry) {
 }
 
 void AcTable::build_fast(const HuffmanSpec& spec) {
-  skip = std::make_unique<SkipEntries>();
-  build_skip(spec, skip->entry);
-  two = std::make_unique<AcEntries<uint64_t>>();
+  auto made = std::make_unique<AcEntries<uint64_t>>();
+  auto made_skip = std::make_unique<SkipEntries>();
+  build_skip(spec, made_skip->entry);
   constexpr uint32_t kMask = (1 << kAcBits) - 1;
   for (uint32_t i = 0; i <= kMask; ++i) {
     const uint32_t a = one.entry[i], bits = a & 63, advance = a >> 24;
@@ -118,8 +118,9 @@ void AcTable::build_fast(const HuffmanSpec& spec) {
         w = (a & ~63u) | (bits + more) | uint64_t{more} << 32 | uint64_t{b >> 8 & 0xFFFF} << 40 |
             uint64_t{advance + (b >> 24)} << 56;
     }
-    two->entry[i] = w;
+    made->entry[i] = w;
   }
+  two = std::move(made), skip = std::move(made_skip);  // both or neither: the table is used again after a bad_alloc
 }
 
 template <class Table>
