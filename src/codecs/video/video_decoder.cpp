@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "codecs/video/frame_colors.h"
 
@@ -25,6 +24,27 @@ constexpr int kFrameThreads = 1, kSliceThreads = 2;
 // 4.4 on, and are the ones that are slow; all others get the threads that work within a picture, or none.
 bool may_have_frame_threads(const std::string& codec) {
   return codec == "h264" || codec == "hevc" || codec == "vp8" || codec == "vp9" || codec == "av1";
+}
+
+// Whether later pictures of H.264 may refer to a packet's: what its first slice says, or true where none can be found.
+bool is_referred_to(std::span<const uint8_t> headers, std::span<const uint8_t> packet) {
+  constexpr int kSlice = 1, kKeySlice = 5;
+  const size_t length = headers.size() > 6 && headers[0] == 1 ? (headers[4] & 3) + size_t{1} : 0;  // 0: start codes
+  for (size_t at = 0; at + (length ? length : 3) < packet.size();) {
+    size_t size = 0;
+    if (length) {
+      for (size_t k = 0; k < length; ++k) size = size << 8 | packet[at + k];
+    } else if (packet[at] != 0 || packet[at + 1] != 0 || packet[at + 2] != 1) {
+      ++at;
+      continue;
+    }
+    at += length ? length : 3;
+    const int kind = packet[at] & 31;
+    if (kind >= kSlice && kind <= kKeySlice) return (packet[at] & 0x60) != 0;
+    if (size > packet.size() - at) break;
+    at += size;
+  }
+  return true;
 }
 
 constexpr size_t rounded_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -93,6 +113,7 @@ void VideoDecoder::jump_to(int64_t packet) {
   packets_.go_to(packet);
   start_ = fed_ = packet;
   last_ = -1;
+  expected_.clear();
 }
 
 void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
@@ -106,6 +127,9 @@ void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
     set_option("skip_frame", skip ? kSkipUnreferenced : kSkipNothing);
     skips_ = skip;
   }
+  if (file_->codec() == "h264" && frame >= 0 &&
+      (!skip || is_referred_to(lib_.extradata(file_->parameters()), {p->data, static_cast<size_t>(p->size)})))
+    expected_.insert(frame);
   ++fed_;
   if (file_->chained() && file_->header_in(*p) == VideoFile::Header::unneeded) return;
   const Listener heard;
@@ -153,9 +177,16 @@ bool VideoDecoder::decode_to(std::span<const int64_t> frames, size_t& done, bool
       const int64_t packet = next_frame(frames);
       if (packet < 0) return false;
       frame = file_->packets()[packet].frame;
+      // What is shown before the first one that comes may refer to what is before the start.
+      if (last_ < 0) expected_.erase(expected_.begin(), expected_.lower_bound(frame));
+      expected_.erase(frame);
       last_ = std::max(last_, frame);
     }
     if (frame > frames[done]) return false;
+    if (!expected_.empty() && *expected_.begin() < frame) {
+      fault_ = Fault{": no picture comes of it", file_->packet_of(*expected_.begin())};
+      return false;
+    }
     if (uint8_t* to = target(done)) convert(to, frame);
   }
   return true;
@@ -200,8 +231,13 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
       bad_data("frames of {} cannot be converted", name ? name : "an unknown kind");
     }
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
-    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), is_full_range(range), lib_.sws_getCoefficients(5), 0,
-                                  0, 1 << 16, 1 << 16);
+    int* table = nullptr;
+    int full = 0, ignored = 0;  // what the format implies, gray's is full, where the stream names no range
+    if (range != 0 || lib_.sws_getColorspaceDetails(scaler_, &table, &full, &table, &ignored, &ignored, &ignored,
+                                                    &ignored) < 0)
+      full = is_full_range(range);
+    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), full, lib_.sws_getCoefficients(5), 0, 0, 1 << 16,
+                                  1 << 16);
   }
   // The conversion works on groups of 8 or 16 pixels, and leaves the last group out where its rows have no room for all
   // of it; its vectors write past that.
