@@ -106,6 +106,11 @@ def main(folder):
         write("video", kind, video)
         for name, changes in (("same", b""), ("fewer", b"\xff"), ("numbers", bytes(17 + 6 * 48))):
             write("video_index", f"{kind}_{name}", video + changes + struct.pack("<H", len(changes)))
+    small = dict(count=4, size=(48, 32))
+    links = [video_files.encode(scratch / f"{k}.ogg", "libtheora", "-q:v", 2 + 3 * k, "-serial_offset", k, **small) for k in range(2)]
+    write("video", "chained", b"".join(link.read_bytes() for link in links))
+    write("video", "raw", video_files.encode(scratch / "raw.264", "libx264", "-g", 3, "-pix_fmt", "yuv420p", **small).read_bytes())
+    write("video", "xvid", video_files.encode(scratch / "xvid.avi", "libxvid", "-g", 3, **small).read_bytes())
     write("coco", "a", json.dumps({
         "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}], "categories": [{"id": 4}],
         "annotations": [{"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},

@@ -189,6 +189,7 @@ Library load_library() {
   PENSTOCK_TAKE(h.scale, sws_freeContext);
   PENSTOCK_TAKE(h.scale, sws_scale);
   PENSTOCK_TAKE(h.scale, sws_getCoefficients);
+  PENSTOCK_TAKE(h.scale, sws_getColorspaceDetails);
   PENSTOCK_TAKE(h.scale, sws_setColorspaceDetails);
 #undef PENSTOCK_TAKE
   const auto version = [](void* handle, const char* function) {

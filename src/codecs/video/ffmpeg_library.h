@@ -119,6 +119,7 @@ struct Library {
   void (*sws_freeContext)(Scaler*);
   int (*sws_scale)(Scaler*, const uint8_t* const*, const int*, int, int, uint8_t* const*, const int*);
   const int* (*sws_getCoefficients)(int);
+  int (*sws_getColorspaceDetails)(Scaler*, int**, int*, int**, int*, int*, int*, int*);
   int (*sws_setColorspaceDetails)(Scaler*, const int*, int, const int*, int, int, int, int);
 
   // Members by their place.

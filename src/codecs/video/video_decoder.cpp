@@ -15,7 +15,39 @@ namespace {
 constexpr int kFromStart = 3;         // jumps back for one frame before the file is decoded from its first packet
 constexpr int kExplode = 1 << 3;      // damage is an error, not something to conceal
 constexpr int kSkipUnreferenced = 8, kSkipNothing = 0;
-constexpr size_t kRowAlignment = 64;
+constexpr size_t kRowAlignment = 64, kPixelGroup = 16;
+constexpr int kFrameThreads = 1, kSliceThreads = 2;
+
+// A decoder that says of one packet both "here is a picture" and "it is damaged" ends the process where frame threads
+// run it: before 7.1 FFmpeg asserts that the picture is still there, which it has freed (frame_worker_thread,
+// decode_simple_internal). MPEG-4's does so for each damaged slice. These return one or the other in all releases from
+// 4.4 on, and are the ones that are slow; all others get the threads that work within a picture, or none.
+bool may_have_frame_threads(const std::string& codec) {
+  return codec == "h264" || codec == "hevc" || codec == "vp8" || codec == "vp9" || codec == "av1";
+}
+
+// Whether later pictures of H.264 may refer to a packet's: what its first slice says, or true where none can be found.
+bool is_referred_to(std::span<const uint8_t> headers, std::span<const uint8_t> packet) {
+  constexpr int kSlice = 1, kKeySlice = 5;
+  const size_t length = headers.size() > 6 && headers[0] == 1 ? (headers[4] & 3) + size_t{1} : 0;  // 0: start codes
+  for (size_t at = 0; at + (length ? length : 3) < packet.size();) {
+    size_t size = 0;
+    if (length) {
+      for (size_t k = 0; k < length; ++k) size = size << 8 | packet[at + k];
+    } else if (packet[at] != 0 || packet[at + 1] != 0 || packet[at + 2] != 1) {
+      ++at;
+      continue;
+    }
+    at += length ? length : 3;
+    const int kind = packet[at] & 31;
+    if (kind >= kSlice && kind <= kKeySlice) return (packet[at] & 0x60) != 0;
+    if (size > packet.size() - at) break;
+    at += size;
+  }
+  return true;
+}
+
+constexpr size_t rounded_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -58,6 +90,7 @@ void VideoDecoder::open_codec() {
   if (const int code = lib_.avcodec_parameters_to_context(codec_, file_->parameters()); code < 0)
     bad_data("the parameters of the {} stream are wrong{}", file_->codec(), heard.why(code));
   set_option("threads", threads_);
+  set_option("thread_type", kSliceThreads | (may_have_frame_threads(file_->codec()) ? kFrameThreads : 0));
   set_option("max_pixels", file_->max_pixels());
   set_option("err_detect", kExplode);
   set_option("log_level_offset", 64);  // threads of FFmpeg print nothing
@@ -66,13 +99,21 @@ void VideoDecoder::open_codec() {
 }
 
 void VideoDecoder::jump_to(int64_t packet) {
-  if (start_ >= 0 || drained_) lib_.avcodec_flush_buffers(codec_);
+  if (file_->chained() && fed_ > 0) {  // the headers of the link that was read last are not those of another one
+    lib_.avcodec_free_context(&codec_);
+    lib_.av_frame_free(&frame_);
+    skips_ = false;
+    open_codec();
+  } else if (start_ >= 0 || drained_) {
+    lib_.avcodec_flush_buffers(codec_);
+  }
   drained_ = false;
   start_ = -1;
   fault_.reset();
   packets_.go_to(packet);
   start_ = fed_ = packet;
   last_ = -1;
+  expected_.clear();
 }
 
 void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
@@ -86,7 +127,11 @@ void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
     set_option("skip_frame", skip ? kSkipUnreferenced : kSkipNothing);
     skips_ = skip;
   }
+  if (file_->codec() == "h264" && frame >= 0 &&
+      (!skip || is_referred_to(lib_.extradata(file_->parameters()), {p->data, static_cast<size_t>(p->size)})))
+    expected_.insert(frame);
   ++fed_;
+  if (file_->chained() && file_->header_in(*p) == VideoFile::Header::unneeded) return;
   const Listener heard;
   const int code = lib_.avcodec_send_packet(codec_, p);
   if (code < 0 && code != kEndOfFile && !fault_) fault_ = Fault{heard.why(code), number};
@@ -132,9 +177,16 @@ bool VideoDecoder::decode_to(std::span<const int64_t> frames, size_t& done, bool
       const int64_t packet = next_frame(frames);
       if (packet < 0) return false;
       frame = file_->packets()[packet].frame;
+      // What is shown before the first one that comes may refer to what is before the start.
+      if (last_ < 0) expected_.erase(expected_.begin(), expected_.lower_bound(frame));
+      expected_.erase(frame);
       last_ = std::max(last_, frame);
     }
     if (frame > frames[done]) return false;
+    if (!expected_.empty() && *expected_.begin() < frame) {
+      fault_ = Fault{": no picture comes of it", file_->packet_of(*expected_.begin())};
+      return false;
+    }
     if (uint8_t* to = target(done)) convert(to, frame);
   }
   return true;
@@ -179,12 +231,18 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
       bad_data("frames of {} cannot be converted", name ? name : "an unknown kind");
     }
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
-    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), is_full_range(range), lib_.sws_getCoefficients(5), 0,
-                                  0, 1 << 16, 1 << 16);
+    int* table = nullptr;
+    int full = 0, ignored = 0;  // what the format implies, gray's is full, where the stream names no range
+    if (range != 0 || lib_.sws_getColorspaceDetails(scaler_, &table, &full, &table, &ignored, &ignored, &ignored,
+                                                    &ignored) < 0)
+      full = is_full_range(range);
+    lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), full, lib_.sws_getCoefficients(5), 0, 0, 1 << 16,
+                                  1 << 16);
   }
-  // The conversion may write past a row's end, to the next multiple of its vectors.
-  const size_t row = static_cast<size_t>(w) * (ycbcr_ ? 1 : 3),
-               padded = (row + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
+  // The conversion works on groups of 8 or 16 pixels, and leaves the last group out where its rows have no room for all
+  // of it; its vectors write past that.
+  const size_t channels = ycbcr_ ? 1 : 3, row = static_cast<size_t>(w) * channels;
+  const size_t padded = rounded_up(rounded_up(static_cast<size_t>(w), kPixelGroup) * channels, kRowAlignment);
   const size_t plane = padded * static_cast<size_t>(h) + kRowAlignment;
   const bool direct = !ycbcr_ && row == padded;
   if (!direct) rows_.resize(plane * (ycbcr_ ? 3 : 1));
@@ -202,15 +260,45 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   }
 }
 
+// Of a file with damage the order is that of decoding with concealment, as `ffmpeg -i` has it, and a packet that cannot be
+// decoded even so counts as one frame: what is damaged keeps its number, and is an error where it is asked for.
 std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
-  std::vector<int64_t> order;
-  VideoDecoder decoder(file, 1);
-  decoder.jump_to(0);
-  for (int64_t packet; (packet = decoder.next_frame({})) >= 0;) order.push_back(packet);
-  if (decoder.fault_)
-    bad_data("packet {} at byte {} cannot be decoded{}", decoder.fault_->packet,
-             file.packets()[std::max<int64_t>(0, decoder.fault_->packet)].position, decoder.fault_->why);
-  return order;
+  std::optional<VideoDecoder::Fault> first;
+  for (const bool conceals : {false, true}) {
+    VideoDecoder decoder(file, 1);
+    if (conceals) decoder.set_option("err_detect", 0);
+    decoder.jump_to(0);
+    std::vector<int64_t> order, refused;
+    const size_t most_faults = file.packets().size() + 64;  // some more come when the decoder is emptied
+    for (size_t faults = 0;;) {
+      const int64_t packet = decoder.next_frame({});
+      if (packet >= 0) {
+        order.push_back(packet);
+      } else if (conceals && decoder.fault_ && ++faults <= most_faults) {
+        if (refused.empty() || refused.back() < decoder.fault_->packet) refused.push_back(decoder.fault_->packet);
+        decoder.fault_.reset();
+      } else {
+        break;
+      }
+    }
+    if (!conceals && !decoder.fault_) return order;
+    if (!conceals) first = decoder.fault_;
+    if (!conceals || order.empty()) continue;
+    // Where it would be shown is not known: before the first that comes after it in the file.
+    std::set<int64_t> known(order.begin(), order.end());
+    std::vector<int64_t> out;
+    auto next = refused.begin();
+    for (const int64_t packet : order) {
+      for (; next != refused.end() && *next < packet; ++next)
+        if (known.insert(*next).second) out.push_back(*next);
+      out.push_back(packet);
+    }
+    for (; next != refused.end(); ++next)
+      if (known.insert(*next).second) out.push_back(*next);
+    return out;
+  }
+  bad_data("packet {} at byte {} cannot be decoded{}", first->packet,
+           file.packets()[std::max<int64_t>(0, first->packet)].position, first->why);
 }
 
 }  // namespace penstock

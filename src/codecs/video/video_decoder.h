@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -65,6 +66,9 @@ class VideoDecoder {
   int64_t start_ = -1;            // the packet that decoding began at; -1: nowhere
   int64_t fed_ = 0;               // the packet that the codec gets next
   int64_t last_ = -1;             // the frame that came out last
+  // Frames of H.264 that were fed and have not come out. Its decoder leaves a picture out whose slices have damaged
+  // headers, without an error, and takes another one for it where later pictures refer to it.
+  std::set<int64_t> expected_;
   bool drained_ = false, skips_ = false, ycbcr_ = false;
   std::optional<Fault> fault_;
 };

@@ -30,6 +30,12 @@ bool is_hidden(const std::string& codec, const Packet& p) {
 
 }  // namespace
 
+VideoFile::Header VideoFile::header_in(const ffmpeg::Packet& p) const {
+  if (container_ != "ogg" || p.size < 1) return Header::none;
+  if (codec_ == "theora" && (p.data[0] & 0x80) != 0) return p.data[0] == 0x81 ? Header::unneeded : Header::decoded;
+  return codec_ == "vp8" && p.size > 5 && std::memcmp(p.data, "OVP80", 5) == 0 ? Header::unneeded : Header::none;
+}
+
 std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pixels, std::span<const uint8_t> index,
                                                  const Stamp& stamp) {
   const Library& lib = library();
@@ -47,10 +53,10 @@ std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pi
   if (f->time_base_.num <= 0 || f->time_base_.den <= 0)
     bad_data("a time base of {} / {}", f->time_base_.num, f->time_base_.den);
   f->take_parameters(demuxer.parameters());
-  if (!f->take_index(index, stamp)) {
-    f->read_packets(demuxer);
-    f->order_by_time();
-  }
+  const bool indexed = f->take_index(index, stamp);
+  if (!indexed) f->read_packets(demuxer);
+  f->chained_ = f->container_ == "ogg" && f->keys_.size() > 1 && f->packets_[static_cast<size_t>(f->keys_[1])].frame < 0;
+  if (!indexed) f->order_by_time();
   if (f->shown_.empty()) bad_data("the {} file has no frames", f->container_);
   f->find_rate(demuxer.guessed_rate());
   return f;
@@ -62,7 +68,7 @@ std::shared_ptr<const VideoFile> VideoFile::with_bytes(OpenBytes bytes) const {
   f->take_parameters(parameters_);
   f->width_ = width_, f->height_ = height_, f->rate_ = rate_, f->constant_ = constant_, f->timed_ = timed_;
   f->time_base_ = time_base_, f->codec_ = codec_, f->container_ = container_, f->max_pixels_ = max_pixels_;
-  f->packets_ = packets_, f->shown_ = shown_, f->keys_ = keys_;
+  f->packets_ = packets_, f->shown_ = shown_, f->keys_ = keys_, f->chained_ = chained_;
   return f;
 }
 
@@ -76,21 +82,33 @@ VideoFile::~VideoFile() {
 }
 
 void VideoFile::read_packets(Demuxer& demuxer) {
+  std::vector<int64_t> links;
+  bool in_headers = false;
   while (const ffmpeg::Packet* p = demuxer.next()) {
     if (packets_.size() == kMostPackets) bad_data("more than {} packets", kMostPackets);
-    const bool hidden = (p->flags & kPacketDiscard) || is_hidden(codec_, *p);
+    const bool header = header_in(*p) != Header::none;
+    const bool hidden = header || (p->flags & kPacketDiscard) || is_hidden(codec_, *p);
     const bool key = (p->flags & kPacketKey) != 0;
     if (key || packets_.empty()) keys_.push_back(static_cast<int64_t>(packets_.size()));
+    if (header && !in_headers) links.push_back(static_cast<int64_t>(packets_.size()));
+    in_headers = header;
     packets_.push_back({p->pts, p->pts, p->dts, p->position, p->size, key, hidden ? -1 : 0});
   }
   // What comes before the first key packet cannot be decoded.
   const auto first = std::find_if(packets_.begin(), packets_.end(), [](const Packet& p) { return p.key; });
   if (first != packets_.end())
     for (auto p = packets_.begin(); p != first; ++p) p->frame = -1;
+  if (links.empty()) return;
+  for (auto& p : packets_) p.key = false;
+  keys_ = {0};
+  for (const int64_t link : links) {
+    packets_[static_cast<size_t>(link)].key = true;
+    if (link > 0) keys_.push_back(link);
+  }
 }
 
 void VideoFile::order_by_time() {
-  bool known = true;
+  bool known = !chained_;  // each link's times begin anew
   for (size_t i = 0; i < packets_.size(); ++i) {
     if (packets_[i].frame < 0) continue;
     known &= packets_[i].pts != kNoPts;

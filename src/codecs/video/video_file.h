@@ -58,6 +58,11 @@ class VideoFile {
     int64_t frame;  // -1: it is not shown
   };
   const std::vector<Packet>& packets() const { return packets_; }
+  // An Ogg file of several streams, one after the other: from the second on they begin with headers that come as
+  // packets, the only ones that decoding begins at.
+  bool chained() const { return chained_; }
+  enum class Header { none, decoded, unneeded };  // unneeded: a decoder does not know it
+  Header header_in(const ffmpeg::Packet& p) const;
   int64_t packet_of(int64_t frame) const { return shown_[frame]; }
   // The packet to decode from so that the frame is exact: the last key packet before it that is not shown after it.
   int64_t start_of(int64_t frame) const;
@@ -83,7 +88,7 @@ class VideoFile {
   int width_ = 0, height_ = 0;
   double rate_ = 0;
   bool constant_ = true, timed_ = true;  // timed: the container has times of presentation
-  bool indexed_before_ = false;
+  bool indexed_before_ = false, chained_ = false;
   ffmpeg::Rational time_base_;
   std::string codec_, container_;
   int64_t max_pixels_ = 0;

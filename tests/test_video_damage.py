@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged videos with the threads that users have, in processes of their own; raw streams with one bad packet; chained Ogg files."""
+import functools
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+import video_files
+from conftest import EXAMPLES
+from video_files import decode, ffmpeg
+
+import penstock
+from penstock import fn, pipeline_def
+
+sys.path.append(str(pathlib.Path(__file__).parent / "mutated_videos"))
+import sweep  # noqa: E402
+
+pytestmark = video_files.needs_ffmpeg
+SHORT = ("mpeg4", "mpeg4_b", "xvid", "h264", "h264_slices", "hevc", "vp9", "av1", "mpeg2", "mjpeg")
+
+
+def test_damage_ends_no_process():
+    kinds = tuple(sweep.CLIPS) if EXAMPLES else SHORT
+    counts, wrong = sweep.sweep(max(240, 20 * EXAMPLES), kinds=kinds)
+    assert not wrong
+    assert min(counts[what] for what in ("frames", "error", "skipped")) > 5
+
+
+def test_the_sweep_sees_processes_that_die_and_hang(monkeypatch, tmp_path):
+    """A stand-in for the worker, which dies at one number, hangs at another and has a wrong error at a third."""
+    stand_in = tmp_path / "worker.py"
+    stand_in.write_text("import os, sys, time\nfirst, end, step = map(int, sys.argv[-3:])\nfor n in range(first, end, step):\n"
+                        "    print('try', n, flush=True)\n    if n == 3: os.abort()\n    if n == 6: time.sleep(60)\n"
+                        "    print('got', n, 'KeyError: x' if n == 4 else 'frames', flush=True)\n")
+    monkeypatch.setattr(sweep, "__file__", str(stand_in))
+    monkeypatch.setattr(sweep, "LONGEST", 0.4)
+    (tmp_path / sweep.CLIPS["mpeg4"][0]).touch()
+    counts, wrong = sweep.sweep(9, kinds=("mpeg4",), workers=2, folder=tmp_path)
+    assert sorted((number, text) for number, *_, text in wrong) == [
+        (3, "the process died: SIGABRT"), (4, "KeyError: x"), (6, "more than 0.4 s")]
+    assert counts == {"frames": 6, "wrong": 3}
+
+
+# Raw streams have no times: their frames' order is that of decoding.
+
+RAW = {"264": ["libx264", "-g", 8, "-bf", 2, "-pix_fmt", "yuv420p"],
+       "hevc": ["libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=none:pools=1:keyint=8:min-keyint=8:bframes=2"]}
+FOLDER = tempfile.TemporaryDirectory()
+
+
+@functools.lru_cache(maxsize=None)
+def raw(ending):
+    """Its path, its frames, and (begin, size) of its packets."""
+    path = video_files.encode(pathlib.Path(FOLDER.name) / f"raw.{ending}", *RAW[ending])
+    said = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "packet=size,pos", "-of", "csv=p=0", path], check=True,
+                          capture_output=True, text=True).stdout.split()
+    return path, decode(path), [tuple(map(int, line.split(",")))[1::-1][:2] for line in (s.strip(",") for s in said)]
+
+
+def with_a_bad_packet(ending, number):
+    path, _, packets = raw(ending)
+    begin, size = packets[number]
+    data = np.fromfile(path, np.uint8)
+    data[begin + {"264": 5, "hevc": 6}[ending]:begin + size] = 0x55  # behind the header of its only NAL unit
+    return data
+
+
+@pytest.mark.parametrize("ending", RAW)
+@pytest.mark.parametrize("number", [3, 17, 30, 39])
+def test_a_bad_packet_of_a_raw_stream_costs_its_frames_alone(ending, number):
+    data, frames = with_a_bad_packet(ending, number), raw(ending)[1]
+    lost = []
+    for n in range(40):
+        try:
+            got = np.asarray(fn.decoders.video([data], frames=[n], pad_mode="none")[0])
+        except penstock.DataError as error:
+            assert "[decoders.video]" in str(error) and "cannot be decoded" in str(error)
+            lost.append(n)
+        else:
+            np.testing.assert_array_equal(got[0], frames[n])
+    first = number // 8 * 8  # of its group; frames of the group before are shown first
+    assert lost and set(lost) <= set(range(first, first + 8))
+    with pytest.raises(penstock.DataError, match="cannot be decoded"):
+        fn.decoders.video([data])
+
+
+def test_sequences_of_a_damaged_raw_stream(tmp_path):
+    frames = raw("264")[1]
+    with_a_bad_packet("264", 17).tofile(tmp_path / "bad.264")
+
+    @pipeline_def(batch_size=3, num_threads=2, on_error="skip")
+    def pipeline():
+        return fn.readers.video(filenames=[str(tmp_path / "bad.264")], sequence_length=4, enable_frame_num=True, name="reader")
+
+    pipe, seen = pipeline(), []
+    for _ in range(4):
+        for got, first in zip(*pipe.run()):
+            seen.append(int(np.asarray(first)[0]))
+            np.testing.assert_array_equal(np.asarray(got), frames[seen[-1]:seen[-1] + 4])
+    assert {0, 4, 8, 12, 24, 28, 32, 36} <= set(seen) and {16, 20} - set(seen)
+
+
+def test_a_raw_stream_of_which_nothing_can_be_decoded():
+    data = np.fromfile(raw("264")[0], np.uint8)
+    for begin, size in raw("264")[2]:
+        data[begin + 12:begin + size] = 0x55
+    with pytest.raises(penstock.DataError, match=r"\[decoders.video\]"):
+        fn.decoders.video([data])
+
+
+# Chained Ogg files: each link is a whole file, with tables and times of its own.
+
+def link(folder, number, codec, *options, count=12):
+    return video_files.encode(folder / f"{number}.ogg", codec, *options, "-serial_offset", 10 * number, count=count)
+
+
+def joined(links):
+    return np.concatenate([np.fromfile(path, np.uint8) for path in links])
+
+
+@pytest.mark.parametrize("codec, options", [("libtheora", [("-q:v", 9), ("-q:v", 1), ("-q:v", 5)]),
+                                            ("libvpx", [("-b:v", "300k"), ("-b:v", "60k"), ("-b:v", "100k")])])
+def test_all_links_of_a_chained_ogg_file_are_read(codec, options, tmp_path):
+    links = [link(tmp_path, k, codec, "-g", 4, *more) for k, more in enumerate(options)]
+    want, data = np.concatenate([decode(path) for path in links]), joined(links)
+    assert len(want) == 36 and np.abs(want[:12].astype(int) - want[12:24]).max() > 8
+    np.testing.assert_array_equal(np.asarray(fn.decoders.video([data])[0]), want)
+    for frames in ([0, 35], [20], [35, 0], [30, 13], [12], [11]):
+        np.testing.assert_array_equal(np.asarray(fn.decoders.video([data], frames=frames)[0]), want[frames])
+    data.tofile(tmp_path / "chain.ogv")
+
+    @pipeline_def(batch_size=4, num_threads=2, seed=1)
+    def pipeline():
+        return fn.readers.video(filenames=[str(tmp_path / "chain.ogv")], sequence_length=3, random_shuffle=True, enable_frame_num="sequence",
+                                name="reader")
+
+    for _ in range(2):  # the second time the index is a kept one
+        pipe = pipeline()
+        for _ in range(3):
+            for got, numbers in zip(*pipe.run()):
+                np.testing.assert_array_equal(np.asarray(got), want[np.asarray(numbers)])
+
+
+def test_chains_that_cannot_be_read_say_so(tmp_path):
+    with_sound = []
+    for k in (1, 2):
+        path = tmp_path / f"sound{k}.ogv"
+        ffmpeg("-i", link(tmp_path, k, "libtheora"), "-f", "lavfi", "-i", "sine", "-t", 0.4, "-c:v", "copy", "-c:a", "libvorbis",
+               "-serial_offset", 10 * k, "-y", path)
+        with_sound.append(path)
+    with pytest.raises(penstock.DataError, match=r"\[decoders.video\] a chained Ogg file: what follows its first link"):
+        fn.decoders.video([joined(with_sound)])
+    other = video_files.encode(tmp_path / "other.ogv", "libtheora", "-serial_offset", 30, count=5, size=(128, 64))
+    data = joined([link(tmp_path, 1, "libtheora"), other])
+    assert len(np.asarray(fn.decoders.video([data], frames=[11])[0])) == 1
+    with pytest.raises(penstock.DataError, match="frame 12 has 128 x 64 pixels where the video has 96 x 64"):
+        fn.decoders.video([data])
