@@ -156,7 +156,7 @@ class BaseIterator:
             try:
                 outputs, consumed, own = self._first if self._first is not None else self._next_outputs()
             except StopIteration:
-                self._end()
+                outputs, consumed, own = self._begun_again()
             self._first, self._last = None, outputs if len(outputs) > 1 else None
             ran = [k for k, over in enumerate(self._over) if not over]
             taken, batches, ends = consumed[ran[0]]
@@ -179,6 +179,17 @@ class BaseIterator:
         outputs = [self._last[k] if over else p._run() for k, (p, over) in enumerate(zip(self._pipes, self._over))]
         own = [self._own(p._origin) for p in self._pipes]
         return outputs, [(0, 0, True) if over else p._consumed for p, over in zip(self._pipes, self._over)], own
+
+    def _begun_again(self):
+        """With a size, a source whose data end where an epoch does begins again in the next one."""
+        if self._reader is not None or self._size < 0 or not self._epochs:
+            self._end()
+        for p in self._pipes:
+            p.reset()
+        try:
+            return self._next_outputs()
+        except StopIteration:
+            self._end()
 
     def _own(self, origin):
         """Samples before repeated ones; None: there are none of those."""
