@@ -254,7 +254,9 @@ def test_padding_and_lists():
     assert padded["boxes"].shape == (3, 2, 3) and set(padded) == {"boxes", "label"} and padded["label"].tolist() == [0, 1, 2]
     assert padded["boxes"][:, :, 0].tolist() == [[1, 1], [2, -1], [-1, -1]]
     (all_padded,) = from_lists([boxes], [label], output_map=["boxes", "label"], pad=5)
-    assert all_padded["boxes"][1, 1].tolist() == [5, 5, 5] and all_padded["label"].shape == (3, 1)
+    assert all_padded["boxes"][1, 1].tolist() == [5, 5, 5] and all_padded["label"].tolist() == [0, 1, 2]
+    short = [np.int32([7])] * 2, [np.int32([]), np.int32([4])]
+    assert [b.tolist() for b, in from_lists(short[::-1], pad=-1)] == [[[-1], [4]], [[7], [7]]]
     (long,) = from_lists([boxes], [label], output_map=["boxes", "label"], ragged={"boxes": "pad"})
     assert long["boxes_lengths"].tolist() == [[2, 3], [1, 3], [0, 3]] and long["boxes"][2].abs().sum() == 0
     (lists,) = from_lists([boxes[:1] * 2], output_map=["boxes"], ragged="list")
@@ -387,6 +389,24 @@ def test_a_callable_begins_anew():
     again = loader_of(source)
     again.load_state_dict(state)
     assert [int(b[0, 0]) for b, in again] == [0, 1, 2]
+
+
+def test_a_source_beside_a_reader():
+    """It may end where the reader's epoch does; where it ends before, that is an error and no shorter epoch."""
+    @pipeline_def(batch_size=4, num_threads=1)
+    def pipe(batches, **options):
+        weights = [[np.float32([10 * k])] * size for k, size in zip(range(batches), (4, 4, 3))]
+        return fn.readers.indices(size=11, shuffle=False), fn.external_source(weights, **options)
+    for options in ({}, {"cycle": "raise"}):
+        loader = DataLoader(pipe(3, **options))
+        for stop in (None, 2, None, None):
+            got = [(n.tolist(), int(w[0, 0])) for n, w in itertools.islice(loader, stop)]
+            assert got == [([0, 1, 2, 3], 0), ([4, 5, 6, 7], 10), ([8, 9, 10], 20)][:stop]
+    for options in ({}, {"last_batch": "drop"}):
+        loop = iter(DataLoader(pipe(1), **options))
+        next(loop)
+        with pytest.raises(RuntimeError, match="external source ended before the epoch of the reader"):
+            next(loop)
 
 
 def test_epoch_size_counts_what_pad_last_batch_repeats():

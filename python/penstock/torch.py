@@ -27,6 +27,9 @@ _WHERE = {  # arguments of torch's DataLoader, and what does their work here
 }
 
 
+_SHORT = "an external source ended before the epoch of the reader beside it: cycle=\"quiet\" makes it start over"
+
+
 def _check_pipeline(pipeline):
     if isinstance(pipeline, Pipeline):
         return
@@ -56,7 +59,7 @@ class DataLoader:
     A batch of samples that differ in shape is a list of tensors, unless pad or ragged say otherwise, each for all outputs or a
     dict by name (by number, without output_map). pad: a number: one tensor, filled up with it behind each sample to the batch's
     largest extents. ragged: "list": a list, also where shapes are equal; "pad" or a number: as pad, and "<name>_lengths" has
-    the samples' extents, int64. What pad and ragged name is not taken for labels.
+    the samples' extents, int64. Outputs that pad or ragged name are not taken for labels.
     A tensor keeps its batch's memory until it dies; the pipeline makes new memory for the next one.
     Epochs are those of the pipeline's reader; without a reader they end where the external source ends. Each `for` is a whole
     epoch, the next one also where the loop before was left early. After an error next() goes on behind the batch.
@@ -179,9 +182,12 @@ class _Epochs:
         if self.fresh:
             return
         if not self.complete():
-            self.pipeline._ended, self.pipeline._scheduled = False, 0
-            self.pipeline._pipeline.begin_epoch()
+            self.leave()
         self.start()
+
+    def leave(self):
+        self.pipeline._ended, self.pipeline._scheduled = False, 0
+        self.pipeline._pipeline.begin_epoch()
 
     def complete(self):
         """Whether all batches of the epoch were handed out."""
@@ -198,23 +204,37 @@ class _Epochs:
 class _Cut(_Epochs):
     """The reader cuts its epochs: into a shorter last batch, or none."""
 
-    ended = False
+    ended = resumed = False
 
     def start(self):
-        self.fresh, self.ended = True, False
+        self.fresh, self.ended, self.resumed = True, False, False
 
     def complete(self):
         return self.ended
 
+    def run(self):
+        """The next batch. An external source beside the reader may end with its epoch, and begins anew with the next one."""
+        first, self.fresh = self.fresh, False
+        try:
+            return self.pipeline._run()
+        except StopIteration:
+            if not first or self.resumed:
+                raise RuntimeError(_SHORT) from None
+        self.leave()
+        try:
+            return self.pipeline._run()
+        except StopIteration:
+            raise RuntimeError(_SHORT) from None
+
     def resume(self, left):
-        own, largest = self.pipeline._pipeline.first_epoch()
+        own, _ = self.pipeline._pipeline.first_epoch()
+        self.resumed = True
         self.ended = own == 0 and self.pipeline._epoch_mode == "partial"  # the other shards end the epoch
 
     def next(self):
         while not self.ended:
-            self.fresh = False
             try:
-                outputs = self.pipeline._run()
+                outputs = self.run()
             except Exception:
                 self.ended = self.pipeline._pipeline.at_end_of_epoch()
                 raise
@@ -256,6 +276,8 @@ class _Filled(_Epochs):
         self.fresh = False
         try:
             outputs = self.pipeline._run()
+        except StopIteration:
+            raise RuntimeError(_SHORT) from None
         except Exception:
             self.left -= 1
             raise

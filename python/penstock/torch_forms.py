@@ -76,7 +76,8 @@ class Forms:
             for name in candidates:
                 if name not in names:
                     raise ValueError(f"labels names '{name}', which is not in output_map {list(names)}")
-        self.undecided = {n for n in candidates if n not in self.pad and n not in self.ragged}
+        sequences = {*self.ragged, *(self.pad if isinstance(pad, dict) else ())}
+        self.undecided = {n for n in candidates if n not in sequences}
         self.labels = set()
 
     def of(self, outputs):
@@ -85,22 +86,23 @@ class Forms:
         for name, batch in zip(self.names, outputs):
             if name in self.ragged:
                 put_ragged(made, name, batch, None, self.ragged[name])
-            elif name in self.pad:
-                made[name] = padded(batch, None, self.pad[name])
-            else:
-                made[name] = self._label(name, batch.torch() if batch.is_uniform() else [t.torch() for t in batch])
+                continue
+            alike = batch.is_uniform()
+            tensor = batch.torch() if alike else padded(batch, None, self.pad[name]) if name in self.pad else [t.torch() for t in batch]
+            if len(batch) and (name in self.undecided or name in self.labels):
+                tensor = self._label(name, tensor, alike and _one_integer(tensor))
+            made[name] = tensor
         return made
 
-    def _label(self, name, tensor):
+    def _label(self, name, tensor, fits):
         """int64 (N), where the output holds one integer in each sample: the first batch decides, so that no later one
         has another form."""
-        if name in self.undecided and len(tensor):
+        if name in self.undecided:
             self.undecided.discard(name)
-            if _one_integer(tensor):
-                self.labels.add(name)
-        if name not in self.labels or not len(tensor):
-            return tensor
-        if not _one_integer(tensor):
+            if not fits:
+                return tensor
+            self.labels.add(name)
+        if not fits:
             raise RuntimeError(f"output '{name}' had one integer in each sample and was given as labels, int64 (N); now it has samples of "
                                f"other shapes. labels=False gives outputs as they are, labels=[...] names those that hold labels, "
                                "pad= and ragged= are for sequences")
@@ -109,8 +111,6 @@ class Forms:
 
 
 def _one_integer(tensor):
-    if isinstance(tensor, list):
-        return False
     kind = tensor.dtype
     return (tensor.dim() == 1 or tensor.dim() == 2 and tensor.shape[1] == 1) and not (
         kind.is_floating_point or kind.is_complex or str(kind) == "torch.bool")
