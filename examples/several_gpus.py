@@ -57,14 +57,13 @@ def train(rank, ranks, files, options, meeting):
                                   last_batch_policy=LastBatchPolicy.PARTIAL)
     for epoch in range(options.epochs):
         seen = torch.zeros(len(files), dtype=torch.int64, device=device)
-        with model.join():  # the shards may differ by a picture, and so by a batch
-            for batch, in batches:
-                number = batch["number"].flatten().to(torch.int64)
-                loss = torch.nn.functional.cross_entropy(model(batch["images"]), number % 2)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                seen.index_add_(0, number, torch.ones_like(number))
+        for batch, in batches:  # as many in all processes; where a shard has ended before others, the last one is empty
+            number = batch["number"].flatten().to(torch.int64)
+            loss = torch.nn.functional.cross_entropy(model(batch["images"]), number % 2, reduction="sum") / max(1, len(number))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            seen.index_add_(0, number, torch.ones_like(number))
         own = int(seen.sum())
         dist.all_reduce(seen)
         if not bool((seen == 1).all()):

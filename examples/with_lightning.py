@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training under Lightning: a DataModule whose loader is Penstock's, and that goes on in the middle of an epoch.
+"""Training and validation under Lightning: a DataModule whose loaders are Penstock's, and that goes on in the middle of an epoch.
 
     python examples/with_lightning.py [FOLDER] [--epochs N] [--batch N]
 
 FOLDER has one folder of JPEG files a class; without it squares, disks and triangles are drawn. Each process of Lightning's
 strategy reads its shard. Training stops in the middle of the last epoch, as a job that is taken away, and a new Trainer goes on
-from Lightning's checkpoint. Ends with an error where a picture of that epoch was seen twice or never, or where nothing was learned.
+from Lightning's checkpoint. Ends with an error where a picture of that epoch was seen twice or never, where a validation missed one,
+or where nothing was learned.
 """
 import argparse
 import collections
@@ -39,6 +40,14 @@ def pictures(files, rank, ranks, gpu):
     return images, number.gpu() if gpu else number
 
 
+@pipeline_def(num_threads=2)
+def unchanged(files, rank, ranks, gpu):
+    encoded, number = fn.readers.file(files=files, labels=list(range(len(files))), shard_id=rank, num_shards=ranks, name="reader")
+    images = fn.resize(fn.decoders.image(encoded, device="mixed" if gpu else "cpu", output_type=types.RGB), size=[SIZE, SIZE])
+    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[110.0] * 3, std=[70.0] * 3)
+    return images, number.gpu() if gpu else number
+
+
 class Pictures(lightning.LightningDataModule):
     """The loader has state_dict() and load_state_dict(), so Lightning's checkpoints hold the place in the order of the samples."""
 
@@ -47,11 +56,17 @@ class Pictures(lightning.LightningDataModule):
         self.files, self.batch_size = files, batch_size
 
     def train_dataloader(self):
+        return self.loader(pictures)
+
+    def val_dataloader(self):
+        return self.loader(unchanged)
+
+    def loader(self, made_by):
         trainer, device = self.trainer, self.trainer.strategy.root_device
         gpu = device.type == "cuda"
-        pipeline = pictures(self.files, trainer.global_rank, trainer.world_size, gpu, batch_size=self.batch_size,
+        pipeline = made_by(self.files, trainer.global_rank, trainer.world_size, gpu, batch_size=self.batch_size,
                             device_id=device.index if gpu else None)
-        return penstock.torch.DataLoader(pipeline, ["images", "number"])
+        return penstock.torch.DataLoader(pipeline, ["images", "number"])  # numbers as labels: int64, one a sample
 
 
 class Classifier(lightning.LightningModule):
@@ -59,14 +74,21 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         self.model = shape_folders.model(int(classes.max()) + 1)
         self.register_buffer("classes", classes)
-        self.losses, self.seen = [], collections.Counter()
+        self.losses, self.seen, self.validated, self.right = [], collections.Counter(), [], 0
 
     def training_step(self, batch, _):
-        number = batch["number"].flatten().long()
+        number = batch["number"]
         loss = F.cross_entropy(self.model(batch["images"]), self.classes[number])
         self.losses.append(float(loss.detach()))
         self.seen.update((self.current_epoch, n) for n in number.tolist())
         return loss
+
+    def on_validation_epoch_start(self):  # the one before was whole, but for Lightning's first look at two batches
+        self.validated, self.right = [], 0
+
+    def validation_step(self, batch, _):
+        self.validated += batch["number"].tolist()
+        self.right += int((self.model(batch["images"]).argmax(1) == self.classes[batch["number"]]).sum())
 
     def configure_optimizers(self):
         return torch.optim.AdamW(self.parameters(), lr=0.003)
@@ -110,9 +132,11 @@ def main():
     last = {n: c for (epoch, n), c in (model.seen + again.seen).items() if epoch == options.epochs - 1}
     if sorted(last) != list(range(len(files))) or set(last.values()) != {1}:
         raise SystemExit(f"the epoch that was interrupted had {len(last)} of {len(files)} pictures, some {max(last.values())} times")
+    if sorted(again.validated) != list(range(len(files))):
+        raise SystemExit(f"the last validation saw {len(again.validated)} of {len(files)} pictures")
     begun, ended = sum(model.losses[:5]) / 5, sum(again.losses[-3:]) / 3
     print(f"{options.epochs} epochs of {len(files)} pictures, the last one in two runs ({len(last) - len(again.seen)} and "
-          f"{len(again.seen)} pictures, each seen once): loss {begun:.3f} -> {ended:.3f}")
+          f"{len(again.seen)} pictures, each seen once): loss {begun:.3f} -> {ended:.3f}, {again.right} of {len(files)} right")
     if ended > 0.7 * begun:
         raise SystemExit("nothing was learned")
 

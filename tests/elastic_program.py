@@ -32,9 +32,9 @@ def numbers(kind, path, files, rank, ranks, options):
     return data[0:1]
 
 
-def with_loader(pipeline, state, plan):
+def with_loader(pipeline, state, plan, uneven=True):
     """(numbers of each epoch's part, state behind it)"""
-    loader = DataLoader(pipeline, last_batch="partial")
+    loader = DataLoader(pipeline, last_batch="partial", uneven=uneven)
     if state is not None:
         loader.load_state_dict(state)
     seen = []
@@ -45,6 +45,10 @@ def with_loader(pipeline, state, plan):
             if k == batches:
                 break
     return seen, loader.state_dict()
+
+
+def with_even_loader(pipeline, state, plan):
+    return with_loader(pipeline, state, plan, uneven=False)
 
 
 def with_iterator(pipeline, state, plan):
@@ -65,7 +69,7 @@ def phase(rank, ranks, plan, state, data, folder, number):
     options = dict(plan.get("reader", {}))
     given = {"checkpoint": state} if plan.get("iterator") and state is not None else {}
     pipeline = numbers(data["kind"], data["path"], data["files"], rank, ranks, options, batch_size=plan["batch_size"], **given)
-    take = with_iterator if plan.get("iterator") else with_loader
+    take = with_iterator if plan.get("iterator") else with_even_loader if plan.get("even") else with_loader
     mine = take(pipeline, state, plan["batches"])
     everybody = [None] * ranks
     dist.all_gather_object(everybody, mine)

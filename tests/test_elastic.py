@@ -85,6 +85,24 @@ def test_each_epoch_of_several_processes_holds_each_sample_once(tmp_path, data):
             assert sorted(sum(epoch, [])) == list(range(COUNT))
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_ranks_take_as_many_steps_by_default(tmp_path, data, shuffle):
+    """Also where what is left of an epoch is divided anew: all samples come, one of them twice where a rank would miss a step, and
+    all ranks say the same state at the end."""
+    common = {"even": True, "reader": {"random_shuffle": shuffle}}
+    results = run(tmp_path, data("file"), [
+        {"ranks": 3, "batch_size": 2, "batches": [4], **common}, {"ranks": 2, "batch_size": 3, "batches": [None, None], **common},
+        {"ranks": 4, "batch_size": 3, "batches": [None], **common}])
+    assert [[[len(part) for part in rank] for rank in phase["seen"]] for phase in results] == [[[8]] * 3, [[7, 19]] * 2, [[10]] * 4]
+    epochs = [phase["seen"] for phase in results]
+    first = sum((rank[0] for rank in epochs[0] + epochs[1]), [])
+    for epoch in (first, sum((rank[1] for rank in epochs[1]), []), sum((rank[0] for rank in epochs[2]), [])):
+        assert set(epoch) == set(range(COUNT))
+    assert len(first) == COUNT + 1
+    for phase in results:
+        assert all(state == phase["states"][0] for state in phase["states"])
+
+
 def test_dalis_iterator_goes_on_with_other_processes(tmp_path, data):
     """DALIGenericIterator.checkpoints(), in the middle of an epoch."""
     results = run(tmp_path, data("file"), [

@@ -377,3 +377,58 @@ def picture_file(folder):
     from PIL import Image
     Image.linear_gradient("L").convert("RGB").save(folder / "good.png")
     return (folder / "good.png").read_bytes()
+
+
+# --- epochs of DALI's iterators -----------------------------------------------------------------------------------------
+
+
+class GoingOn:
+    """The iterator of DALI's tutorials: StopIteration at an epoch's end, and then the next epoch."""
+
+    def __init__(self):
+        self.k = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.k == 3:
+            self.k = 0
+            raise StopIteration
+        self.k += 1
+        return [np.int32([self.k - 1])] * 2
+
+    __call__ = __next__
+
+
+def indexed(i):
+    if i == 3:
+        raise StopIteration
+    return [np.int32([i])] * 2
+
+
+def items():
+    for i in range(3):
+        yield indexed(i)
+
+
+EVERY, ONE = {-1: [[0, 1, 2]] * 4, 6: [[0, 1, 2]] * 4, 4: [[0, 1], [2, 0], [1, 2], [0, 1]]}, {-1: [[0, 1, 2], [], [], []], 4: [[0, 1], [2], [], []]}
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("source, cycle, want", [
+    (GoingOn, None, EVERY), (GoingOn, "raise", EVERY), (lambda: GoingOn().__next__, None, EVERY), (lambda: indexed, None, EVERY),
+    (lambda: items, None, ONE), (lambda: items, "raise", EVERY), (items, None, ONE), (lambda: list(items()), None, ONE),
+    (lambda: list(items()), "raise", EVERY), (lambda: items, "quiet", {6: [[0, 1, 2]] * 4, 4: EVERY[4]})])
+def test_epochs_of_sources_are_dalis(source, cycle, want, depth):
+    """What DALI 2.4.0 gives with a prefetch_queue_depth of 2: its iterators ask a source again after reset()."""
+    from penstock.plugin.numpy import NumpyIterator
+    for size, epochs in want.items():
+        for auto_reset in (False, True):
+            pipe = source_pipe(prefetch_queue_depth=depth)(source(), cycle=cycle)
+            batches, got = NumpyIterator(pipe, ["x"], size=size, auto_reset=auto_reset), []
+            for _ in epochs:
+                got.append([int(b[0]["x"][0, 0]) for b in batches])
+                if not auto_reset:
+                    batches.reset()
+            assert got == epochs, (size, auto_reset)

@@ -135,7 +135,7 @@ def test_an_external_source_ends_the_epoch():
         return fn.external_source(source)
     loader = penstock.torch.DataLoader(pipe(), ["x"])
     for _ in range(2):
-        assert [int(b["x"][0, 0]) for b in loader] == [0, 1, 2]
+        assert [int(b["x"][0]) for b in loader] == [0, 1, 2]
     with pytest.raises(TypeError, match="no reader"):
         len(loader)
 

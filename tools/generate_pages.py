@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the operators: docs/reference/operators.md and a page for each."""
+import ast
+import re
+from pathlib import Path
+
 FOLDER = "docs/reference/operators"
+ROOT = Path(__file__).resolve().parent.parent
+IN_PYTHON = {"external_source": "python/penstock/sources.py"}  # functions of Python that take more than the operator has
 
 
 def link(operator):
@@ -28,6 +34,28 @@ def outputs(operator):
     return f"{n}, with `{operator['size_output']}` {n + 1}" if operator["size_output"] else n
 
 
+def in_python(operator):
+    """The function of Python: its parameters, and what its text says of each."""
+    if operator["name"] not in IN_PYTHON:
+        return []
+    tree = ast.parse((ROOT / IN_PYTHON[operator["name"]]).read_text())
+    (function,) = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == operator["name"].rpartition(".")[2]]
+    names = [a.arg for a in function.args.args + function.args.kwonlyargs]
+    said = re.compile(rf"(({'|'.join(names)})(, )?)+: ")
+    _, *text = ast.get_docstring(function).split("\n\n")
+    lines = ["", "## In Python", "", "```python", f"fn.{operator['name']}({ast.unparse(function.args)})", "```"]
+    for part in text:
+        lines.append("")
+        for line in part.splitlines():
+            if match := said.match(line):
+                named = match.group()[:-2].split(", ")
+                line = f"- {', '.join(f'`{n}`' for n in named)}: {line[match.end():]}"
+            elif lines[-1].startswith(("- ", "  ")):
+                line = "  " + line
+            lines.append(line)
+    return lines
+
+
 def page(operator):
     least, most = operator["min_inputs"], operator["max_inputs"]
     inputs = "none" if most == 0 else str(least) if least == most else f"{least} to {most}"
@@ -45,6 +73,7 @@ def page(operator):
         lines += ["", "| argument | values | default | per sample | meaning |", "|---|---|---|---|---|"]
         lines += [f"| `{a['name']}` | {values(a)} | {default(a)} | {'and per frame' if a['per_frame'] else 'yes' if a['per_sample'] else ''} | "
                   f"{' '.join(a['doc'].split()).replace('|', chr(92) + '|')} |" for a in operator["arguments"]]
+    lines += in_python(operator)
     lines += ["", "Every operator also takes `device`, `name`, `seed`, `bytes_per_sample_hint` and `preserve`.", ""]
     return "\n".join(lines)
 

@@ -548,6 +548,12 @@ class DebugRun:
         for source in self.sources.values():
             source.reset()
 
+    def begin_epoch(self):
+        self.gathered.clear()
+        self.ahead.clear()
+        for source in self.sources.values():
+            source.begin_epoch()
+
     def close(self):
         for source in self.sources.values():
             source.close()
@@ -563,6 +569,13 @@ class DebugRun:
     def batches_per_epoch(self):
         self.begin()
         return self.primary[2].batches_per_epoch() if self.primary else -1
+
+    def first_epoch(self):
+        self.begin()
+        return self.primary[2].first_epoch() if self.primary else None
+
+    def at_end_of_epoch(self):
+        return False
 
     def set_epoch_mode(self, mode):
         for source in self.sources.values():

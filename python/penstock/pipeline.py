@@ -362,11 +362,10 @@ class Pipeline:
     # --- questions ----------------------------------------------------------------------------------------------------
 
     def epoch_size(self, name=None):
-        """Samples of an epoch of the named reader; without a name, a dict of all readers."""
-        sizes = {n: m["epoch_size"] for n, m in self._readers().items()}
+        """Samples of an epoch of the named reader, with those that pad_last_batch repeats; without a name, a dict of all readers."""
         if name is None:
-            return sizes
-        return self.reader_meta(name)["epoch_size"] if sizes is not None else -1
+            return {n: m["epoch_size_padded"] for n, m in self._readers().items()}
+        return self.reader_meta(name)["epoch_size_padded"]
 
     def reader_meta(self, name=None):
         """Sizes and shards of the named reader; without a name, a dict of all readers."""

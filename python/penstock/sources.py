@@ -2,6 +2,7 @@
 """external_source: batches from a callable, a generator, an iterable, or fed by hand."""
 import functools
 import json
+from types import GeneratorType
 
 from . import _core, graph
 from .types import BatchInfo, DType, SampleInfo
@@ -13,20 +14,32 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
                     **kwargs):
     """Takes batches that the program brings.
 
+    A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
+    An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a checkpoint.
+    In loops over penstock.torch.DataLoader each epoch begins an iterable from its start, calls a generator function anew, and calls
+    a callable with 0 again; a generator object has one epoch, and an error says so in the second.
+
     source: None (then Pipeline.feed_input() brings the data), a callable of no argument, of the iteration in the epoch
     (batch_info=True: of a BatchInfo), with batch=False of a SampleInfo, or an iterable, a generator or a generator
-    function. StopIteration ends the data until Pipeline.reset().
+    function. StopIteration ends the data until Pipeline.reset(); then the source is asked again.
     num_outputs: the source gives tuples of so many arrays; the result is a list of nodes.
-    cycle: for iterables and generator functions: None (ends), "quiet" or True (starts over), "raise" (StopIteration once
-    a pass). batch=False: the source gives single samples. layout, dtype, ndim: of the samples, one or one per output;
-    checked. repeat_last: where nothing new was fed, the last batch again. parallel=True: a callable (of exactly one
-    argument) runs in the pipeline's py_num_workers processes, an iterable or a generator function (batch=True) in one
-    of its own, prefetch_queue_depth batches ahead. Their arrays come through shared memory and are used where they lie;
-    bytes_per_sample_hint: how much of it each sample takes at first. A process that ends is a WorkerError of the next run().
-    An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a
-    checkpoint. device: "gpu" brings the batches there. cuda_stream, use_copy_kernel, blocking, no_copy: accepted
-    without effect.
-    A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
+    cycle: of iterables and generator functions. None, False or "no": the data end with them; after reset() the same iterator
+    is asked again, which gives the next epoch where its __next__() goes on after StopIteration. "quiet" or True: they start over, the
+    data never end. "raise": StopIteration after each pass, and reset() starts over.
+    name: under which feed_input() finds the node.
+    device: "gpu" brings the batches there.
+    layout: of the samples, one or one per output.
+    dtype: of the samples, one or one per output; checked.
+    ndim: number of dimensions of the samples, one or one per output; checked.
+    batch: False: the source gives single samples. None means True.
+    batch_info: the callable gets a BatchInfo with the iteration and the epoch instead of a number.
+    repeat_last: where nothing new was fed, the last batch again.
+    parallel: True: a callable (of exactly one argument) runs in the pipeline's py_num_workers processes, an iterable or a
+    generator function (batch=True) in one of its own. Their arrays come through shared memory and are used where they lie. A process
+    that ends is a WorkerError of the next run().
+    prefetch_queue_depth: with parallel=True: batches that the processes make ahead.
+    bytes_per_sample_hint: with parallel=True: shared memory that each sample takes at first.
+    cuda_stream, use_copy_kernel, blocking, no_copy: accepted without effect.
     """
     pipeline = graph.required("fn.external_source(...)")
     for unknown in kwargs:
@@ -267,22 +280,31 @@ class CallableSource(_StatefulSource):
 
 
 class IterableSource(_StatefulSource):
+    anew = False  # reset() begins the iterable from its start, as a new `for` would; a loader's epochs do
+
     def __init__(self, whole, restart, iterator, cycle, outputs, per_batch):
         super().__init__(outputs, per_batch)
-        self.begin, self.iterator, self.cycle, self.ended = restart, iterator, cycle, False
-        self.owner = _stateful(iterator) or _stateful(whole)
+        self.whole, self.begin, self.cycle, self.ended, self.spent = whole, restart, cycle, False, False
+        self._iterate(iterator)
         self.resumable = self.owner is not None
 
+    def _iterate(self, iterator):
+        self.iterator = iterator
+        self.owner = _stateful(iterator) or _stateful(self.whole)
+
     def item(self):
+        if self.spent:
+            raise RuntimeError("[external_source] the source is a generator object, which has one epoch: give the generator function, "
+                               "which each epoch calls anew")
         if self.ended:
             raise StopIteration
         try:
             return next(self.iterator)
         except StopIteration:
-            if self.cycle != "quiet" or self.begin is None:
+            if self.cycle != "quiet":
                 self.ended = True
                 raise
-            self.iterator = iter(self.begin())
+            self._iterate(iter(self.begin()))
             return next(self.iterator)
 
     def next(self, iteration, in_epoch, epoch, batch_size):
@@ -291,7 +313,9 @@ class IterableSource(_StatefulSource):
         return [as_batch(c) for c in self._split([self.item() for _ in range(batch_size)])]
 
     def reset(self):
-        if self.ended and self.cycle == "raise" and self.begin is not None:
-            self.iterator = iter(self.begin())
-            self.ended = False
+        """Without a cycle the same iterator is asked again: it may have begun its next epoch."""
+        if self.anew or (self.ended and self.cycle == "raise"):
+            self._iterate(iter(self.begin()))
+            self.spent = isinstance(self.whole, GeneratorType)
+        self.ended = False
 

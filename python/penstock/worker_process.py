@@ -66,7 +66,7 @@ class Calls:
 
 
 class Items:
-    """Tasks: "item", the iterable's next one, and "reset"."""
+    """Tasks: "item", the iterable's next one, "reset", and "anew", which begins the iterable from its start."""
 
     def __init__(self, iterable, cycle):
         from .sources import make_source
@@ -74,7 +74,8 @@ class Items:
 
     def run(self, what, add):
         try:
-            if what == "reset":
+            if what != "item":
+                self.source.anew = what == "anew"
                 self.source.reset()
             else:
                 add(self.source.item())

@@ -130,6 +130,7 @@ class ParallelIterable(_Source):
     """One process that has the iterator, because its items come in their order; its state cannot be asked for."""
 
     role = Items
+    anew = False  # as IterableSource's
 
     def __init__(self, made, source, cycle, given, depth, hint):
         super().__init__(made, source, 1, given, depth, hint)
@@ -155,8 +156,11 @@ class ParallelIterable(_Source):
 
     def reset(self):
         self.lost = False
-        if self.pool is not None:  # items that are ahead stay: those of a pass that goes on
-            task = self._done(self.pool.submit("reset"))
+        if self.pool is not None:  # items that are ahead stay where the pass goes on
+            if self.anew:
+                self.ahead.clear()
+                self.pool.forget()
+            task = self._done(self.pool.submit("anew" if self.anew else "reset"))
             if task.errors:
                 raise raised(task.errors[0][1])
 

@@ -189,7 +189,9 @@ E one_of(const std::string& what, const std::string& given, std::initializer_lis
   bad_argument("{} cannot be '{}'{}", what, given, did_you_mean(given, known));
 }
 
-EpochMode epoch_mode(const std::string& s) { return one_of<EpochMode>("epoch_mode", s, {"stream", "partial", "drop"}); }
+EpochMode epoch_mode(const std::string& s) {
+  return one_of<EpochMode>("epoch_mode", s, {"stream", "partial", "drop", "even"});
+}
 
 nb::object meta_of(const std::optional<ReaderMeta>& m) {
   if (!m) return nb::none();
@@ -315,9 +317,15 @@ void bind_pipeline(nb::module_& m) {
            nb::arg("soon") = false)
       .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(&poll_signals); })); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(), 0; }); })
+      .def("begin_epoch", [](P& p) { p.guarded([&] { return p.get().begin_epoch(), 0; }); })
       .def("close", &P::close)
       .def("reader_meta", [](P& p, const std::string& name) { return meta_of(p.get().reader_meta(name)); })
       .def("batches_per_epoch", [](P& p) { return p.get().batches_per_epoch(); })
+      .def("first_epoch", [](P& p) -> nb::object {
+             const auto first = p.get().first_epoch();
+             return first ? nb::object(nb::make_tuple(first->own, first->largest)) : nb::object(nb::none());
+           })
+      .def("at_end_of_epoch", [](P& p) { return p.get().at_end_of_epoch(); })
       .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })
       .def("checkpoint", [](P& p) { return p.guarded([&] { return p.get().checkpoint(); }); })
       .def("restore", [](P& p, const std::string& s) { p.guarded([&] { return p.get().restore(s), 0; }); })
@@ -349,7 +357,8 @@ void bind_pipeline(nb::module_& m) {
              d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
              d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
                                : o.epoch_mode == EpochMode::partial ? "partial"
-                                                                    : "drop";
+                               : o.epoch_mode == EpochMode::drop    ? "drop"
+                                                                    : "even";
              return d;
            });
 }

@@ -66,14 +66,21 @@ SampleOrder::Share SampleOrder::share(uint64_t epoch) const {
   return {start, shard_start(left(epoch), settings_.num_shards, slot(epoch) + 1) - start};
 }
 
-uint64_t SampleOrder::first_epoch() const { return state_.epoch + (length(state_.epoch) == 0); }
+uint64_t SampleOrder::first_epoch() const { return state_.epoch + (left(state_.epoch) == 0); }
 
 int64_t SampleOrder::own_length(uint64_t epoch) const {
   return contiguous() ? share(epoch).size : dealt(left(epoch), settings_.num_shards, settings_.shard_id);
 }
 
+int64_t SampleOrder::largest_share(uint64_t epoch) const { return ceil_div(left(epoch), settings_.num_shards); }
+
 int64_t SampleOrder::length(uint64_t epoch) const {
-  return settings_.epoch_end == EpochEnd::exact ? own_length(epoch) : ceil_div(left(epoch), settings_.num_shards);
+  return settings_.epoch_end == EpochEnd::exact ? own_length(epoch) : largest_share(epoch);
+}
+
+int64_t SampleOrder::even_length(uint64_t epoch, int64_t batch_size) const {
+  const int64_t own = length(epoch), most = largest_share(epoch);
+  return ceil_div(own, batch_size) == ceil_div(most, batch_size) ? own : most;
 }
 
 int64_t SampleOrder::stream_length(uint64_t epoch, int64_t batch_size) const {
@@ -126,7 +133,7 @@ int64_t SampleOrder::index_at(uint64_t epoch, int64_t position) const {
 OrderedSample SampleOrder::at(uint64_t epoch, int64_t k) const {
   const int64_t n = settings_.size, shards = settings_.num_shards, own = own_length(epoch), my_slot = slot(epoch);
   const bool exact = settings_.epoch_end == EpochEnd::exact;
-  if (k < 0 || k > (int64_t{1} << 62) / shards || left(epoch) == 0 || (exact && k >= own))
+  if (k < 0 || k > (int64_t{1} << 62) / shards || left(epoch) == 0 || (exact && k >= largest_share(epoch)))
     fail(ErrorKind::internal, "sample {} of {} in epoch {}", k, own, epoch);
   const int64_t consumed = resumed(epoch) ? static_cast<int64_t>(state_.consumed) : 0;
   const size_t legs = resumed(epoch) ? state_.legs.size() : 0;

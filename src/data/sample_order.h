@@ -50,13 +50,18 @@ class SampleOrder {
   OrderFingerprint fingerprint() const;
   bool contiguous() const { return settings_.shuffle == Shuffle::none || settings_.stick_to_shard; }
 
-  // The epoch to begin with: the state's, or the one after it where the state leaves this rank nothing.
+  // The epoch to begin with: the state's, or the one after it where the state leaves no rank anything.
   uint64_t first_epoch() const;
   // Samples that are this rank's own in the epoch (what is left of it after resuming), and the same with repeated ones.
   int64_t own_length(uint64_t epoch) const;
   int64_t length(uint64_t epoch) const;
+  // The same of the rank that has the fewest samples, and of the one that has the most.
+  int64_t smallest_share(uint64_t epoch) const { return left(epoch) / settings_.num_shards; }
+  int64_t largest_share(uint64_t epoch) const;
+  // length(epoch), and one repeated sample more where this rank would else have a batch fewer than others.
+  int64_t even_length(uint64_t epoch, int64_t batch_size) const;
   // k >= 0; from length(epoch) on, further repeated samples, so that a last batch can be filled. For EpochEnd::exact
-  // only k < own_length(epoch) is allowed.
+  // only k < largest_share(epoch) is allowed.
   OrderedSample at(uint64_t epoch, int64_t k) const;
   // The data set's sample at a position of the epoch's global order, for replaying one sample and for replacements.
   int64_t index_at(uint64_t epoch, int64_t position) const;

@@ -150,6 +150,35 @@ TEST(SampleOrder, StickToShardKeepsTheShard) {
       }
 }
 
+// Every sample once, and where the ranks' batches would differ in number, one more of a rank.
+TEST(SampleOrder, EvenLengthsGiveAllRanksAsManyBatches) {
+  for_all({7, 8, 40, 41}, {2, 3, 5}, [](const OrderSettings& s) {
+    for (int64_t batch : {1, 3, 4, 7, 20})
+      for (uint64_t epoch = 0; epoch < 4; ++epoch) {
+        std::set<int64_t> batches;
+        Indices times(s.size);
+        int64_t repeated = 0, wanted = 0;
+        const auto count = [&](int64_t n) { return (n + batch - 1) / batch; };
+        for (int r = 0; r < s.num_shards; ++r) {
+          const SampleOrder order = rank(s, r);
+          const int64_t length = order.even_length(epoch, batch);
+          batches.insert(count(length));
+          wanted += std::max(length, order.length(epoch)) - order.own_length(epoch);
+          for (int64_t k = 0; k < length; ++k) {
+            const OrderedSample sample = order.at(epoch, k);
+            if (sample.repeated) ++repeated;
+            else ++times[sample.index];
+          }
+          if (count(order.length(epoch)) == count(order.largest_share(epoch)))
+            ASSERT_EQ(length, order.length(epoch)) << describe(s);
+        }
+        ASSERT_EQ(batches.size(), 1u) << describe(s);
+        ASSERT_EQ(times, Indices(s.size, 1)) << describe(s);
+        ASSERT_EQ(repeated, wanted) << describe(s);
+      }
+  });
+}
+
 TEST(SampleOrder, WrapRepeatsTheFront) {
   auto s = settings_of(10, 4, Shuffle::none, EpochEnd::wrap, false);
   EXPECT_EQ(stream(rank(s, 3), 3), (Indices{7, 8, 9}));
@@ -241,7 +270,9 @@ TEST(SampleOrder, ARankWithNothingLeftBeginsTheNextEpoch) {
   s.shard_id = 2;
   const SampleOrder order(s, state);
   EXPECT_EQ(order.own_length(0), 0);
-  EXPECT_EQ(order.first_epoch(), 1u);
+  EXPECT_EQ(order.first_epoch(), 0u);  // the other ranks' last one
+  EXPECT_EQ(order.even_length(0, 4), 1);
+  EXPECT_TRUE(order.at(0, 0).repeated);
   auto cursor = order.begin();
   EXPECT_EQ(order.next(cursor).index, rank(s, 2).at(1, 0).index);
   for (EpochEnd end : {EpochEnd::wrap, EpochEnd::repeat_last}) {  // nothing of its own, but a length like the others'

@@ -253,7 +253,7 @@ int Executor::in_flight() {
   return static_cast<int>(queue_.size());
 }
 
-void Executor::reset() {
+void Executor::reset(bool leave_epoch) {
   check_process();
   std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   std::unique_lock lock(mutex_);
@@ -266,8 +266,17 @@ void Executor::reset() {
     gone.swap(queue_);
   }
   last_number_ = UINT64_MAX;
+  if (skip_ > 0 && !parts_.empty()) delivered_states_ = parts_.front().states;
   parts_.clear();
-  for (auto& [id, s] : sources_) s->reset(), s->next_number = -1;
+  skip_ = resumed_ = 0;
+  for (auto& [id, s] : sources_) {
+    const auto delivered = delivered_states_.find(id);
+    const bool some = delivered != delivered_states_.end();
+    if (leave_epoch) s->begin_epoch(some ? delivered->second : std::string());
+    else s->reset();
+    s->next_number = -1;
+    if (some && (leave_epoch || !s->meta())) delivered->second = s->state();
+  }
 }
 
 bool Executor::makes_output(const Step& s) const {

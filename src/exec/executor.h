@@ -34,8 +34,9 @@ class Executor {
   int in_flight();
   void add_index_statistics(PipelineStatistics& s) const;
   bool forked() const;  // this is a child of the process that made the executor
-  void reset();
+  void reset(bool leave_epoch);  // true: in the middle of one, whose rest nobody wants
   int64_t device_bytes_in_use() const;  // that the decoders have taken for themselves included
+  bool at_end_of_epoch() const { return at_end_of_epoch_; }  // behind the last outputs(), also one that has failed
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
   void set_callback(int node, std::shared_ptr<Callback> callback);
@@ -237,6 +238,7 @@ class Executor {
   std::mutex consumer_;            // held by the thread that does the consumer's share
   uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
   std::map<int, std::string> delivered_states_;
+  bool at_end_of_epoch_ = false;
   int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration
   std::deque<Part> parts_;
   int resumed_ = 0;                // as skip_, of a checkpoint, until that iteration comes

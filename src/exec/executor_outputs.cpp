@@ -77,6 +77,7 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
     }
   }
   statistics.waited(begin, clock_ns());
+  at_end_of_epoch_ = ends_epoch(*it);
   if (it->no_memory) throw std::bad_alloc();
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");

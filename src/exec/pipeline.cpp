@@ -78,7 +78,8 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
 }
 
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
-void Pipeline::reset() { state_->executor.reset(); }
+void Pipeline::reset() { state_->executor.reset(false); }
+void Pipeline::begin_epoch() { state_->executor.reset(true); }
 
 std::optional<ReaderMeta> Pipeline::reader_meta(const std::string& name) const {
   Executor& e = state_->executor;
@@ -96,6 +97,11 @@ int64_t Pipeline::batches_per_epoch() const {
   Executor& e = state_->executor;
   return e.primary < 0 ? -1 : e.source(e.primary).batches_per_epoch(e.options.batch_size, e.options.epoch_mode);
 }
+std::optional<FirstEpoch> Pipeline::first_epoch() const {
+  Executor& e = state_->executor;
+  return e.primary < 0 ? std::nullopt : e.source(e.primary).first_epoch();
+}
+bool Pipeline::at_end_of_epoch() const { return state_->executor.at_end_of_epoch(); }
 void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }
 
 std::string Pipeline::checkpoint() const { return state_->executor.checkpoint(); }
@@ -146,7 +152,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.threads = number("threads", 0, 0, INT32_MAX);
     o.prefetch = number("prefetch", 2, 0, INT32_MAX);
     o.memory_limit = number("memory_limit", size_t{0}, size_t{0}, SIZE_MAX);
-    o.epoch_mode = static_cast<EpochMode>(number("epoch_mode", 0, 0, 2));
+    o.epoch_mode = static_cast<EpochMode>(number("epoch_mode", 0, 0, 3));
     o.on_error = static_cast<OnError>(number("on_error", 0, 0, 2));
     o.error_budget = number("error_budget", int64_t{-1}, int64_t{-1}, INT64_MAX);
     o.uneven = j.value("uneven", false);

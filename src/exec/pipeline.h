@@ -67,10 +67,14 @@ class Pipeline {
   // From now on all batches have this size, but for the last one; before the first run.
   void set_refill(int batch_size);
   void reset();  // after `stopped`: external sources begin again
+  // In the middle of an epoch: lets go of what is on its way and begins the next one; at the end of one it is the next.
+  void begin_epoch();
 
   std::optional<ReaderMeta> reader_meta(const std::string& name = {}) const;  // of the named or the only reader
   int64_t epoch_size(const std::string& name = {}) const;
   int64_t batches_per_epoch() const;
+  std::optional<FirstEpoch> first_epoch() const;  // of the source that gives the ids
+  bool at_end_of_epoch() const;  // behind the last run(), also one that has failed
   void set_epoch_mode(EpochMode mode);  // before the first run
 
   // State behind the last batch that run() returned: JSON of a few integers. restore() before the first run.

@@ -154,6 +154,39 @@ TEST_F(Folder, CheckpointGoesOnInTheMiddleOfAnEpochWithAnotherBatchSize) {
   EXPECT_EQ(texts(*q, 13 + 23), rest);
 }
 
+TEST_F(Folder, AnEpochThatIsLeftIsFollowedByTheNextWholeOne) {
+  PipelineOptions o;
+  o.batch_size = 5;
+  o.threads = 2;
+  o.prefetch = 4;
+  o.epoch_mode = EpochMode::even;
+  auto epoch_of = [](Pipeline& p, int batches) {
+    std::vector<int64_t> all;
+    for (int b = 0; b < batches; ++b)
+      for (const SampleOrigin& origin : p.run().origin) all.push_back(origin.index);
+    return all;
+  };
+  auto p = reader(o), whole = reader(o);
+  std::vector<std::vector<int64_t>> want;
+  for (int epoch = 0; epoch < 5; ++epoch) want.push_back(epoch_of(*whole, 5));
+  EXPECT_EQ(epoch_of(*p, 2), std::vector<int64_t>(want[0].begin(), want[0].begin() + 10));
+  p->begin_epoch();
+  const std::string begun = p->checkpoint();
+  EXPECT_EQ(epoch_of(*p, 5), want[1]);
+  EXPECT_TRUE(p->at_end_of_epoch());
+  p->begin_epoch();  // at the end of one it is that epoch
+  EXPECT_EQ(epoch_of(*p, 1), std::vector<int64_t>(want[2].begin(), want[2].begin() + 5));
+  p->begin_epoch();
+  p->begin_epoch();
+  EXPECT_EQ(epoch_of(*p, 5), want[3]);
+  auto q = reader(o);
+  q->begin_epoch();
+  EXPECT_EQ(epoch_of(*q, 5), want[0]);
+  auto r = reader(o);
+  r->restore(begun);
+  EXPECT_EQ(epoch_of(*r, 5), want[1]);
+}
+
 TEST_F(Folder, MissingFileIsRaisedSkippedOrReplaced) {
   PipelineOptions o;
   o.batch_size = 23;

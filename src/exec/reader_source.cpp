@@ -34,6 +34,7 @@ void ReaderSource::begin(SampleOrder order) {
   order_.emplace(std::move(order));
   settings_ = order_->settings();
   cursor_ = ahead_ = order_->begin();
+  last_ = false;
   announced_ = window_ = 0;
   if (remote_) RemoteStorage::instance().forget(this);
 }
@@ -85,9 +86,8 @@ void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
       const OrderedSample s = order_->next(ahead_, batch_size);
       ranges_of(index_of(ahead_.epoch, s), ranges_);
     } else {
-      const int64_t length = order_->length(ahead_.epoch);
-      if (ahead_.taken >= length - (mode == EpochMode::drop ? length % batch_size : 0)) ahead_ = {ahead_.epoch + 1, 0};
-      if (order_->length(ahead_.epoch) <= (mode == EpochMode::drop ? batch_size - 1 : 0)) break;
+      if (ahead_.taken >= length(ahead_.epoch, batch_size, mode)) ahead_ = {ahead_.epoch + 1, 0};
+      if (length(ahead_.epoch, batch_size, mode) == 0) break;
       ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
       ++ahead_.taken;
     }
@@ -110,9 +110,8 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
   int n = batch_size;
   if (mode != EpochMode::stream) {
     for (int tries = 0;; ++tries) {
-      const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
-      n = static_cast<int>(std::min<int64_t>(batch_size, left));
-      if (n > 0 && !(mode == EpochMode::drop && n < batch_size)) break;
+      n = static_cast<int>(std::min<int64_t>(batch_size, length(cursor_.epoch, batch_size, mode) - cursor_.taken));
+      if (n > 0) break;
       if (tries > 1) bad_argument("an epoch of this reader holds no full batch of {} samples", batch_size);
       cursor_ = {cursor_.epoch + 1, 0};
     }
@@ -129,8 +128,7 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
     put(it, node, i, index, o.path);
     if (primary) it.origin[i] = std::move(o);
   }
-  const int64_t left = order_->length(cursor_.epoch) - cursor_.taken;
-  last_ = left < (mode == EpochMode::drop ? batch_size : 1);
+  last_ = mode != EpochMode::stream && cursor_.taken >= length(cursor_.epoch, batch_size, mode);
   announced_ -= n;
   if (!remote_) announce_what_follows(batch_size);
   return n;
@@ -159,9 +157,38 @@ std::optional<ReaderMeta> ReaderSource::meta() const {
   return m;
 }
 
+// Where an epoch is cut, all shards stand at its end together, also those that had a sample fewer.
+std::string ReaderSource::state() const {
+  return (last_ ? order_->state_at(cursor_.epoch + 1, 0) : order_->state_at(cursor_.epoch, cursor_.taken)).to_json();
+}
+
+void ReaderSource::begin_epoch(const std::string& delivered) {
+  ReaderState state{order_->first_epoch(), 0, {}, order_->fingerprint()};
+  if (!delivered.empty()) {
+    const ReaderState behind = ReaderState::from_json(delivered);
+    state.epoch = behind.epoch + (behind.consumed > 0);
+  }
+  begin(SampleOrder(settings_, std::move(state)));
+}
+
+int64_t ReaderSource::length(uint64_t epoch, int batch_size, EpochMode mode) const {
+  if (mode == EpochMode::even) return order_->even_length(epoch, batch_size);
+  const int64_t n = order_->length(epoch);
+  if (mode != EpochMode::drop) return n;
+  const int64_t least = settings_.epoch_end == EpochEnd::exact ? order_->smallest_share(epoch) : n;
+  return least - least % batch_size;
+}
+
+// The same for all shards, and for every whole epoch.
 int64_t ReaderSource::batches_per_epoch(int batch_size, EpochMode mode) const {
-  const int64_t n = order_->length(order_->first_epoch() + 1);
-  return mode == EpochMode::drop ? n / batch_size : (n + batch_size - 1) / batch_size;
+  const uint64_t whole = order_->first_epoch() + 1;
+  const int64_t n = mode == EpochMode::drop ? length(whole, batch_size, mode) : order_->largest_share(whole);
+  return (n + batch_size - 1) / batch_size;
+}
+
+std::optional<FirstEpoch> ReaderSource::first_epoch() const {
+  const uint64_t first = order_->first_epoch();
+  return FirstEpoch{order_->length(first), order_->largest_share(first)};
 }
 
 void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner) {

@@ -48,8 +48,10 @@ class ReaderSource : public Source {
   bool replace(Iteration& it, int node, int sample, uint32_t attempt) final;
   std::optional<ReaderMeta> meta() const final;
   int64_t batches_per_epoch(int batch_size, EpochMode mode) const final;
+  std::optional<FirstEpoch> first_epoch() const final;
   bool at_end_of_epoch() const final { return last_; }
-  std::string state() const final { return order_->state_at(cursor_.epoch, cursor_.taken).to_json(); }
+  std::string state() const final;
+  void begin_epoch(const std::string& delivered) final;
   void restore(const std::string& text) final { begin(SampleOrder(settings_, ReaderState::from_json(text))); }
 
  protected:
@@ -74,6 +76,7 @@ class ReaderSource : public Source {
   virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
+  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // samples that batches of the epoch hold
   void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size);
   void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;

@@ -13,7 +13,13 @@ namespace penstock {
 enum class EpochMode {
   stream,   // all batches are full; a batch may hold the end of one epoch and the start of the next
   partial,  // the last batch of an epoch is shorter
-  drop,     // the last batch of an epoch is left out if it is not full
+  drop,     // the last batch of an epoch is left out if it is not full; all shards have as many batches
+  even,     // as partial; a shard that would have a batch fewer than others repeats a sample
+};
+
+// What a reader's first epoch holds: the one it began with, or went on in from a checkpoint.
+struct FirstEpoch {
+  int64_t own = 0, largest = 0;  // samples of this shard, and of the largest one
 };
 
 struct ReaderMeta {
@@ -42,9 +48,13 @@ class Source {
   virtual std::string data_set() const { return {}; }  // the folder that holds its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
   virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
+  virtual std::optional<FirstEpoch> first_epoch() const { return std::nullopt; }
   virtual std::string state() const { return {}; }  // behind the last next()
   virtual void restore(const std::string&) { bad_argument("this source cannot go on from a checkpoint"); }
   virtual void reset() {}                  // after the end of the data: begin again
+  // An epoch that was left is over: the one after it begins. delivered: the state behind its last batch that was handed
+  // out; empty: there was none.
+  virtual void begin_epoch(const std::string& /*delivered*/) { reset(); }
   // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it.
   virtual bool replace(Iteration&, int /*node*/, int /*sample*/, uint32_t /*attempt*/) { return false; }
   int64_t next_number = 0;  // of the iteration that next() is for; -1: of any, behind reset()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the frameworks' iterators share: epochs, the last batch, resets."""
-import json
 import logging
 from enum import Enum
 
@@ -15,13 +14,37 @@ class LastBatchPolicy(Enum):
     PARTIAL = 2
 
 
+class _FilledEpochs:
+    """How many batches an epoch has where all of them are full, and each shard's begins where the one before has ended: as many
+    as the shard needs that has most left of it, the same for all. sizes: of the shards."""
+
+    def __init__(self, sizes, batch_size, moving):
+        self._sizes, self._batch_size, self._moving = sizes, batch_size, moving
+        self._ahead = [0] * len(sizes)  # samples of this epoch that the one before has given
+        self._count()
+
+    def _count(self):
+        self.batches = -(-max(size - ahead for size, ahead in zip(self._sizes, self._ahead)) // self._batch_size)
+
+    def advance(self):
+        given = self.batches * self._batch_size
+        self._ahead = [ahead + given - size for size, ahead in zip(self._sizes, self._ahead)]
+        if self._moving:
+            self._sizes = [self._sizes[-1], *self._sizes[:-1]]
+        self._count()
+        if self.batches < 1:  # the epoch is passed over: all of it was given
+            self._ahead = [0] * len(self._sizes)
+            self._count()
+
+
 class BaseIterator:
     """Epochs over one or more pipelines; subclasses turn batches into arrays.
 
     pipelines: a Pipeline or a list of them. size: samples of an epoch, -1: until StopIteration. reader_name: the reader
     whose epochs count. auto_reset: False or "no": reset() begins the next epoch; True or "yes": the next loop does.
     last_batch_policy: FILL (full, with samples of the next epoch or, with the reader's pad_last_batch, repeated ones),
-    DROP, PARTIAL (shorter, without repeated ones; of several pipelines those whose shard has ended give batches without samples).
+    DROP, PARTIAL (shorter, without repeated ones). Epochs of all shards have as many batches, whatever their sizes: with PARTIAL
+    the last one of a shard that has ended before others has no samples.
     last_batch_padded: with `size`, the source repeats samples to fill the last batch.
     refill: where fn.filter, fn.expand and their kind change how many samples there are, batches have the sizes that result
     (False), or the samples are put together to full batches of the pipelines' batch_size (True); epochs count the source's
@@ -57,22 +80,21 @@ class BaseIterator:
         self._size, self._reader, self._padded = size, reader_name, last_batch_padded
         for p in self._pipes:
             if reader_name is not None:  # the reader cuts its epochs itself
-                p._set_epoch_mode({"FILL": "stream", "DROP": "drop", "PARTIAL": "partial"}[self._policy.name])
+                p._set_epoch_mode({"FILL": "stream", "DROP": "drop", "PARTIAL": "even"}[self._policy.name])
             p.build()
             if refill:
                 p._pipeline.set_refill(p.max_batch_size)
             assert p.num_outputs == len(self.output_map), \
                 f"output_map names {len(self.output_map)} outputs, the pipeline has {p.num_outputs}"
         self._epochs = 0        # that reset() has ended
-        self._taken = 0         # samples a pipeline, in this epoch; FILL: since the first
+        self._taken = 0         # samples a pipeline, in this epoch
         self._batches = 0       # of the source
         self._ended = False
         self._first = None      # (batches of each pipeline, what each took of its source)
         self._last = None       # batches of each pipeline that were handed out
         self._over = [False] * len(self._pipes)  # where the reader cuts epochs: pipelines whose epoch has ended
-        self._targets = None
-        self._began = 0         # FILL: _taken when the epoch began
-        self._repeats = None    # where the reader repeats samples: positions from this one on are theirs
+        self._filled = None     # _FilledEpochs, with FILL and a reader
+        self._repeats = None    # PARTIAL: positions from this one on are those of repeated samples
         self._most = None       # DROP: batches of an epoch that every shard fills with its own samples: all ranks give as many
         if reader_name is not None:
             self._plan_epochs()
@@ -94,7 +116,7 @@ class BaseIterator:
         assert len({m["epoch_size"] for m in metas}) == 1, "the pipelines' readers differ in the size of their epochs"
         m = metas[0]
         n, shards = m["epoch_size"], m["number_of_shards"]
-        if m["pad_last_batch"] and self._policy is not LastBatchPolicy.FILL:
+        if self._policy is LastBatchPolicy.PARTIAL:
             self._repeats = n
         if self._policy is LastBatchPolicy.DROP:
             self._most = n // shards // self._batch_size
@@ -102,32 +124,20 @@ class BaseIterator:
                 raise RuntimeError(f"last_batch_policy=DROP leaves nothing: {n} samples in {shards} shards do not fill a batch of "
                                    f"{self._batch_size} in each")
         self._size = m["epoch_size_padded"] if m["pad_last_batch"] else n
-        largest = -(-n // shards)
-        if m["pad_last_batch"]:  # the last batch is filled, the next epoch begins with a batch
-            largest = -(-largest // self._batch_size) * self._batch_size
-        bounds = [n * i // shards for i in range(shards + 1)]
-        contiguous = not m["stick_to_shard"] and not m["pad_last_batch"] and not self._shuffles()
-        if contiguous:  # ranks move on to the next shard: the longest way so far counts
-            sizes = [bounds[i + 1] - bounds[i] for i in range(shards)]
-            self._targets = lambda epochs: max(
-                (epochs // shards) * n + sum(sizes[(r + k) % shards] for k in range(epochs % shards)) for r in range(shards))
-        else:
-            self._targets = lambda epochs: epochs * largest
-
-    def _shuffles(self):
-        for node in json.loads(self._pipes[0]._graph.to_json())["nodes"]:
-            if node["name"] == self._reader:
-                c = node.get("constants", {})
-                return any(c.get(k) for k in ("random_shuffle", "shuffle", "shuffle_after_epoch"))
-        return False
+        if self._policy is LastBatchPolicy.FILL:
+            bounds = [n * i // shards for i in range(shards + 1)]
+            sizes = [end - begin for begin, end in zip(bounds, bounds[1:])]
+            if m["pad_last_batch"]:  # the last batch is filled, the next epoch begins with a batch
+                sizes = [-(-max(sizes) // self._batch_size) * self._batch_size] * shards
+            self._filled = _FilledEpochs(sizes, self._batch_size, not m["stick_to_shard"])
 
     def _epoch_over(self):
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
             if self._policy is LastBatchPolicy.DROP:
                 return any(self._over) or self._batches >= self._most
             return all(self._over)
-        if self._reader is not None:
-            return self._taken >= self._targets(self._epochs + 1)
+        if self._filled is not None:
+            return self._batches >= self._filled.batches
         if self._size < 0:
             return False
         if self._policy is LastBatchPolicy.DROP:
@@ -146,7 +156,7 @@ class BaseIterator:
             try:
                 outputs, consumed, own = self._first if self._first is not None else self._next_outputs()
             except StopIteration:
-                self._end()
+                outputs, consumed, own = self._begun_again()
             self._first, self._last = None, outputs if len(outputs) > 1 else None
             ran = [k for k, over in enumerate(self._over) if not over]
             taken, batches, ends = consumed[ran[0]]
@@ -167,10 +177,25 @@ class BaseIterator:
     def _next_outputs(self):
         """The next batches of each pipeline; of one whose epoch has ended its last ones, which count for nothing."""
         outputs = [self._last[k] if over else p._run() for k, (p, over) in enumerate(zip(self._pipes, self._over))]
-        own = [None] * len(outputs)  # samples in front of repeated ones
-        if self._repeats is not None:
-            own = [sum(position < self._repeats for _, position, *_ in p._origin) for p in self._pipes]
+        own = [self._own(p._origin) for p in self._pipes]
         return outputs, [(0, 0, True) if over else p._consumed for p, over in zip(self._pipes, self._over)], own
+
+    def _begun_again(self):
+        """With a size, a source whose data end where an epoch does begins again in the next one."""
+        if self._reader is not None or self._size < 0 or not self._epochs:
+            self._end()
+        for p in self._pipes:
+            p.reset()
+        try:
+            return self._next_outputs()
+        except StopIteration:
+            self._end()
+
+    def _own(self, origin):
+        """Samples before repeated ones; None: there are none of those."""
+        if self._repeats is None or not origin or origin[-1][1] < self._repeats:
+            return None
+        return sum(position < self._repeats for _, position, *_ in origin)
 
     next = __next__
 
@@ -207,9 +232,10 @@ class BaseIterator:
         self._batches = 0
         if self._reader is None and self._size >= 0:
             self._taken = self._taken - self._share() if self._policy is LastBatchPolicy.FILL and not self._padded else 0
-        elif self._reader is None or self._policy is not LastBatchPolicy.FILL:
+        else:
             self._taken = 0
-        self._began = self._taken
+        if self._filled is not None:
+            self._filled.advance()
         self._epochs += 1
 
     @property
@@ -222,9 +248,11 @@ class BaseIterator:
             if self._policy is LastBatchPolicy.DROP:
                 return self._most
             return max(p._pipeline.batches_per_epoch() for p in self._pipes)
+        if self._filled is not None:
+            return self._filled.batches
         if self._size < 0:
             return 0
-        samples = self._targets(self._epochs + 1) - self._began if self._reader is not None else self._share()
+        samples = self._share()
         return samples // self._batch_size if self._policy is LastBatchPolicy.DROP else -(-samples // self._batch_size)
 
     def checkpoints(self):

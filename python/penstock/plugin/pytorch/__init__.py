@@ -2,31 +2,11 @@
 """Iterators that yield torch tensors."""
 from enum import Enum
 
-from ... import fn as operators
+from ...torch_forms import dense, put_ragged, ragged_wishes
 from ..base_iterator import BaseIterator, LastBatchPolicy
 from ..torch_function import fn  # noqa: F401
 
 __all__ = ["DALIClassificationIterator", "DALIGenericIterator", "DALIRaggedIterator", "LastBatchPolicy", "feed_ndarray"]
-
-
-def _dense(batch, keep):
-    try:
-        tensor = batch.torch()
-    except TypeError as error:
-        raise RuntimeError(f"the batch must be representable as a tensor: {error}; ragged=\"pad\" or \"list\" takes "
-                           "samples of different shapes") from None
-    return tensor[:keep] if keep is not None and keep < len(batch) else tensor
-
-
-def _padded(batch, keep, value):
-    """(one tensor that holds all samples, filled up with `value`; their extents: one number each for samples with one
-    dimension, else a row)."""
-    import torch
-    shapes = [t.shape() for t in batch][:keep]
-    extents = torch.tensor([s[0] if len(s) == 1 else list(s) for s in shapes], dtype=torch.int64)
-    dense = batch if batch.is_uniform() else operators.pad(batch, fill_value=value)
-    tensor = _dense(dense, keep)
-    return tensor, extents.to(tensor.device) if len(shapes) else extents.reshape(0, *([] if batch.ndim() < 2 else [batch.ndim()]))
 
 
 class DALIGenericIterator(BaseIterator):
@@ -45,15 +25,7 @@ class DALIGenericIterator(BaseIterator):
     def __init__(self, pipelines, output_map, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
                  dynamic_shape=False, last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL,
                  prepare_first_batch=True, refill=False, *, ragged=None):
-        wishes = ragged if isinstance(ragged, dict) else dict.fromkeys(output_map, ragged)
-        for name, wish in wishes.items():
-            if name not in output_map:
-                raise ValueError(f"ragged names '{name}', which is not in output_map {list(output_map)}")
-            if not (wish in (None, "list", "pad") or isinstance(wish, (int, float))):
-                raise ValueError(f"ragged must be None, 'list', 'pad' or a number, got {wish!r} for '{name}'")
-            if wish not in (None, "list") and f"{name}_lengths" in output_map:
-                raise ValueError(f"output_map has '{name}_lengths', where the lengths of '{name}' belong")
-        self._ragged = wishes
+        self._ragged = ragged_wishes(ragged, output_map)
         super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
                          last_batch_padded, last_batch_policy, prepare_first_batch, refill)
 
@@ -62,13 +34,10 @@ class DALIGenericIterator(BaseIterator):
         for batches, keep in zip(outputs, keeps):
             made.append(entry := {})
             for name, batch in zip(self.output_map, batches):
-                wish = self._ragged.get(name)
-                if wish is None:
-                    entry[name] = _dense(batch, keep)
-                elif wish == "list":
-                    entry[name] = [t.torch() for t in batch][:keep]
+                if name in self._ragged:
+                    put_ragged(entry, name, batch, keep, self._ragged[name])
                 else:
-                    entry[name], entry[f"{name}_lengths"] = _padded(batch, keep, 0 if wish == "pad" else wish)
+                    entry[name] = dense(batch, keep)
         return made
 
 
@@ -104,7 +73,7 @@ class DALIRaggedIterator(BaseIterator):
         def convert(name, batch, keep):
             tag = self._tags[name]
             if tag is self.DENSE_TAG:
-                return _dense(batch, keep)
+                return dense(batch, keep)
             tensors = [t.torch() for t in batch][:keep]
             return tensors if tag is self.SPARSE_LIST_TAG else _coo(tensors)
         return [{n: convert(n, b, keep) for n, b in zip(self.output_map, batches)} for batches, keep in zip(outputs, keeps)]
