@@ -101,7 +101,7 @@ def test_foreign_headers(headers, chunked, ranges):
 
 
 def test_parts_of_an_object_with_foreign_headers():
-    for chunked, ranges in ((True, True), (True, False), (False, True)):
+    for chunked, ranges in ((True, True), (False, True)):
         with Server(with_headers(b"Last-Modified: never\r\n", chunked, ranges)) as server:
             answer = storage._client.get(server.url, 1000, 500, 1 << 30, None)
             assert answer[0] is None and answer[1] == len(BODY) and bytes(answer[4]) == BODY[1000:1500]
@@ -143,6 +143,6 @@ def test_no_error_quotes_the_client():
     with Server(broken) as server:
         with pytest.raises(ps.DataError) as told:
             read(server.url)
-    assert "Generic" not in str(told.value) and "Debug" not in str(told.value)
+    assert not any(word in str(told.value) for word in ("Generic", "performing", "Debug"))
     with pytest.raises(ValueError, match="least_rate must be a number of bytes"):
         storage.configure(least_rate="fast")

@@ -92,7 +92,9 @@ def _cause(error):
                            (("kind: Connect",), "no connection")):
         if any(w in text for w in words):
             return meaning
-    first = re.sub(r"^Generic (\w+) error: ", "", text.split("\n", 1)[0])
+    first = text.split("\n", 1)[0]
+    for quoted in (r"^Generic \w+ error: ", r"^Error performing \w+ \S+ in \S+.*? - ", r"^HTTP error: "):
+        first = re.sub(quoted, "", first)
     return f"the request failed ({first})"
 
 

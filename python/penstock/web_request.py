@@ -86,8 +86,10 @@ def _length(answer):
 
 def _version(answer, size):
     seconds = 0  # the server does not say
+    text = answer.headers.get("Last-Modified") or ""
     try:
-        seconds = max(0, int(email.utils.parsedate_to_datetime(answer.headers.get("Last-Modified") or "").timestamp()))
+        if re.search(r"\b(19[7-9]\d|2\d\d\d)\b", text):  # of two digits a century would be made up
+            seconds = max(0, int(email.utils.parsedate_to_datetime(text).timestamp()))
     except (TypeError, ValueError, OverflowError):
         pass
     if seconds >= 1 << 33:
