@@ -57,13 +57,13 @@ bool is_trusted(const fs::path& folder, const std::string& name) {
   return true;
 }
 
-struct Place {
+struct SearchFolder {
   fs::path folder;  // empty: the loader's own places
   bool wheel = false;
 };
 
-std::vector<Place> places_of_libraries() {
-  std::vector<Place> list;
+std::vector<SearchFolder> places_of_libraries() {
+  std::vector<SearchFolder> list;
   if (const char* given = std::getenv("PENSTOCK_NVIDIA_LIBS")) {
     std::istringstream all(given);
     for (std::string one; std::getline(all, one, ':');)
@@ -79,7 +79,7 @@ std::vector<Place> places_of_libraries() {
 }  // namespace
 
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why) {
-  const std::vector<Place> places = places_of_libraries();
+  const std::vector<SearchFolder> places = places_of_libraries();
   std::string tried;
   for (const char* name : names) {
     for (const auto& [folder, wheel] : places) {
