@@ -340,7 +340,7 @@ typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
   int batch_size;
   int threads;
   int prefetch;                          /* iterations in flight or waiting */
-  uint64_t memory_limit;                 /* bytes of batches */
+  uint64_t memory_limit;                 /* bytes of batches; one batch beyond it is PENSTOCK_ERROR_OUT_OF_MEMORY */
   const penstock_allocator* allocator;   /* NULL: a pool of the pipeline's own */
   /* Entropy indexes of JPEG files: "off", "read", "auto", or the path of the file to make and use. NULL: what
    * PENSTOCK_ENTROPY_INDEX says, else "auto". Copied. */
@@ -353,6 +353,11 @@ typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
   int uneven;
   /* The number of the GPU of the operators that run on one. NULL keeps what was saved, else the first. */
   const int* device;
+  /* Of a picture or a frame, a sequence of frames, a recording (samples times channels): more is an error of decoders
+   * and readers, before memory is taken. Operators that were given a limit of their own keep it. */
+  int64_t max_pixels;
+  int64_t max_frames;
+  int64_t max_samples;
 } penstock_pipeline_options;
 
 typedef struct penstock_run_options {

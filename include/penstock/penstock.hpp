@@ -446,6 +446,7 @@ struct PipelineOptions {  // zero keeps what was saved
   int64_t error_budget = 0;     // samples that an epoch may lose; -1: any number
   bool uneven = false;          // "skip" with several shards
   std::optional<int> device{};  // number of the GPU of operators that run on one; default: the first
+  int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // of a picture, a sequence, a recording
 };
 
 struct ReaderMeta {
@@ -570,6 +571,7 @@ class Pipeline {
     if (!options.on_error.empty()) o.on_error = options.on_error.c_str();
     o.error_budget = options.error_budget, o.uneven = options.uneven;
     if (options.device) o.device = &*options.device;
+    o.max_pixels = options.max_pixels, o.max_frames = options.max_frames, o.max_samples = options.max_samples;
     return o;
   }
   penstock_pipeline_info info() const {

@@ -12,6 +12,7 @@ import time
 from . import _core, graph
 from .control_flow_run import call as converted
 from .debug_values import Empty, FullBatches, Value, entry
+from .limits import NAMES as limit_names
 from .types import DType
 
 _MASK = (1 << 64) - 1
@@ -190,6 +191,8 @@ class DebugGraph:
         for loop in self.loops:
             key = _mixed(key ^ _mixed(loop.trip))
         seed = (seed if seed >= 0 else self.run.pipeline._given["seed"]) ^ key
+        limits = {name: self.run.pipeline._given[name] for name in limit_names}  # which other operators do not have
+        arguments = {**limits, **{k: v for k, v in arguments.items() if v is not None}}
         if not self.run.is_random(op):
             epoch, position = self.origins[samples[0]]
             return _core.run_operator(op, ins, arguments, seed, epoch, position, index, len(samples), gpu, line)

@@ -7,7 +7,7 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, graph, nested
+from . import _core, control_flow_ast, declared_outputs, graph, limits, nested
 from .graph import DataNode
 from .types import check_policies
 
@@ -27,7 +27,10 @@ class Pipeline:
     operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: another one each time.
     prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
     ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
-    of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take.
+    of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take;
+    one batch beyond it is a MemoryError before it is made. max_pixels, max_frames, max_samples: of a picture or a frame of a video, of a sequence, of a recording
+    (samples times channels): decoders and readers that were given no limit of their own refuse more with DataError, before
+    memory is taken; a picture of more than half as many pixels is a warning.
     entropy_index: places inside JPEG files, so that later epochs decode only what a crop needs: "auto" makes them in the
     first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does neither; a path names the
     file to make and use; None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
@@ -46,11 +49,13 @@ class Pipeline:
                  checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
                  output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
                  stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
-                 memory_limit=None, entropy_index=None, max_trips=1_000_000, mixed_outputs=False, debug=False):
-        if batch_size is not None and (not hasattr(batch_size, "__index__") or batch_size < 1):
-            raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
-        if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
-            raise ValueError(f"num_threads must be a positive integer, got {num_threads!r}")
+                 memory_limit=None, entropy_index=None, max_trips=1_000_000, mixed_outputs=False, debug=False, max_pixels=None,
+                 max_frames=None, max_samples=None):
+        for name, value in (("batch_size", batch_size), ("num_threads", num_threads)):
+            limits.check_number(name, value, 2**31 - 1)
+        for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
+            limits.check_number(name, value, limits.LARGEST)
+        limits.check_number("memory_limit", memory_limit, 2**63 - 1, least=0)
         if seed is None or seed < 0:
             seed = int.from_bytes(os.urandom(4), "little") & 0x7FFFFFFF
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
@@ -68,7 +73,8 @@ class Pipeline:
             exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
             concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
             memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs), debug=debug)
+            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs), debug=debug,
+            max_pixels=max_pixels, max_frames=max_frames, max_samples=max_samples)
         if debug not in (False, True, "times"):
             raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
         check_policies(stream_policy, concurrency)
@@ -179,7 +185,7 @@ class Pipeline:
             made, int(given["batch_size"]), threads, depth, int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
             -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
             _current_gpu() if given["device_id"] is None else int(given["device_id"]),
-            getattr(given["stream_policy"], "name", "") == "SINGLE")
+            getattr(given["stream_policy"], "name", "") == "SINGLE", *(int(given[name] or 0) for name in limits.NAMES))
 
     def _start(self):
         for node, (function, line) in self._functions.items():
@@ -194,7 +200,8 @@ class Pipeline:
             attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
             attach(node, function)
         if self._checkpoint is not None:
-            self._pipeline.restore(_text_of(self._checkpoint))
+            from .saved_pipeline import text_of_checkpoint
+            self._pipeline.restore(text_of_checkpoint(self._checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
 
@@ -530,15 +537,6 @@ for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined"
 def _current_gpu():
     torch = sys.modules.get("torch")
     return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
-
-
-def _text_of(checkpoint):
-    if isinstance(checkpoint, (bytes, bytearray)):
-        return bytes(checkpoint).decode()
-    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
-        with open(checkpoint, "rb") as file:
-            return file.read().decode()
-    return checkpoint
 
 
 def made_by(function, args, keywords, options):

@@ -2,9 +2,27 @@
 """Pipelines from their saved form."""
 import json
 
-from . import _core
+from . import _core, limits
 from .sources import FedNode
 from .video import FedVideo
+
+
+def text_of_saved(data, what, path=None):
+    """Of a saved pipeline or checkpoint."""
+    try:
+        return bytes(data).decode()
+    except UnicodeDecodeError as e:
+        raise ValueError(f"this is no saved {what}: byte {e.start} is no UTF-8 text" + (f" (file: {path})" if path else "")) from None
+
+
+def text_of_checkpoint(checkpoint):
+    """Of bytes, a path or the text itself."""
+    if isinstance(checkpoint, (bytes, bytearray)):
+        return text_of_saved(checkpoint, "checkpoint")
+    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
+        with open(checkpoint, "rb") as file:
+            return text_of_saved(file.read(), "checkpoint", checkpoint)
+    return checkpoint
 
 
 def load(make, serialized_pipeline, filename, arguments):
@@ -14,12 +32,12 @@ def load(make, serialized_pipeline, filename, arguments):
     if filename is not None:
         with open(filename, "rb") as file:
             serialized_pipeline = file.read()
-    text = serialized_pipeline.decode() if isinstance(serialized_pipeline, bytes) else serialized_pipeline
+    text = serialized_pipeline if isinstance(serialized_pipeline, str) else text_of_saved(serialized_pipeline, "pipeline", filename)
     loaded = _core.Pipeline.from_json(text)
     options, stored = loaded.options(), loaded.graph()
     loaded.close()
     mode = options.pop("epoch_mode")
-    options = {k: (None if k in ("num_threads", "memory_limit") and v == 0 else
+    options = {k: (None if k in ("num_threads", "memory_limit", *limits.NAMES) and v == 0 else
                    None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
     seed = arguments.get("seed")
     pipeline = make(**{**options, "seed": json.loads(text)["graph"]["seed"] if seed is None else seed, **arguments})

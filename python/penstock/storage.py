@@ -8,13 +8,14 @@ GOOGLE_APPLICATION_CREDENTIALS, or the machine's role; configure(s3={...}) and c
 import os
 import re
 import threading
+import time
 import warnings
 from urllib.parse import unquote, urlsplit
 
 from . import _core
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-_DEFAULTS = {"connections": 32, "tries": 4, "first_pause": 0.2, "timeout": 30.0, "connect_timeout": 10.0, "read_ahead": "256M",
+_DEFAULTS = {"connections": 32, "tries": 4, "first_pause": 0.2, "timeout": 30.0, "connect_timeout": 10.0, "least_rate": "1K", "read_ahead": "256M",
              "cache": None, "cache_limit": None, "cache_check": True, "s3": {}, "gs": {}, "http": {}}
 _settings = dict(_DEFAULTS)
 
@@ -24,7 +25,8 @@ def configure(**settings):
 
     connections: requests at once (32). tries: of a request that fails for a reason that may pass (4); first_pause: seconds
     before the second one (0.2), twice as long before each further one. timeout: seconds without a byte (30);
-    connect_timeout (10). read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
+    connect_timeout (10). least_rate: bytes a second ("1K"); an answer that took longer than the timeout and came more slowly
+    is given up, so that no object holds a reader for longer than its size says; 0: never. read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
     cache: a folder that keeps what was read, True for one in the user's cache folder, False for none; cache_limit: its
     size, such as "20G", needed with a cache; what was not used for the longest time goes first. cache_check=False trusts
     the cache without asking the server whether an object has changed.
@@ -39,6 +41,7 @@ def configure(**settings):
     for name in ("timeout", "connect_timeout"):
         if not float(new[name]) > 0:
             raise ValueError(f"[storage] {name} must be positive, got {new[name]!r}")
+    bytes_of(new["least_rate"], "least_rate")
     folder = ""
     if new["cache"]:
         folder = os.path.join(_core.default_cache_folder(), "remote") if new["cache"] is True else os.fspath(new["cache"])
@@ -89,7 +92,14 @@ def _cause(error):
                            (("kind: Connect",), "no connection")):
         if any(w in text for w in words):
             return meaning
-    return text.split("\n", 1)[0]
+    first = text.split("\n", 1)[0]
+    for quoted in (r"^Generic \w+ error: ", r"^Error performing \w+ \S+ in \S+.*? - ", r"^HTTP error: "):
+        first = re.sub(quoted, "", first)
+    return f"the request failed ({first})"
+
+
+# What obstore does not read of servers that are no object stores, by the words of its errors.
+_FOREIGN_HEADERS = re.compile("last.modified|content.length", re.IGNORECASE)
 
 
 class _Client:
@@ -100,10 +110,12 @@ class _Client:
         self._lock = threading.Lock()
         self._stores = {}
         self._process = None  # that has made the first store
+        self._plain = set()   # hosts whose answers obstore does not take
 
     def forget(self):
         with self._lock:
             self._stores = {}
+            self._plain = set()
 
     def _store(self, url):
         """The store that knows the URL, and the object's name in it."""
@@ -148,7 +160,10 @@ class _Client:
                     self._stores = {key: store}
         return store
 
-    def _asked(self, request, url):
+    def _asked(self, request, url, plain=None):
+        """`plain`: the same by a request of our own, for web servers whose headers obstore does not take."""
+        if plain is not None and urlsplit(url).netloc in self._plain:
+            return self._foreign(plain)
         try:
             store, path = self._store(url)
             return request(_obstore(), store, path)
@@ -160,6 +175,11 @@ class _Client:
             kind = _obstore().exceptions
             if isinstance(e, kind.NotModifiedError):
                 return ("unchanged", "")
+            if isinstance(e, _TooSlow):
+                return ("refused", str(e))
+            if plain is not None and _FOREIGN_HEADERS.search(str(e)):
+                self._plain.add(urlsplit(url).netloc)
+                return self._foreign(plain)
             if isinstance(e, kind.NotSupportedError):
                 return ("refused", "the server does not send parts of a file (it knows no Range requests)"
                         if "Range" in str(e) else _cause(e))
@@ -169,8 +189,20 @@ class _Client:
                 return ("refused" if re.search(r"status code: 4(?!08|29)\d\d", str(e)) else "passing", _cause(e))
             raise
 
+    @staticmethod
+    def _foreign(request):
+        from .web_request import Failed
+        try:
+            return request()
+        except Failed as e:
+            return (e.kind, str(e))
+
     def head(self, url):
-        return self._asked(lambda obstore, store, path: (None, *_version(obstore.head(store, path))), url)
+        def plain():
+            from . import web_request
+            return (None, *web_request.head(url, _settings))
+        web = urlsplit(url).scheme.lower() in ("http", "https")
+        return self._asked(lambda obstore, store, path: (None, *_version(obstore.head(store, path))), url, plain if web else None)
 
     def get(self, url, offset, length, limit, known):
         def request(obstore, store, path):
@@ -187,11 +219,19 @@ class _Client:
             version = _version(answer.meta)
             if length < 0 and version[0] > limit:
                 return ("refused", f"the object has {version[0]} bytes, more than the limit of {limit}")
-            body = answer.bytes()
+            body = _received(answer)
             if known is not None and version == known:  # of a server that ignores the question
                 return ("unchanged", "")
             return (None, *version, body)
-        return self._asked(request, url)
+
+        def plain():
+            from . import web_request
+            version, body = web_request.get(url, offset, length, limit, _settings)
+            if known is not None and version == tuple(known) and (version[1] or version[2]):
+                return ("unchanged", "")
+            return (None, *version, body)
+        web = urlsplit(url).scheme.lower() in ("http", "https")
+        return self._asked(request, url, plain if web else None)
 
     def list(self, url):
         if urlsplit(url).scheme in ("http", "https"):
@@ -210,10 +250,42 @@ class _Unusable(Exception):
     pass
 
 
+class _TooSlow(Exception):
+    pass
+
+
+class Pace:
+    """Ends an answer that comes too slowly: came(bytes) raises."""
+
+    def __init__(self, settings, error=_TooSlow):
+        self._begin, self._received, self._error, self._slow = time.monotonic(), 0, error, False
+        self._patience, self._rate = float(settings["timeout"]), bytes_of(settings["least_rate"], "least_rate")
+
+    def came(self, count):
+        self._received += count
+        seconds = time.monotonic() - self._begin
+        slow = seconds > self._patience and self._received < self._rate * seconds
+        if slow and self._slow:  # the first piece that comes too late may have been the last one
+            raise self._error(f"the server sends too slowly: {self._received} bytes in {seconds:.1f} s, where least_rate is "
+                              f"{self._rate} a second")
+        self._slow = slow
+
+
+def _received(answer):
+    """The body, piece by piece as it comes."""
+    pace, pieces = Pace(_settings), []
+    for piece in answer.stream(min_chunk_size=1):
+        pieces.append(piece)
+        pace.came(len(piece))
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
 def _version(meta):
     """(bytes, time of the last change in ns, ETag) of what obstore says about an object."""
     modified = meta["last_modified"]
     seconds = 0 if modified is None else int(modified.timestamp())  # 1970: the server does not say
+    if not 0 <= seconds < 1 << 33:  # the year 1, say: no time of a file, and more nanoseconds than 64 bits hold
+        seconds = 0
     return (meta["size"], seconds * 10**9, meta["e_tag"] or "")
 
 

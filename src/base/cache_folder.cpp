@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cache_folder.h"
 
+#include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+
+#include "base/notice.h"
 
 namespace penstock {
 
@@ -36,6 +39,31 @@ std::string not_private(const struct stat& info) {
   return {};
 }
 
+// Why another user may put something else in the place of what lies in the folder; "" if none may. In a folder with the
+// sticky bit, as /tmp has it, only an entry's owner may rename it.
+static std::string replaceable_in(const struct stat& info) {
+  constexpr uid_t kUnknown = 65534;  // whom a container's user namespace does not know: the machine's own folders
+  if (info.st_uid != 0 && info.st_uid != ::geteuid() && info.st_uid != kUnknown) return "belongs to another user";
+  if (info.st_mode & (S_IWGRP | S_IWOTH) && !(info.st_mode & S_ISVTX)) return "others may write it";
+  return {};
+}
+
+// Of the folders above, links followed; a user's own group of the same number is that user.
+static std::string above_not_private(const std::string& path) {
+  std::error_code ignored;
+  fs::path full = fs::weakly_canonical(path, ignored);
+  if (full.empty()) full = path;
+  while (full.has_relative_path()) {
+    full = full.parent_path();
+    struct stat info;
+    if (::stat(full.c_str(), &info) != 0) return reason(errno);
+    const bool own_group = info.st_gid == ::getegid() && info.st_gid == info.st_uid && !(info.st_mode & S_IWOTH);
+    if (const std::string why = replaceable_in(info); !why.empty() && !own_group)
+      return fmt::format("{} above it {}", full.string(), why);
+  }
+  return {};
+}
+
 std::string make_private_folder(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) {
@@ -48,7 +76,10 @@ std::string make_private_folder(const std::string& path) {
     if (::stat(path.c_str(), &info) != 0) return reason(errno);
   }
   if (!S_ISDIR(info.st_mode)) return "it is no folder";
-  return not_private(info);
+  if (const std::string why = not_private(info); !why.empty()) return why;
+  std::string why = above_not_private(path);
+  if (!why.empty()) notice(fmt::format("the cache folder {} is not used: {}", path, why));
+  return why;
 }
 
 }  // namespace penstock

@@ -40,6 +40,9 @@ void change(PipelineOptions& p, const penstock_pipeline_options& o) {
   if (o.error_budget) p.error_budget = o.error_budget;
   if (o.uneven) p.uneven = true;
   if (o.device) p.device = *o.device;
+  if (o.max_pixels) p.max_pixels = o.max_pixels;
+  if (o.max_frames) p.max_frames = o.max_frames;
+  if (o.max_samples) p.max_samples = o.max_samples;
 }
 
 std::string statistics_json(const Pipeline& p) {

@@ -157,6 +157,41 @@ TEST_F(CapiReader, TakesTheOptionOfEntropyIndexes) {
   EXPECT_NE(text(penstock_pipeline_statistics, p).find("\"made\": 0"), std::string::npos);
 }
 
+TEST_F(CapiReader, ASavedPathOfAnEntropyIndexIsNotUsed) {
+  auto saved = nlohmann::json::parse(reading(files));
+  saved["entropy_index"] = testing::TempDir() + "stranger.index";
+  ASSERT_EQ(penstock_pipeline_load(saved.dump().c_str(), nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  EXPECT_EQ(text(penstock_pipeline_save, p).find("stranger.index"), std::string::npos);
+  penstock_pipeline_destroy(p);
+  p = nullptr;
+  saved["memory_limt"] = 5;
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "unknown key 'memory_limt', did you mean 'memory_limit'",
+               penstock_pipeline_load(saved.dump().c_str(), nullptr, &p));
+}
+
+TEST_F(CapiReader, LimitsOfPixelsComeFromTheOptions) {
+  for (const auto& f : files) std::ofstream(f) << "P5 100 100 255\n";
+  auto saved = nlohmann::json::parse(reading(files));
+  saved["graph"]["nodes"].push_back(
+      {{"op", "peek_image_shape"}, {"name", "peek"}, {"outputs", 1}, {"inputs", {{0, 0}}}});
+  saved["graph"]["outputs"] = {{1, 0}};
+  auto options = zeroed<penstock_pipeline_options>();
+  options.prefetch = 1;
+  for (const int64_t limit : {int64_t{0}, int64_t{10000}, int64_t{9999}}) {
+    options.max_pixels = limit;
+    ASSERT_EQ(penstock_pipeline_load(saved.dump().c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
+    penstock_batch* out = nullptr;
+    if (limit != 9999) EXPECT_OK(penstock_pipeline_run(p, nullptr, &out, 1));
+    else EXPECT_FAILS(PENSTOCK_ERROR_DATA, "limit of 9999", penstock_pipeline_run(p, nullptr, &out, 1));
+    penstock_batch_destroy(out);
+    penstock_pipeline_destroy(p);
+    p = nullptr;
+  }
+  options.max_pixels = -1;
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "max_pixels must be at least 1",
+               penstock_pipeline_load(saved.dump().c_str(), &options, &p));
+}
+
 TEST_F(CapiReader, TheErrorPolicyLeavesOutOrReplaces) {
   const std::string json = reading(files);
   std::remove(files[2].c_str());

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/size_limits.h"
 #include "codecs/bmp_decoder.h"
 #include "codecs/gif_decoder.h"
 #include "codecs/heif/heif_file.h"
@@ -100,9 +101,7 @@ int output_channels(const ImageInfo& info, ImageType type) {
 
 ImageInfo probe_image(Bytes file, const DecodeParams& params) {
   ImageInfo info = engine_for(file).probe(file);
-  // Both are at most 2^31, so that the product fits.
-  if (info.height * info.width > params.max_pixels)
-    bad_data("{} x {} pixels are more than the limit of {}", info.height, info.width, params.max_pixels);
+  check_pixels(info.height, info.width, params.max_pixels);
   if (params.apply_orientation && transposes(info.orientation)) std::swap(info.height, info.width);
   return info;
 }

@@ -80,17 +80,29 @@ Pixels decode_still(Bytes file, int height, int width, int channels, const Regio
   return pixels;
 }
 
-Pixels decode_first_frame(Bytes file, int height, int width) {
-  WebPAnimDecoderOptions options;
-  if (!WebPAnimDecoderOptionsInit(&options)) bad_data("WebP: libwebp is of another version");
+// The part of an animation's first picture that `region` needs, on a canvas of nothing: that frame alone is decoded,
+// and of it what the region shows. libwebp's WebPAnimDecoder would take four whole canvases for it.
+Pixels decode_first_frame(Bytes file, const Region& region) {
   const WebPData data{file.data(), file.size()};
-  const std::unique_ptr<WebPAnimDecoder, void (*)(WebPAnimDecoder*)> decoder(WebPAnimDecoderNew(&data, &options),
-                                                                             WebPAnimDecoderDelete);
-  uint8_t* canvas = nullptr;
-  int milliseconds = 0;
-  if (!decoder || !WebPAnimDecoderGetNext(decoder.get(), &canvas, &milliseconds))
+  const std::unique_ptr<WebPDemuxer, void (*)(WebPDemuxer*)> demuxer(WebPDemux(&data), WebPDemuxDelete);
+  WebPIterator frame{};
+  const std::unique_ptr<WebPIterator, void (*)(WebPIterator*)> released(&frame, WebPDemuxReleaseIterator);
+  if (!demuxer || !WebPDemuxGetFrame(demuxer.get(), 1, &frame) || !frame.complete)
     bad_data("WebP: the animation's first picture cannot be decoded");
-  return Pixels(canvas, canvas + int64_t{4} * height * width);
+  constexpr int kChannels = 4;
+  Pixels canvas(static_cast<size_t>(kChannels * region.height * region.width));
+  const int64_t top = std::max<int64_t>(region.y, frame.y_offset), left = std::max<int64_t>(region.x, frame.x_offset);
+  const int64_t height = std::min<int64_t>(region.y + region.height, frame.y_offset + frame.height) - top;
+  const int64_t width = std::min<int64_t>(region.x + region.width, frame.x_offset + frame.width) - left;
+  if (height < 1 || width < 1) return canvas;
+  const Region shown{top - frame.y_offset, left - frame.x_offset, height, width};
+  Region part;
+  const Pixels pixels = decode_still({frame.fragment.bytes, frame.fragment.size}, frame.height, frame.width, kChannels,
+                                     shown, part);
+  for (int64_t y = 0; y < height; ++y)
+    std::copy_n(&pixels[((shown.y - part.y + y) * part.width + shown.x - part.x) * kChannels], width * kChannels,
+                &canvas[((top - region.y + y) * region.width + left - region.x) * kChannels]);
+  return canvas;
 }
 
 class Libwebp final : public ImageDecoder {
@@ -111,8 +123,8 @@ class Libwebp final : public ImageDecoder {
     const WebPBitstreamFeatures f = features_of(file);
     if (f.width > params.max_pixels / f.height) bad_data("WebP: the headers contradict each other");
     const int channels = f.has_alpha || f.has_animation ? 4 : 3;
-    Region part{0, 0, f.height, f.width};
-    const Pixels pixels = f.has_animation ? decode_first_frame(file, f.height, f.width)
+    Region part = region;
+    const Pixels pixels = f.has_animation ? decode_first_frame(file, region)
                                           : decode_still(file, f.height, f.width, channels, region, part);
     const RowConversion conversion{channels, DType::uint8, params.type, params.dtype};
     const Region inside{region.y - part.y, region.x - part.x, region.height, region.width};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/checksum.h"
 #include "base/error_of.h"
 #include "data/container_index.h"
 #include "data/hash.h"
@@ -79,6 +80,16 @@ std::vector<std::string> expand_paths(std::span<const std::string> paths) {
   return out;
 }
 
+// Whether the last record's head is the one that the index was made of.
+static bool last_head_fits(const ContainerFormat& format, const ContainerIndex& index, const OpenFile& file) {
+  if (format.head_bytes == 0 || index.size() == 0) return true;
+  if (static_cast<int64_t>(index.heads.size()) != index.size()) return false;
+  const int64_t at = index.offsets.back() - format.head_bytes;
+  std::vector<uint8_t> head(static_cast<size_t>(format.head_bytes));
+  if (at < 0 || error_of([&] { file.read(at, format.head_bytes, head.data()); })) return false;
+  return std::max<uint32_t>(1, crc32c(head)) == index.heads.back();
+}
+
 static ContainerIndex index_of(const ContainerFormat& format, const std::string& path, const std::string& index_path,
                                FileStamp& stamp) {
   const OpenFile file(path);
@@ -100,10 +111,13 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
     return index;
   }
   const bool in_cache = index_path.empty() || is_url(index_path);  // nothing is written to remote storage
-  if (auto kept = kept_index(format.name, path, stamp); kept && in_cache) return std::move(*kept);
+  const FileStamp identity = in_cache ? identity_of(file) : stamp;
+  if (auto kept = in_cache ? kept_index(format.name, path, identity) : std::nullopt;
+      kept && last_head_fits(format, *kept, file))
+    return std::move(*kept);
   ContainerIndex index = scan();
   if (in_cache) {
-    keep_index(format.name, path, stamp, index);
+    keep_index(format.name, path, identity, index);
   } else {
     const std::string text = format.index_text(index);
     error_of([&] { replace_file(index_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}); });
@@ -112,7 +126,7 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
 }
 
 Container::Container(ContainerFormat format, std::vector<std::string> paths, std::span<const std::string> index_paths)
-    : format_(format.name), paths_(std::move(paths)) {
+    : format_(format.name), paths_(std::move(paths)), head_bytes_(format.head_bytes), check_head_(format.check_head) {
   if (!index_paths.empty() && index_paths.size() != paths_.size())
     bad_argument("{} index files for {} files", index_paths.size(), paths_.size());
   for (int i = 0; i < files(); ++i) {
@@ -135,9 +149,25 @@ void Container::add(ContainerIndex index, FileStamp stamp, int file) {
   offsets_.insert(offsets_.end(), index.offsets.begin(), index.offsets.end());
   lengths_.insert(lengths_.end(), index.lengths.begin(), index.lengths.end());
   names_.insert(names_.end(), std::make_move_iterator(index.names.begin()), std::make_move_iterator(index.names.end()));
+  index.heads.resize(index.offsets.size());
+  heads_.insert(heads_.end(), index.heads.begin(), index.heads.end());
   const std::string name = fs::path(paths_[file]).filename();
   hash_ =
       mix64(hash_bytes(name, hash_) ^ mix64(static_cast<uint64_t>(stamp.bytes)) ^ static_cast<uint64_t>(index.size()));
+}
+
+void Container::check_head(int64_t record, Bytes head) const {
+  if (heads_[record]) {
+    if (std::max<uint32_t>(1, crc32c(head)) == heads_[record]) return;
+    fail_on(source(record), ErrorKind::data,
+            "the file has changed since its index was made: another record's head stands there");
+  }
+  try {
+    check_head_(head, lengths_[record]);
+  } catch (Error& e) {
+    e.source = source(record);
+    throw;
+  }
 }
 
 void Container::finish() {

@@ -19,6 +19,7 @@ using Bytes = std::span<const uint8_t>;
 struct ContainerIndex {
   std::vector<int64_t> offsets, lengths;  // in bytes; of what a reader of the format needs, headers included
   std::vector<std::string> names;         // of formats that name their records: one for each, else empty
+  std::vector<uint32_t> heads;            // of formats with a head in front of a record: its checksum, else empty
   int64_t size() const { return static_cast<int64_t>(offsets.size()); }
   void add(int64_t offset, int64_t length) { offsets.push_back(offset), lengths.push_back(length); }
 };
@@ -54,6 +55,10 @@ struct ContainerFormat {
   // Of an index file; `bytes`: of the file that it is for.
   std::function<ContainerIndex(const std::string& text, const std::string& path, int64_t bytes)> parse_index;
   std::function<std::string(const ContainerIndex&)> index_text; // null: a missing index file is an error
+  // Bytes in front of a record that tell it from another one; check_head: Error (data) where they are not those of a
+  // record of `length` bytes.
+  int64_t head_bytes = 0;
+  std::function<void(Bytes head, int64_t length)> check_head = {};
 };
 
 // Paths with *, ? or [ become the files that match, sorted; URLs too, except http's, which cannot be listed. Error
@@ -63,9 +68,9 @@ std::vector<std::string> expand_paths(std::span<const std::string> paths);
 class Container {
  public:
   // index_paths: empty, or one for each of the (expanded) paths; an index file that is missing is made, where the
-  // format has index_text. Without index files the index is kept in the user's cache folder, for a file of this size
-  // and time. Errors: argument; file_missing; data, with the path, where a file is none of this format or its index
-  // does not fit.
+  // format has index_text. Without index files the index is kept in the user's cache folder, for a file of this size,
+  // time, inode, change and first bytes. Errors: argument; file_missing; data, with the path, where a file is none of
+  // this format or its index does not fit.
   Container(ContainerFormat format, std::vector<std::string> paths, std::span<const std::string> index_paths = {});
   // Any other division of files into records, as its maker says it.
   Container(const char* format, std::vector<std::string> paths, std::vector<ContainerIndex> indexes);
@@ -86,6 +91,10 @@ class Container {
   void read(int64_t record, uint8_t* out) const;
   void read_range(int file, int64_t offset, int64_t length, uint8_t* out) const;
   FileStamp stamp(int file) const { return stamps_[file]; }
+  // Bytes in front of each record that check_head() wants to see.
+  int64_t head_bytes() const { return head_bytes_; }
+  // Error (data) where the file is not the one that its index was made of.
+  void check_head(int64_t record, Bytes head) const;
 
  private:
   static constexpr size_t kMostOpen = 128;
@@ -99,6 +108,9 @@ class Container {
   std::vector<int64_t> first_;
   std::vector<int64_t> offsets_, lengths_;
   std::vector<std::string> names_;
+  std::vector<uint32_t> heads_;    // of records; 0: not known
+  int64_t head_bytes_ = 0;
+  std::function<void(Bytes, int64_t)> check_head_;
   uint64_t hash_ = 0;
   struct Opened {
     int file;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/container_index.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -16,10 +19,25 @@ namespace penstock {
 
 namespace fs = std::filesystem;
 
-// Magic, format (16 bytes), size, time, records, bytes of names, offsets, lengths, names with a zero behind each,
-// CRC-32C.
-static constexpr char kMagic[9] = "PSTKCIX1";
-static constexpr size_t kHead = 8 + 16 + 4 * 8;
+// Magic, format (16 bytes), size, time, records, bytes of names, records with heads, offsets, lengths, names with a
+// zero behind each, heads, CRC-32C.
+static constexpr char kMagic[9] = "PSTKCIX2";
+static constexpr size_t kHead = 8 + 16 + 5 * 8;
+
+FileStamp identity_of(const OpenFile& file) {
+  FileStamp identity = file.stamp();
+  struct stat info;
+  if (file.remote() || ::fstat(file.descriptor(), &info) != 0) return identity;
+  constexpr int64_t kFirst = 512;
+  std::vector<uint8_t> first(static_cast<size_t>(std::min(kFirst, identity.bytes)));
+  file.read(0, static_cast<int64_t>(first.size()), first.data());
+  uint64_t sum = mix64(static_cast<uint64_t>(identity.modified_ns)) ^ static_cast<uint64_t>(info.st_ino);
+  sum = mix64(sum) ^ static_cast<uint64_t>(info.st_ctim.tv_sec);
+  sum = mix64(sum) ^ static_cast<uint64_t>(info.st_ctim.tv_nsec);
+  sum = mix64(sum) ^ crc32c(first);
+  identity.modified_ns = static_cast<int64_t>(mix64(sum) >> 1);
+  return identity;
+}
 
 static std::string file_of(const std::string& format, const std::string& path) {
   const std::string cache = cache_folder();
@@ -36,7 +54,8 @@ std::vector<uint8_t> index_bytes(const std::string& format, const FileStamp& sta
   std::string names;
   for (const auto& n : index.names) names += n, names += '\0';
   const size_t records = index.offsets.size();
-  std::vector<uint8_t> out(kHead + 16 * records + names.size() + 4);
+  const size_t heads = 4 * index.heads.size();
+  std::vector<uint8_t> out(kHead + 16 * records + names.size() + heads + 4);
   uint8_t* to = out.data();
   const auto put = [&](const void* from, size_t n) {
     if (n) std::memcpy(to, from, n);
@@ -45,9 +64,11 @@ std::vector<uint8_t> index_bytes(const std::string& format, const FileStamp& sta
   char kind[16] = {};
   std::memcpy(kind, format.data(), std::min<size_t>(15, format.size()));
   put(kMagic, 8), put(kind, 16);
-  const int64_t numbers[4] = {stamp.bytes, stamp.modified_ns, index.size(), static_cast<int64_t>(names.size())};
+  const int64_t numbers[5] = {stamp.bytes, stamp.modified_ns, index.size(), static_cast<int64_t>(names.size()),
+                              static_cast<int64_t>(index.heads.size())};
   put(numbers, sizeof numbers);
   put(index.offsets.data(), 8 * records), put(index.lengths.data(), 8 * records), put(names.data(), names.size());
+  put(index.heads.data(), heads);
   const uint32_t sum = crc32c({out.data(), out.size() - 4});
   put(&sum, 4);
   return out;
@@ -61,12 +82,14 @@ std::optional<ContainerIndex> index_from_bytes(Bytes bytes, const std::string& f
   char kind[16] = {};
   std::memcpy(kind, format.data(), std::min<size_t>(15, format.size()));
   if (std::memcmp(bytes.data() + 8, kind, 16) != 0) return {};
-  int64_t numbers[4];
+  int64_t numbers[5];
   std::memcpy(numbers, bytes.data() + 24, sizeof numbers);
   if (numbers[0] != stamp.bytes || numbers[1] != stamp.modified_ns) return {};
   const auto rest = static_cast<int64_t>(bytes.size() - kHead - 4);
-  const int64_t records = numbers[2], names = numbers[3];
-  if (records < 0 || names < 0 || records > rest / 16 || names != rest - 16 * records) return {};
+  const int64_t records = numbers[2], names = numbers[3], heads = numbers[4];
+  if (records < 0 || names < 0 || records > rest / 16 || (heads != 0 && heads != records) ||
+      names != rest - 16 * records - 4 * heads)
+    return {};
   ContainerIndex index;
   index.offsets.resize(records), index.lengths.resize(records);
   const uint8_t* from = bytes.data() + kHead;
@@ -84,6 +107,8 @@ std::optional<ContainerIndex> index_from_bytes(Bytes bytes, const std::string& f
     at += length + 1;
   }
   if (!index.names.empty() && static_cast<int64_t>(index.names.size()) != records) return {};
+  index.heads.resize(heads);
+  if (heads) std::memcpy(index.heads.data(), text + names, 4 * heads);
   return index;
 }
 

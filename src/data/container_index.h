@@ -7,7 +7,11 @@
 
 namespace penstock {
 
-// The kept index of a file of this size and time; nothing where there is none, or none that is whole and fits.
+// What a kept index belongs to. Size and time alone do not tell a file from one that took its place with a clamped
+// time: also its inode, when that changed last, and its first bytes. Remote storage says a version.
+FileStamp identity_of(const OpenFile& file);
+
+// The kept index of a file of this identity; nothing where there is none, or none that is whole and fits.
 std::optional<ContainerIndex> kept_index(const std::string& format, const std::string& path, const FileStamp& stamp);
 // Keeps it. Does nothing where that is not possible.
 void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp,

@@ -106,12 +106,14 @@ TEST(FileScan, GivesThePiecesOfTheFileInAnyOrder) {
 TEST(ContainerIndex, KeptBytesComeBackAndDamageIsSeen) {
   ContainerIndex index = bytes_of(5);
   index.names = {"a", "", "long name", "b", "c"};
+  index.heads = {1, 2, 3, 4, 0xFFFFFFFF};
   const FileStamp stamp{5, 77};
   const std::vector<uint8_t> bytes = index_bytes("tar", stamp, index);
   const auto back = index_from_bytes(bytes, "tar", stamp);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->offsets, index.offsets);
   EXPECT_EQ(back->names, index.names);
+  EXPECT_EQ(back->heads, index.heads);
   EXPECT_FALSE(index_from_bytes(bytes, "lmdb", stamp));
   EXPECT_FALSE(index_from_bytes(bytes, "tar", {6, 77}));
   EXPECT_FALSE(index_from_bytes(bytes, "tar", {5, 78}));

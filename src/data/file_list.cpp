@@ -15,6 +15,7 @@
 #include "data/glob.h"
 #include "data/hash.h"
 #include "data/remote.h"
+#include "data/root_path.h"
 #include "data/storage.h"
 
 namespace penstock {
@@ -127,13 +128,14 @@ void FileList::check_classes(const std::string& root, const FolderOptions& optio
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-FileList FileList::from_text(const std::string& list_path, const std::string& root) {
+FileList FileList::from_text(const std::string& list_path, const std::string& root, bool allow_outside_root) {
   std::vector<uint8_t> bytes;
   read_file(list_path, bytes, int64_t{1} << 36);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   FileList list;
   list.root_ = with_slash(root);
   if (root.empty()) list.root_ = list_path.substr(0, list_path.rfind('/') + 1);
+  const std::string bounds = root.empty() && is_url(list.root_) ? list.root_ : root;
   int64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t newline = std::min(text.find('\n', begin), text.size());
@@ -156,7 +158,11 @@ FileList FileList::from_text(const std::string& list_path, const std::string& ro
     const auto [stop, error] = std::from_chars(line.data() + label_at, end, label);
     if (error == std::errc::result_out_of_range) refuse("the label does not fit into 32 bits");
     if (error != std::errc() || stop != end) refuse("expected a whole number as the label behind the path");
-    list.add(line.substr(0, name_end), label);
+    const std::string_view name = line.substr(0, name_end);
+    if (!allow_outside_root)
+      if (const std::string why = why_outside(bounds, name); !why.empty())
+        refuse(("the name " + why + "; allow_outside_root=True reads it").c_str());
+    list.add(name, label);
   }
   if (list.size() == 0) fail_on(list_path, ErrorKind::data, "the list names no file");
   return list;

@@ -28,8 +28,8 @@ class FileList {
 
   // A text file with a path and, behind white space, a whole number on each line; a path may hold spaces, not end in
   // one. Lines of white space only are skipped. Paths are relative to root or, where root is empty, to the folder of
-  // the text file. Error (data) with the number of the line.
-  static FileList from_text(const std::string& list_path, const std::string& root);
+  // the text file. Error (data) with the number of the line; also of a name that data/root_path.h refuses.
+  static FileList from_text(const std::string& list_path, const std::string& root, bool allow_outside_root = false);
 
   // labels: one for each file, or empty for 0, 1, 2 ... Paths are relative to root where it is not empty.
   static FileList from_names(const std::vector<std::string>& files, const std::vector<int32_t>& labels,

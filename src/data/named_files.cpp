@@ -8,6 +8,7 @@
 #include "data/glob.h"
 #include "data/hash.h"
 #include "data/remote_list.h"
+#include "data/root_path.h"
 #include "data/storage.h"
 
 namespace penstock {
@@ -25,9 +26,13 @@ std::vector<std::string> list_named_files(const NamedFiles& a) {
     read_file(a.file_list, text);
     std::istringstream lines(std::string(text.begin(), text.end()));
     const std::string root = a.file_root.empty() ? fs::path(a.file_list).parent_path().string() : a.file_root;
+    const std::string bounds = a.file_root.empty() && is_url(a.file_list) ? root : a.file_root;
+    int64_t number = 0;
     for (std::string line; std::getline(lines, line);) {
+      ++number;
       while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-      if (!line.empty()) out.push_back(path_in(root, line));
+      if (line.empty()) continue;
+      out.push_back(path_below(root, bounds, line, a.allow_outside_root, a.file_list, fmt::format("line {}", number)));
     }
   }
   if (a.files.empty() && a.file_list.empty()) {

@@ -10,6 +10,7 @@ namespace penstock {
 struct NamedFiles {
   std::string file_root, file_list, file_filter;  // a folder, a text file with a path on each line, a pattern
   std::vector<std::string> files;
+  bool allow_outside_root = false;  // what file_list names (data/root_path.h)
 };
 
 // With file_root alone the root's own files, then those of its subfolders, sorted. Error (argument) where not exactly

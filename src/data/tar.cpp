@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "base/checksum.h"
+
 namespace penstock {
 namespace {
 
@@ -59,14 +61,30 @@ void read_pax(FileScan& file, int64_t at, Bytes text, PaxHead& out) {
   }
 }
 
+uint32_t sum_of(Bytes head) {
+  uint32_t sum = 0;
+  for (int64_t i = 0; i < kBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : head[i];
+  return sum;
+}
+bool is_file(uint8_t kind) { return kind == '0' || kind == 0 || kind == '7'; }
+
+// Of an index file, which says no more than where a file lies and how long it is.
+void check_head(Bytes head, int64_t length) {
+  if (number_of(head.subspan(148, 8)) != sum_of(head) || !is_file(head[156]))
+    bad_data("no header of a file stands in front of it: does the index fit the archive?");
+  constexpr int64_t kMostOctal = int64_t{1} << 33;  // beyond it pax says the size elsewhere
+  if (length < kMostOctal && number_of(head.subspan(124, 12)) != length)
+    bad_data("its header says {} bytes, the index {}: does it fit the archive?", number_of(head.subspan(124, 12)),
+             length);
+}
+
 ContainerIndex scan(FileScan& file) {
   ContainerIndex index;
   std::string long_name;
   PaxHead pax;
   for (int64_t at = 0; at < file.bytes();) {
     const Bytes head = file.at(at, kBlock, "the header of a file");
-    uint32_t sum = 0;
-    for (int64_t i = 0; i < kBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : head[i];
+    const uint32_t sum = sum_of(head), checksum = crc32c(head);
     if (sum == 8 * ' ') break;  // a block of zeros ends the archive
     if (number_of(head.subspan(148, 8)) != sum)
       file.fail(at, "{}", at ? "the checksum of a tar header is wrong" : "this is no tar archive");
@@ -96,8 +114,9 @@ ContainerIndex scan(FileScan& file) {
       if (kind == 'L') long_name = text_of(text);
       else read_pax(file, at, text, pax);
     }
-    if (kind == '0' || kind == 0 || kind == '7') {
+    if (is_file(kind)) {
       index.add(data, size);
+      index.heads.push_back(std::max<uint32_t>(1, checksum));
       index.names.push_back(std::move(name));
     }
     at = data + (size + kBlock - 1) / kBlock * kBlock;
@@ -138,7 +157,7 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t) 
 
 }  // namespace
 
-ContainerFormat tar_format() { return {"tar", scan, parse, nullptr}; }
+ContainerFormat tar_format() { return {"tar", scan, parse, nullptr, kBlock, check_head}; }
 
 SampleName sample_name(std::string_view path) {
   const size_t slash = path.rfind('/');

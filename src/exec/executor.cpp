@@ -145,7 +145,8 @@ void Executor::open_gpu() {
     if (options.prefetch > 0 && readers)
       depth = std::max(depth, std::min(kMostDepth, (images + options.batch_size - 1) / options.batch_size));
   }
-  gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), options.one_stream ? 1 : depth + 1);
+  gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), options.one_stream ? 1 : depth + 1,
+                                   options.memory_limit);
   read_ahead_bytes_ = std::clamp(gpu_->runtime().memory_bytes(gpu_->device()) / 24, kLeastReadAhead, kMostReadAhead);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;

@@ -212,6 +212,9 @@ class Executor {
   SampleContext context(const Iteration& it, int sample, const Node& n) const { return contexts(it, n)(sample); }
   std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
   std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
+  // Error (out_of_memory) where one batch of so many bytes is more than the pipeline may take, before it is made.
+  void check_memory(size_t bytes) const;
+  void check_memory(std::span<const Batch> batches) const;
   bool makes_output(const Step& s) const;
   void fail_iteration(Iteration& it, Error e, const Node* n);
 

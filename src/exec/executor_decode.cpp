@@ -133,6 +133,7 @@ bool Executor::begin_decode(Iteration& it) {
     out.sample(i).shape = x.target_shape;
     out.sample(i).source = path_of(it, s.inputs[0], i);
   }
+  check_memory(std::span(&out, 1));
   out.allocate(makes_output(s) ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
   for (int i = 0; i < it.size; ++i) {
     auto& x = state.samples[i];

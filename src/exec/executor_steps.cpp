@@ -18,6 +18,7 @@ struct Executor::StageState {
   std::shared_ptr<StageRunner> runner;
   bool placed = false;  // the output has its memory
   bool large = false;   // more than caches hold
+  std::atomic<size_t> bytes{0};  // of samples that got memory of their own
   std::vector<ValueRef> sizes;  // the outputs after the first
 };
 
@@ -149,6 +150,20 @@ std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
   return std::shared_ptr<void>(p, FreeWithToken{std::move(memory), std::move(token)});
 }
 
+void Executor::check_memory(size_t bytes) const {
+  if (options.memory_limit && bytes > options.memory_limit)
+    fail(ErrorKind::out_of_memory, "a batch of {} bytes or more is beyond the pipeline's memory_limit of {}", bytes,
+         options.memory_limit);
+}
+
+void Executor::check_memory(std::span<const Batch> batches) const {
+  if (!options.memory_limit) return;
+  size_t bytes = 0;
+  for (const Batch& b : batches)
+    for (int i = 0; i < b.size(); ++i)
+      if (b.shape(i).known()) check_memory(bytes += checked_bytes(b.shape(i).volume(), size_of(b.dtype())));
+}
+
 std::vector<ValueRef> Executor::size_outputs(const Step& s) const {
   std::vector<ValueRef> sizes;
   for (int id : s.nodes)
@@ -249,6 +264,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
     for (int i = 0; i < it.size; ++i) out.sample(i).shape = shapes[i];
     if (out.has_uniform_shapes() && it.size) {
       const size_t bytes = checked_bytes(shapes[0].volume(), size_of(type.dtype));
+      check_memory(checked_bytes(it.size, bytes));
       out.block = slot_memory(it, std::max<size_t>(1, checked_bytes(it.size, bytes)));
       for (int i = 0; i < it.size; ++i) out.sample(i).data = static_cast<char*>(out.block.get()) + i * bytes;
       state->placed = true;
@@ -352,8 +368,10 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
         if (!(sample.shape == shape))
           fail(ErrorKind::internal, "a sample of shape {} where {} was promised", shape.text(), sample.shape.text());
       } else {
+        const size_t bytes = checked_bytes(shape.volume(), size_of(type));
+        if (options.memory_limit) check_memory(state.bytes += bytes);
         sample.shape = shape;
-        sample.owner = slot_memory(it, checked_bytes(shape.volume(), size_of(type)));
+        sample.owner = slot_memory(it, bytes);
         sample.data = sample.owner.get();
       }
       return {sample.data, type, {}, shape, dense_strides(shape)};

@@ -67,6 +67,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
   w->batch_state =
       run_whole_shapes(*w->op, w->inputs, w->types, [&](int i) { return context(it, i, n); }, w->outputs, refuse);
   if (s.assigns && !s.reuses) statistics.copied(it.step, w->inputs[0].bytes());
+  check_memory(w->outputs);
   int64_t elements = 0;
   for (const auto& b : w->inputs)
     for (int i = 0; i < it.size; ++i) elements += b.shape(i).volume();

@@ -9,9 +9,13 @@ namespace {
 
 class CountedMemory final : public MemoryResource {
  public:
-  CountedMemory(std::shared_ptr<MemoryResource> from, std::shared_ptr<std::atomic<size_t>> in_use)
-      : from_(std::move(from)), in_use_(std::move(in_use)) {}
+  CountedMemory(std::shared_ptr<MemoryResource> from, std::shared_ptr<std::atomic<size_t>> in_use,
+                size_t largest = 0)
+      : from_(std::move(from)), in_use_(std::move(in_use)), largest_(largest) {}
   void* allocate(size_t bytes, StreamHandle stream) override {
+    if (largest_ && bytes > largest_)
+      fail(ErrorKind::out_of_memory, "a batch of {} bytes on the GPU is beyond the pipeline's memory_limit of {}",
+           bytes, largest_);
     void* p = from_->allocate(bytes, stream);
     *in_use_ += bytes;
     return p;
@@ -25,6 +29,7 @@ class CountedMemory final : public MemoryResource {
  private:
   std::shared_ptr<MemoryResource> from_;
   std::shared_ptr<std::atomic<size_t>> in_use_;
+  size_t largest_;
 };
 
 class TokenMemory final : public MemoryResource {
@@ -54,14 +59,14 @@ GpuWork::Streams::~Streams() {
   }
 }
 
-GpuWork::GpuWork(int device, int streams)
+GpuWork::GpuWork(int device, int streams, size_t memory_limit)
     : device_(device),
       iterations_(static_cast<size_t>(streams)),
       runtime_(gpu_backend().runtime()),
       streams_{runtime_, device, {}} {
   check(device);
   for (int i = 0; i < streams; ++i) streams_.taken.push_back(runtime_.take_stream(device_));
-  memory_ = std::make_shared<CountedMemory>(runtime_.memory(device_), in_use_);
+  memory_ = std::make_shared<CountedMemory>(runtime_.memory(device_), in_use_, memory_limit);
   pinned_ = runtime_.pinned_memory();
   staging_ = std::make_shared<StagingMemory>(std::make_shared<CountedMemory>(pinned_, staging_in_use_));
 }

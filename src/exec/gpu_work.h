@@ -15,7 +15,8 @@ class GpuWork {
  public:
   // Throws ErrorKind::argument for a device that does not exist.
   static void check(int device);
-  GpuWork(int device, int streams);
+  // `memory_limit`: of one allocation on the device, 0: none; more is an Error (out_of_memory) before it is made.
+  GpuWork(int device, int streams, size_t memory_limit = 0);
   ~GpuWork();  // waits for its work
 
   int device() const { return device_; }

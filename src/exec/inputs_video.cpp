@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error_of.h"
+#include "base/size_limits.h"
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
 #include "codecs/video/video_index_cache.h"
@@ -16,7 +17,7 @@ namespace {
 struct InputsVideo {
   bool affine = true, blocking = false, no_copy = false;
   std::string last_sequence_policy = "partial";
-  int64_t sequence_length = 0;
+  int64_t sequence_length = 0, max_pixels = kMostPixels;
   static constexpr bool source = true;
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     if (last_sequence_policy != "partial" && last_sequence_policy != "pad")
@@ -43,6 +44,7 @@ struct InputsVideo {
              "A run waits for what is fed by another thread. Programs in C and C++ always wait.")
         .arg("no_copy", &Op::no_copy,
              "Takes the bytes without a copy: they must stay as they are until the video has ended.")
+        .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
         .arg("affine", &Op::affine, "Accepted without effect.");
   }
 };
@@ -70,7 +72,7 @@ class VideoFeed final : public ExternalFeed {
       owner = copy, bytes = {static_cast<const uint8_t*>(copy.get()), bytes.size()};
     }
     try {
-      next.file = open_video_in_memory(bytes, owner);
+      next.file = open_video_in_memory(bytes, owner, options_.max_pixels);
     } catch (Error& e) {
       if (e.source.empty()) e.source = next.name;
       throw;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "base/size_limits.h"
 #include "exec/executor.h"
 
 namespace penstock {
@@ -18,17 +19,30 @@ static Graph checked(Graph g) {
   return g;
 }
 
+static std::vector<std::pair<const char*, int64_t>> size_limits(const PipelineOptions& o) {
+  return {{"max_pixels", o.max_pixels}, {"max_frames", o.max_frames}, {"max_samples", o.max_samples}};
+}
+
+static Graph with_limits(Graph g, const PipelineOptions& o) {
+  for (const auto& [name, limit] : size_limits(o))
+    if (limit > 0) g.set_default(name, limit);
+  return g;
+}
+
 static PipelineOptions checked(PipelineOptions o) {
   constexpr int kMostThreads = 1024, kMostPrefetch = 1024;
   if (o.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", o.batch_size);
   if (o.threads > kMostThreads) bad_argument("at most {} threads, got {}", kMostThreads, o.threads);
   if (o.prefetch > kMostPrefetch)
     bad_argument("at most {} iterations are prefetched, got {}", kMostPrefetch, o.prefetch);
+  for (const auto& [name, limit] : size_limits(o))
+    if (limit < 0 || static_cast<double>(limit) > kLargestLimit)
+      bad_argument("{} must be at least 1 and at most {}, got {}", name, kLargestLimit, limit);
   return o;
 }
 
 Pipeline::Pipeline(Graph graph, PipelineOptions options)
-    : state_(std::make_unique<State>(checked(std::move(graph)), checked(std::move(options)))) {}
+    : state_(std::make_unique<State>(with_limits(checked(std::move(graph)), options), checked(options))) {}
 Pipeline::~Pipeline() {
   // A forked child has neither the threads nor usable locks: what it inherited is left as it is.
   if (state_->executor.forked()) state_.release();
@@ -119,21 +133,42 @@ void Pipeline::start_trace() { state_->executor.statistics.start_trace(); }
 std::string Pipeline::trace_json() const { return state_->executor.statistics.trace_json(); }
 std::vector<LeftOut> Pipeline::left_out() const { return state_->executor.budget.list(); }
 
+static nlohmann::json saved_options(const PipelineOptions& o) {
+  nlohmann::json j{{"penstock_pipeline", 1},
+                   {"batch_size", o.batch_size},
+                   {"threads", o.threads},
+                   {"prefetch", o.prefetch},
+                   {"memory_limit", o.memory_limit},
+                   {"epoch_mode", static_cast<int>(o.epoch_mode)},
+                   {"on_error", static_cast<int>(o.on_error)},
+                   {"error_budget", o.error_budget},
+                   {"uneven", o.uneven},
+                   {"entropy_index", o.entropy_index},
+                   {"device", o.device},
+                   {"one_stream", o.one_stream}};
+  for (const auto& [name, limit] : size_limits(o)) j[name] = limit;
+  return j;
+}
+
 std::string Pipeline::to_json() const {
-  const PipelineOptions& o = options();
-  return nlohmann::json{{"penstock_pipeline", 1},
-                        {"batch_size", o.batch_size},
-                        {"threads", o.threads},
-                        {"prefetch", o.prefetch},
-                        {"memory_limit", o.memory_limit},
-                        {"epoch_mode", static_cast<int>(o.epoch_mode)},
-                        {"on_error", static_cast<int>(o.on_error)},
-                        {"error_budget", o.error_budget},
-                        {"uneven", o.uneven},
-                        {"entropy_index", o.entropy_index},
-                        {"device", o.device},
-                        {"one_stream", o.one_stream},
-                        {"graph", nlohmann::json::parse(graph().to_json())}}.dump(1);
+  nlohmann::json j = saved_options(options());
+  j["graph"] = nlohmann::json::parse(graph().to_json());
+  return j.dump(1);
+}
+
+// What this version does not know may change what a pipeline does.
+static void refuse_unknown(const nlohmann::json& saved) {
+  const nlohmann::json all = saved_options({});
+  std::vector<std::string> known{"graph"};
+  for (const auto& [name, value] : all.items()) known.push_back(name);
+  for (const auto& [name, value] : saved.items())
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      bad_argument("a saved pipeline with the unknown key '{}'{}", name, did_you_mean(name, known));
+}
+
+// A path is where the one who saved it wanted a file to be made: only the one who loads it may say that.
+static std::string loaded_index(const std::string& stored) {
+  return stored == "off" || stored == "read" || stored == "auto" ? stored : "";
 }
 
 std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
@@ -148,6 +183,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     };
     if (!j.is_object() || j.value("penstock_pipeline", nlohmann::json()) != 1 || !j.contains("graph"))
       bad_argument("this is not a saved pipeline");
+    refuse_unknown(j);
     o.batch_size = number("batch_size", 1, 1, INT32_MAX);
     o.threads = number("threads", 0, 0, INT32_MAX);
     o.prefetch = number("prefetch", 2, 0, INT32_MAX);
@@ -156,9 +192,12 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.on_error = static_cast<OnError>(number("on_error", 0, 0, 2));
     o.error_budget = number("error_budget", int64_t{-1}, int64_t{-1}, INT64_MAX);
     o.uneven = j.value("uneven", false);
-    o.entropy_index = j.value("entropy_index", std::string());
+    o.entropy_index = loaded_index(j.value("entropy_index", std::string()));
     o.device = number("device", kDefaultGpu, kNoGpu, INT32_MAX);
     o.one_stream = j.value("one_stream", false);
+    o.max_pixels = number("max_pixels", int64_t{0}, int64_t{0}, INT64_MAX);
+    o.max_frames = number("max_frames", int64_t{0}, int64_t{0}, INT64_MAX);
+    o.max_samples = number("max_samples", int64_t{0}, int64_t{0}, INT64_MAX);
     graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {
     bad_argument("a saved pipeline that cannot be read: {}", e.what());

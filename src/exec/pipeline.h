@@ -21,7 +21,12 @@ struct PipelineOptions {
   int batch_size = 1;
   int threads = 0;             // 0: usable_cores()
   int prefetch = 2;            // iterations in flight or waiting, at least 1
-  size_t memory_limit = 0;     // bytes of batches; 0: none. Prefetching stops short of it; one iteration always runs
+  // Bytes of batches; 0: none. Prefetching stops short of it; a batch that alone is larger is an error before it is
+  // made.
+  size_t memory_limit = 0;
+  // Of a picture or a frame, of a sequence, of a recording: what decoders and readers go by that were not given a limit
+  // of their own; 0: theirs.
+  int64_t max_pixels = 0, max_frames = 0, max_samples = 0;
   EpochMode epoch_mode = EpochMode::stream;
   OnError on_error = OnError::raise;
   int64_t error_budget = -1;   // samples an epoch may lose; -1: no limit
@@ -88,7 +93,8 @@ class Pipeline {
 
   // The saved form: graph and options; loads without Python.
   std::string to_json() const;
-  // `change` may alter the options before the pipeline is made.
+  // `change` may alter the options before the pipeline is made. A stored path of an entropy index is not used: a saved
+  // pipeline makes no file that the caller did not name. Its readers read what it says.
   static std::unique_ptr<Pipeline> from_json(const std::string& text,
                                              const std::function<void(PipelineOptions&)>& change = {});
 

@@ -4,6 +4,7 @@
 
 #include "data/coco.h"
 #include "data/hash.h"
+#include "data/root_path.h"
 #include "exec/reader_source.h"
 
 namespace penstock {
@@ -15,7 +16,7 @@ struct ReadersCoco : ReaderOptions {
   std::vector<std::string> images;
   bool ltrb = false, ratio = false, skip_empty = false, include_iscrowd = true, avoid_class_remapping = false;
   bool polygon_masks = false, pixelwise_masks = false, masks = false, image_ids = false, save_img_ids = false;
-  bool save_preprocessed_annotations = false, dump_meta_files = false;
+  bool allow_outside_root = false, save_preprocessed_annotations = false, dump_meta_files = false;
   double size_threshold = 0.1;
   bool polygons() const { return polygon_masks || masks; }
   bool ids() const { return image_ids || save_img_ids; }
@@ -44,6 +45,9 @@ struct ReadersCoco : ReaderOptions {
         .lazy_files()
         .loads_samples()
         .arg("file_root", &Op::file_root, "Folder that the names of images are relative to.")
+        .arg("allow_outside_root", &Op::allow_outside_root,
+             "Read images whose file_name is an absolute path, a URL or leads out of file_root by \"..\"; else that is "
+             "a DataError. Symbolic links are followed in any case.")
         .required("annotations_file", &Op::annotations_file, "Path of the JSON file.")
         .arg("images", &Op::images, "Names of the images to read, in this order; default: all, by id.")
         .arg("ltrb", &Op::ltrb, "Boxes are left, top, right, bottom.")
@@ -80,8 +84,11 @@ class CocoSource final : public ReaderSource {
     o.skip_empty = a.skip_empty;
     o.size_threshold = a.size_threshold, o.outlines = a.polygons() || a.pixelwise_masks;
     images_ = read_coco(a.annotations_file, a.images, o);
+    const std::string root = a.file_root.empty() ? "./" : a.file_root;
     uint64_t hash = 0;
     for (const auto& i : images_) {
+      path_below(a.file_root, root, i.file_name, a.allow_outside_root, a.annotations_file,
+                 fmt::format("image {}", i.id));
       if (a.ids() && i.id > INT32_MAX)
         fail_on(a.annotations_file, ErrorKind::data, "the image id {} is beyond 32 bits", i.id);
       hash = hash_bytes(i.file_name, hash) ^ mix64(static_cast<uint64_t>(i.id) + i.objects.size());

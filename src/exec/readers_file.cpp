@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.file: files of a folder and their labels.
 #include "data/file_list.h"
+#include "data/root_path.h"
 #include "exec/reader_source.h"
 
 namespace penstock {
@@ -11,7 +12,7 @@ struct ReadersFile : ReaderOptions {
   std::vector<std::string> files, dir_filters;
   std::vector<int64_t> labels;
   std::vector<std::string> file_filters = FileList::default_file_filters();
-  bool case_sensitive_filter = false;
+  bool case_sensitive_filter = false, allow_outside_root = false;
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     out[0] = {DType::uint8, 1, {}};
     out[1] = {DType::int32, 1, {}};
@@ -37,6 +38,7 @@ struct ReadersFile : ReaderOptions {
         .arg("file_filters", &Op::file_filters, "Glob patterns; names that match one are read.")
         .arg("dir_filters", &Op::dir_filters, "Glob patterns for the names of class folders; empty: all.")
         .arg("case_sensitive_filter", &Op::case_sensitive_filter, "Match patterns with their case.")
+        .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .with(reader_arguments<Op>);
   }
 };
@@ -49,7 +51,7 @@ FileList list_files(const ReadersFile& a) {
   if (!a.labels.empty() && a.labels.size() != a.files.size())
     bad_argument("{} labels for {} files", a.labels.size(), a.files.size());
   if (!a.files.empty()) return FileList::from_names(a.files, {a.labels.begin(), a.labels.end()}, a.file_root);
-  if (!a.file_list.empty()) return FileList::from_text(a.file_list, a.file_root);
+  if (!a.file_list.empty()) return FileList::from_text(a.file_list, a.file_root, a.allow_outside_root);
   return FileList::from_folder(a.file_root, {a.file_filters, a.dir_filters, a.case_sensitive_filter});
 }
 

@@ -19,7 +19,10 @@ struct ReadersNemoAsr : ReaderOptions {
   bool read_sample_rate = true, read_text = true, read_idxs = false, downmix = true, normalize_text = false;
   float sample_rate = -1, quality = 50, min_duration = 0, max_duration = 0;
   DType dtype = DType::float32;
-  AudioReading reading() const { return {downmix, dtype, quality, sample_rate}; }
+  int64_t max_samples = kMostSamples;
+  AudioReading reading() const {
+    return {.downmix = downmix, .dtype = dtype, .quality = quality, .rate = sample_rate, .max_samples = max_samples};
+  }
   int count_outputs() const { return 1 + read_sample_rate + read_text + read_idxs; }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     reading().check_type();
@@ -59,6 +62,7 @@ struct ReadersNemoAsr : ReaderOptions {
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
         .arg("min_duration", &Op::min_duration, "Leave out lines whose duration is less, or not given; 0: none.")
         .arg("max_duration", &Op::max_duration, "Leave out lines whose duration is more; 0: none.")
+        .arg("max_samples", &Op::max_samples, kMaxSamplesText, within(1, kLargestLimit))
         .arg("normalize_text", &Op::normalize_text, "Accepted without effect.")
         .with(reader_arguments<Op>);
   }

@@ -9,6 +9,7 @@
 #include "data/npy.h"
 #include "exec/direct_memory.h"
 #include "exec/reader_source.h"
+#include "ops/machine/any_number.h"
 #include "ops/machine/slice_window.h"
 
 namespace penstock {
@@ -51,7 +52,7 @@ struct ReadersNumpy : ReaderOptions {
         .arg("roi_axes", &Op::roi_axes, "The axes that the values belong to; default: all.")
         .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
              "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
-        .arg("fill_value", &Op::fill_value, "What is outside of the array.")
+        .arg("fill_value", &Op::fill_value, "What is outside of the array.", any_number)
         .arg("cache_header_information", &Op::cache_header_information,
              "Read the header of a file once, as long as the file stays the same.")
         .arg("register_buffers", &Op::register_buffers, "Make device memory that files are read into known to cuFile.")

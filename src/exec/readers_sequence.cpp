@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.sequence: frames that are files of folders, one folder for each stream.
+#include "base/size_limits.h"
 #include "codecs/image_decoder.h"
 #include "data/file_list.h"
 #include "data/storage.h"
@@ -12,6 +13,7 @@ struct ReadersSequence : ReaderOptions {
   std::string file_root;
   int64_t sequence_length = 0, step = 1, stride = 1;
   int image_type = 0;
+  int64_t max_pixels = kMostPixels;
   void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 4, "FHWC"}; }
 
   static Schema<ReadersSequence> schema() {
@@ -28,6 +30,7 @@ struct ReadersSequence : ReaderOptions {
         .arg("step", &Op::step, "Frames from the begin of a sequence to that of the next one.", at_least(1))
         .arg("stride", &Op::stride, "Frames from one of a sequence to the next one.", at_least(1))
         .arg("image_type", &Op::image_type, "types.RGB, BGR, GRAY or YCbCr.", within(0, 3))
+        .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
         .with(reader_arguments<Op>);
   }
 };
@@ -52,7 +55,7 @@ class SequenceSource final : public ReaderSource {
 
   void load(Iteration& it, int node, int i) const override {
     const int64_t first = firsts_[it.indices.at(node)[i]];
-    const DecodeParams params{.type = static_cast<ImageType>(a_.image_type)};
+    const DecodeParams params{.type = static_cast<ImageType>(a_.image_type), .max_pixels = a_.max_pixels};
     std::vector<uint8_t> bytes;
     Shape shape;
     std::shared_ptr<void> memory;

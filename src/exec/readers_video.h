@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What readers.video and experimental.readers.video share.
 #pragma once
+#include "base/size_limits.h"
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
+#include "data/root_path.h"
 #include "exec/reader_source.h"
 
 namespace penstock {
@@ -42,6 +44,7 @@ struct VideoReading {
   bool timestamps = false;
   bool ycbcr = false, normalized = false;
   DType dtype = DType::uint8;
+  int64_t max_pixels = kMostPixels;
 
   int count_outputs() const { return 1 + !labels.empty() + (frame_numbers != "none") + timestamps; }
 };
@@ -53,8 +56,9 @@ struct VideoReaderOptions : ReaderOptions {
   Optional<std::vector<int64_t>> labels;
   int64_t sequence_length = 0, step = -1, stride = 1;
   FrameNumbers enable_frame_num;
-  bool enable_timestamps = false;
+  bool enable_timestamps = false, allow_outside_root = false;
   int image_type = 0;
+  int64_t max_pixels = kMostPixels;
 
   bool gives_labels() const { return filenames.empty() || labels.given(); }
   void check_arguments() const;
@@ -77,6 +81,8 @@ template <class Op> Schema<Op>&& video_reader_arguments(Schema<Op>&& s) {
       .arg("enable_timestamps", &Op::enable_timestamps,
            "Give the time of each frame in seconds, float64; -1 where it is filled.")
       .arg("image_type", &Op::image_type, "0 (RGB) or 3 (YCbCr: BT.601, studio range).")
+      .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
+      .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
       .with(reader_arguments<Op>);
 }
 

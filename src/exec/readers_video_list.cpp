@@ -30,7 +30,7 @@ bool number_of(const std::string& word, double& out) {
 }
 
 // "path label [start [end]]"; a path may hold spaces.
-void read_list(const std::string& path, VideoReading& out) {
+void read_list(const std::string& path, bool allow_outside_root, VideoReading& out) {
   std::vector<uint8_t> text;
   read_file(path, text);
   std::istringstream lines(std::string(text.begin(), text.end()));
@@ -62,7 +62,8 @@ void read_list(const std::string& path, VideoReading& out) {
       notice(fmt::format("{}, line {}: its start is its end: skipped", path, number));
       continue;
     }
-    out.files.push_back(path_in(folder.string(), name));
+    out.files.push_back(path_below(folder.string(), is_url(path) ? folder.string() : "", name, allow_outside_root, path,
+                                   fmt::format("line {}", number)));
     out.labels.push_back(static_cast<int32_t>(values[0]));
     out.ranges.push_back(range);
   }
@@ -88,7 +89,7 @@ VideoReading VideoReaderOptions::list() const {
   check_arguments();
   VideoReading out;
   if (!file_list.empty()) {
-    read_list(file_list, out);
+    read_list(file_list, allow_outside_root, out);
   } else if (!file_root.empty()) {
     const FileList list = FileList::from_folder(file_root, {video_filters(), {}, false});
     for (int64_t i = 0; i < list.size(); ++i) out.files.push_back(list.path(i)), out.labels.push_back(list.label(i));
@@ -100,7 +101,7 @@ VideoReading VideoReaderOptions::list() const {
   out.sequence_length = sequence_length, out.stride = stride;
   out.step = step < 0 ? sequence_length * stride : step;
   out.frame_numbers = enable_frame_num.which, out.timestamps = enable_timestamps;
-  out.ycbcr = image_type == 3;
+  out.ycbcr = image_type == 3, out.max_pixels = max_pixels;
   return out;
 }
 

@@ -40,6 +40,7 @@ class VideoOnDisk final : public VideoBytes {
     std::copy_n(piece_.data() + (offset - start_), length, out);
   }
   FileStamp stamp() const { return file_.stamp(); }
+  FileStamp identity() const { return identity_of(file_); }
 
  private:
   OpenFile file_;
@@ -49,19 +50,20 @@ class VideoOnDisk final : public VideoBytes {
   mutable int64_t start_ = 0;
 };
 
-std::shared_ptr<const VideoFile> open_video(const std::string& path) {
+std::shared_ptr<const VideoFile> open_video(const std::string& path, int64_t max_pixels) {
   try {
-    const FileStamp first = VideoOnDisk(path).stamp();
+    const VideoOnDisk now(path);
+    const FileStamp first = now.stamp(), identity = now.identity();
     const auto kept = kept_bytes("video", path);
-    const VideoFile::Stamp stamp{first.bytes, first.modified_ns};
+    const VideoFile::Stamp stamp{identity.bytes, identity.modified_ns};
     const VideoFile::OpenBytes open = [path, first] {
       auto bytes = std::make_shared<VideoOnDisk>(path);
-      const FileStamp now = bytes->stamp();
-      if (now.bytes != first.bytes || now.modified_ns != first.modified_ns)
+      const FileStamp here = bytes->stamp();
+      if (here.bytes != first.bytes || here.modified_ns != first.modified_ns)
         fail_on(path, ErrorKind::data, "the file has changed since the pipeline was made");
       return bytes;
     };
-    auto file = VideoFile::open(open, kMostVideoPixels,
+    auto file = VideoFile::open(open, max_pixels,
                                 kept ? std::span<const uint8_t>(*kept) : std::span<const uint8_t>(), stamp);
     if (!file->indexed_before()) keep_bytes("video", path, file->index(stamp));
     return file;
@@ -164,7 +166,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     }
     files_.resize(paths.size());
     shared_pool()->parallel_for(static_cast<int64_t>(paths.size()),
-                                [&](int64_t k, int) { files_[k] = open_video(paths[k]); });
+                                [&](int64_t k, int) { files_[k] = open_video(paths[k], how_.max_pixels); });
   }
 
   void list_sequences() {

@@ -105,7 +105,8 @@ class WebdatasetSource final : public ReaderSource {
     each_read(index, [&](std::span<const size_t> parts) {
       const ByteRange first = container_->range(record_of(index, parts.front()));
       const ByteRange last = container_->range(record_of(index, parts.back()));
-      out.push_back({first.path, first.offset, last.offset + last.length - first.offset});
+      const int64_t start = std::max<int64_t>(0, first.offset - container_->head_bytes());
+      out.push_back({first.path, start, last.offset + last.length - start});
     });
   }
 
@@ -144,8 +145,9 @@ class WebdatasetSource final : public ReaderSource {
   // The large part stays where it was read; small ones are copied, so that a label does not keep its picture in memory.
   void load_parts(Iteration& it, int node, int i, int64_t index, std::span<const size_t> parts) const {
     const int64_t first = record_of(index, parts.front()), last = record_of(index, parts.back());
-    const int64_t start = container_->offset(first),
+    const int64_t heads = container_->head_bytes(), start = container_->offset(first) - heads,
                   bytes = container_->offset(last) + container_->length(last) - start;
+    if (start < 0) fail_on(container_->source(first), ErrorKind::data, "the index leaves no room for its header");
     auto memory = allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(bytes)));
     auto* data = static_cast<uint8_t*>(memory.get());
     try {
@@ -157,6 +159,7 @@ class WebdatasetSource final : public ReaderSource {
     for (const size_t k : parts) {
       const int64_t record = record_of(index, k), length = container_->length(record);
       const uint8_t* from = data + (container_->offset(record) - start);
+      container_->check_head(record, {from - heads, static_cast<size_t>(heads)});
       const Shape shape{length / static_cast<int64_t>(size_of(dtypes_[k]))};
       const ValueRef output{node, static_cast<int>(k)};
       const bool aligned = (from - data) % 64 == 0;

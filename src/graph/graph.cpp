@@ -98,6 +98,9 @@ std::vector<Argument> Graph::arguments(const Node& n, const std::function<const 
       if (name == info.args[i].name) args[i].value = value;
     for (const auto& [name, ref] : n.per_sample)
       if (name == info.args[i].name) args[i].batch = per_sample(ref);
+    if (args[i].given()) continue;
+    for (const auto& [name, value] : defaults_)
+      if (name == info.args[i].name) args[i].value = value;
   }
   return args;
 }

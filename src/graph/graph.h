@@ -167,6 +167,8 @@ class Graph {
   void set_outputs(std::vector<ValueRef> outputs, bool mixed = true);
   const std::vector<ValueRef>& outputs() const { return outputs_; }
   void set_seed(uint64_t seed) { seed_ = seed; }
+  // What every operator gets that has an argument of this name and was not given one. It is not saved with the graph.
+  void set_default(const std::string& argument, Value value) { defaults_.emplace_back(argument, std::move(value)); }
   uint64_t seed() const { return seed_; }
   const ValueType& type(ValueRef v) const { return nodes_.at(v.node).types.at(v.output); }
   bool on_gpu(ValueRef v) const {
@@ -212,6 +214,7 @@ class Graph {
   std::vector<Domain> domains_;
   std::vector<ValueRef> outputs_;
   uint64_t seed_ = 0;
+  std::vector<std::pair<std::string, Value>> defaults_;
 };
 
 std::string to_text(const ValueType& t);  // "uint8 HWC"

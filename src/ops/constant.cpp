@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ops/machine/any_number.h"
 #include "ops/machine/operator.h"
 #include "pixel/convert.h"
 
@@ -23,7 +24,8 @@ struct Constant {
                             "The same tensor for every sample, or with `samples` the i-th of some tensors for sample i "
                             "of the batch.\n\nA batch with more samples than tensors is a ValueError.")
         .inputs(0)
-        .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.")
+        .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.",
+             any_number)
         .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one is repeated.")
         .arg("shape", &Constant::shape, "The shape; one dimension with all elements if not given.")
         .arg("dtype", &Constant::dtype, "The type; float32 for fdata, int32 for idata if not given.")

@@ -9,6 +9,7 @@ struct DecodersAudio {
   DType dtype = DType::float32;
   float quality = 50.0f;
   PerSample<float> sample_rate = 0.0f;
+  int64_t max_samples = kMostSamples;
 
   static Schema<DecodersAudio> schema() {
     using Op = DecodersAudio;
@@ -23,6 +24,7 @@ struct DecodersAudio {
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
         .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))
         .arg("sample_rate", &Op::sample_rate, "Resample to so many samples a second; 0: as recorded.", at_least(0))
+        .arg("max_samples", &Op::max_samples, kMaxSamplesText, within(1, kLargestLimit))
         .input_names({"encoded"})
         .outputs(2)
         .batch_wide()
@@ -63,7 +65,13 @@ struct DecodersAudio {
     mutable std::vector<std::unique_ptr<AudioFile>> opened;
   };
   static AudioBytes bytes(const View& v) { return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())}; }
-  AudioReading reading(const SampleContext& s) const { return {downmix, dtype, quality, sample_rate[s.index]}; }
+  AudioReading reading(const SampleContext& s) const {
+    return {.downmix = downmix,
+            .dtype = dtype,
+            .quality = quality,
+            .rate = sample_rate[s.index],
+            .max_samples = max_samples};
+  }
 };
 PENSTOCK_OPERATOR(DecodersAudio);
 

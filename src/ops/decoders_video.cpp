@@ -2,6 +2,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/size_limits.h"
 #include "base/thread_pool.h"
 #include "codecs/video/device_frames.h"
 #include "codecs/video/frame_choice.h"
@@ -18,6 +19,7 @@ struct DecodersVideo {
   PerSample<std::vector<int64_t>> frames;
   std::string pad_mode = "constant";
   std::vector<int64_t> fill_value{0};
+  int64_t max_pixels = kMostPixels, max_frames = kMostFrames;
 
   static Schema<DecodersVideo> schema() {
     using Op = DecodersVideo;
@@ -44,6 +46,8 @@ struct DecodersVideo {
              "reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.")
         .arg("fill_value", &Op::fill_value,
              "Of frames behind the end with pad_mode constant: one value, or one for each channel.")
+        .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
+        .arg("max_frames", &Op::max_frames, kMaxFramesText, within(1, kMostFrames))
         .input_names({"encoded"})
         .batch_wide()
         .oracle("ffmpeg");
@@ -65,6 +69,7 @@ struct DecodersVideo {
     if (!files) return;
     const auto file = open(s, (*files)[0].view(s.index));
     const int64_t n = static_cast<int64_t>(chosen(s, *file).size());
+    if (n > max_frames) bad_data("{} frames are more than the limit of {}", n, max_frames);
     checked_bytes(n * file->height(), static_cast<size_t>(file->width()) * 3);
     out[0] = {n, file->height(), file->width(), 3};
   }
@@ -101,7 +106,7 @@ struct DecodersVideo {
   std::shared_ptr<const VideoFile> open(const SampleContext& s, const View& v) const {
     if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, one after the other");
     const std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
-    auto file = open_video_in_memory(bytes);
+    auto file = open_video_in_memory(bytes, nullptr, max_pixels);
     const std::lock_guard lock(opened_->mutex);
     return opened_->files[s.index] = std::move(file);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "ops/machine/any_number.h"
 #include "ops/machine/axes.h"
 #include "ops/machine/operator.h"
 
@@ -25,7 +26,7 @@ struct Erase {
              "in the order of the layout.")
         .arg("axis_names", &Erase::axis_names, "The axes by their letters in the layout; wins over axes.")
         .arg("centered_anchor", &Erase::centered_anchor, "Anchors are the middles of the regions.")
-        .arg("fill_value", &Erase::fill_value, "One value, or one for each channel.")
+        .arg("fill_value", &Erase::fill_value, "One value, or one for each channel.", any_number)
         .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/signal.h"
 
 namespace penstock {
@@ -21,7 +22,7 @@ struct FrameSplicing {
         .arg("stack", &Op::stack, "Frames that are put into one.", at_least(1))
         .arg("subsample", &Op::subsample,
              "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))
-        .arg("fill_value", &Op::fill_value, "What stands behind the last frame.")
+        .arg("fill_value", &Op::fill_value, "What stands behind the last frame.", any_number)
         .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {

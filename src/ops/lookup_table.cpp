@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/axis_rule.h"
 
 namespace penstock {
@@ -25,8 +26,8 @@ struct LookupTable {
                       "Replaces each number by another one: values[k] where it is keys[k], else default_value.\n\n"
                       "Layouts: any, kept. Types: integers.")
         .arg("keys", &Op::keys, "Numbers from 0 to 65,535; of equal ones the last counts.")
-        .arg("values", &Op::values, "What becomes of them, one for each key.")
-        .arg("default_value", &Op::default_value, "What becomes of all others.")
+        .arg("values", &Op::values, "What becomes of them, one for each key.", any_number)
+        .arg("default_value", &Op::default_value, "What becomes of all others.", any_number)
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded half to even and saturated.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .oracle("dali");

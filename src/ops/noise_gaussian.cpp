@@ -24,12 +24,13 @@ struct NoiseGaussian : NoiseOperator {
     return Schema<Op>("noise.gaussian", std::string("Adds normally distributed noise to every element.") + kAbout +
                                             " Source: the Box-Muller transform.")
         .arg("mean", &Op::mean, "Mean of the noise.")
-        .arg("stddev", &Op::stddev, "Standard deviation of the noise.")
+        .arg("stddev", &Op::stddev, "Standard deviation of the noise.", at_least(0))
         .random().oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    map_image<GaussianNoiseRule>(in[0], out[0],
-                                 {elements(in[0]), RandomValues::stream(s), mean[s.index], stddev[s.index]}, to);
+    const float deviation = checked_deviation(stddev[s.index]);
+    map_image<GaussianNoiseRule>(in[0], out[0], {elements(in[0]), RandomValues::stream(s), mean[s.index], deviation},
+                                 to);
   }
 };
 PENSTOCK_OPERATOR(NoiseGaussian);

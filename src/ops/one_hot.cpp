@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/axis_rule.h"
 #include "ops/machine/joined_inputs.h"
 
@@ -34,8 +35,8 @@ struct OneHot {
         .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded and saturated.")
-        .arg("on_value", &Op::on_value, "What stands at the class.")
-        .arg("off_value", &Op::off_value, "What stands elsewhere.")
+        .arg("on_value", &Op::on_value, "What stands at the class.", any_number)
+        .arg("off_value", &Op::off_value, "What stands elsewhere.", any_number)
         .batch_wide()
         .oracle("dali");
   }

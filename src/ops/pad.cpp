@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/axes.h"
 #include "ops/machine/operator.h"
 
@@ -15,7 +16,7 @@ struct Pad {
     return Schema<Pad>("pad",
                        "Appends a constant along the axes: to the largest extent of the batch, or to a given one.\n\n"
                        "Never crops. Layouts: any; kept. Types: all.")
-        .arg("fill_value", &Pad::fill_value, "What is appended; rounded and saturated.")
+        .arg("fill_value", &Pad::fill_value, "What is appended; rounded and saturated.", any_number)
         .arg("axes", &Pad::axes, "The axes; all if not given. Negative numbers count from the last.")
         .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout instead.")
         .arg("shape", &Pad::shape, "Smallest extent, one for all axes or one each; -1 for the largest of the batch.")

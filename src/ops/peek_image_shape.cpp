@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/size_limits.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -7,6 +8,7 @@ struct PeekImageShape {
   DType dtype = DType::int64;
   bool adjust_orientation = true;
   int image_type = 0;
+  int64_t max_pixels = kMostPixels;
 
   static Schema<PeekImageShape> schema() {
     using Op = PeekImageShape;
@@ -17,6 +19,7 @@ struct PeekImageShape {
         .arg("adjust_orientation", &Op::adjust_orientation, "The shape of the picture turned upright.")
         .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.",
              within(0, 4))
+        .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
         .input_names({"encoded"})
         .oracle("dali");
   }
@@ -33,6 +36,7 @@ struct PeekImageShape {
     DecodeParams p;
     p.type = static_cast<ImageType>(image_type);
     p.apply_orientation = adjust_orientation;
+    p.max_pixels = max_pixels;
     const ImageInfo info = probe_image({in[0].as<const uint8_t>(), static_cast<size_t>(in[0].volume())}, p);
     const int64_t shape[3] = {info.height, info.width, output_channels(info, p.type)};
     dispatch(dtype, [&](auto tag) {

@@ -84,13 +84,13 @@ struct RandomNormal : RandomValues {
     return Schema<Op>("random.normal", std::string("Numbers drawn from a normal distribution.") + kAbout +
                                            " Source: the Box-Muller transform in float64.")
         .arg("mean", &Op::mean, "Mean of the distribution.")
-        .arg("stddev", &Op::stddev, "Standard deviation.")
+        .arg("stddev", &Op::stddev, "Standard deviation.", at_least(0))
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
-    to.draw(out[0], stream(s), rule(), bytes_of(NormalDraw::Coef{mean[s.index], stddev[s.index]}));
+    to.draw(out[0], stream(s), rule(), bytes_of(NormalDraw::Coef{mean[s.index], checked_deviation(stddev[s.index])}));
   }
   bool draws_scalars() const { return !shape.given() && mean.constant() && stddev.constant(); }
   void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {

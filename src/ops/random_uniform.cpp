@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/random_values.h"
 
 namespace penstock {
@@ -37,7 +38,7 @@ struct RandomUniform : RandomValues {
     using Op = RandomUniform;
     return Schema<Op>("random.uniform", std::string("Numbers drawn evenly from a range or from a list.") + kAbout)
         .arg("range", &Op::range, "The numbers lie in [range[0], range[1]).")
-        .arg("values", &Op::values, "Draw from these, each as likely, instead of from the range.")
+        .arg("values", &Op::values, "Draw from these, each as likely, instead of from the range.", any_number)
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/sampling.h"
 
 namespace penstock {
@@ -47,7 +48,7 @@ struct Remap {
              "Where (0, 0) is: \"corner\" or \"center\" (OpenCV's) of the first pixel.")
         .arg("border_mode", &Op::border_mode,
              "What stands outside: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The constant.")
+        .arg("fill_value", &Op::fill_value, "The constant.", any_number)
         .arg("normalized", &Op::normalized,
              "Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel.")
         .oracle("opencv");

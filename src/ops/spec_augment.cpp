@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/machine/any_number.h"
 #include "ops/machine/signal.h"
 
 namespace penstock {
@@ -27,7 +28,8 @@ struct SpecAugment {
         .arg("time_masks", &Op::time_masks, "Number of masks over time; 0 leaves it alone.", at_least(0))
         .arg("time_width", &Op::time_width, "The largest width of one, in frames.", at_least(0))
         .arg("time_fraction", &Op::time_fraction, "One takes at most this part of the sample's frames.", within(0, 1))
-        .arg("fill_value", &Op::fill_value, "What masks are filled with; 0 is the mean of normalized features.")
+        .arg("fill_value", &Op::fill_value, "What masks are filled with; 0 is the mean of normalized features.",
+             any_number)
         .random()
         .oracle("torch");
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/sampling.h"
 #include "ops/machine/warp_arguments.h"
 
@@ -46,7 +47,7 @@ struct WarpPerspective {
         .arg("size", &Op::size, "(height, width) of the output; default: the input's.")
         .arg("border_mode", &Op::border_mode,
              "What stands outside: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The constant: one value, or one per channel; 0 if not given.")
+        .arg("fill_value", &Op::fill_value, "The constant: one value, or one per channel; 0 if not given.", any_number)
         .arg("interp_type", &Op::interp_type, "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
         .arg("inverse_map", &Op::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
         .arg("pixel_origin", &Op::pixel_origin,

@@ -16,7 +16,7 @@ constexpr size_t kMostBytes = size_t{64} << 20;
 
 class VideoIndexCache {
  public:
-  using Key = std::tuple<size_t, uint64_t, uint32_t>;  // size and two sums
+  using Key = std::tuple<size_t, uint64_t, uint32_t, int64_t>;  // size, two sums and the limit
 
   std::shared_ptr<const VideoFile> find(const Key& key) {
     const std::lock_guard lock(mutex_);
@@ -61,11 +61,11 @@ VideoIndexCache& cache() {
 }  // namespace
 
 std::shared_ptr<const VideoFile> open_video_in_memory(std::span<const uint8_t> bytes,
-                                                      std::shared_ptr<const void> owner) {
+                                                      std::shared_ptr<const void> owner, int64_t max_pixels) {
   const VideoFile::OpenBytes open = [bytes, owner] { return std::make_shared<VideoInMemory>(bytes, owner); };
-  const VideoIndexCache::Key key{bytes.size(), content_hash(bytes), crc32c(bytes)};
+  const VideoIndexCache::Key key{bytes.size(), content_hash(bytes), crc32c(bytes), max_pixels};
   if (const auto known = cache().find(key)) return known->with_bytes(open);
-  auto file = VideoFile::open(open);
+  auto file = VideoFile::open(open, max_pixels);
   cache().add(key, file->with_bytes(nullptr));
   return file;
 }

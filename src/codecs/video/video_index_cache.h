@@ -10,6 +10,7 @@ namespace penstock {
 // As VideoFile::open. Bytes that were opened before, in whatever memory, are not read through again: their index is
 // among those that were used last, of 64 MB in all. `owner` keeps the bytes alive; null: the caller does.
 std::shared_ptr<const VideoFile> open_video_in_memory(std::span<const uint8_t> bytes,
-                                                      std::shared_ptr<const void> owner = nullptr);
+                                                      std::shared_ptr<const void> owner = nullptr,
+                                                      int64_t max_pixels = kMostVideoPixels);
 
 }  // namespace penstock

@@ -124,13 +124,52 @@ View of_frame(const View& values, int64_t frame) {
   return entry(values, n == 1 ? 0 : frame);
 }
 
+namespace {
+
+bool outside(const Range& range, double d) {
+  return !(d >= range.lo && d <= range.hi) || (range.open_lo && d == range.lo);
+}
+[[noreturn]] void refuse(const ArgInfo& info, double d, const std::string& where) {
+  const Range& range = info.range;
+  if (range.lo <= -1e300 && range.hi >= 1e300) bad_argument("{} must be a number, got {}{}", info.name, d, where);
+  bad_argument("{} must be {} {}{}, got {}{}", info.name, range.open_lo ? "greater than" : "at least", range.lo,
+               range.hi < 1e300 ? fmt::format(" and at most {}", range.hi) : "", d, where);
+}
+
+// One value a sample: NaN, which passes every comparison that a range is written with, is found here; the other values
+// are checked where they are used.
+void check_numbers(const ArgInfo& info, const Batch& b) {
+  const bool wide = b.dtype() == DType::float64;
+  if (b.device().kind != DeviceKind::cpu || (!wide && b.dtype() != DType::float32)) return;
+  for (int i = 0; i < b.size(); ++i) {
+    const Batch::Sample& s = b.sample(i);
+    if (!s.strides.empty() || !s.data) continue;
+    const int64_t n = s.shape.volume();
+    for (int64_t k = 0; k < n; ++k) {
+      const double d = wide ? static_cast<const double*>(s.data)[k] : static_cast<const float*>(s.data)[k];
+      if (d != d) refuse(info, d, fmt::format(" for sample {}", i));
+    }
+  }
+}
+
+}  // namespace
+
 void check_range(const ArgInfo& info, const Argument& a) {
-  if (a.batch || a.value.index() == 0) return;
-  if (info.range.lo <= -1e300 && info.range.hi >= 1e300) return;
+  const bool real = info.type == ArgType::real || info.type == ArgType::reals;
+  const bool any = info.range.lo <= -1e300 && info.range.hi >= 1e300;
+  if (any && (!real || std::isinf(info.range.lo))) return;  // ops/machine/any_number.h
+  if (a.batch) {
+    if (real) check_numbers(info, *a.batch);
+    return;
+  }
+  if (a.value.index() == 0) return;
+  if (const auto* one = std::get_if<double>(&a.value)) {
+    if (any ? *one != *one : outside(info.range, *one)) refuse(info, *one, "");
+    return;
+  }
+  if (any && !std::holds_alternative<std::vector<double>>(a.value)) return;
   for (double d : value_as<std::vector<double>>(a.value))
-    if (!(d >= info.range.lo && d <= info.range.hi) || (info.range.open_lo && d == info.range.lo))
-      bad_argument("{} must be {} {}{}, got {}", info.name, info.range.open_lo ? "greater than" : "at least",
-                   info.range.lo, info.range.hi < 1e300 ? fmt::format(" and at most {}", info.range.hi) : "", d);
+    if (any ? d != d : outside(info.range, d)) refuse(info, d, "");
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operators of Python's expressions and of `math` share: types, shapes, layouts, constants.
 #pragma once
+#include "ops/machine/any_number.h"
 #include "ops/machine/operator.h"
 #include "pixel/convert.h"
 #include "pixel/wrap.h"
@@ -70,8 +71,8 @@ struct Binary : F {
   static Schema<Binary> schema() {
     auto s = Schema<Binary>(F::name, std::string(F::doc) + "\n\nShapes: broadcast as NumPy's. Types: docs/explanation/"
                             "operator_semantics.md, section 22. A constant takes the place of one input.")
-        .arg("left", &Binary::left, "Constant first operand; there is one input then.")
-        .arg("right", &Binary::right, "Constant second operand; there is one input then.")
+        .arg("left", &Binary::left, "Constant first operand; there is one input then.", any_number)
+        .arg("right", &Binary::right, "Constant second operand; there is one input then.", any_number)
         .arg("left_type", &Binary::left_type, "Type of `left`.")
         .arg("right_type", &Binary::right_type, "Type of `right`.")
         .inputs(1, 2).hidden().oracle("dali");

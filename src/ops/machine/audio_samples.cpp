@@ -105,7 +105,8 @@ Shape AudioReading::shape(const AudioInfo& info) const {
     if (n > kAlways && n / kMostTimes > recorded)
       bad_data("{} samples, {} a second, would become {} at the rate of {}", recorded, info.rate, n, rate);
   }
-  if (n > (int64_t{1} << 40) / info.channels) bad_data("{} samples of {} channels are too many", n, info.channels);
+  if (n > max_samples / info.channels)
+    bad_data("{} samples of {} channels are more than the limit of {}", n, info.channels, max_samples);
   return downmix ? Shape{n} : Shape{n, info.channels};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decoders.audio and the readers of recordings make of a decoded file.
 #pragma once
+#include "base/size_limits.h"
 #include "batch/batch.h"
 #include "codecs/audio/audio_decoder.h"
 
@@ -12,6 +13,7 @@ struct AudioReading {
   float quality = 50;              // of the resampling, 0 to 100
   float rate = 0;                  // samples a second of the result; 0: as recorded
   int64_t first = 0, length = -1;  // the part of the recording, in its samples; -1: to the end
+  int64_t max_samples = kMostSamples;  // values of the result
 
   void check_type() const;
   bool resamples(const AudioInfo& info) const { return rate > 0 && rate != static_cast<float>(info.rate); }

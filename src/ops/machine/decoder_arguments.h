@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments of decoders.image that its variants with a window share.
 #pragma once
+#include "base/size_limits.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -15,6 +16,7 @@ struct DecoderArguments {
   int64_t host_memory_padding = 8388608, host_memory_padding_jpeg2k = 0;
   int64_t hybrid_huffman_threshold = 1000000, preallocate_height_hint = 0, preallocate_width_hint = 0;
   float hw_decoder_load = 0.65f;
+  int64_t max_pixels = kMostPixels;
   std::string decode = "exact", decoder = "auto";
 
   void check_decoder() const {
@@ -33,6 +35,7 @@ struct DecoderArguments {
     p.fancy_upsampling = true;  // what jpeg_fancy_upsampling=False does on a CPU as well
     p.fast_idct = use_fast_idct;
     p.may_scale = decode == "fast";
+    p.max_pixels = max_pixels;
     return p;
   }
   // Channels of the result where they do not depend on the file, else -1.
@@ -58,6 +61,7 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
            "and the "
            "pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. "
            "Without effect where the picture belongs on the CPU.")
+      .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)
       .arg("device_memory_padding_jpeg2k", &Op::device_memory_padding_jpeg2k, none)

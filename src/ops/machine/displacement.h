@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sphere, water and jitter have in common: where each pixel reads is a function of its place.
 #pragma once
+#include "ops/machine/any_number.h"
 #include "ops/machine/sampling.h"
 
 namespace penstock {
@@ -31,7 +32,7 @@ struct Displacement {
 
 template <class Op> Schema<Op>&& displacement_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("fill_value", &Op::fill_value, "What is outside of the image.")
+      .arg("fill_value", &Op::fill_value, "What is outside of the image.", any_number)
       .arg("interp_type", &Op::interp_type, "INTERP_NN or INTERP_LINEAR.")
       .arg("mask", &Op::mask, "0 leaves a sample as it is.")
       .oracle("dali");

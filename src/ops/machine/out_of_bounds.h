@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/machine/any_number.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -72,7 +73,8 @@ template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
       .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
            "error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also "
            "repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.")
-      .arg("fill_values", &Op::fill_values, "What is outside: one value, or one per channel; rounded and saturated.");
+      .arg("fill_values", &Op::fill_values, "What is outside: one value, or one per channel; rounded and saturated.",
+           any_number);
 }
 
 }  // namespace penstock

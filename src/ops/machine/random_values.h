@@ -7,6 +7,12 @@
 
 namespace penstock {
 
+// Of one sample; one for all is checked by the argument's range.
+inline float checked_deviation(float stddev) {
+  if (!(stddev >= 0)) bad_argument("stddev must be at least 0, got {}", stddev);
+  return stddev;
+}
+
 // The shape and type of the result: given, or those of an input, or a scalar.
 struct RandomValues : GivenShape {
   DType dtype = DType::float32;

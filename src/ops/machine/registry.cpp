@@ -69,6 +69,7 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
   auto op = info.make();
   op->info = &info;
   try {
+    for (size_t i = 0; i < info.args.size(); ++i) check_range(info.args[i], args[i]);
     for (size_t i = 0; i < info.args.size(); ++i) {
       const ArgInfo& a = info.args[i];
       if (!args[i].given()) {
@@ -79,7 +80,6 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
       if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
       if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
         op->frame_arguments.emplace_back(&a, args[i].batch);
-      check_range(a, args[i]);
       try {
         a.set(static_cast<char*>(op->members()) + a.offset, args[i]);
       } catch (const Error& e) {

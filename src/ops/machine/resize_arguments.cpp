@@ -54,7 +54,7 @@ ResizeRequest ResizeArguments::resize_request(const SampleContext& s, const Layo
 
 void ResizeArguments::resize(const SampleContext& s, Placement& p) const {
   const ResizeRequest q = resize_request(s, p.layout());
-  int64_t extents[kMaxResized];
+  int64_t extents[kMaxResized] = {};
   int dims[kMaxResized], n = 0;
   for (int d = 0; d < p.ndim(); ++d)
     if (const char c = p.layout()[d]; c == 'D' || c == 'H' || c == 'W') dims[n] = d, extents[n++] = p.extent(d);

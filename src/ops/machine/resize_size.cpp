@@ -20,6 +20,9 @@ int64_t to_samples(double size) {
   return std::max<int64_t>(1, static_cast<int64_t>(n));
 }
 
+// Samples; a region that leaves the picture by less is taken as it is.
+constexpr double kFarOutside = 1 << 20;
+
 double cut(double size, double limit) {
   return limit > 0 && std::fabs(size) > limit ? std::copysign(limit, size) : size;
 }
@@ -87,6 +90,11 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
       const double grow = std::min(static_cast<double>(n) / wanted, 10.0), center = (a + b) / 2;
       a = center + (a - center) * grow, b = center + (b - center) * grow;
     }
+    // Far outside there is the border alone, whose taps would cost as many steps as the region is long.
+    const double far = static_cast<double>(extents[i]) + kFarOutside;
+    const double from = std::clamp(a, -kFarOutside, far), to = std::clamp(b, -kFarOutside, far);
+    if (from != to || a == b) a = from, b = to;
+    else a = from, b = from + std::clamp(b - a, -1.0, 1.0);
     result[i] = {a, b, n};
   }
 }

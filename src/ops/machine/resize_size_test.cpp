@@ -72,6 +72,22 @@ TEST(ResizeSize, NegativeSizesAndReversedRegionsMirror) {
   EXPECT_EQ(r[1].out, 5);
 }
 
+TEST(ResizeSize, ARegionFarOutsideIsCut) {
+  const int64_t extents[] = {100, 10};
+  ResizedAxis r[kMaxResized];
+  ResizeRequest q = request(50, 5);
+  q.region = true;
+  q.lo[0] = -1e6, q.hi[0] = 1e6, q.lo[1] = 1e30, q.hi[1] = -1e30;
+  resized_axes(q, extents, r);
+  EXPECT_EQ(r[0].lo, -1e6);
+  EXPECT_EQ(r[0].hi, 1e6);
+  EXPECT_EQ(r[1].lo, (1 << 20) + 10);
+  EXPECT_EQ(r[1].hi, -(1 << 20));
+  q.lo[0] = 1e9, q.hi[0] = 2e9;
+  resized_axes(q, extents, r);
+  EXPECT_EQ(r[0].hi, r[0].lo + 1);
+}
+
 TEST(ResizeSize, SizesAreKnownEarlyWhereTheyAreSaid) {
   EXPECT_EQ(resized_extent(request(50, 0), 0), 50);
   EXPECT_EQ(resized_extent(request(50, 0), 1), -1);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ops/machine/any_number.h"
 #include "ops/machine/image_layout.h"
 #include "ops/machine/operator.h"
 
@@ -68,7 +69,8 @@ template <class Op> Schema<Op>&& warp_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("size", &Op::size, "Extents of the output, outermost first: (height, width) or (depth, height, width).")
       .arg("fill_value", &Op::fill_value,
-           "What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.")
+           "What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.",
+           any_number)
       .arg("interp_type", &Op::interp_type, "INTERP_NN or INTERP_LINEAR.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
       .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.");

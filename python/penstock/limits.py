@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large what a file claims may be, as a pipeline says it."""
+
+# Arguments of Pipeline, and of the operators that go by them.
+NAMES = ("max_pixels", "max_frames", "max_samples")
+LARGEST = 2**40
+
+
+def check_number(name, value, most, least=1):
+    """ValueError unless it is None or a whole number from `least` to `most`."""
+    if value is not None and (not hasattr(value, "__index__") or not least <= value <= most):
+        kind = "a positive integer" if least else "a whole number"
+        raise ValueError(f"{name} must be {kind}, {most} at most, got {value!r}")
