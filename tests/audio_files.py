@@ -59,6 +59,9 @@ def with_bytes(file, at, values):
 def all_files():
     files = {f"wav {s}": recorded(STEREO, "WAV", s) for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")}
     files |= {f"flac {s}": recorded(STEREO, "FLAC", s) for s in ("PCM_16", "PCM_24")}
+    files |= {f"wav {s}": recorded(STEREO, "WAV", s, 8000) for s in ("MS_ADPCM", "IMA_ADPCM")}
+    files |= {"wav GSM610": recorded(STEREO[:, 0], "WAV", "GSM610", 8000),
+              "wav MS_ADPCM mono": recorded(STEREO[:, 0], "WAV", "MS_ADPCM"), "wav IMA_ADPCM mono": recorded(STEREO[:, 0], "WAV", "IMA_ADPCM")}
     files |= {"wav extensible": recorded(STEREO, "WAVEX", "PCM_24"), "wav RF64": recorded(STEREO, "RF64", "PCM_16"),
               "flac mono": recorded(STEREO[:, 0], "FLAC", "PCM_16"), "vorbis": recorded(STEREO, "OGG", "VORBIS"),
               "opus": recorded(STEREO, "OGG", "OPUS", 48000),

@@ -52,6 +52,60 @@ def bitmaps():
     return {f"bmp {k}": v for k, v in file.items()}
 
 
+def bitmaps_from_above():
+    """Run-length coded rows whose first one stands first."""
+    runs = bytes([5, 3, 0, 0, 0, 3, 1, 2, 4, 0, 0, 0, 0, 2, 1, 0, 1, 7, 2, 9, 0, 1])
+    return {"bmp down runs": bmp(5, -3, 8, runs, 1, palette=COLORS),
+            "bmp down nibbles": bmp(5, -2, 4, bytes([5, 0x12, 0, 0, 0, 5, 0x34, 0x56, 0x70, 0, 0, 1]), 2, palette=COLORS)}
+
+
+def lossless_jpeg(pixels, predictor=1, shift=0, restart_rows=0, together=True, markers=b"", ids=(1, 2, 3)):
+    """ITU-T T.81, process 14, of 8 bits: (height, width, channels), by its own words. Codes of 5 bits for all categories."""
+    height, width, channels = pixels.shape
+    segment = lambda marker, body: bytes([0xFF, marker]) + struct.pack(">H", len(body) + 2) + body
+    frame = struct.pack(">BHHB", 8, height, width, channels) + b"".join(bytes([ids[c], 0x11, 0]) for c in range(channels))
+    file = b"\xff\xd8" + markers + segment(0xC3, frame) + segment(0xC4, bytes([0] + [0] * 4 + [17] + [0] * 11) + bytes(range(17)))
+    if restart_rows:
+        file += segment(0xDD, struct.pack(">H", restart_rows * width))
+    stored = (pixels >> shift).astype(int)
+    scans = [range(channels)] if together else [[c] for c in range(channels)]
+    for scan in scans:
+        file += segment(0xDA, bytes([len(scan)]) + b"".join(bytes([ids[c], 0]) for c in scan) + bytes([predictor, 0, shift]))
+        for first in range(0, height, restart_rows or height):
+            bits = ""
+            for y in range(first, min(height, first + (restart_rows or height))):
+                for x in range(width):
+                    for c in scan:
+                        a, b, d = stored[y, x - 1, c], stored[y - 1, x, c], stored[y - 1, x - 1, c]
+                        formula = (a, b, d, a + b - d, a + ((b - d) >> 1), b + ((a - d) >> 1), (a + b) >> 1)[predictor - 1]
+                        guess = (1 << (7 - shift) if x == 0 else a) if y == first else b if x == 0 else formula
+                        diff = int(stored[y, x, c] - guess)
+                        size = abs(diff).bit_length()
+                        bits += f"{size:05b}" + (f"{diff if diff > 0 else diff + (1 << size) - 1:0{size}b}" if size else "")
+            bits += "1" * (-len(bits) % 8)
+            file += int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\0")
+            if first + (restart_rows or height) < height:
+                file += bytes([0xFF, 0xD0 + first // restart_rows % 8])
+    return file + b"\xff\xd9"
+
+
+def losslessly():
+    rgb = ramp()[..., :3]
+    return {"lossless rgb": lossless_jpeg(rgb, 4), "lossless gray": lossless_jpeg(rgb[..., :1], 7), "lossless restarts": lossless_jpeg(rgb, 5, restart_rows=3),
+            "lossless scans": lossless_jpeg(rgb, 6, together=False)}
+
+
+def pfm(pixels, scale):
+    return b"P%s\n%d %d\n%s\n" % (b"F" if pixels.shape[2] == 3 else b"f", pixels.shape[1], pixels.shape[0], scale) + \
+        pixels[::-1].astype("<f4" if scale.startswith(b"-") else ">f4").tobytes()
+
+
+def without_palette(gif):
+    """A GIF of 256 colors whose palette is taken away."""
+    assert gif[10] & 0x87 == 0x87
+    return gif[:10] + bytes([gif[10] & 0x7F]) + gif[11:13] + gif[13 + 768:]
+
+
 def netpbm():
     rgb = ramp()[..., :3]
     size = b"%d %d\n" % (WIDTH, HEIGHT)
@@ -59,6 +113,7 @@ def netpbm():
     numbers = lambda a: b"\n".join(b" ".join(b"%d" % v for v in row) for row in a.reshape(len(a), -1))
     return {"pnm 1": b"P1 # bits\n" + size + numbers(rgb[..., 0] > 100).replace(b" ", b""), "pnm 2": b"P2\n#\n" + size + b"255 " + numbers(rgb[..., 1]),
             "pnm 3": b"P3 " + size + b"255\n" + numbers(rgb), "pnm 4": saved(Image.fromarray(rgb[..., 0] > 100), "PPM"),
+            "pnm f of reals": pfm(rgb[..., :1] / np.float32(255), b"-1.0"), "pnm F of reals": pfm(rgb / np.float32(255), b"1"),
             "pnm 5": saved(rgb[..., 1], "PPM"), "pnm 6": saved(rgb, "PPM"), "pnm 6 of 16 bits": b"P6\n" + size + b"65535\n" + wide.tobytes(),
             "pnm 5 of 100": b"P5 " + size + b"100\n" + (rgb[..., 0] // 3).tobytes()}
 
@@ -68,7 +123,8 @@ def gifs():
     p = Image.fromarray(rgb).quantize(200)
     clear = p.copy()
     clear.info["transparency"] = 3
-    return {"gif": saved(p, "GIF"), "gif interlaced": saved(p, "GIF", interlace=1), "gif of two colors": saved(Image.fromarray(rgb).quantize(2), "GIF"),
+    many = saved(Image.fromarray((rgb[..., 0] + rgb[..., 1] // 2).astype(np.uint8)), "GIF", optimize=False)
+    return {"gif": saved(p, "GIF"), "gif without palette": without_palette(many), "gif interlaced": saved(p, "GIF", interlace=1), "gif of two colors": saved(Image.fromarray(rgb).quantize(2), "GIF"),
             "gif moving": saved(p, "GIF", save_all=True, append_images=[Image.fromarray(rgb[::-1]).quantize(50)]),
             "gif transparent": saved(clear, "GIF", transparency=3)}
 
@@ -157,4 +213,4 @@ def jpeg2000s():
 
 
 def all_files():
-    return {**bitmaps(), **netpbm(), **gifs(), **webps(), **tiffs(), **jpeg2000s()}
+    return {**bitmaps(), **bitmaps_from_above(), **losslessly(), **netpbm(), **gifs(), **webps(), **tiffs(), **jpeg2000s()}

@@ -82,8 +82,15 @@ FMT = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
 @pytest.mark.parametrize("file, message", [
     (np.zeros(0, np.uint8), "empty"), (np.frombuffer(b"ID3\x04" + bytes(20), np.uint8), "MP3: the file has no frames"),
     (wav([(b"data", bytes(4))]), "WAV: the samples stand before their format"), (wav([FMT]), "WAV: the file of 36 bytes ends before the samples"),
-    (wav([FMT, (b"data", bytes(8))])[:-3], "WAV: premature end of file: 5 bytes of 8"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 2, 1, 8000, 0, 0, 4)), (b"data", bytes(4))]), "samples of kind 2 with 4 bits"),
+    (wav([FMT, (b"data", bytes(80))])[:-53], "WAV: premature end of file: 27 bytes of 80"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 0x55, 1, 8000, 0, 0, 4)), (b"data", bytes(4))]), "samples of kind 85 with 4 bits"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 2, 1, 8000, 0, 64, 4)), (b"data", bytes(64))]), "MS ADPCM: 0 predictors"),
+    (wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 9)), (b"data", bytes(64))]), "MS ADPCM: 9 predictors"),
+    (wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 1)), (b"data", b"\1" * 64)]), "there is no predictor 1"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 2, 9, 8000, 0, 62, 4)), (b"data", bytes(62))]), "kind 2 with blocks of 62 bytes and 9 channels"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 0, 4)), (b"data", bytes(64))]), "kind 17 with blocks of 0 bytes and 1 channels"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 64, 4)), (b"data", b"Y" * 64)]), "IMA ADPCM: step 89 is not between 0 and 88"),
+    (wav([(b"fmt ", struct.pack("<HHIIHH", 49, 2, 8000, 0, 65, 0)), (b"data", bytes(65))]), "kind 49 with blocks of 65 bytes and 2 channels"),
     (wav([(b"fmt ", struct.pack("<HHIIHH", 1, 0, 8000, 0, 0, 16)), (b"data", bytes(4))]), "WAV: 0 channels"),
     (np.frombuffer(b"OggS" + bytes(60), np.uint8), "Ogg: neither Vorbis nor Opus nor FLAC"),
     (np.frombuffer(b"fLaC" + bytes(60), np.uint8), "FLAC"),
@@ -115,7 +122,7 @@ LONG = {kind: audio_files.recorded(np.tile(audio_files.STEREO, (20, 1)), "OGG", 
     *((audio_files.with_bytes(PCM, 22, struct.pack("<H", n)), f"WAV: {n} channels") for n in (0, 256, 65535)),
     (audio_files.with_bytes(PCM, 24, bytes(4)), "WAV: 0 samples a second"),
     *((audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", n)), f"WAV: premature end of file: 32044 bytes of {n}")
-      for n in (32045, 2**31, 2**32 - 2)),
+      for n in (32045 + 44, 2**31 - 2**17, 2**31 + 2**17, 2**32 - 2**17)),
     (audio_files.with_bytes(PCM, 16, b"\xff" * 4), "WAV: a chunk of 4294967295 bytes at byte 12 leaves the file"),
     *((audio_files.with_bytes(RF64, RF64.index(b"ds64") + 16, struct.pack("<Q", n)), f"WAV: premature end of file: 32044 bytes of {n}")
       for n in (2**32, 2**63, 2**64 - 1)),
@@ -172,6 +179,96 @@ def test_without_libmpg123_an_mp3_file_says_so():
         done = subprocess.run([sys.executable, "-c", program], input=FILES["mp3"].tobytes(), capture_output=True,
                               env={**os.environ, "PENSTOCK_MPG123": setting}, check=True)
         assert b"MP3 files need libmpg123" in done.stdout and message.encode() in done.stdout
+
+
+def check_against_libsndfile(file, dtype="int16"):
+    got, rate = fn.decoders.audio(np.frombuffer(file, np.uint8), dtype=dtype)
+    want, wanted_rate = soundfile.read(io.BytesIO(file), dtype=dtype, always_2d=True)
+    assert len(want) and float(rate) == wanted_rate
+    if b"WAVEfmt \x14\0\0\0\x31" in file and len(file) % 2 == 0 and file[-1] == 0 and len(want) % 640 == 0:
+        want = want[:len(got)] if len(got) % 640 == 320 else want  # it takes the byte that makes a chunk even for a block
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
+def check_against_ffmpeg(file, channels=2, tolerance=1e-4):
+    got = np.asarray(fn.decoders.audio(np.frombuffer(file, np.uint8))[0])
+    raw = subprocess.run(["ffmpeg", "-v", "quiet", "-i", "-", "-f", "f32le", "-"], input=file, capture_output=True, check=True).stdout
+    want = np.frombuffer(raw, np.float32).reshape(-1, channels)
+    assert got.shape == want.shape and len(got)
+    np.testing.assert_allclose(got, want, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("size", [0x7FFF0000, 0x7FFFF000, 0x7FFFFFFF, 0x80000000, 0x80000024, 0xFFFF0000, 0xFFFFFFFE, 0xFFFFFFFF, 32044 + 32, 32044 + 44, 32044 - 4])
+def test_sizes_of_streams_and_of_recorders_that_count_their_header(size):
+    """sox, arecord, ffmpeg and others that could not go back, or counted wrong: what is there is the recording."""
+    file = audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", size))
+    check_against_libsndfile(audio_files.with_bytes(file, 4, struct.pack("<I", min(size + 36, 2**32 - 1))))
+    check_against_libsndfile(file)
+
+
+@pytest.mark.parametrize("kind", ["MS_ADPCM", "IMA_ADPCM", "GSM610"])
+def test_coded_blocks_are_libsndfiles(kind):
+    """Loud noise, silence and steps, lengths from one sample on, and blocks of other sizes."""
+    rng = np.random.default_rng(7)
+    for length in (1, 2, 159, 160, 321, 1000, 5000):
+        for channels in ((1,) if kind == "GSM610" else (1, 2)):
+            for samples in (rng.uniform(-1, 1, (length, channels)), np.zeros((length, channels)), np.sign(rng.standard_normal((length, channels)))):
+                for rate in (8000, 44100):
+                    check_against_libsndfile(audio_files.recorded(samples, "WAV", kind, rate))
+    raw = audio_files.recorded(rng.uniform(-1, 1, (4000, 1)), "WAV", kind, 8000)
+    at = raw.index(b"data") + 8
+    noise = rng.integers(0, 256, len(raw) - at, np.uint8)
+    if kind == "MS_ADPCM":  # codes of which the step does not grow: libsndfile's wraps around at 16 bits
+        noise = rng.choice([0, 1, 2, 3, 13, 14, 15], len(noise)) * 16 + rng.choice([0, 1, 2, 3, 13, 14, 15], len(noise))
+    noise = bytearray(noise.astype(np.uint8).tobytes())
+    block = struct.unpack("<H", raw[32:34])[0]
+    for i in range(0, len(noise), block):  # the heads of blocks stay what they may be
+        noise[i:i + 8] = raw[at + i:at + i + 8]
+    check_against_libsndfile(raw[:at] + bytes(noise))
+
+
+def test_ogg_whose_last_page_ends_no_packet():
+    """RFC 3533: its granule position is -1. libsndfile and ffmpeg decode all packets that there are."""
+    for samples in (audio_files.STEREO, audio_files.STEREO[:, :1], np.tile(audio_files.STEREO, (9, 1))):
+        file = audio_files.with_last_granule(audio_files.recorded(samples, "OGG", "VORBIS"), -1)
+        got = np.asarray(fn.decoders.audio(np.frombuffer(file, np.uint8))[0])
+        assert len(samples) <= len(got) < len(samples) + 8192
+        check_against_ffmpeg(file, samples.shape[1])
+    chain = file + audio_files.with_last_granule(audio_files.recorded(audio_files.STEREO[:, [1, 0]][:3000], "OGG", "VORBIS"), -1)
+    assert len(np.asarray(fn.decoders.audio(np.frombuffer(np.frombuffer(chain, np.uint8), np.uint8))[0])) >= len(got)
+
+
+@pytest.mark.parametrize("kind", ["VORBIS", "OPUS"])
+def test_chained_streams_are_what_libsndfile_gives_of_each(kind):
+    """ffmpeg goes on with the state of the stream before, which RFC 3533 does not have, and loses samples of Vorbis."""
+    files = [audio_files.recorded(audio_files.STEREO[i::-1], "OGG", kind, 48000) for i in (8000, 4001, 977)]
+    want = np.concatenate([soundfile.read(io.BytesIO(f), dtype="float32")[0] for f in files])
+    got = np.asarray(fn.decoders.audio(np.frombuffer(b"".join(files), np.uint8))[0])
+    assert got.shape == want.shape == (8001 + 4002 + 978, 2)
+    np.testing.assert_allclose(got, want, rtol=0, atol=3e-7)
+
+
+JUNK = {"zeros": bytes(187), "one byte": b"\0", "noise": np.random.default_rng(5).integers(0, 255, 3000, np.uint8).tobytes(),
+        "text": b"station said nothing\r\n" * 40, "a tag with a wrong length": b"ID3\3\0\0\0\0\0\5" + bytes(700),
+        "a frame's half": None, "two tags": audio_files.tagged(audio_files.tagged(b"")), "far": bytes(60000)}
+
+
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.parametrize("name", ["mp3", "mp3 mono"])
+def test_mp3_after_bytes_that_belong_to_nothing(name, junk):
+    file = FILES[name].tobytes()
+    before = file[300:500] if JUNK[junk] is None else JUNK[junk]
+    got = np.asarray(fn.decoders.audio(np.frombuffer(before + file, np.uint8))[0])
+    np.testing.assert_array_equal(got, np.asarray(fn.decoders.audio(FILES[name])[0]))
+
+
+def test_bytes_that_are_no_mp3_stay_an_error():
+    """Frames far inside, one frame alone, and frames inside of other containers are not the file's sound."""
+    mp3 = FILES["mp3"].tobytes()
+    for file in (bytes(70000) + mp3, bytes(100) + mp3[:300], b"RIFF\0\0\0\0AVI " + bytes(100) + mp3, bytes(4) + b"ftypisom" + bytes(90) + mp3,
+                 b"\x1aE\xdf\xa3" + bytes(100) + mp3, b"\x89PNG\r\n\x1a\n" + bytes(100) + mp3, b"text only " * 30, bytes(range(256)) * 300):
+        with pytest.raises(penstock.DataError, match="not a WAV, FLAC, Ogg or MP3 file"):
+            fn.decoders.audio(np.frombuffer(file, np.uint8))
 
 
 def test_a_recording_of_no_length_and_a_stream():

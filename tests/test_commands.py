@@ -92,7 +92,7 @@ def test_verify_names_what_is_wrong(photographs, capfd):
     wrong = {
         "cut.jpg": (good[:len(good) // 2], "truncated: the data end at row"),
         "end.jpg": (good[:-2], "no end: the end marker is missing"),
-        "more.jpg": (good + b"12345", "trailing: 5 bytes behind the end marker"),
+        "more.jpg": (good + b"12345", "trailing: 5 bytes after the end marker"),
         "name.png": (good, "extension: the name says png, the bytes are jpeg"),
         "header.jpg": (good[:100], "truncated: "),
         "text.jpg": (b"hello", "format: not an image that is decoded here"),

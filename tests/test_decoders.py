@@ -128,6 +128,21 @@ def test_fast_idct_and_any_data(oracle):
     assert fn.decoders.image(encoded(picture(20, 30, 1)), output_type=types.ANY_DATA).shape == (20, 30, 1)
 
 
+def test_the_fast_transform_is_as_far_away_as_documented():
+    """docs/explanation/jpeg_decoding.md: near on ramps and noise of usual qualities, without a bound on hard edges."""
+    rng = np.random.default_rng(0)
+    y, x = np.mgrid[:256, :256]
+    kinds = {"ramps": np.stack([x, y, (x + y) % 256], -1), "noise": rng.integers(0, 256, (256, 256, 3)),
+             "black and white": rng.integers(0, 2, (256, 256, 1)).repeat(3, 2) * 255}
+    limits = {"ramps": {50: 3, 75: 3, 90: 5, 95: 5}, "noise": {50: 5, 75: 6, 90: 7, 95: 11}, "black and white": {90: 9, 95: 16}}
+    away = lambda kind, q: int(np.abs(np.subtract(*(np.asarray(fn.decoders.image(encoded(kinds[kind].astype(np.uint8), quality=q), use_fast_idct=fast)).astype(int)
+                                                    for fast in (False, True)))).max())
+    for kind, of in limits.items():
+        for quality, limit in of.items():
+            assert 0 < away(kind, quality) <= limit, (kind, quality)
+    assert away("black and white", 50) > 200 and away("black and white", 100) > 200
+
+
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_orientation(orientation, oracle):
     exif = Image.Exif()

@@ -4,18 +4,24 @@ import argparse
 import contextlib
 import os
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from . import _core
 
-JPEG = (".jpg", ".jpeg", ".jpe", ".jfif")
-IMAGES = (*JPEG, ".png")
+
+def endings(kind=None, name=None):
+    """Of the files that are decoded here: of one kind ("picture", "sound"), of one format, or of all."""
+    return tuple(e for k, n, _, of in _core.file_formats() if kind in (None, k) and name in (None, n) for e in of)
+
+
 AT_ONCE = 256  # files between two looks at the keyboard
 
 
-def files_below(path, extensions):
+def files_below(path, extensions, others=None):
     """The file itself, whatever its name, or those of a folder and the folders in it, sorted; through links, as readers
-    go, but not into a folder that the way leads through already."""
+    go, but not into a folder that the way leads through already. Other files are counted in the Counter `others`, by
+    the endings of their names."""
     if not os.path.isdir(path):
         return [path]
     found = []
@@ -30,6 +36,8 @@ def files_below(path, extensions):
                 enter(inside, above | {real})
             elif name.lower().endswith(extensions):
                 found.append(inside)
+            elif others is not None:
+                others[os.path.splitext(name)[1].lower() or "without an ending"] += 1
     enter(path, frozenset())
     return found
 
@@ -67,7 +75,7 @@ def progress(total, what):
 def index(args):
     """Makes the entropy index of a data set."""
     folder = args.dataset if os.path.isdir(args.dataset) else os.path.dirname(args.dataset) or "."
-    files = files_below(args.dataset, JPEG)
+    files = files_below(args.dataset, endings(name="jpeg"))
     out = args.out or ""
     if out and os.sep not in out:
         out = os.path.join(".", out)
@@ -92,9 +100,18 @@ def index(args):
     return 1 if failed else 0
 
 
+def counted(others, what):
+    """"; 3 files of other kinds ...: .txt 2, .json 1", or nothing."""
+    if not others:
+        return ""
+    most = ", ".join(f"{ending} {n}" for ending, n in others.most_common(5)) + (", …" if len(others) > 5 else "")
+    return f"; {sum(others.values())} files of other kinds {what}: {most}"
+
+
 def verify(args):
     """Prints what is wrong, a line each: file, kind, text."""
-    files = [f for path in args.paths for f in files_below(path, IMAGES)]
+    others = Counter()
+    files = [f for path in args.paths for f in files_below(path, endings(), others)]
     bad = 0
     with ThreadPoolExecutor(args.threads or None) as pool, progress(len(files), "verify") as advance:
         for path, found in zip(files, pool.map(lambda f: _core.verify_file(f, args.max_pixels), files)):
@@ -102,15 +119,19 @@ def verify(args):
             bad += bool(found)
             for kind, text in found:
                 print(f"{path}: {kind}: {text}")
-    print(f"{len(files)} files, {bad} with something wrong", file=sys.stderr)
-    return 1 if bad else 0
+    print(f"{len(files)} files, {bad} with something wrong{counted(others, 'not looked at')}", file=sys.stderr)
+    if not files:
+        print(f"penstock verify: no file to look at: none has an ending of a picture or sound ({' '.join(endings())})",
+              file=sys.stderr)
+    return 1 if bad or not files else 0
 
 
 def transcode(args):
-    """Progressive, arithmetic and multi-scan JPEG files to baseline, losslessly; other files are copied."""
+    """Progressive, arithmetic and multi-scan JPEG files to baseline, losslessly; other pictures are copied."""
+    others = Counter()
     if os.path.isdir(args.source):
         pairs = [(f, os.path.join(args.destination, os.path.relpath(f, args.source)))
-                 for f in files_below(args.source, IMAGES)]
+                 for f in files_below(args.source, endings("picture"), others)]
     elif os.path.isdir(args.destination):
         pairs = [(args.source, os.path.join(args.destination, os.path.basename(args.source)))]
     else:
@@ -130,7 +151,7 @@ def transcode(args):
             if error is not None:
                 failed += 1
                 print(f"{pair[0]}: {error}", file=sys.stderr)
-    print(f"{len(pairs)} files, {changed} transcoded, {failed} failed")
+    print(f"{len(pairs)} files, {changed} transcoded, {failed} failed{counted(others, 'left out')}")
     return 1 if failed else 0
 
 
@@ -171,7 +192,8 @@ def parser():
     c = command(transcode)
     c.add_argument("--baseline", action="store_true", required=True, help="to baseline JPEG, the only form there is")
     c.add_argument("source", help="a file or folder")
-    c.add_argument("destination", help="may be the source: each file is replaced in one step")
+    c.add_argument("destination", help="may be the source: each file is replaced in one step; links "
+                                            "stay links")
     command(info, threads=False)
     return p
 

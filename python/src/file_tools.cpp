@@ -3,6 +3,7 @@
 #include "exec/file_tools.h"
 
 #include "bindings.h"
+#include "codecs/file_formats.h"
 
 namespace penstock::python {
 namespace {
@@ -31,6 +32,15 @@ void bind_file_tools(nb::module_& m) {
     const auto found = without_gil([&] { return verify_file(p, max_pixels); });
     nb::list l;
     for (const Finding& f : found) l.append(nb::make_tuple(f.kind, f.text));
+    return l;
+  });
+  m.def("file_formats", [] {
+    nb::list l;
+    for (const FileFormat& f : file_formats()) {
+      nb::list endings;
+      for (const std::string& e : endings_of(f)) endings.append(e);
+      l.append(nb::make_tuple(f.kind == FileFormat::picture ? "picture" : "sound", f.name, f.shown, endings));
+    }
     return l;
   });
   m.def("transcode_file", [](nb::handle from, nb::handle to) {

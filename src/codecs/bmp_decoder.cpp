@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -51,18 +52,17 @@ void check(const Header& h) {
                      (c == kRle8 && b == 8) || (c == kRle4 && b == 4) ||
                      ((c == kMasks || c == kMasksWithAlpha) && (b == 16 || b == 32));
   if (!known) bad_data("BMP: {} bits with compression {} are not decoded", b, c);
-  if (h.top_down && (c == kRle8 || c == kRle4)) bad_data("BMP: run-length coded rows cannot stand top down");
   for (const uint32_t mask : h.masks)
     if (mask && !std::has_single_bit((mask >> std::countr_zero(mask)) + uint64_t{1}))
       bad_data("BMP: the mask {:#x} has gaps", mask);
 }
 
 Header read_header(Bytes file) {
-  if (file.size() < kFileHeader + 12) bad_data("BMP: the file of {} bytes ends in the header", file.size());
+  if (file.size() < kFileHeader + 12) ends_early("BMP: the file of {} bytes ends in the header", file.size());
   const uint8_t* p = &file[kFileHeader];
   const uint32_t size = le32(p);
   if (size != 12 && (size < 40 || size > 4096)) bad_data("BMP: a header of {} bytes does not exist", size);
-  if (file.size() - kFileHeader < size) bad_data("BMP: the file of {} bytes ends in the header", file.size());
+  if (file.size() - kFileHeader < size) ends_early("BMP: the file of {} bytes ends in the header", file.size());
   Header h;
   h.pixels = le32(&file[10]);
   size_t palette = kFileHeader + size;
@@ -80,7 +80,7 @@ Header read_header(Bytes file) {
     // A header of 40 bytes has its masks behind it, a longer one inside.
     const int masks = h.compression == kMasksWithAlpha || size >= 56 ? 4 : 3;
     if (size < 52) palette += 4 * masks;
-    if (file.size() < kFileHeader + 40 + 4 * masks) bad_data("BMP: the file ends in the header");
+    if (file.size() < kFileHeader + 40 + 4 * masks) ends_early("BMP: the file ends in the header");
     for (int c = 0; c < masks; ++c) h.masks[c] = le32(p + 40 + 4 * c);
   }
   check(h);
@@ -92,14 +92,15 @@ Header read_header(Bytes file) {
 std::vector<uint8_t> read_runs(Bytes file, const Header& h) {
   std::vector<uint8_t> indexes(static_cast<size_t>(h.width * h.height));
   size_t at = h.pixels;
-  int64_t x = 0, y = 0;  // y from below
+  int64_t x = 0, y = 0;  // y in the order of the file
   const bool nibbles = h.compression == kRle4;
+  const auto row = [&] { return h.top_down ? y : h.height - 1 - y; };
   auto need = [&](size_t bytes) {
     if (at > file.size() || file.size() - at < bytes)
-      bad_data("BMP: premature end of file at row {} of {}", h.height - 1 - std::min(y, h.height - 1), h.height);
+      ends_early("BMP: premature end of file at row {} of {}", row(), h.height);
   };
   auto put = [&](uint8_t index) {
-    if (x < h.width && y < h.height) indexes[(h.height - 1 - y) * h.width + x] = index;
+    if (x < h.width && y < h.height) indexes[row() * h.width + x] = index;
     ++x;
   };
   while (y < h.height) {
@@ -161,7 +162,7 @@ class Bmp final : public ImageDecoder {
       if (!in) {
         const uint64_t begin = h.pixels + static_cast<uint64_t>(stored) * h.row_bytes();
         if (begin > file.size() || file.size() - begin < static_cast<uint64_t>((h.width * h.bits + 7) / 8))
-          bad_data("BMP: premature end of file at row {} of {}", y, h.height);
+          ends_early("BMP: premature end of file at row {} of {}", y, h.height);
         in = &file[begin];
       }
       uint8_t* out = row.data();

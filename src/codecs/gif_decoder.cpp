@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -25,7 +26,7 @@ class Reader {
  public:
   explicit Reader(Bytes file) : file_(file) {}
   const uint8_t* take(size_t bytes) {
-    if (file_.size() - at < bytes) bad_data("GIF: the file of {} bytes ends in the header", file_.size());
+    if (file_.size() - at < bytes) ends_early("GIF: the file of {} bytes ends in the header", file_.size());
     at += bytes;
     return file_.data() + at - bytes;
   }
@@ -64,7 +65,14 @@ Header read_header(Bytes file) {
   h.left = le16(p), h.top = le16(p + 2), h.columns = le16(p + 4), h.rows = le16(p + 6);
   h.interlaced = p[8] & 0x40;
   take_colors(in, p[8], h);
-  if (!h.colors) bad_data("GIF: the palette is missing");
+  if (!h.colors) {  // then indexes are grays, as Pillow has it
+    static const std::vector<uint8_t> grays = [] {
+      std::vector<uint8_t> all;
+      for (int v = 0; v < 256; ++v) all.insert(all.end(), 3, static_cast<uint8_t>(v));
+      return all;
+    }();
+    h.colors = grays.data(), h.count = 256;
+  }
   h.codes = in.at;
   return h;
 }
@@ -176,7 +184,7 @@ class Gif final : public ImageDecoder {
       const bool inside = y >= h.top && y < h.top + h.rows;
       const int64_t begin = inside ? place[y - h.top] * h.columns : 0;
       if (inside && begin + h.columns > static_cast<int64_t>(have))
-        bad_data("GIF: premature end of file at row {} of {}", y, h.height);
+        ends_early("GIF: premature end of file at row {} of {}", y, h.height);
       uint8_t* out = row.data();
       for (int64_t x = 0; x < h.width; ++x, out += channels) {
         const bool drawn = inside && x >= h.left && x < h.left + h.columns;

@@ -24,10 +24,11 @@ Region padded(const Region& r, const Picture& p) {
 }
 
 // Above this, a few bytes in a header would take much memory or time.
-void check_sizes(const Picture& p, int64_t max_pixels) {
+void check_sizes(const Picture& p, const DecodeParams& params) {
+  const int64_t max_pixels = params.max_pixels;
   const CodedItem& tile = p.tiles[0];
   if (p.width > max_pixels / p.height || tile.width > max_pixels / tile.height ||
-      tile.width * tile.height > 4 * max_pixels / static_cast<int64_t>(p.tiles.size()))
+      tile.width * tile.height > params.times_max_pixels(4) / static_cast<int64_t>(p.tiles.size()))
     bad_data("HEIF: {} tiles of {} x {} for {} x {} pixels are more than the limit of {}", p.tiles.size(), tile.height,
              tile.width, p.height, p.width, max_pixels);
 }
@@ -126,7 +127,7 @@ class Libheif final : public ImageDecoder {
   void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
               const PixelSink& sink) const override {
     const HeifFile h = read_heif(file);
-    check_sizes(h.color, params.max_pixels);
+    check_sizes(h.color, params);
     const Region part{h.shown.y + region.y, h.shown.x + region.x, region.height, region.width};
     const DecodedPart color = decode_part(file, h.codec, h.color, h.colors, part, false);
     if (color.chroma != h.coded.chroma || color.bits != h.coded.bits)
@@ -134,7 +135,7 @@ class Libheif final : public ImageDecoder {
     DecodedPart alpha;
     const bool has_alpha = h.alpha && params.type == ImageType::any_data;
     if (has_alpha) {
-      check_sizes(*h.alpha, params.max_pixels);
+      check_sizes(*h.alpha, params);
       alpha = decode_part(file, *h.alpha_codec, *h.alpha, std::nullopt, part, true);
       if (*h.alpha_codec == Codec::hevc) alpha.colors.full_range = true;  // which HEVC's writers leave unsaid
     }

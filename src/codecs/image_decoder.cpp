@@ -8,8 +8,8 @@
 
 #include "base/size_limits.h"
 #include "codecs/bmp_decoder.h"
+#include "codecs/file_formats.h"
 #include "codecs/gif_decoder.h"
-#include "codecs/heif/heif_file.h"
 #include "codecs/heif_decoder.h"
 #include "codecs/jpeg/baseline_decoder.h"
 #include "codecs/jpeg2000_decoder.h"
@@ -24,34 +24,14 @@ namespace penstock {
 
 namespace {
 
-struct Signature {
-  const char* format;
+using namespace std::string_view_literals;
+// What is not decoded here; the names make the message better.
+struct Other {
+  const char* name;
   size_t at;
   std::string_view bytes;
 };
-using namespace std::string_view_literals;
-// Those above the empty line are decoded here; the rest only makes the message better.
-constexpr Signature kSignatures[] = {
-    {"jpeg", 0, "\xFF\xD8\xFF"sv},
-    {"png", 0, "\x89PNG\r\n\x1A\n"sv},
-    {"webp", 8, "WEBPVP8"sv},
-    {"tiff", 0, "II*\0"sv},
-    {"tiff", 0, "MM\0*"sv},
-    {"tiff", 0, "II+\0"sv},
-    {"tiff", 0, "MM\0+"sv},
-    {"jpeg2000", 0, "\0\0\0\x0CjP  "sv},
-    {"jpeg2000", 0, "\xFF\x4F\xFF\x51"sv},
-    {"gif", 0, "GIF87a"sv},
-    {"gif", 0, "GIF89a"sv},
-    {"heif", 4, "ftyp"sv},  // and a brand of it
-    {"bmp", 0, "BM"sv},
-    {"pnm", 0, "P1"sv},
-    {"pnm", 0, "P2"sv},
-    {"pnm", 0, "P3"sv},
-    {"pnm", 0, "P4"sv},
-    {"pnm", 0, "P5"sv},
-    {"pnm", 0, "P6"sv},
-
+constexpr Other kOthers[] = {
     {"MP4 or a file of its kind", 4, "ftyp"sv},
     {"JPEG XL", 0, "\xFF\x0A"sv},
     {"PDF", 0, "%PDF"sv},
@@ -59,38 +39,27 @@ constexpr Signature kSignatures[] = {
     {"zip", 0, "PK\x03\x04"sv},
     {"HTML or XML", 0, "<"sv},
 };
-constexpr const char* kFormats = "JPEG, PNG, JPEG 2000, TIFF, WebP, AVIF, HEIC, BMP, PNM and GIF";
-
-bool matches(Bytes file, const Signature& s) {
-  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size()) &&
-         (std::strcmp(s.format, "heif") != 0 || heif::is_heif(file));
-}
-
-const ImageDecoder* engine_of(const char* format) {
-  for (const ImageDecoder* engine : image_decoders())
-    if (!std::strcmp(engine->format(), format)) return engine;
-  return nullptr;
-}
-
-const ImageDecoder& engine_for(Bytes file) {
-  if (file.empty()) bad_data("the file is empty");
-  for (const Signature& s : kSignatures) {
-    if (!matches(file, s)) continue;
-    if (const ImageDecoder* engine = engine_of(s.format)) return *engine;
-    bad_data("not an image that is decoded here ({}); it looks like {}", kFormats, s.format);
-  }
-  bool text = true;
-  for (uint8_t b : file.first(std::min<size_t>(file.size(), 64)))
-    text &= b >= 32 || b == '\n' || b == '\r' || b == '\t';
-  bad_data("not an image that is decoded here ({}){}", kFormats, text ? "; it looks like text" : "");
-}
 
 }  // namespace
 
+const ImageDecoder& image_decoder_for(Bytes file) {
+  if (file.empty()) bad_data("the file is empty");
+  if (const char* format = sniff_format(file))
+    for (const ImageDecoder* engine : image_decoders())
+      if (!std::strcmp(engine->format(), format)) return *engine;
+  const std::string& formats = shown_names(FileFormat::picture);
+  for (const Other& o : kOthers)
+    if (file.size() >= o.at + o.bytes.size() && !std::memcmp(file.data() + o.at, o.bytes.data(), o.bytes.size()))
+      bad_data("not an image that is decoded here ({}); it looks like {}", formats, o.name);
+  bool text = true;
+  for (uint8_t b : file.first(std::min<size_t>(file.size(), 64)))
+    text &= b >= 32 || b == '\n' || b == '\r' || b == '\t';
+  bad_data("not an image that is decoded here ({}){}", formats, text ? "; it looks like text" : "");
+}
+
 const char* sniff_format(Bytes file) {
-  for (const Signature& s : kSignatures)
-    if (matches(file, s)) return engine_of(s.format) ? s.format : nullptr;
-  return nullptr;
+  const FileFormat* format = format_of_bytes(file, FileFormat::picture);
+  return format ? format->name : nullptr;
 }
 
 int output_channels(const ImageInfo& info, ImageType type) {
@@ -100,7 +69,7 @@ int output_channels(const ImageInfo& info, ImageType type) {
 }
 
 ImageInfo probe_image(Bytes file, const DecodeParams& params) {
-  ImageInfo info = engine_for(file).probe(file);
+  ImageInfo info = image_decoder_for(file).probe(file);
   check_pixels(info.height, info.width, params.max_pixels);
   if (params.apply_orientation && transposes(info.orientation)) std::swap(info.height, info.width);
   return info;
@@ -119,7 +88,7 @@ void check_task(const DecodeTask& t) {
 }
 
 void decode_by_library(const DecodeTask& t) {
-  const ImageDecoder& engine = engine_for(t.file);
+  const ImageDecoder& engine = image_decoder_for(t.file);
   if (const std::string why = engine.cannot_decode(t.file, t.info, t.params); !why.empty())
     bad_data("{} cannot decode this file: {}", engine.name(), why);
   const int orientation = t.params.apply_orientation ? t.info.orientation : 1;
@@ -158,7 +127,7 @@ void decode_images(std::span<DecodeTask> tasks) {
     const auto some = tasks.first(std::min<size_t>(tasks.size(), kDecodeTogether));
     bool done[kDecodeTogether] = {};
     for (size_t i = 0; i < some.size(); ++i)
-      done[i] = !succeeds(some[i], [&] { engine_for(some[i].file), check_task(some[i]); });
+      done[i] = !succeeds(some[i], [&] { image_decoder_for(some[i].file), check_task(some[i]); });
     decode_baseline_jpegs(some, done);
     for (size_t i = 0; i < some.size(); ++i)
       if (!done[i]) succeeds(some[i], [&] { decode_by_library(some[i]); });

@@ -31,6 +31,7 @@ struct ImageInfo {
   int channels = 0;         // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
   DType dtype = DType::uint8;  // uint8, uint16 for deeper samples, float32
   int orientation = 1;      // EXIF 1..8
+  bool scales = false;      // decodes at eighths of its size: DecodeParams::eighths
 };
 
 struct Region {  // in the coordinates of the image after orientation
@@ -43,11 +44,14 @@ struct DecodeParams {
   bool apply_orientation = true;
   bool fancy_upsampling = true;
   bool fast_idct = false;
-  // JPEG alone: the picture at eighths / 8 of its size (8, 4, 2 or 1; sizes round up), made by smaller inverse
+  // Where ImageInfo::scales: the picture at eighths / 8 of its size (8, 4, 2 or 1; sizes round up), made by smaller inverse
   // transforms as libjpeg-turbo does. Regions are those of the small picture; ImageInfo stays that of the file.
   int eighths = 8;
   bool may_scale = false;  // the caller allows the planner to choose eighths
   int64_t max_pixels = 178956970;  // checked before memory is taken
+
+  // So many times max_pixels, which may be any number.
+  int64_t times_max_pixels(int64_t n) const { return max_pixels > INT64_MAX / n ? INT64_MAX : max_pixels * n; }
 };
 
 constexpr bool decodes_to(DType t) { return is_float(t) || (is_integer(t) && size_of(t) <= 4); }
@@ -61,7 +65,7 @@ struct PixelSink {
   int64_t row_bytes = 0;
 };
 
-// The format by its first bytes: "jpeg", "png", "jpeg2000", "tiff", "webp", "bmp", "pnm", "gif" or nullptr.
+// The name of the picture's format (codecs/file_formats.h) by its first bytes, or nullptr.
 const char* sniff_format(Bytes file);
 
 // Headers only. Throws ErrorKind::data naming the cause. Sizes are checked against params.max_pixels and > 0.
@@ -127,5 +131,7 @@ class ImageDecoder {
                       const PixelSink& sink) const = 0;
 };
 const std::vector<const ImageDecoder*>& image_decoders();
+// The engine for the file's format. Error (data) where it is of none.
+const ImageDecoder& image_decoder_for(Bytes file);
 
 }  // namespace penstock

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "codecs/decode_errors.h"
 #include "codecs/jpeg2000_header.h"
 #include "codecs/pixel_rows.h"
 
@@ -51,8 +52,10 @@ struct Session {
   std::string message;
 
   ~Session() { opj_image_destroy(image); }
-  [[noreturn]] void report() const {
-    bad_data("JPEG 2000: {}", message.empty() ? "the file cannot be decoded" : message);
+  [[noreturn]] void report(bool cut) const {
+    const std::string text = message.empty() ? "the file cannot be decoded" : message;
+    if (cut) ends_early("JPEG 2000: premature end of file: {}", text);
+    bad_data("JPEG 2000: {}", text);
   }
 };
 
@@ -99,7 +102,7 @@ class Openjpeg final : public ImageDecoder {
   void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
               const PixelSink& sink) const override {
     const Jpeg2000Header h = read_jpeg2000_header(file);
-    if (h.width > params.max_pixels / h.height || h.components > 16 * params.max_pixels / (h.width * h.height))
+    if (h.width > params.max_pixels / h.height || h.components > params.times_max_pixels(16) / (h.width * h.height))
       bad_data("JPEG 2000: {} components of {} x {} samples are more than the limit", h.components, h.height, h.width);
     Session s;
     Source source{file};
@@ -157,7 +160,7 @@ class Openjpeg final : public ImageDecoder {
         !opj_set_decode_area(s.codec.get(), s.image, left, top, static_cast<OPJ_INT32>(left + part.width),
                              static_cast<OPJ_INT32>(top + part.height)) ||
         !opj_decode(s.codec.get(), s.stream.get(), s.image))
-      s.report();
+      s.report(h.cut);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 
 namespace penstock {
 
@@ -21,7 +22,7 @@ struct Grid {  // the sizes of SIZ
   uint64_t tiles() const { return ceil_div(x1 - tile_x0, tile_width) * ceil_div(y1 - tile_y0, tile_height); }
 };
 
-[[noreturn]] void cut(Bytes file) { bad_data("JPEG 2000: the file of {} bytes ends in the header", file.size()); }
+[[noreturn]] void cut(Bytes file) { ends_early("JPEG 2000: the file of {} bytes ends in the header", file.size()); }
 
 Grid read_size(Bytes segment, Jpeg2000Header& h, Bytes file) {
   if (segment.size() < 38) cut(file);
@@ -50,7 +51,7 @@ Grid read_size(Bytes segment, Jpeg2000Header& h, Bytes file) {
   h.width = static_cast<int64_t>(g.x1 - g.x0), h.height = static_cast<int64_t>(g.y1 - g.y0);
   // Each tile has a header of at least 14 bytes.
   if (g.tiles() > file.size() / 14)
-    bad_data("JPEG 2000: premature end of file: {} bytes cannot hold {} tiles", file.size(), g.tiles());
+    ends_early("JPEG 2000: premature end of file: {} bytes cannot hold {} tiles", file.size(), g.tiles());
   return g;
 }
 
@@ -74,7 +75,7 @@ void check_precincts(Bytes style, bool own_sizes, uint64_t layers, const Grid& g
   }
   packets *= layers;  // of one tile: OpenJPEG holds one at a time
   if (packets * components > 64 + file.size())
-    bad_data("JPEG 2000: premature end of file: {} bytes cannot hold {} packets", file.size(), packets * components);
+    ends_early("JPEG 2000: premature end of file: {} bytes cannot hold {} packets", file.size(), packets * components);
 }
 
 // Walks the segments of the main header and of all tile-parts.
@@ -89,7 +90,11 @@ void read_codestream(Bytes file, size_t at, Jpeg2000Header& h) {
     const uint32_t marker = be16(&file[at]);
     if (marker == kEnd) break;
     if (marker == kData) {
-      if (tile_end <= at) break;  // the last part, which goes on to the end, or damage: always forward
+      if (tile_end <= at) {  // the last part, which goes on to the end, or damage: always forward
+        h.cut |= tile_end == 0 && be16(&file[file.size() - 2]) != kEnd;
+        break;
+      }
+      h.cut |= tile_end > file.size();
       at = tile_end;
       tile_end = 0;
       continue;

@@ -18,6 +18,7 @@ struct Jpeg2000Header {
   int palette_columns = 0;    // of a palette, 0 without
   int palette_bits = 8;
   bool ycc = false;           // sYCC
+  bool cut = false;           // a tile reaches over the end of the file
 
   int channels() const { return palette_columns ? palette_columns : components; }
   int depth() const { return palette_columns ? palette_bits : bits; }

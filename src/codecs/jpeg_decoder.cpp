@@ -14,6 +14,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "codecs/decode_errors.h"
+#include "codecs/jpeg/lossless_decoder.h"
 #include "codecs/jpeg_header.h"
 #include "codecs/pixel_rows.h"
 
@@ -122,8 +124,8 @@ template <class Steps>
 }
 
 [[noreturn]] void report(const Session& s, int64_t rows, int64_t height) {
-  if (s.premature && rows < 0) bad_data("JPEG: premature end of file in the headers");
-  if (s.premature) bad_data("JPEG: premature end of file at row {} of {}", rows, height);
+  if (s.premature && rows < 0) ends_early("JPEG: premature end of file in the headers");
+  if (s.premature) ends_early("JPEG: premature end of file at row {} of {}", rows, height);
   bad_data("JPEG: {}", s.message);
 }
 
@@ -222,19 +224,21 @@ class LibjpegTurbo final : public ImageDecoder {
     info.width = h.width;
     info.channels = h.components;
     info.orientation = h.orientation;
+    info.scales = h.frame != jpeg::kLosslessFrame;
     return info;
   }
 
   std::string cannot_decode(Bytes file, const ImageInfo&, const DecodeParams&) const override {
     const JpegHeader h = read_jpeg_header(file);
+    if (h.frame == jpeg::kLosslessFrame) return jpeg::cannot_decode_lossless(h);
     std::string reasons;
     auto add = [&](bool wrong, const std::string& reason) {
       if (wrong) reasons += (reasons.empty() ? "" : "; ") + reason;
     };
     add(h.precision != 8, fmt::format("{} bits per sample instead of 8", h.precision));
     add(h.components == 2, "two components");
-    add(h.frame == 0xC3 || (h.frame >= 0xC5 && h.frame <= 0xC7) || h.frame >= 0xCB,
-        fmt::format("frame type {:02X} (lossless or hierarchical)", h.frame));
+    add((h.frame >= 0xC5 && h.frame <= 0xC7) || h.frame >= 0xCB,
+        fmt::format("frame type {:02X} (hierarchical, or lossless with arithmetic codes)", h.frame));
     return reasons;
   }
 
@@ -244,6 +248,8 @@ class LibjpegTurbo final : public ImageDecoder {
 
 void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
                           const PixelSink& sink) const {
+  if (const JpegHeader h = read_jpeg_header(file); h.frame == jpeg::kLosslessFrame)
+    return jpeg::decode_lossless(file, h, params, region, sink);
   Session s;
   auto& d = s.d;
   Output output;
@@ -273,7 +279,7 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
     const int64_t w = int64_t{d.image_width} * c.h_samp_factor / d.max_h_samp_factor;
     const int64_t h = int64_t{d.image_height} * c.v_samp_factor / d.max_v_samp_factor;
     if ((w / 8) * (h / 8) / 8 > static_cast<int64_t>(file.size()))
-      bad_data("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), d.image_height,
+      ends_early("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), d.image_height,
                d.image_width);
   }
   if (!guarded(s, [&] {

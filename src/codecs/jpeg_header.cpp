@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "codecs/decode_errors.h"
+
 namespace penstock {
 
 namespace {
@@ -88,7 +90,7 @@ JpegHeader read_jpeg_header(Bytes file) {
     }
     at += length;
   }
-  if (!framed) bad_data("JPEG: the file of {} bytes ends before the frame header", file.size());
+  if (!framed) ends_early("JPEG: the file of {} bytes ends before the frame header", file.size());
   return header;
 }
 

@@ -16,6 +16,7 @@ JpegSession::JpegSession(Bytes file) : size_(file.size()) {
     JpegSession& s = of(c);
     if (s.warnings_++ > 0) return;
     c->err->format_message(c, s.first_warning_);
+    s.first_code_ = c->err->msg_code;
     s.first_at_ = s.ended_ ? s.size_ : s.size_ - s.source_.bytes_in_buffer;
     s.first_row_ = s.in.input_scan_number > 0 ? static_cast<int>(s.in.input_iMCU_row) : -1;
   };

@@ -35,6 +35,7 @@ class JpegSession {
   const char* message() const { return message_; }  // of the fault that ended it
   bool ended() const { return ended_; }             // bytes after the last one were asked for
   int warnings() const { return warnings_; }
+  int first_warning_code() const { return first_code_; }
   const char* first_warning() const { return first_warning_; }
   int first_warning_row() const { return first_row_; }  // of MCUs, -1 before the first
   size_t first_warning_at() const { return first_at_; }  // about where that MCU begins in the file
@@ -47,7 +48,7 @@ class JpegSession {
   jpeg_progress_mgr progress_{};
   jmp_buf jump_;
   bool ended_ = false;
-  int warnings_ = 0, first_row_ = -1;
+  int warnings_ = 0, first_row_ = -1, first_code_ = 0;
   size_t size_ = 0, first_at_ = 0;
   char message_[JMSG_LENGTH_MAX] = "", first_warning_[JMSG_LENGTH_MAX] = "";
 };

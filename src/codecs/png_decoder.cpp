@@ -8,6 +8,7 @@
 
 #include <png.h>
 
+#include "codecs/decode_errors.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -57,8 +58,8 @@ template <class Steps>
 }
 
 [[noreturn]] void report(const Session& s, int64_t row, int64_t height) {
-  if (s.premature && row < 0) bad_data("PNG: premature end of file in the headers");
-  if (s.premature) bad_data("PNG: premature end of file at row {} of {}", row, height);
+  if (s.premature && row < 0) ends_early("PNG: premature end of file in the headers");
+  if (s.premature) ends_early("PNG: premature end of file at row {} of {}", row, height);
   if (row < 0) bad_data("PNG: {}", s.message);
   bad_data("PNG: {} at row {} of {}", s.message, row, height);
 }
@@ -166,7 +167,7 @@ class Libpng final : public ImageDecoder {
     const int64_t bits = h.bits * (h.color_type == 3 ? 1 : h.channels());
     if (h.width > params.max_pixels / h.height) bad_data("PNG: the headers contradict each other");
     if (h.width * h.height * bits / 8 / kDeflateRatio > static_cast<int64_t>(file.size()))
-      bad_data("PNG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);
+      ends_early("PNG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);
     const RowConversion conversion{h.channels(), h.bits == 16 ? DType::uint16 : DType::uint8, params.type,
                                    params.dtype};
     Session s;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 #include "codecs/jpeg_header.h"
 #include "codecs/png_decoder.h"
 
@@ -26,7 +27,7 @@ void check(const PngHeader& h) {
 }  // namespace
 
 PngHeader read_png_header(Bytes file) {
-  if (file.size() < kSignature + 25) bad_data("PNG: the file of {} bytes ends in the header", file.size());
+  if (file.size() < kSignature + 25) ends_early("PNG: the file of {} bytes ends in the header", file.size());
   const uint8_t* p = file.data() + kSignature;
   if (be32(p) != 13 || std::memcmp(p + 4, "IHDR", 4)) bad_data("PNG: the first chunk is not IHDR");
   PngHeader h;

@@ -2,9 +2,13 @@
 #include "codecs/pnm_decoder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstring>
+#include <system_error>
 
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -31,6 +35,16 @@ class Text {
     if (file_[at_] != '0' && file_[at_] != '1') bad_data("PNM: 0 or 1 is expected at byte {}", at_);
     return file_[at_++] - '0';
   }
+  // Of PFM: a number with a sign, a point and an exponent, of which the sign alone matters. 0 where there is none.
+  double real() {
+    if (!skip()) return 0;
+    double v = 0;
+    const char* begin = reinterpret_cast<const char*>(&file_[at_]);
+    constexpr size_t kLongest = 64;
+    const auto [end, error] = std::from_chars(begin, begin + std::min(kLongest, file_.size() - at_), v);
+    at_ += static_cast<size_t>(end - begin);
+    return error == std::errc() && std::isfinite(v) ? v : 0;
+  }
   size_t at() const { return at_; }
 
  private:
@@ -47,16 +61,20 @@ class Text {
 
 struct Header {
   int64_t height = 0, width = 0, maximum = 1;
-  int kind = 0;  // the digit behind P
+  int kind = 0;  // the digit after P; of PFM: kReal or kRealColor
+  bool little = false;  // samples of floating point
   size_t pixels = 0;
 
+  static constexpr int kReal = 'f' - '0', kRealColor = 'F' - '0';
+  bool real() const { return kind == kReal || kind == kRealColor; }
   bool plain() const { return kind <= 3; }
   bool bits() const { return kind == 1 || kind == 4; }
-  int channels() const { return kind == 3 || kind == 6 ? 3 : 1; }
+  int channels() const { return kind == 3 || kind == 6 || kind == kRealColor ? 3 : 1; }
   bool wide() const { return maximum > 255; }
-  DType stored() const { return wide() ? DType::uint16 : DType::uint8; }
+  DType stored() const { return real() ? DType::float32 : wide() ? DType::uint16 : DType::uint8; }
+  int64_t sample_bytes() const { return static_cast<int64_t>(size_of(stored())); }
   int64_t row_samples() const { return width * channels(); }
-  int64_t row_bytes() const { return kind == 4 ? (width + 7) / 8 : row_samples() * (wide() ? 2 : 1); }
+  int64_t row_bytes() const { return kind == 4 ? (width + 7) / 8 : row_samples() * sample_bytes(); }
 };
 
 Header read_header(Bytes file) {
@@ -67,9 +85,15 @@ Header read_header(Bytes file) {
   Text text(file, 2);
   h.width = text.number();
   h.height = text.number();
-  if (!h.bits()) h.maximum = text.number();
+  if (h.real()) {
+    if (text.at() >= file.size()) h.maximum = -1;
+    else if (const double scale = text.real(); scale != 0) h.little = scale < 0;
+    else bad_data("PNM: the scale of PFM is not a number other than 0");
+  } else if (!h.bits()) {
+    h.maximum = text.number();
+  }
   if (h.width < 0 || h.height < 0 || h.maximum < 0)
-    bad_data("PNM: the file of {} bytes ends in the header", file.size());
+    ends_early("PNM: the file of {} bytes ends in the header", file.size());
   constexpr int64_t kLongest = 0x7FFFFFFF;
   if (h.width < 1 || h.height < 1 || h.width > kLongest || h.height > kLongest)
     bad_data("PNM: the header says {} x {} pixels", h.height, h.width);
@@ -105,7 +129,7 @@ class Pnm final : public ImageDecoder {
               const PixelSink& sink) const override {
     const Header h = read_header(file);
     const RowConversion conversion{h.channels(), h.stored(), params.type, params.dtype};
-    const int64_t step = h.wide() ? 2 : 1;
+    const int64_t step = h.sample_bytes();
     std::vector<uint8_t> row(static_cast<size_t>(h.row_samples() * step));
     Text text(file, std::min(h.pixels, file.size()));
     int64_t next = 0;  // row of plain text
@@ -114,15 +138,24 @@ class Pnm final : public ImageDecoder {
         for (; next <= y; ++next)
           for (int64_t i = 0; i < h.row_samples(); ++i) {
             const int64_t v = h.bits() ? text.bit() : text.number();
-            if (v < 0) bad_data("PNM: premature end of file at row {} of {}", next, h.height);
+            if (v < 0) ends_early("PNM: premature end of file at row {} of {}", next, h.height);
             put(h, h.bits() ? 1 - v : v, &row[i * step]);
           }
         return row.data();
       }
-      const uint64_t begin = h.pixels + static_cast<uint64_t>(y) * h.row_bytes();
+      // Of floating point the last row comes first.
+      const int64_t stored = h.real() ? h.height - 1 - y : y;
+      const uint64_t begin = h.pixels + static_cast<uint64_t>(stored) * h.row_bytes();
       if (begin > file.size() || file.size() - begin < static_cast<uint64_t>(h.row_bytes()))
-        bad_data("PNM: premature end of file at row {} of {}", y, h.height);
+        ends_early("PNM: premature end of file at row {} of {}", y, h.height);
       const uint8_t* in = &file[begin];
+      if (h.real()) {
+        for (int64_t i = 0; i < h.row_samples(); ++i) {
+          const uint32_t bits = h.little ? le32(in + 4 * i) : be32(in + 4 * i);
+          std::memcpy(&row[i * 4], &bits, 4);
+        }
+        return row.data();
+      }
       for (int64_t i = 0; i < h.row_samples(); ++i)
         put(h, h.kind == 4 ? ~in[i / 8] >> (7 - i % 8) & 1 : h.wide() ? be16(in + 2 * i) : in[i], &row[i * step]);
       return row.data();

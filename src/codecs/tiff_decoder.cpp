@@ -124,7 +124,7 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
                                  : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, row, plane), block.data(), bytes);
         const int64_t y1 = std::min(y0 + block_height, region.y + region.height);
         if (got < (y1 - y0) * block_row)
-          bad_data("TIFF: {} at row {} of {}", file.message("premature end of file"), y0, h.height);
+          file.refuse("a strip or tile is too short", fmt::format(" at row {} of {}", y0, h.height));
         const int64_t count = std::min(block_width, h.width - x0);
         for (int64_t y = std::max(y0, region.y); y < y1; ++y)
           place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel],
@@ -171,7 +171,7 @@ class Libtiff final : public ImageDecoder {
 
   void decode(Bytes bytes, const ImageInfo&, const DecodeParams& params, const Region& region,
               const PixelSink& sink) const override {
-    const int64_t largest = std::max(int64_t{16} * params.max_pixels, kHeaderBytes);
+    const int64_t largest = std::max(params.times_max_pixels(16), kHeaderBytes);
     const TiffFile file(bytes, largest);
     const Header h = read_header(file);
     if (h.width > params.max_pixels / h.height) bad_data("TIFF: the headers contradict each other");
@@ -218,7 +218,7 @@ class Libtiff final : public ImageDecoder {
     const bool done =
         TIFFRGBAImageGet(&image, raster.data(), static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height));
     TIFFRGBAImageEnd(&image);
-    if (!done) bad_data("TIFF: {}", file.message("the file cannot be decoded"));
+    if (!done) file.refuse("the file cannot be decoded");
     std::vector<uint8_t> row(static_cast<size_t>(h.width) * 3);
     store_rows(conversion, region, sink, [&](int64_t y) {
       for (int64_t x = 0; x < h.width; ++x) {

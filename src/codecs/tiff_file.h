@@ -17,8 +17,9 @@ class TiffFile {
   ~TiffFile();
 
   TIFF* get() const { return tiff_; }
-  // What libtiff said last, or `otherwise`.
-  std::string message(const char* otherwise) const { return message_.empty() ? otherwise : message_; }
+  // Error (data) with what libtiff said last, or `otherwise`, and with `where`; EndsEarly where libtiff asked for bytes
+  // after the last one.
+  [[noreturn]] void refuse(const std::string& otherwise, const std::string& where = "") const;
 
   template <class T>
   T tag(uint32_t name, T otherwise) const {
@@ -33,6 +34,7 @@ class TiffFile {
 
   Bytes file_;
   uint64_t at_ = 0;
+  bool is_short_ = false;  // bytes after the last one were asked for
   std::string message_;
   TIFF* tiff_ = nullptr;
 };

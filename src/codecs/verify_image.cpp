@@ -6,28 +6,17 @@
 #include <memory>
 #include <string_view>
 
+#include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
+#include "codecs/file_formats.h"
 #include "codecs/jpeg/region_decoder.h"
+#include "codecs/jpeg_decoder.h"
 #include "codecs/jpeg_session.h"
 
 namespace penstock {
 namespace {
 
 using Findings = std::vector<Finding>;
-
-std::string format_of_name(const std::string& name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos || name.find('/', dot) != std::string::npos) return "";
-  std::string e = name.substr(dot + 1);
-  for (char& c : e) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  constexpr const char* kNames[][2] = {{"jpg", "jpeg"},  {"jpeg", "jpeg"}, {"jpe", "jpeg"},     {"jfif", "jpeg"},
-                                       {"png", "png"},   {"gif", "gif"},   {"bmp", "bmp"},      {"webp", "webp"},
-                                       {"tif", "tiff"},  {"tiff", "tiff"}, {"jp2", "jpeg2000"}, {"j2k", "jpeg2000"},
-                                       {"ppm", "pnm"},   {"pgm", "pnm"},   {"pbm", "pnm"},      {"pnm", "pnm"},
-                                       {"avif", "avif"}, {"heic", "heic"}, {"jxl", "jxl"}};
-  for (const auto& [ending, format] : kNames)
-    if (e == ending) return format;
-  return "";
-}
 
 // The number of the MCU in which our decoder meets invalid data; -1 where it meets none or does not take the file.
 int64_t faulty_mcu(Bytes file, const ImageInfo& info) {
@@ -70,7 +59,7 @@ void verify_jpeg(Bytes file, const ImageInfo& info, Findings& found) {
   }
   if (s.ended()) {
     const bool whole = early < 0 && s.warnings() <= 1 &&  // libjpeg warns of the missing marker as well
-                       (s.warnings() == 0 || std::strstr(s.first_warning(), "Premature end of JPEG file"));
+                       (s.warnings() == 0 || s.first_warning_code() == JWRN_JPEG_EOF);
     if (whole && !s.in.progressive_mode) found.push_back({"no end", "the end marker is missing"});
     else found.push_back({"truncated", early >= 0 ? fmt::format("the data end at row {} of {}", early, info.height)
                                                   : std::string("the data end inside a scan")});
@@ -89,58 +78,109 @@ void verify_jpeg(Bytes file, const ImageInfo& info, Findings& found) {
     found.push_back({"damaged", text});
   }
   if (!s.ended() && s.left() > 0)
-    found.push_back({"trailing", fmt::format("{} bytes behind the end marker", s.left())});
+    found.push_back({"trailing", fmt::format("{} bytes after the end marker", s.left())});
 }
 
-// Bytes behind the IEND chunk; -1 where there is none.
-int64_t behind_png(Bytes file) {
-  size_t at = 8;
-  while (file.size() - at >= 12) {
-    const uint8_t* p = file.data() + at;
-    const size_t length = size_t{p[0]} << 24 | size_t{p[1]} << 16 | size_t{p[2]} << 8 | p[3];
-    if (length > file.size() - at - 12) return -1;
+// Where the file ends by its own lengths.
+struct OwnEnd {
+  enum { unknown, found, missing, cut } kind = unknown;
+  uint64_t at = 0;  // of the end; of a cut file the length that it should have, 0 where that is not known
+};
+
+OwnEnd end_of_png(Bytes file) {
+  for (uint64_t at = 8; file.size() - at >= 12;) {
+    const uint64_t length = be32(&file[at]);
+    if (length > file.size() - at - 12) break;
     at += 12 + length;
-    if (!std::memcmp(p + 4, "IEND", 4)) return static_cast<int64_t>(file.size() - at);
+    if (!std::memcmp(&file[at - length - 8], "IEND", 4)) return {OwnEnd::found, at};
   }
-  return -1;
+  return {};  // which libpng finds too
+}
+
+OwnEnd end_of_gif(Bytes file) {
+  uint64_t at = 6;
+  const auto skip = [&](uint64_t bytes) { return at += bytes, at <= file.size(); };
+  const auto skip_colors = [&](uint8_t flags) { return !(flags & 0x80) || skip(uint64_t{6} << (flags & 7)); };
+  const auto skip_blocks = [&] {
+    while (at < file.size() && file[at] != 0)
+      if (!skip(1 + uint64_t{file[at]})) return false;
+    return at < file.size() && skip(1);
+  };
+  if (!skip(7) || !skip_colors(file[10])) return {OwnEnd::cut};
+  while (at < file.size()) {
+    const uint8_t kind = file[at++];
+    if (kind == 0x3B) return {OwnEnd::found, at};
+    if (kind == 0x21 ? !skip(1) || !skip_blocks()
+                     : kind == 0x2C && (!skip(9) || !skip_colors(file[at - 1]) || !skip(1) || !skip_blocks()))
+      return {OwnEnd::cut};
+    if (kind != 0x21 && kind != 0x2C) return {};  // damage, or what stands after the last picture
+  }
+  return {OwnEnd::missing};
+}
+
+OwnEnd own_end(Bytes file, std::string_view format) {
+  if (format == "png") return end_of_png(file);
+  if (format == "gif") return end_of_gif(file);
+  if (format != "webp") return {};
+  const uint64_t length = 8 + uint64_t{le32(&file[4])} + le32(&file[4]) % 2;
+  return {length > file.size() ? OwnEnd::cut : OwnEnd::found, length};
 }
 
 void verify_by_decoding(Bytes file, const ImageInfo& info, const DecodeParams& params, Findings& found) {
+  const OwnEnd end = own_end(file, info.format);
+  if (end.kind == OwnEnd::cut) {
+    found.push_back({"truncated", end.at ? fmt::format("the header says {} bytes, {} are there", end.at, file.size())
+                                         : std::string("the data end inside of a block")});
+    return;
+  }
   try {
+    const ImageDecoder& engine = image_decoder_for(file);
     DecodeParams as_stored = params;
     as_stored.type = ImageType::any_data;
     as_stored.dtype = info.dtype;
+    if (const std::string why = engine.cannot_decode(file, info, as_stored); !why.empty()) {
+      found.push_back({"undecodable", fmt::format("{} cannot decode this file: {}", engine.name(), why)});
+      return;
+    }
     const size_t row = static_cast<size_t>(info.width) * output_channels(info, as_stored.type) * size_of(info.dtype);
     std::vector<uint8_t> pixels(row * static_cast<size_t>(info.height));
-    decode_image(file, info, as_stored, {0, 0, info.height, info.width},
-                 {pixels.data(), static_cast<int64_t>(row)});
-    if (const int64_t behind = std::strcmp(info.format, "png") ? 0 : behind_png(file); behind > 0)
-      found.push_back({"trailing", fmt::format("{} bytes behind the last chunk", behind)});
+    // Not decode_image(), which gives plain Errors.
+    engine.decode(file, info, as_stored, {0, 0, info.height, info.width}, {pixels.data(), static_cast<int64_t>(row)});
+    if (end.kind == OwnEnd::missing) found.push_back({"no end", "the end marker is missing"});
+    if (end.kind == OwnEnd::found && end.at < file.size())
+      found.push_back({"trailing", fmt::format("{} bytes after the end of the picture", file.size() - end.at)});
   } catch (const Error& e) {
-    const std::string text = e.what();
-    const bool cut = text.find("premature end") != std::string::npos;
-    found.push_back({cut ? "truncated" : "damaged", text});
+    found.push_back(finding_of(e, "damaged"));
   }
 }
 
 }  // namespace
 
+Finding finding_of(const Error& e, const char* otherwise) {
+  if (dynamic_cast<const EndsEarly*>(&e)) return {"truncated", e.what()};
+  if (dynamic_cast<const NoDecoder*>(&e)) return {"undecodable", e.what()};
+  if (e.kind() != ErrorKind::data) throw Error(e);
+  return {otherwise, e.what()};
+}
+
+void compare_name(const std::string& name, const char* format, std::vector<Finding>& found) {
+  const FileFormat* said = format_of_name(name);
+  if (!said || !format || !std::strcmp(said->name, format)) return;
+  found.push_back({"extension", fmt::format("the name says {}, the bytes are {}", said->name, format)});
+}
+
 Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
   Findings found;
   DecodeParams params;
   params.apply_orientation = false;
-  params.max_pixels = INT64_MAX;
+  params.max_pixels = INT64_MAX;  // of the probe; what is larger than the caller's limit is a finding of its own
   const char* format = sniff_format(file);
-  const std::string said = format_of_name(name);
-  if (format && !said.empty() && said != format)
-    found.push_back({"extension", fmt::format("the name says {}, the bytes are {}", said, format)});
+  compare_name(name, format, found);
   ImageInfo info;
   try {
     info = probe_image(file, params);
   } catch (const Error& e) {
-    const std::string_view text = e.what();
-    const bool cut = text.find("premature end") != text.npos || text.find(" ends ") != text.npos;
-    found.push_back({!format ? "format" : cut ? "truncated" : "header", e.what()});
+    found.push_back(format ? finding_of(e, "header") : Finding{"format", e.what()});
     return found;
   }
   if (info.height * info.width > max_pixels) {
@@ -148,7 +188,9 @@ Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
                                               max_pixels)});
     return found;
   }
-  if (!std::strcmp(format, "jpeg")) verify_jpeg(file, info, found);
+  params.max_pixels = max_pixels;
+  const ImageDecoder& library = libjpeg_turbo_decoder();
+  if (!std::strcmp(format, "jpeg") && library.cannot_decode(file, info, params).empty()) verify_jpeg(file, info, found);
   else verify_by_decoding(file, info, params, found);
   return found;
 }

@@ -54,7 +54,7 @@ TEST(VerifyImage, NamesWhatIsWrong) {
             "BMP, PNM and GIF)");
   File longer = good;
   longer.insert(longer.end(), 7, 'x');
-  EXPECT_EQ(found_in(longer), "trailing: 7 bytes behind the end marker");
+  EXPECT_EQ(found_in(longer), "trailing: 7 bytes after the end marker");
   EXPECT_EQ(found_in(cut(good, good.size() - 2)), "no end: the end marker is missing");
   EXPECT_TRUE(begins(found_in(cut(good, 30)), "truncated: ")) << found_in(cut(good, 30));
   File header = good;
@@ -62,7 +62,7 @@ TEST(VerifyImage, NamesWhatIsWrong) {
   EXPECT_NE(found_in(header), "");
   File png = test::make_png({});
   png.insert(png.end(), 5, 'x');
-  EXPECT_EQ(found_in(png), "trailing: 5 bytes behind the last chunk");
+  EXPECT_EQ(found_in(png), "trailing: 5 bytes after the end of the picture");
   EXPECT_TRUE(begins(found_in(cut(test::make_png({}), 60)), "truncated: "));
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "codecs/decode_errors.h"
 #include "codecs/jpeg_header.h"
 #include "codecs/pixel_rows.h"
 
@@ -39,20 +40,20 @@ int orientation_of(Bytes file) {
   return orientation;
 }
 
-const char* reason(VP8StatusCode status) {
+[[noreturn]] void refuse(VP8StatusCode status, const char* where) {
   switch (status) {
-    case VP8_STATUS_OUT_OF_MEMORY: return "out of memory";
-    case VP8_STATUS_BITSTREAM_ERROR: return "the bit stream is damaged";
-    case VP8_STATUS_UNSUPPORTED_FEATURE: return "a feature that libwebp does not have";
-    case VP8_STATUS_SUSPENDED: case VP8_STATUS_NOT_ENOUGH_DATA: return "premature end of file";
-    default: return "it cannot be decoded";
+    case VP8_STATUS_OUT_OF_MEMORY: bad_data("WebP: out of memory{}", where);
+    case VP8_STATUS_BITSTREAM_ERROR: bad_data("WebP: the bit stream is damaged{}", where);
+    case VP8_STATUS_UNSUPPORTED_FEATURE: bad_data("WebP: a feature that libwebp does not have{}", where);
+    case VP8_STATUS_SUSPENDED: case VP8_STATUS_NOT_ENOUGH_DATA: ends_early("WebP: premature end of file{}", where);
+    default: bad_data("WebP: it cannot be decoded{}", where);
   }
 }
 
 WebPBitstreamFeatures features_of(Bytes file) {
   WebPBitstreamFeatures f;
   const VP8StatusCode status = WebPGetFeatures(file.data(), file.size(), &f);
-  if (status != VP8_STATUS_OK) bad_data("WebP: {} in the headers", reason(status));
+  if (status != VP8_STATUS_OK) refuse(status, " in the headers");
   return f;
 }
 
@@ -76,7 +77,7 @@ Pixels decode_still(Bytes file, int height, int width, int channels, const Regio
   config.output.u.RGBA = {pixels.data(), static_cast<int>(row), pixels.size()};
   const VP8StatusCode status = WebPDecode(file.data(), file.size(), &config);
   WebPFreeDecBuffer(&config.output);
-  if (status != VP8_STATUS_OK) bad_data("WebP: {}", reason(status));
+  if (status != VP8_STATUS_OK) refuse(status, "");
   return pixels;
 }
 

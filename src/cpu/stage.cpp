@@ -109,7 +109,7 @@ static int choose_eighths(const Placement& p) {
 }
 
 void CpuStage::Sample::prepare_decode() {
-  if (decode.params.may_scale && !placement_->warps() && std::string_view(decode.info.format) == "jpeg") {
+  if (decode.params.may_scale && !placement_->warps() && decode.info.scales) {
     decode.params.eighths = choose_eighths(*placement_);
     for (int d = 0; d < 2 && decode.params.eighths < 8; ++d) placement_->shrink_source(d, decode.params.eighths);
   }

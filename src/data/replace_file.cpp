@@ -2,7 +2,7 @@
 #include "data/replace_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,10 +12,26 @@
 
 namespace penstock {
 
+// A new file with a name that nobody foresees.
+static int create_beside(const std::string& path, mode_t mode, std::string& name) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) fail_with_errno(path, "no random number", errno);
+    name = fmt::format("{}.{:012x}", path, number >> 16);
+    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EEXIST && errno != EINTR) break;
+  }
+  fail_with_errno(path, "cannot write beside it", errno);
+}
+
 void replace_file(const std::string& path, std::span<const uint8_t> bytes) {
-  std::string name = path + ".XXXXXX";
-  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor < 0) fail_with_errno(path, "cannot write beside it", errno);
+  struct stat old;
+  const bool has_old = ::stat(path.c_str(), &old) == 0;
+  std::string name;
+  // The kernel takes the umask off: asking for it would set it for all threads. An old file may be for few eyes only.
+  const int descriptor = create_beside(path, has_old ? 0600 : 0666, name);
   const auto give_up = [&](const char* what, int code) {
     ::close(descriptor);
     ::unlink(name.c_str());
@@ -27,16 +43,8 @@ void replace_file(const std::string& path, std::span<const uint8_t> bytes) {
     if (n <= 0) give_up("writing failed", n < 0 ? errno : ENOSPC);
     done += static_cast<size_t>(n);
   }
-  struct stat old;
-  mode_t mode = 0666;
-  if (::stat(path.c_str(), &old) == 0) {
-    mode = old.st_mode & 07777;
-  } else {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    mode &= ~mask;
-  }
-  if (::fchmod(descriptor, mode) != 0 || ::fsync(descriptor) != 0) give_up("writing failed", errno);
+  if ((has_old && ::fchmod(descriptor, old.st_mode & 07777) != 0) || ::fsync(descriptor) != 0)
+    give_up("writing failed", errno);
   if (::rename(name.c_str(), path.c_str()) != 0) give_up("cannot take the place of the old file", errno);
   ::close(descriptor);
 }

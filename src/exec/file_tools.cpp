@@ -4,8 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
+#include "codecs/audio/audio_decoder.h"
+#include "codecs/file_formats.h"
 #include "codecs/transcode_jpeg.h"
+#include "codecs/verify_sound.h"
 #include "data/replace_file.h"
 #include "data/storage.h"
 
@@ -19,10 +24,23 @@ std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels) {
     if (e.kind() == ErrorKind::out_of_memory) throw;
     return {{"unreadable", e.what()}};
   }
+  const FileFormat* named = format_of_name(path);
+  const bool named_sound = named && named->kind == FileFormat::sound;
+  if (!sniff_format(bytes) && (named_sound || sniff_sound(bytes))) return verify_sound(bytes, path);
   return verify_image(bytes, path, max_pixels);
 }
 
-bool transcode_file(const std::string& from, const std::string& to) {
+// The file that a link leads to, so that the link stays one; else the path itself.
+static std::string behind_link(const std::string& path) {
+  struct stat s;
+  if (::lstat(path.c_str(), &s) != 0 || !S_ISLNK(s.st_mode)) return path;
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  if (!real) fail_with_errno(path, "cannot follow the link", errno);
+  return real.get();
+}
+
+bool transcode_file(const std::string& from, const std::string& given) {
+  const std::string to = behind_link(given);
   std::vector<uint8_t> bytes;
   read_file(from, bytes);
   try {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "codecs/image_decoder.h"
+#include "codecs/verify_image.h"
 #include "fuzz_images.h"
 
 using namespace penstock;
@@ -34,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   DecodeParams params;
   params.max_pixels = 1 << 16;
   params.type = static_cast<ImageType>(choice[4] % 5);
+  verify_image(exact, "", params.max_pixels);  // has an answer to any bytes
   params.dtype = choice[5] % 3 == 0 ? DType::float32 : choice[5] % 3 == 1 ? DType::uint16 : DType::uint8;
   try {
     const ImageInfo info = probe_image(exact, params);

@@ -94,6 +94,9 @@ def main(folder):
                                         "stick_to_shard": False, "legs": legs}).encode())
     for name, content in audio_files.all_files().items():
         write("audio", name.replace(" ", "_"), content)
+    vorbis = audio_files.all_files()["vorbis"]
+    write("audio", "vorbis_open_ended", audio_files.with_last_granule(vorbis, -1))
+    write("audio", "mp3_after_zeros", bytes(187) + audio_files.all_files()["mp3"])
     for name, content in audio_files.chains().items():
         write("audio", name.replace(" ", "_"), content)
     for seed in range(24):

@@ -2,23 +2,19 @@
 #include "codecs/audio/audio_decoder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "codecs/audio/formats.h"
+#include "codecs/audio/mpeg_frames.h"
+#include "codecs/file_formats.h"
 
 namespace penstock {
 
 namespace {
 
 bool has(AudioBytes file, size_t at, std::string_view bytes) {
-  return file.size() >= at + bytes.size() &&
-         std::equal(bytes.begin(), bytes.end(), file.begin() + static_cast<long>(at));
-}
-
-// An MPEG audio frame's header: of a version, a layer, a bit rate and a sample rate that there are.
-bool has_mpeg_frame(AudioBytes file) {
-  return file.size() >= 4 && file[0] == 0xFF && (file[1] & 0xE0) == 0xE0 && (file[1] & 0x18) != 0x08 &&
-         (file[1] & 0x06) != 0 && (file[2] & 0xF0) != 0xF0 && (file[2] & 0x0C) != 0x0C;
+  return file.size() >= at + bytes.size() && !std::memcmp(file.data() + at, bytes.data(), bytes.size());
 }
 
 // What stands behind an ID3 tag, version 2: its length has 7 bits a byte.
@@ -29,21 +25,66 @@ AudioBytes behind_tag(AudioBytes file) {
   return file.subspan(std::min(file.size(), 10 + length + (file[5] & 16 ? 10 : 0)));
 }
 
-}  // namespace
+// Files that hold others inside: sound of one track in them is not what they are.
+bool is_other_container(AudioBytes file) {
+  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
+  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) || format_of_bytes(file, FileFormat::picture) ||
+         std::ranges::any_of(kBegin, [&](std::string_view begin) { return has(file, 0, begin); });
+}
 
-std::unique_ptr<AudioFile> open_audio(AudioBytes file) {
-  if (file.empty()) bad_data("the file is empty");
-  if ((has(file, 0, "RIFF") || has(file, 0, "RF64")) && has(file, 8, "WAVE")) return open_wav(file);
-  if (const AudioBytes flac = behind_tag(file); has(flac, 0, "fLaC")) return open_flac(flac);
+// From the first MPEG audio frame on: at the beginning, after a tag, or after bytes that belong to nothing. Empty where
+// there is none.
+AudioBytes from_mpeg_frame(AudioBytes file) {
+  if (const AudioBytes rest = behind_tag(file); has(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest))
+    return file;
+  if (is_other_container(file)) return {};
+  const size_t at = find_mpeg_frames(file);
+  return at < file.size() ? file.subspan(at) : AudioBytes();
+}
+
+enum class Kind : uint8_t { wav, flac, vorbis, opus, ogg_flac, unknown_ogg, mp3, none };
+
+Kind kind_of(AudioBytes file) {
+  if ((has(file, 0, "RIFF") || has(file, 0, "RF64")) && has(file, 8, "WAVE")) return Kind::wav;
+  if (has(behind_tag(file), 0, "fLaC")) return Kind::flac;
   if (has(file, 0, "OggS")) {
     // The first packet stands behind the page's table of segments.
     const size_t packet = file.size() > 26 ? 27 + size_t{file[26]} : 0;
-    if (has(file, packet, "\x01vorbis")) return open_vorbis(file);
-    if (has(file, packet, "OpusHead")) return open_opus(file);
-    if (has(file, packet, "\x7F" "FLAC")) return open_flac(file);
-    bad_data("Ogg: neither Vorbis nor Opus nor FLAC");
+    return has(file, packet, "\x01vorbis")     ? Kind::vorbis
+           : has(file, packet, "OpusHead")     ? Kind::opus
+           : has(file, packet, "\x7F" "FLAC") ? Kind::ogg_flac
+                                               : Kind::unknown_ogg;
   }
-  if (has(file, 0, "ID3") || has_mpeg_frame(file)) return open_mp3(file);
+  return has(file, 0, "ID3") || !from_mpeg_frame(file).empty() ? Kind::mp3 : Kind::none;
+}
+
+}  // namespace
+
+const char* sniff_sound(AudioBytes file) {
+  switch (kind_of(file)) {
+    case Kind::wav: return "wav";
+    case Kind::flac: return "flac";
+    case Kind::mp3: return "mp3";
+    case Kind::none: return nullptr;
+    default: return "ogg";
+  }
+}
+
+std::unique_ptr<AudioFile> open_audio(AudioBytes file) {
+  if (file.empty()) bad_data("the file is empty");
+  switch (kind_of(file)) {
+    case Kind::wav: return open_wav(file);
+    case Kind::flac: return open_flac(behind_tag(file));
+    case Kind::vorbis: return open_vorbis(file);
+    case Kind::opus: return open_opus(file);
+    case Kind::ogg_flac: return open_flac(file);
+    case Kind::unknown_ogg: bad_data("Ogg: neither Vorbis nor Opus nor FLAC");
+    case Kind::mp3: {
+      const AudioBytes frames = from_mpeg_frame(file);
+      return open_mp3(frames.empty() ? file : frames);
+    }
+    case Kind::none: break;
+  }
   bad_data("not a WAV, FLAC, Ogg or MP3 file{}", has(file, 4, "ftyp") ? "; it looks like MP4" : "");
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <variant>
 
 #include "base/error.h"
@@ -45,6 +46,8 @@ class AudioFile {
   virtual ~AudioFile() = default;
   const AudioInfo& info() const { return info_; }
   virtual void decode(const AudioSink& sink) = 0;  // once
+  // What the file says to hold and does not, where decoding passes over that; "": nothing.
+  virtual std::string missing() const { return ""; }
 
  protected:
   AudioInfo info_;
@@ -54,5 +57,8 @@ class AudioFile {
 // must live as long as the result. Throws ErrorKind::data naming what is wrong; never trusts a length that the file's
 // bytes cannot hold.
 std::unique_ptr<AudioFile> open_audio(AudioBytes file);
+
+// The name of the sound's format (codecs/file_formats.h), or nullptr.
+const char* sniff_sound(AudioBytes file);
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 #include "codecs/audio/formats.h"
 #include "codecs/audio/ogg_packets.h"
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 
 namespace penstock {
 
@@ -26,12 +27,12 @@ Stream read_blocks(AudioBytes file) {
   bool is_described = false, is_last = false;
   size_t at = 4;
   while (!is_last) {
-    if (at > file.size() || file.size() - at < kHead) bad_data("FLAC: the file ends in the header");
+    if (at > file.size() || file.size() - at < kHead) ends_early("FLAC: the file ends in the header");
     is_last = file[at] & 128;
     const int kind = file[at] & 127;
     const size_t length = be32(&file[at]) & 0xFFFFFF, room = file.size() - at - kHead;
     at += kHead;
-    if (length > room) bad_data("FLAC: the file ends in the header, in a block of {} bytes at byte {}", length, at);
+    if (length > room) ends_early("FLAC: the file ends in the header, in a block of {} bytes at byte {}", length, at);
     if (kind == 0 && !is_described) {
       if (length < kDescription) bad_data("FLAC: {} bytes do not describe the stream", length);
       const uint64_t numbers = uint64_t{be32(&file[at + 10])} << 32 | be32(&file[at + 14]);
@@ -64,14 +65,14 @@ class FlacFile final : public AudioFile {
     stream_ = read_blocks(file_);
     // A frame takes at least 11 bytes and has at most 65,535 samples.
     if (stream_.total > (file_.size() / 11 + 1) * 65535)
-      bad_data("FLAC: premature end of file: {} bytes cannot hold {} samples", file_.size(), stream_.total);
+      ends_early("FLAC: premature end of file: {} bytes cannot hold {} samples", file_.size(), stream_.total);
     info_ = {"flac", static_cast<int64_t>(stream_.total), stream_.channels, static_cast<double>(stream_.rate), true};
     if (stream_.total == 0) info_.length = decode_until(INT64_MAX, ignore);
     if (is_doubtful(info_, file_.size())) decode(ignore);
   }
   void decode(const AudioSink& sink) override {
     const int64_t done = decode_until(info_.length, sink);
-    if (done < info_.length) bad_data("FLAC: premature end of file at sample {} of {}", done, info_.length);
+    if (done < info_.length) ends_early("FLAC: premature end of file at sample {} of {}", done, info_.length);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "codecs/audio/flac_checksums.h"
+#include "codecs/decode_errors.h"
 
 namespace penstock {
 
@@ -92,7 +93,8 @@ bool FlacFrames::read_frame(Frame& f) {
     bad_data("FLAC: channels or bits change at sample {}", sample_);
   if (!cause) cause = read_channels(f);
   if (!cause) bits_.align(), bits_.take(16);
-  if (bits_.is_past_end()) stop("premature end of file in a frame");
+  if (bits_.is_past_end())
+    ends_early("FLAC: premature end of file in a frame at byte {} near sample {}", begin, sample_);
   if (cause) stop(cause);
   if (flac_frame_sum(bits_.bytes.subspan(begin, bits_.byte() - begin))) stop("a frame with a wrong checksum");
   sample_ += f.length;

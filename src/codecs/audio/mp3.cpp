@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "codecs/audio/formats.h"
+#include "codecs/audio/mpeg_frames.h"
+#include "codecs/decode_errors.h"
 #include "codecs/runtime_library.h"
 
 namespace penstock {
@@ -60,7 +62,7 @@ struct Library : RuntimeLibrary {
 const Library& library() {
   static const Library loaded;
   if (!loaded.why_not().empty())
-    bad_data("MP3 files need libmpg123 (Debian: libmpg123-0), which is not there: {}", loaded.why_not());
+    no_decoder("MP3 files need libmpg123 (Debian: libmpg123-0), which is not there: {}", loaded.why_not());
   return loaded;
 }
 
@@ -86,6 +88,12 @@ class Mp3File final : public AudioFile {
     info_ = {"mp3", length, channels, static_cast<double>(rate), false};
   }
 
+  std::string missing() const override {
+    const size_t first = find_mpeg_frames(file_);
+    const uint64_t said = said_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
+    return said <= there ? "" : fmt::format("{} bytes of {} are there", there, said);
+  }
+
   void decode(const AudioSink& sink) override {
     std::vector<float> block(static_cast<size_t>(1152) * info_.channels);
     for (int64_t done = 0; done < info_.length;) {
@@ -96,7 +104,7 @@ class Mp3File final : public AudioFile {
       if (n > 0) sink(block.data(), n);
       done += n;
       if (done == info_.length) return;
-      if (code == kDone) bad_data("MP3: premature end of file at sample {} of {}", done, info_.length);
+      if (code == kDone) ends_early("MP3: premature end of file at sample {} of {}", done, info_.length);
       if (code == kNewFormat) check_format(done);
       else if (code != kOk) bad_data("MP3: {} at sample {}", lib_.message(handle_.get()), done);
       else if (n == 0) bad_data("MP3: no samples at sample {} of {}", done, info_.length);

@@ -32,6 +32,7 @@ uint32_t sum_of(AudioBytes bytes, uint32_t sum) {
 struct Page {
   AudioBytes head, segments, body;
   uint8_t flags() const { return head[5]; }
+  bool is_open() const { return le32(&head[6]) == 0xFFFFFFFF && le32(&head[10]) == 0xFFFFFFFF; }
   uint32_t stream() const { return le32(&head[14]); }
   size_t bytes() const { return head.size() + segments.size() + body.size(); }
 };
@@ -91,6 +92,38 @@ std::vector<uint8_t> join_ogg_packets(AudioBytes file) {
   }
   joined.resize(whole);
   return joined;
+}
+
+namespace {
+
+// The last whole page; without bytes where there is none.
+Page last_page(AudioBytes file) {
+  for (size_t end = file.size(); end > 0;) {
+    const auto found = std::find_end(file.begin(), file.begin() + static_cast<int64_t>(end), std::begin(kMark),
+                                     std::end(kMark));
+    if (found == file.begin() + static_cast<int64_t>(end)) break;
+    const auto at = static_cast<size_t>(found - file.begin());
+    if (const Page page = page_at(file.subspan(at)); !page.head.empty()) return page;
+    end = at + sizeof kMark - 1;  // marks before this one
+  }
+  return {};
+}
+
+}  // namespace
+
+OggEnd ogg_end(AudioBytes file) {
+  const Page page = last_page(file);
+  if (page.head.empty() || page.head.data() + page.bytes() != file.data() + file.size()) return OggEnd::cut;
+  return page.flags() & kLast ? OggEnd::marked : OggEnd::unmarked;
+}
+
+bool last_ogg_page_is_open(AudioBytes file) {
+  // Mostly a look at its head is enough, without a checksum of its bytes.
+  const auto found = std::find_end(file.begin(), file.end(), std::begin(kMark), std::end(kMark));
+  const AudioBytes rest = file.subspan(static_cast<size_t>(found - file.begin()));
+  if (rest.size() >= kHead && (le32(&rest[6]) & le32(&rest[10])) != 0xFFFFFFFF) return false;
+  const Page page = last_page(file);
+  return !page.head.empty() && page.is_open();
 }
 
 }  // namespace penstock

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "codecs/audio/formats.h"
+#include "codecs/audio/ogg_packets.h"
+#include "codecs/decode_errors.h"
 
 namespace penstock {
 
@@ -20,8 +22,9 @@ struct Session {
   OggVorbis_File ogg{};
   bool open = false;
 
-  explicit Session(AudioBytes bytes) : file(bytes) {
-    const ov_callbacks callbacks{read, seek, nullptr, tell};
+  // With `forward`, it is read once from front to end, whatever its last page says.
+  Session(AudioBytes bytes, bool forward) : file(bytes) {
+    const ov_callbacks callbacks{read, forward ? nullptr : seek, nullptr, forward ? nullptr : tell};
     if (const int code = ov_open_callbacks(this, &ogg, nullptr, 0, callbacks))
       bad_data("Vorbis: {}", code == OV_EBADHEADER ? "the header is damaged"
                              : code == OV_EVERSION ? "of an unknown version"
@@ -76,9 +79,9 @@ class VorbisFile final : public AudioFile {
   explicit VorbisFile(AudioBytes file) : streams_(streams_of(file)) {
     info_.format = "vorbis";
     for (size_t i = streams_.size(); i-- > 0;) {  // the first one, which is decoded first, stays open
-      session_ = std::make_unique<Session>(streams_[i]);
+      open(i);
       const vorbis_info* info = ov_info(&session_->ogg, -1);
-      const int64_t length = ov_pcm_total(&session_->ogg, -1);
+      const int64_t length = is_open_ended(i) ? counted(i) : ov_pcm_total(&session_->ogg, -1);
       // A packet takes at least a byte and gives at most 8,192 samples.
       if (length < 0 || length > static_cast<int64_t>(streams_[i].size()) * 8192)
         bad_data("Vorbis: {} bytes cannot hold {} samples", streams_[i].size(), length);
@@ -89,11 +92,11 @@ class VorbisFile final : public AudioFile {
       info_.channels = info->channels, info_.rate = static_cast<double>(info->rate), info_.length += length;
       lengths_.insert(lengths_.begin(), length);
     }
-    if (is_doubtful(info_, file.size())) decode(ignore), session_ = std::make_unique<Session>(streams_[0]);
+    if (is_doubtful(info_, file.size())) decode(ignore), open(0);
   }
   void decode(const AudioSink& sink) override {
     for (size_t i = 0; i < streams_.size(); ++i) {
-      if (i > 0) session_ = std::make_unique<Session>(streams_[i]);
+      if (i > 0) open(i);
       decode_stream(lengths_[i], sink);
     }
   }
@@ -103,12 +106,33 @@ class VorbisFile final : public AudioFile {
   std::vector<int64_t> lengths_;
   std::unique_ptr<Session> session_;
 
+  // Where no packet ends in the last page, no position says how many samples there are.
+  bool is_open_ended(size_t i) const { return last_ogg_page_is_open(streams_[i]); }
+  void open(size_t i) {
+    session_.reset();
+    session_ = std::make_unique<Session>(streams_[i], is_open_ended(i));
+  }
+  // By decoding them; the stream is open at its beginning before and afterwards.
+  int64_t counted(size_t i) {
+    int64_t length = 0;
+    for (;;) {
+      float** planes = nullptr;
+      int section = 0;
+      const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
+      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", length);
+      if (got == 0) break;
+      length += got;
+    }
+    open(i);
+    return length;
+  }
+
   void decode_stream(int64_t length, const AudioSink& sink) {
     for (int64_t done = 0; done < length;) {
       float** planes = nullptr;
       int section = 0;
       const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
-      if (got == 0) bad_data("Vorbis: premature end of file at sample {} of {}", done, length);
+      if (got == 0) ends_early("Vorbis: premature end of file at sample {} of {}", done, length);
       if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
       const int64_t n = std::min<int64_t>(got, length - done);
       sink(AudioPlanes<float>{planes}, n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WAV as Microsoft's "Multimedia Programming Interface and Data Specifications" (1991) and WAVEFORMATEXTENSIBLE have
 // it, and RF64 (EBU Tech 3306): PCM of 8, 16, 24 and 32 bits, floating point of 32 and 64, A-law and mu-law (ITU-T
-// G.711).
+// G.711), and what codecs/audio/wav_blocks.h has.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,59 +9,104 @@
 #include <vector>
 
 #include "codecs/audio/formats.h"
+#include "codecs/audio/wav_blocks.h"
 #include "codecs/byte_order.h"
+#include "codecs/decode_errors.h"
 
 namespace penstock {
 
 namespace {
 
-enum Kind : uint32_t { kPcm = 1, kReal = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE };
+enum Kind : uint32_t {
+  kPcm = 1, kMsAdpcm = 2, kReal = 3, kALaw = 6, kMuLaw = 7, kImaAdpcm = 0x11, kGsm = 0x31, kExtensible = 0xFFFE
+};
 
 struct Wav {
   uint32_t kind = 0, bits = 0;
   int channels = 0;
   double rate = 0;
+  int64_t block_bytes = 0;  // of a frame, or of a block of kinds that are coded
+  int64_t block_samples = 1;
+  std::vector<MsPredictor> predictors;
   size_t data = 0;
   int64_t frames = 0;
+  std::string missing;
 
   int64_t sample_bytes() const { return bits / 8; }
+  bool is_coded() const { return kind == kMsAdpcm || kind == kImaAdpcm || kind == kGsm; }
 };
+
+void read_predictors(AudioBytes format, Wav& w) {
+  constexpr size_t kFirst = 22;
+  const size_t count = format.size() >= kFirst ? le16(&format[20]) : 0;
+  if (count < 1 || count > 256 || format.size() < kFirst + 4 * count)
+    bad_data("WAV: MS ADPCM: {} predictors in a format of {} bytes", count, format.size());
+  for (size_t i = 0; i < count; ++i) {
+    const uint8_t* p = &format[kFirst + 4 * i];
+    w.predictors.push_back({static_cast<int16_t>(le16(p)), static_cast<int16_t>(le16(p + 2))});
+  }
+}
+
+void read_format(AudioBytes format, Wav& w) {
+  if (format.size() < 16) bad_data("WAV: a format of {} bytes", format.size());
+  const uint8_t* p = format.data();
+  w.kind = le16(p), w.channels = static_cast<int>(le16(p + 2)), w.rate = le32(p + 4), w.bits = le16(p + 14);
+  if (w.kind == kExtensible && format.size() >= 26) w.kind = le16(p + 24);
+  const bool known = (w.kind == kPcm && (w.bits == 8 || w.bits == 16 || w.bits == 24 || w.bits == 32)) ||
+                     (w.kind == kReal && (w.bits == 32 || w.bits == 64)) ||
+                     ((w.kind == kALaw || w.kind == kMuLaw) && w.bits == 8) ||
+                     ((w.kind == kMsAdpcm || w.kind == kImaAdpcm) && w.bits == 4) || w.kind == kGsm;
+  if (!known) bad_data("WAV: samples of kind {} with {} bits are not decoded", w.kind, w.bits);
+  if (w.channels < 1 || w.channels > kMostAudioChannels)
+    bad_data("WAV: {} channels are not between 1 and {}", w.channels, kMostAudioChannels);
+  if (w.rate < 1) bad_data("WAV: {} samples a second", w.rate);
+  w.block_bytes = w.sample_bytes() * w.channels, w.block_samples = 1;
+  if (!w.is_coded()) return;
+  w.block_bytes = le16(p + 12);
+  w.block_samples = w.kind == kGsm        ? kGsmBlockSamples
+                    : w.kind == kMsAdpcm ? ms_block_samples(w.block_bytes, w.channels)
+                                         : ima_block_samples(w.block_bytes, w.channels);
+  const bool whole = w.kind == kGsm ? w.block_bytes == kGsmBlockBytes && w.channels == 1
+                     : w.kind == kMsAdpcm ? w.block_bytes >= 7 * w.channels
+                                          : w.block_bytes >= 4 * w.channels && w.block_bytes % (4 * w.channels) == 0;
+  if (!whole) bad_data("WAV: kind {} with blocks of {} bytes and {} channels", w.kind, w.block_bytes, w.channels);
+  if (w.kind == kMsAdpcm) read_predictors(format, w);
+}
+
+// How many bytes of samples there are where the header says `said`, and `room` follow the header. DALI, through
+// libsndfile, takes each size that is too large for what is there; here a file that was cut off is an error.
+uint64_t sample_bytes_of(uint64_t said, uint64_t room, uint64_t header, bool is_long, Wav& w) {
+  if (said <= room) return said;
+  // Recorders that write to a stream leave a number near the largest, with sign or without.
+  const bool stream = !is_long && ((said >= 0x7FFF0000 && said < 0x80001000) || said >= 0xFFFF0000);
+  if (stream) return room;
+  if (said - room > header)
+    ends_early("WAV: premature end of file: {} bytes of {} are there", room, said);
+  w.missing = fmt::format("{} bytes of {} are there", room, said);  // the header may have been counted in
+  return room;
+}
 
 Wav read_header(AudioBytes file) {
   Wav w;
   uint64_t long_data = 0;  // of RF64
   for (size_t at = 12;;) {
-    if (file.size() - at < 8) bad_data("WAV: the file of {} bytes ends before the samples", file.size());
+    if (file.size() - at < 8) ends_early("WAV: the file of {} bytes ends before the samples", file.size());
     const uint8_t* chunk = &file[at];
     const uint64_t size = le32(chunk + 4);
     at += 8;
     const uint64_t room = file.size() - at;
     if (!std::memcmp(chunk, "data", 4)) {
       if (!w.kind) bad_data("WAV: the samples stand before their format");
-      // Recorders that could not go back leave 0 or the largest number: the samples go on to the end.
-      const bool open = size == 0xFFFFFFFF && !long_data;
-      const uint64_t bytes = size == 0xFFFFFFFF && long_data ? long_data : open ? room : size;
-      if (bytes > room) bad_data("WAV: premature end of file: {} bytes of {} are there", room, bytes);
+      const bool is_long = size == 0xFFFFFFFF && long_data;
+      const uint64_t bytes = sample_bytes_of(is_long ? long_data : size, room, at, is_long, w);
       w.data = at;
-      w.frames = static_cast<int64_t>(bytes / (w.sample_bytes() * w.channels));
+      w.frames = static_cast<int64_t>(bytes / static_cast<uint64_t>(w.block_bytes)) * w.block_samples;
       return w;
     }
-    if (size > room) bad_data("WAV: a chunk of {} bytes at byte {} leaves the file", size, at - 8);
+    if (size > room) ends_early("WAV: a chunk of {} bytes at byte {} leaves the file", size, at - 8);
     if (!std::memcmp(chunk, "ds64", 4) && size >= 16)
       long_data = le32(&file[at + 8]) | uint64_t{le32(&file[at + 12])} << 32;
-    if (!std::memcmp(chunk, "fmt ", 4)) {
-      if (size < 16) bad_data("WAV: a format of {} bytes", size);
-      const uint8_t* p = &file[at];
-      w.kind = le16(p), w.channels = static_cast<int>(le16(p + 2)), w.rate = le32(p + 4), w.bits = le16(p + 14);
-      if (w.kind == kExtensible && size >= 26) w.kind = le16(p + 24);
-      const bool known = (w.kind == kPcm && (w.bits == 8 || w.bits == 16 || w.bits == 24 || w.bits == 32)) ||
-                         (w.kind == kReal && (w.bits == 32 || w.bits == 64)) ||
-                         ((w.kind == kALaw || w.kind == kMuLaw) && w.bits == 8);
-      if (!known) bad_data("WAV: samples of kind {} with {} bits are not decoded", w.kind, w.bits);
-      if (w.channels < 1 || w.channels > kMostAudioChannels)
-        bad_data("WAV: {} channels are not between 1 and {}", w.channels, kMostAudioChannels);
-      if (w.rate < 1) bad_data("WAV: {} samples a second", w.rate);
-    }
+    if (!std::memcmp(chunk, "fmt ", 4)) read_format(file.subspan(at, size), w);
     at += std::min<uint64_t>(size + size % 2, room);
   }
 }
@@ -115,15 +160,32 @@ void give_reals(AudioBytes file, const Wav& w, const AudioSink& sink) {
   });
 }
 
+void give_blocks(AudioBytes file, const Wav& w, const AudioSink& sink) {
+  std::vector<int16_t> coded(static_cast<size_t>(w.block_samples * w.channels));
+  std::vector<int32_t> block(coded.size());
+  GsmDecoder gsm;
+  for (int64_t t = 0; t < w.frames; t += w.block_samples) {
+    const auto bytes = static_cast<size_t>(w.block_bytes);
+    const AudioBytes in = file.subspan(w.data + static_cast<size_t>(t / w.block_samples) * bytes, bytes);
+    if (w.kind == kGsm) gsm.decode_block(in, coded.data());
+    else if (w.kind == kMsAdpcm) decode_ms_block(in, w.channels, w.predictors, coded.data());
+    else decode_ima_block(in, w.channels, coded.data());
+    for (size_t i = 0; i < coded.size(); ++i) block[i] = coded[i] * 65536;
+    sink(block.data(), w.block_samples);
+  }
+}
+
 class WavFile final : public AudioFile {
  public:
   explicit WavFile(AudioBytes file) : file_(file), wav_(read_header(file)) {
     info_ = {"wav", wav_.frames, wav_.channels, wav_.rate, wav_.kind != kReal};
   }
   void decode(const AudioSink& sink) override {
-    if (wav_.kind == kReal) give_reals(file_, wav_, sink);
+    if (wav_.is_coded()) give_blocks(file_, wav_, sink);
+    else if (wav_.kind == kReal) give_reals(file_, wav_, sink);
     else give_integers(file_, wav_, sink);
   }
+  std::string missing() const override { return wav_.missing; }
 
  private:
   AudioBytes file_;

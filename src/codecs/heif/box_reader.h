@@ -51,6 +51,7 @@ struct Box {
   Bytes body;
   int version = 0;  // of a full box: full()
   uint32_t flags = 0;
+  bool cut = false;  // by the end of the bytes
 
   Fields fields() const { return {body, type}; }
   // The box that begins with a version and flags.
@@ -81,7 +82,8 @@ void for_boxes(Bytes bytes, uint32_t parent, bool cut, const Each& each) {
       if (!cut) bad_data("HEIF: the box '{}' ends early", words_of(parent));
       body = f.left();
     }
-    if (each(Box{type, f.take(body)})) return;
+    const bool is_cut = body < size - header;
+    if (each(Box{.type = type, .body = f.take(body), .cut = is_cut})) return;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "codecs/decode_errors.h"
 #include "codecs/heif/box_reader.h"
 
 namespace penstock::heif {
@@ -149,8 +150,11 @@ void read_references(const Box& box, Meta& m) {
 
 Meta read_meta(Bytes file) {
   Meta m;
-  bool there = false;
+  bool there = false, cut = false;
   for_boxes(file, kFile, true, [&](const Box& top) {
+    cut = top.cut;
+    if (cut && (top.type == four("meta") || top.type == four("ftyp")))
+      ends_early("HEIF: premature end of file in the box '{}'", words_of(top.type));
     if (top.type != four("meta")) return false;
     there = true;
     const Box meta = top.full();
@@ -174,6 +178,7 @@ Meta read_meta(Bytes file) {
          [&](const Box& b) { m.data = b.body, m.data_at = static_cast<uint64_t>(b.body.data() - file.data()); });
     return true;
   });
+  if (!there && cut) ends_early("HEIF: premature end of file before a box 'meta'");
   if (!there) bad_data("HEIF: the file of {} bytes holds no box 'meta'", file.size());
   if (!m.has_primary) bad_data("HEIF: the file names no picture to show (a movie without a still picture?)");
   // From now on places are those in the file.
@@ -371,7 +376,7 @@ std::vector<uint8_t> coded_bytes(Bytes file, const CodedItem& item) {
   for (auto& e : extents) {
     if (e.bytes == 0 && e.at < file.size()) e.bytes = file.size() - e.at;
     if (e.at > file.size() || e.bytes > file.size() - e.at || e.bytes == 0)
-      bad_data("HEIF: premature end of file: item {} needs {} bytes from byte {} on, and the file has {}", item.id,
+      ends_early("HEIF: premature end of file: item {} needs {} bytes from byte {} on, and the file has {}", item.id,
                e.bytes, e.at, file.size());
     total += e.bytes;
     if (total > file.size()) bad_data("HEIF: the parts of item {} overlap", item.id);

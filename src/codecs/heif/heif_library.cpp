@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "codecs/decode_errors.h"
 #include "codecs/heif/box_reader.h"
 #include "codecs/runtime_library.h"
 
@@ -89,9 +90,9 @@ const Library& library(Codec codec) {
   const char* kind = codec == Codec::av1 ? "AVIF" : "HEIC";
   const std::string& why = loaded.why_not().empty() ? loaded.too_old : loaded.why_not();
   if (!why.empty())
-    bad_data("{} files need libheif of version 1.15 or later (Debian: libheif1), which is not there: {}", kind, why);
+    no_decoder("{} files need libheif of version 1.15 or later (Debian: libheif1), which is not there: {}", kind, why);
   if (!loaded.has_decoder(codec == Codec::av1 ? kFormatAv1 : kFormatHevc))
-    bad_data("{} files need a decoder of {} in libheif, which has none (Debian from 13 on: libheif-plugin-{})", kind,
+    no_decoder("{} files need a decoder of {} in libheif, which has none (Debian from 13 on: libheif-plugin-{})", kind,
              codec == Codec::av1 ? "AV1" : "HEVC", codec == Codec::av1 ? "dav1d" : "libde265");
   return loaded;
 }

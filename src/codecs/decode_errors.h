@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of decoders that a program tells apart by their type, not by their words. On the way to a user they may become
+// plain Errors.
+#pragma once
+#include <utility>
+
+#include "base/error.h"
+
+namespace penstock {
+
+// The bytes end before what they promise.
+class EndsEarly : public Error {
+ public:
+  explicit EndsEarly(const std::string& message) : Error(ErrorKind::data, message) {}
+};
+
+// Nothing is known to be wrong with the file: this installation or this library has no decoder for it.
+class NoDecoder : public Error {
+ public:
+  explicit NoDecoder(const std::string& message) : Error(ErrorKind::data, message) {}
+};
+
+template <class... A>
+[[noreturn]] void ends_early(fmt::format_string<A...> text, A&&... args) {
+  throw EndsEarly(fmt::format(text, std::forward<A>(args)...));
+}
+template <class... A>
+[[noreturn]] void no_decoder(fmt::format_string<A...> text, A&&... args) {
+  throw NoDecoder(fmt::format(text, std::forward<A>(args)...));
+}
+
+}  // namespace penstock
