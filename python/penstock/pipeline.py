@@ -7,7 +7,7 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, graph, nested
+from . import _core, control_flow_ast, declared_outputs, free_nodes, graph, nested
 from .graph import DataNode
 from .types import check_policies
 
@@ -72,7 +72,7 @@ class Pipeline:
         if debug not in (False, True, "times"):
             raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
         check_policies(stream_policy, concurrency)
-        self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
+        self._declared = declared_outputs.accepted(output_dtype, output_ndim, output_layout)
         self._depth = int(max(depths.values())) if getattr(concurrency, "name", "") != "NONE" else 1
         self._graph = _core.Graph()
         self._graph.set_seed(seed)
@@ -121,10 +121,12 @@ class Pipeline:
         """Says what run() returns: values of the pipeline, or constants."""
         if self._built:
             raise RuntimeError(_BUILT)
+        free_nodes.take("set_outputs", outputs, self)
         self._outputs = outputs
 
     def add_sink(self, node):
         """Accepted for nodes without outputs that are used."""
+        free_nodes.join(node, self)
         self._sinks.append(node)
 
     def _as_outputs(self, returned):
@@ -147,6 +149,7 @@ class Pipeline:
                 raise TypeError(f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
                                 "pipeline or constants, in tuples, lists and dictionaries")
             nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
+            free_nodes.join(nodes[-1], self)
             if nodes[-1].pipeline is not self:
                 raise ValueError(f"output {k} belongs to another pipeline")
         return nodes
@@ -169,6 +172,9 @@ class Pipeline:
         if not nodes:
             raise ValueError("the pipeline has no outputs")
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
+        if self._sources:
+            from .sources import without_unread
+            without_unread(self)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 
@@ -194,7 +200,8 @@ class Pipeline:
             attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
             attach(node, function)
         if self._checkpoint is not None:
-            self._pipeline.restore(_text_of(self._checkpoint))
+            from .saved_pipeline import checkpoint_text
+            self._pipeline.restore(checkpoint_text(self._checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
 
@@ -481,11 +488,12 @@ class Pipeline:
 
     def to_json(self):
         """The graph and the options as JSON, which C++ loads without Python."""
+        from .saved_pipeline import with_declared
         self.build()
         for node, (_, line) in self._functions.items():
             raise ValueError(f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
                              f"function of this program\n  at {line}")
-        return self._pipeline.to_json()
+        return with_declared(self._pipeline.to_json(), self._declared)
 
     def save(self, path):
         """Writes to_json() to a file."""
@@ -533,18 +541,9 @@ def _current_gpu():
     return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
 
 
-def _text_of(checkpoint):
-    if isinstance(checkpoint, (bytes, bytearray)):
-        return bytes(checkpoint).decode()
-    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
-        with open(checkpoint, "rb") as file:
-            return file.read().decode()
-    return checkpoint
-
-
-def made_by(function, args, keywords, options):
-    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
-    pipeline = Pipeline(**options)
+def made_by(function, args, keywords, options, make=Pipeline):
+    """The Pipeline(**options) whose outputs function(*args, **keywords) returns. make: a class of pipelines."""
+    pipeline = make(**options)
     if pipeline._given["debug"]:
         pipeline._function = functools.partial(control_flow_ast.convert(function), *args, **keywords)
         return pipeline
@@ -578,6 +577,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
 
         @functools.wraps(function)
         def create(*args, **kwargs):
+            kwargs.pop("enable_conditionals", None) if "enable_conditionals" not in own else None
             both = own & known & set(kwargs)
             if both:
                 raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")

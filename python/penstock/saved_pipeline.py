@@ -7,6 +7,13 @@ from .sources import FedNode
 from .video import FedVideo
 
 
+def with_declared(text, declared):
+    """The saved form with output_dtype, output_ndim and output_layout, where there are any; C++ has no use for them."""
+    if all(value is None for value in declared.values()):
+        return text
+    return json.dumps({**json.loads(text), "declared": declared}, indent=1)
+
+
 def load(make, serialized_pipeline, filename, arguments):
     """make(**options) with the graph of the saved form, which is text, bytes or a file; `arguments` override what was stored."""
     if (serialized_pipeline is None) == (filename is None):
@@ -21,6 +28,9 @@ def load(make, serialized_pipeline, filename, arguments):
     mode = options.pop("epoch_mode")
     options = {k: (None if k in ("num_threads", "memory_limit") and v == 0 else
                    None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
+    declared = json.loads(text).get("declared")
+    if isinstance(declared, dict):
+        options.update({f"output_{what}": declared.get(what) for what in ("dtype", "ndim", "layout")})
     seed = arguments.get("seed")
     pipeline = make(**{**options, "seed": json.loads(text)["graph"]["seed"] if seed is None else seed, **arguments})
     pipeline._graph = stored
@@ -35,3 +45,13 @@ def load(make, serialized_pipeline, filename, arguments):
             pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
     pipeline._start()
     return pipeline
+
+
+def checkpoint_text(checkpoint):
+    """The JSON of a checkpoint that is given as bytes, as text, or by the name of its file."""
+    if isinstance(checkpoint, (bytes, bytearray)):
+        return bytes(checkpoint).decode()
+    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
+        with open(checkpoint, "rb") as file:
+            return file.read().decode()
+    return checkpoint
