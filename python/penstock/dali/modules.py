@@ -13,7 +13,7 @@ _MODULES = {
     "nvidia.dali.math": "penstock.math",
     "nvidia.dali.tfrecord": "penstock.tfrecord",
     "nvidia.dali.tensors": "penstock.tensors",
-    "nvidia.dali.backend": "penstock.tensors",
+    "nvidia.dali.backend": f"{_HERE}.backend",
     "nvidia.dali.data_node": "penstock.graph",
     "nvidia.dali.external_source": "penstock.sources",
     "nvidia.dali.fn": f"{_HERE}.fn",
@@ -22,6 +22,11 @@ _MODULES = {
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
+    "nvidia.dali.plugin.jax": "penstock.plugin.jax",
+    "nvidia.dali.plugin.jax.fn": "penstock.plugin.jax.fn",
+    "nvidia.dali.plugin.numba": "penstock.plugin.numba",
+    "nvidia.dali.plugin.numba.fn": "penstock.plugin.numba.fn",
+    "nvidia.dali.plugin.numba.fn.experimental": "penstock.plugin.numba.fn.experimental",
     "nvidia.dali.plugin.base_iterator": "penstock.plugin.base_iterator",
     "nvidia.dali.plugin.pytorch": f"{_HERE}.plugin.pytorch",
     "nvidia.dali.plugin.pytorch.experimental": f"{_HERE}.plugin.pytorch.experimental",
@@ -61,6 +66,12 @@ class _Parent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 _finder, _parent, _specs = _Finder(), _Parent(), {}
 
 
+def member(name):
+    """The module that `nvidia.dali.<name>` is, or None: DALI has its modules as attributes."""
+    ours = _MODULES.get(f"nvidia.dali.{name}")
+    return None if ours is None else importlib.import_module(ours)
+
+
 def _module(name):
     ours = _MODULES.get(name)
     if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
@@ -73,6 +84,8 @@ def _module(name):
     if ours is None:
         raise ModuleNotFoundError(f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
                                   name=name)
+    if ".plugin." in ours:  # what the module of a plugin makes itself, such as its `fn`
+        importlib.import_module(".".join(ours.split(".")[:3]) if not ours.startswith(_HERE) else ours)
     module = importlib.import_module(ours)
     _specs.setdefault(module.__name__, module.__spec__)
     return module

@@ -65,4 +65,4 @@ def _script_code(path):
 def spawned(name):
     """What `__main__` has in a process that multiprocessing spawned, whose own name for it is `name`."""
     what = os.environ[_WHAT]
-    return runpy.run_module(what[2:], name) if what.startswith("-m") else runpy.run_path(what, run_name=name)
+    return runpy.run_module(what[2:], run_name=name) if what.startswith("-m") else runpy.run_path(what, run_name=name)
