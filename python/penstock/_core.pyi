@@ -94,6 +94,8 @@ class Tensor(_Expressions):
         """The handle of the stream that the memory was written on; None where there is none."""
     def squeeze(self, dim: int | None = None) -> bool:
         """Leaves out one or all dimensions of extent 1, in place; whether there were any."""
+    def reinterpret(self, new_type: Any) -> None:
+        """The same bytes as elements of another type of the same size, in place."""
     def all(self, *args: Any, **kwargs: Any) -> Any:
         """Whether all elements are true; the arguments are those of numpy.ndarray.all()."""
     def any(self, *args: Any, **kwargs: Any) -> Any:
@@ -139,6 +141,8 @@ class Batch(_Expressions):
         """Names the samples, for errors of a pipeline that is fed with them."""
     def at(self, i: int, /) -> Any:
         """Sample i as a NumPy array over the same memory."""
+    def reinterpret(self, new_type: Any) -> None:
+        """The same bytes as elements of another type of the same size, in place."""
     def is_dense_tensor(self) -> bool: ...
     def is_uniform(self) -> bool:
         """Whether all samples have one shape."""

@@ -37,7 +37,7 @@ class _Fed(list):
 class Draft:
     """Stands in the place of a Pipeline for nodes that belong to none yet. It lives as long as they do."""
 
-    _built = False
+    _built = _took = False
     _also_runtime_error = True
 
     def __init__(self):
@@ -86,7 +86,7 @@ class Draft:
                 refer(node)
             elif node is not None:
                 left.append(reference)
-        self._references = left
+        self._references, target._took = left, True
 
 
 def _nodes_in(value):
@@ -109,8 +109,8 @@ def refer(node):
 def check_owner(op, node, pipeline):
     """Raises an error where a node cannot be used in this pipeline."""
     if node.pipeline is not pipeline:
-        raise ValueError(f"[{op}] {node!r} belongs to another pipeline; a node that is made outside of a pipeline joins the first one "
-                         f"that uses it\n  at {graph.user_line()}")
+        rule = "; a node that is made outside of a pipeline joins the first one that uses it" if node.pipeline._took else ""
+        raise ValueError(f"[{op}] {node!r} belongs to another pipeline{rule}\n  at {graph.user_line()}")
 
 
 def join(value, pipeline):

@@ -8,6 +8,7 @@ import warnings
 import weakref
 
 from . import _core, control_flow_ast, declared_outputs, free_nodes, graph, nested
+from .definition import defining
 from .graph import DataNode
 from .types import check_policies
 
@@ -93,6 +94,7 @@ class Pipeline:
         self._origin = []
         self._consumed = (0, 0, False)  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
+        self._took = False  # nodes that were made outside of it (free_nodes.py)
 
     # --- definition ---------------------------------------------------------------------------------------------------
 
@@ -162,13 +164,10 @@ class Pipeline:
             raise ValueError("a pipeline needs a batch_size")
         if self._given["debug"]:
             return self._start_debug(define_graph or self.define_graph)
-        graph.push(self)
-        try:
+        with defining(self):
             from .control_flow_run import call
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = self._as_outputs(returned)
-        finally:
-            graph.pop()
         if not nodes:
             raise ValueError("the pipeline has no outputs")
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
@@ -547,11 +546,8 @@ def made_by(function, args, keywords, options, make=Pipeline):
     if pipeline._given["debug"]:
         pipeline._function = functools.partial(control_flow_ast.convert(function), *args, **keywords)
         return pipeline
-    graph.push(pipeline)
-    try:
+    with defining(pipeline):
         outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
-    finally:
-        graph.pop()
     pipeline.set_outputs(*outputs)
     return pipeline
 

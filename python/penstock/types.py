@@ -161,6 +161,13 @@ class BatchInfo:
         return f"BatchInfo(iteration={self.iteration}, epoch_idx={self.epoch_idx})"
 
 
+class CUDAStream:
+    """The handle of a CUDA stream, a number, for arguments that take one."""
+
+    def __init__(self, ptr=None):
+        self.ptr = ptr
+
+
 class ScalarConstant:
     """A number with an element type, for arithmetic with values of a pipeline."""
 

@@ -24,3 +24,8 @@ def __getattr__(name):
     if found is None:
         raise AttributeError(f"module 'nvidia.dali' has no attribute '{name}' yet; docs/reference/dali.md lists what there is")
     return found
+
+
+def __dir__():
+    from .modules import members
+    return sorted({*globals(), *members()})

@@ -80,7 +80,8 @@ class _Group(Group):
         own = _find(self._path) if self._path else native
         start = self._path and self._path + "."
         old = {d[len(start):].partition(".")[0] for d in [*DEPRECATED, *NAMES] if d.startswith(start)}
-        return sorted({n for n in dir(own) if not n.startswith("_")} | old)
+        found = {n: _find(f"{self._path}.{n}".lstrip(".")) for n in dir(own) if not n.startswith("_")}
+        return sorted({n for n, f in found.items() if f is not None and not isinstance(f, type)} | old)
 
 
 _Group.replace_module()

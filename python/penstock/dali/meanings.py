@@ -114,4 +114,6 @@ def adapter(name):
         return _decoder
     if name == "python_function":
         return _python_function
+    if name == "dl_tensor_python_function":
+        return lambda inputs, arguments: {"batch_processing": True, **arguments}  # DALI's default, of this one alone
     return {"flip": _flip, "resize": _resize, "resize_crop_mirror": _resize}.get(name)

@@ -35,6 +35,11 @@ _MODULES = {
 }
 
 
+_OF_CPP = ("operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
+           "says how one is added to Penstock")
+_REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
+
+
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path=None, target=None):
         if name == "nvidia.dali" or name.startswith("nvidia.dali."):
@@ -72,6 +77,11 @@ def member(name):
     return None if ours is None else importlib.import_module(ours)
 
 
+def members():
+    """The names of such modules."""
+    return [name.rpartition(".")[2] for name in _MODULES if name.count(".") == 2]
+
+
 def _module(name):
     ours = _MODULES.get(name)
     if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
@@ -82,8 +92,9 @@ def _module(name):
         if hasattr(found, "__path__"):
             return found
     if ours is None:
-        raise ModuleNotFoundError(f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
-                                  name=name)
+        why = _REFUSED.get(name)
+        raise ModuleNotFoundError(f"Penstock has no '{name}': {why}" if why else f"Penstock has no counterpart of '{name}' yet; "
+                                  "docs/reference/dali.md lists what there is", name=name)
     if ".plugin." in ours:  # what the module of a plugin makes itself, such as its `fn`
         importlib.import_module(".".join(ours.split(".")[:3]) if not ours.startswith(_HERE) else ours)
     module = importlib.import_module(ours)

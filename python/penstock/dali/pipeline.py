@@ -11,17 +11,18 @@ from ..control_flow_ast import do_not_convert
 from ..graph import DataNode
 from ..pipeline import _parameters, made_by
 from ..saved_pipeline import load
+from ..types import OperatorConcurrency, StreamPolicy
 from . import outputs
 from .errors import also_runtime_errors
 from .meanings import say, shards_of_readers
 
-__all__ = ["DataNode", "Pipeline", "do_not_convert", "experimental", "pipeline_def"]
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "experimental", "pipeline_def"]
 _SHARDS = ("shard_id", "num_shards")
 
 
 class Pipeline(native.Pipeline):
     __doc__ = native.Pipeline.__doc__
-    _also_runtime_error = True
+    _also_runtime_error, _stream = True, None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -41,6 +42,10 @@ class Pipeline(native.Pipeline):
     def enable_api_check(self, enable):
         """Accepted without effect: run(), outputs() and iterators may be mixed."""
 
+    def output_stream(self):
+        """The handle of the stream on which the last outputs were made; None on the CPU."""
+        return self._stream
+
     def _prefetch(self):
         """What iterators of well-known scripts call first: the first iteration starts."""
         self.schedule_run()
@@ -51,7 +56,9 @@ class Pipeline(native.Pipeline):
         yield
 
     def _finish(self, step):
-        return outputs.as_declared(self, super()._finish(step))
+        batches = super()._finish(step)
+        self._stream = batches[0].stream if batches else None
+        return outputs.as_declared(self, batches)
 
 
 Pipeline._share_outputs, Pipeline._release_outputs = Pipeline.share_outputs, Pipeline.release_outputs
@@ -94,7 +101,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
             if shards:
                 say("shard")
             with shards_of_readers(shards):
-                pipeline = made_by(function, args, rest, _pipeline_arguments(options), Pipeline)
+                pipeline = also_runtime_errors(made_by)(function, args, rest, _pipeline_arguments(options), Pipeline)
             pipeline._shards_of_readers = shards  # with debug=True the function runs later
             return pipeline
 
