@@ -66,7 +66,7 @@ ADDED = (
     "the constructors of `ops.ExternalSource`, `ops.PythonFunction`, `ops.readers.TFRecord` and their like take arguments by "
     "position; None there is an argument that is not given",
     "`Pipeline.deserialize_and_build()` fills the pipeline that it is called on; `enable_api_check()`, `output_stream()`",
-    "a batch that the script declared to be on a GPU, on a machine without one: `at(i)` is a Tensor, as of a GPU's batch",
+    "of a batch that the script declared to be on a GPU `at(i)` is a Tensor, as in DALI, also on a machine without a GPU",
     "`nvidia.dali.backend`: `ReleaseUnusedMemory()`, `PreallocateDeviceMemory()` and their like are accepted without effect",
     "`tfrecord2idx`, `rec2idx` and `wds2idx` are commands, also as `python -m penstock.dali tfrecord2idx ...`",
 )
