@@ -191,7 +191,7 @@ def test_what_values_cannot_do():
     def raises(error, body):
         with pytest.raises(error):
             one(body, [ramp(3, 3)])
-    raises(TypeError, lambda x: x if x else x)
+    raises(TypeError, eval("lambda x: x if x else x"))  # without a source that could be converted
     raises(TypeError, lambda x: [v for v in x][0])
     raises(TypeError, lambda x: len(x))
     raises(TypeError, lambda x: x + "1")

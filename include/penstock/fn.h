@@ -1432,7 +1432,7 @@ inline Batch erode(const Batch& input, const ErodeArguments& arguments = {}, con
 }
 
 struct ExpandDimsArguments {
-  // Where the new axes stand in the output; negative numbers count from the end. Required.
+  // Where the new axes stand in the output; negative numbers count from the end; none: nothing changes. Required.
   Optional<std::vector<int64_t>> axes{};
   // Letters of the new axes, in the order of axes. Default: "".
   Optional<std::string> new_axis_names{};
@@ -1838,9 +1838,9 @@ struct ReadArguments {
 };
 // Reads files.
 //
-// Input: paths (or URLs, as readers take them) as uint8, one dimension; a 0 at their end is left out. Output: the
-// bytes of the file, uint8, one dimension. A file that is not there is a FileNotFoundError, one that cannot be read a
-// DataError.
+// Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their end is left out. Output:
+// the bytes of the file, uint8, one dimension. A file that is not there is a FileNotFoundError, one that cannot be
+// read a DataError.
 inline Batch read(const Batch& filepaths, const ReadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("io.file.read", {filepaths}, arguments.list(), options)[0];
 }
@@ -2533,8 +2533,9 @@ struct ChoiceArguments {
 // Elements of the first input, drawn with replacement.
 //
 // A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second
-// input gives its shape to the result; without one and without `shape` one element a sample is drawn. The draws are
-// Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are integers.
+// input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout
+// stays, one element has it without its first letter. The draws are Philox4x32-10 keyed on seed, epoch, sample and
+// operator. Types: all, kept; scalars are integers.
 inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.choice", {a}, arguments.list(), options)[0];
 }

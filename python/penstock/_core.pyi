@@ -50,6 +50,7 @@ class _Expressions:
     def __eq__(self, other: Any) -> Any: ...
     def __ne__(self, other: Any) -> Any: ...
     def __neg__(self) -> Any: ...
+    def __abs__(self) -> Any: ...
     def __pos__(self) -> Any: ...
     def __invert__(self) -> Any: ...
     def __hash__(self) -> int: ...
@@ -91,8 +92,15 @@ class Tensor(_Expressions):
     @property
     def stream(self) -> int | None:
         """The handle of the stream that the memory was written on; None where there is none."""
-    def squeeze(self, dim: int | None = None) -> Tensor:
-        """Without one or all dimensions of extent 1."""
+    def squeeze(self, dim: int | None = None) -> bool:
+        """Leaves out one or all dimensions of extent 1, in place; whether there were any."""
+    def reinterpret(self, new_type: Any) -> None:
+        """The same bytes as elements of another type of the same size, in place."""
+    def all(self, *args: Any, **kwargs: Any) -> Any:
+        """Whether all elements are true; the arguments are those of numpy.ndarray.all()."""
+    def any(self, *args: Any, **kwargs: Any) -> Any:
+        """Whether an element is true; the arguments are those of numpy.ndarray.any()."""
+    def __bool__(self) -> bool: ...
     def copy_to_external(self, ptr: Any, cuda_stream: Any = None, non_blocking: bool = False,
                          use_copy_kernel: bool = False) -> None:
         """Copies the elements, row by row, to an address (an integer or a ctypes pointer)."""
@@ -133,6 +141,8 @@ class Batch(_Expressions):
         """Names the samples, for errors of a pipeline that is fed with them."""
     def at(self, i: int, /) -> Any:
         """Sample i as a NumPy array over the same memory."""
+    def reinterpret(self, new_type: Any) -> None:
+        """The same bytes as elements of another type of the same size, in place."""
     def is_dense_tensor(self) -> bool: ...
     def is_uniform(self) -> bool:
         """Whether all samples have one shape."""

@@ -7,7 +7,7 @@ programs.
 """
 import threading
 
-from . import _core, graph
+from . import _core, free_nodes, graph
 from .graph import DataNode
 from .types import DType, ScalarConstant
 
@@ -127,6 +127,12 @@ class _LeftOut:
     """What a body returned that no sample was in and that failed."""
 
 
+def is_left_out(pipeline):
+    """Whether what is traced now is a body that no sample is in."""
+    debug = _debugged(pipeline)
+    return bool(debug and debug.nobody)
+
+
 def _debugged(pipeline):
     """The pipeline's graph where it evaluates its nodes (penstock.debug), else None."""
     return pipeline._graph if pipeline._given["debug"] else None
@@ -139,7 +145,8 @@ def _copied(state):
 def branch(condition, then, otherwise, names, line=None):
     """Both bodies are traced; each sample runs the one that its condition says. The bodies return as many values as there
     are names."""
-    pipeline = condition.pipeline
+    pipeline = graph.current() or condition.pipeline
+    free_nodes.join(condition, pipeline)
     line = line or graph.user_line()
     calls = len(pipeline._functions)
     then_region, a = _traced(pipeline, "then", then, condition)
@@ -225,6 +232,8 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
     """A loop of the graph over `state`. test(*state): whether a sample goes on, None: as `count` says. body(item,
     *state), or body(*state) without `item`: the next state; item(trip) makes the item from the number of the trip."""
     line = line or graph.user_line()
+    pipeline = graph.current() or pipeline
+    free_nodes.join((count, list(state)), pipeline)
     state, forms = list(state), {}
     unset = {name for name, value in zip(names, state) if type(value) is Unset}
     while True:

@@ -16,8 +16,12 @@ from .control_flow_liveness import annotate, assigned, assigned_in_part, targets
 
 _RUN = "_penstock_"
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_LIBRARIES = tuple({os.path.abspath(p) + os.sep for p in (
-    *(sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")), *site.getsitepackages())})
+_folders = sysconfig.get_paths()
+_INSTALLED = tuple({os.path.abspath(p) + os.sep for p in (_folders["purelib"], _folders["platlib"], *site.getsitepackages())})
+_STANDARD = tuple({os.path.abspath(_folders[k]) + os.sep for k in ("stdlib", "platstdlib")})
+# Packages whose functions work on arrays: they have no use for values of a pipeline.
+_FOREIGN = tuple(folder + name + os.sep for folder in _INSTALLED
+                 for name in ("cupy", "jax", "numba", "numpy", "pandas", "PIL", "scipy", "tensorflow", "torch"))
 _templates = weakref.WeakKeyDictionary()  # code -> converted code, or why there is none
 _made = weakref.WeakSet()                 # codes that came from a conversion
 
@@ -36,10 +40,28 @@ def why_not(code):
     return reason if isinstance(reason, str) else ""
 
 
+def do_not_convert(function=None):
+    """Marks a function whose control flow stays Python's own; it then works on no values of a pipeline."""
+    if function is None:
+        return do_not_convert
+    if getattr(function, "_is_pipeline_def", False):
+        raise ValueError(f"'{function.__name__}' defines a pipeline: its control flow is converted")
+    function._penstock_unconverted = True
+    return function
+
+
+def is_installed(function):
+    """Whether it is of an installed package: converted where it is called with values of the pipeline."""
+    return function.__code__.co_filename.startswith(_INSTALLED)
+
+
 def convert(function):
     """The function with control flow over values of the pipeline; the same one where there is nothing to convert."""
     code = function.__code__
-    if code in _made or code.co_filename.startswith(_PACKAGE) or code.co_filename.startswith(_LIBRARIES):
+    file = code.co_filename
+    if code in _made or file.startswith(_PACKAGE) or getattr(function, "_penstock_unconverted", False):
+        return function
+    if file.startswith(_FOREIGN) or (file.startswith(_STANDARD) and not file.startswith(_INSTALLED)):
         return function
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_COROUTINE):
         return function
@@ -65,12 +87,7 @@ def convert(function):
 
 def _template(function):
     code = function.__code__
-    lines, first = inspect.getsourcelines(function)
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    node = tree.body[0]
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        raise SyntaxError("it is no `def`")
-    ast.increment_lineno(tree, first - 1)
+    node = _lambda_source(code) if code.co_name == "<lambda>" else _function_source(function)
     node.decorator_list = []
     node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)
     node.returns = None
@@ -91,6 +108,47 @@ def _template(function):
     made = made.replace(co_name=name, **({"co_qualname": code.co_qualname} if hasattr(code, "co_qualname") else {}))
     _remember(made)
     return made
+
+
+def _function_source(function):
+    lines, first = inspect.getsourcelines(function)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    node = tree.body[0]
+    if not isinstance(node, ast.FunctionDef) or node.name != function.__code__.co_name:
+        raise SyntaxError("it is no `def`")
+    return ast.increment_lineno(tree, first - 1).body[0]
+
+
+def _lambda_source(code):
+    """A lambda as a function that returns. Of several that begin in one line, the one that compiles to this code."""
+    lines, _ = inspect.findsource(code)
+    found = [n for n in ast.walk(ast.parse("".join(lines))) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno]
+    if len(found) > 1:
+        made = [(n, _compiled(n, code)) for n in found]
+        alike = [(n, c) for n, c in made if all(getattr(c, k) == getattr(code, k) for k in ("co_names", "co_varnames")) and (
+            _plain_constants(c) == _plain_constants(code))]
+        # The instructions of one source differ with what is imported around it.
+        found = [n for n, c in alike if c.co_code == code.co_code] or [n for n, _ in alike]
+    if not found or len({ast.dump(n) for n in found}) > 1:
+        raise SyntaxError("there is no such lambda in its line" if not found else "its line has several lambdas that look alike")
+    node = ast.FunctionDef(code.co_name, found[0].args, [ast.copy_location(ast.Return(found[0].body), found[0].body)], [])
+    node.type_params = []
+    return ast.copy_location(node, found[0])
+
+
+def _compiled(node, code):
+    """The code of a lambda, with the names closed over that `code` has."""
+    own = ast.arguments(**{field: value for field, value in ast.iter_fields(node.args)})
+    own.defaults = [ast.Constant(None) for _ in own.defaults]
+    own.kw_defaults = [d and ast.Constant(None) for d in own.kw_defaults]
+    node = ast.copy_location(ast.Lambda(own, node.body), node)
+    factory = ast.Lambda(ast.arguments([], [ast.arg(n) for n in code.co_freevars], None, [], [], None, []), node)
+    factory = ast.fix_missing_locations(ast.Expression(ast.copy_location(factory, node)))
+    return eval(compile(factory, code.co_filename, "eval", dont_inherit=True))(*[None] * len(code.co_freevars)).__code__
+
+
+def _plain_constants(code):
+    return [(type(c), c) for c in code.co_consts if not inspect.iscode(c) and not (isinstance(c, str) and "<lambda>" in c)]
 
 
 def _remember(code):
@@ -439,4 +497,4 @@ class _Checks(ast.NodeTransformer):
         return node
 
 
-__all__ = ["convert", "is_converted", "targets", "why_not"]
+__all__ = ["convert", "do_not_convert", "is_converted", "is_installed", "targets", "why_not"]

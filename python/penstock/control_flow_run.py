@@ -7,7 +7,8 @@ import threading
 import types as python_types
 
 from . import control_flow_ast, graph
-from .control_flow import GraphRange, Unset, _copied, branch, counted, defined, enumerated, is_iterable, loop, region_depth, zipped
+from .control_flow import (GraphRange, Unset, _copied, branch, counted, defined, enumerated, is_iterable, is_left_out, loop,
+                           region_depth, zipped)
 from .graph import DataNode
 from .item_assignment import aug_item, put_back, set_attribute, set_item  # noqa: F401  converted functions call them
 
@@ -133,7 +134,7 @@ def call(function):
     return function
 
 
-_running = threading.local()  # .active: (code of a function that runs, how deep in bodies)
+_running = threading.local()  # .active: (code of a function that runs, how deep in bodies); .recursive: codes that called themselves
 
 
 def _converted(function):
@@ -143,22 +144,42 @@ def _converted(function):
     if made is function and not control_flow_ast.is_converted(function):
         return function
     code = function.__code__
+    everywhere = not control_flow_ast.is_installed(function)
 
     @functools.wraps(function)
     def entered(*args, **kwargs):
+        if not everywhere and not any(_holds_node(a) for a in (args, kwargs)):
+            return function(*args, **kwargs)
         depth = region_depth()
         if not hasattr(_running, "active"):
-            _running.active = []
-        if any(c is code and d < depth for c, d in _running.active):
-            raise RecursionError(f"'{function.__name__}' calls itself under a condition or in a loop on a value of the pipeline: "
-                                 "such a recursion has no end while the pipeline is defined; write it as a loop"
-                                 f"\n  at {graph.user_line()}")
+            _running.active, _running.recursive = [], set()
+        inner = any(c is code and d < depth for c, d in _running.active)
+        if inner:
+            _running.recursive.add(code)
+            if is_left_out(graph.current()):
+                raise RecursionError(_ENDLESS.format(function.__name__))
         _running.active.append((code, depth))
         try:
             return made(*args, **kwargs)
+        except RecursionError:
+            if inner or code not in _running.recursive:
+                raise
+            raise RecursionError(_ENDLESS.format(function.__name__) + f"\n  at {graph.user_line()}") from None
         finally:
             _running.active.pop()
+            if not inner:
+                _running.recursive.discard(code)
     return entered
+
+
+_ENDLESS = ("'{}' calls itself under a condition or in a loop on a value of the pipeline, whose values are not known while the "
+            "pipeline is defined: only a number of Python's own ends such a recursion; write it as a loop")
+
+
+def _holds_node(value):
+    if isinstance(value, dict):
+        return any(_holds_node(v) for v in value.values())
+    return isinstance(value, DataNode) or (isinstance(value, (list, tuple)) and any(_holds_node(v) for v in value))
 
 
 __all__ = ["aug_item", "and_", "call", "chain", "defined", "for_stmt", "if_stmt", "not_", "or_", "put_back", "returned", "set_attribute",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of a pipeline while it is defined, and how calls of operators become nodes."""
+import contextlib
 import os
 import sys
 import threading
@@ -71,6 +72,7 @@ class DataNode(_core.NodeRef):
     def __init__(self, pipeline, node, output, device=""):
         super().__init__(node, output, device)
         self.pipeline = pipeline
+        _free().refer(self)
 
     def _type(self):
         return self.pipeline._graph.type_of(self)
@@ -154,9 +156,7 @@ class DataNode(_core.NodeRef):
     def __len__(self):
         raise TypeError(f"a value of the pipeline has no length while the pipeline is defined; see .shape()\n  at {user_line()}")
 
-    def __iter__(self):
-        raise TypeError("a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside "
-                        f"of functions that pipeline_def converts\n  at {user_line()}")
+    __iter__ = None  # isinstance(value, collections.abc.Iterable) is False, and iter(value) says so
 
     def __setitem__(self, key, value):
         raise TypeError("assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
@@ -164,6 +164,14 @@ class DataNode(_core.NodeRef):
 
     def __getitem__(self, key):
         return _subscript(self, key)
+
+    def source_info(self, *, device="cpu"):
+        """The file or record that each sample came from, as bytes."""
+        return self.property("source_info", device=device)
+
+    def property(self, key, *, device="cpu"):  # the last one: its name is that of a decorator
+        """ "source_info" or "layout" of each sample, as bytes."""
+        return add_node("get_property", (self,), {"key": key} if device == "cpu" else {"key": key, "device": device})
 
 
 def _scalar(value):
@@ -266,6 +274,7 @@ for _python in ("lt", "le", "gt", "ge", "eq", "ne"):
         setattr(_class, f"__{_python}__", _binary(f"_{_python}")[0])
 for _class in _VALUES:
     _class.__neg__ = lambda self: arithmetic("_neg", self)
+    _class.__abs__ = lambda self: arithmetic("_math.abs", self)
     _class.__invert__ = lambda self: arithmetic("_not", self)
     _class.__pos__ = lambda self: arithmetic("_pos", self)
     _class.__array_ufunc__ = None  # NumPy leaves `array + value` to the value
@@ -292,7 +301,7 @@ newaxis = _NewAxis()
 def picking_index(key):
     """(suffix of the operators, index as a node) of a boolean mask or a list of integers; None for other indices."""
     if not isinstance(key, DataNode):
-        if isinstance(key, (list, tuple)) and _holds_node(key) and isinstance(key, list):
+        if isinstance(key, (list, tuple)) and holds_node(key) and isinstance(key, list):
             key = _stacked("_take", "index", key)
         elif isinstance(key, list) or (getattr(key, "ndim", 0) and hasattr(key, "dtype")):
             key = constant(key)
@@ -419,8 +428,9 @@ def _constant_batch(batch):
     return add_node("constant", (), arguments)
 
 
-def _holds_node(value):
-    return isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) or _holds_node(v) for v in value)
+def holds_node(value):
+    """Whether a list or tuple has values of a pipeline in it."""
+    return isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) or holds_node(v) for v in value)
 
 
 def _flat(value):
@@ -464,28 +474,53 @@ def _as_node(value):
         return value
     if value is None:
         raise TypeError("an input of an operator is a value of the pipeline or an array, not None")
+    if isinstance(value, (list, tuple)) and any(getattr(v, "shape", ()) for v in value):
+        if not required("a list of arrays")._given["debug"]:
+            raise TypeError("a list of arrays is a batch with debug=True; else fn.external_source() brings batches into a pipeline"
+                            f"\n  at {user_line()}")
+        value = _core.batch(value)
     return constant(value)
+
+
+def _free():
+    from . import free_nodes
+    return free_nodes
+
+
+@contextlib.contextmanager
+def at_home(*values):
+    """Calls inside of it add their nodes where those in `values` are, or outside of any pipeline (free_nodes.py)."""
+    pipeline = _free().home(*values)
+    push(pipeline)
+    try:
+        yield pipeline
+    finally:
+        pop()
 
 
 def add_node(op, inputs, arguments):
     """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it."""
+    try:
+        return _add_node(op, inputs, arguments)
+    except (ValueError, TypeError) as error:
+        if getattr(current(), "_also_runtime_error", False):
+            from .dali.errors import raise_again
+            raise_again(error)
+        raise
+
+
+def _add_node(op, inputs, arguments):
     nodes = [i for i in inputs if isinstance(i, DataNode)]
     for value in inputs:
         if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
             return _for_each_set(op, inputs, arguments)
     pipeline = current()
     if pipeline is None:
-        pipeline = (nodes + _nodes_of(arguments.values()))[0].pipeline
-        push(pipeline)
-        try:
+        with at_home(nodes, *arguments.values()):
             return add_node(op, inputs, arguments)
-        finally:
-            pop()
     if pipeline._built:
         raise RuntimeError("the pipeline is built: no operator can be added")
-    for node in nodes + _nodes_of(arguments.values()):
-        if node.pipeline is not pipeline:
-            raise ValueError(f"[{op}] {node!r} belongs to another pipeline\n  at {user_line()}")
+    _free().take(op, nodes + _nodes_of(arguments.values()), pipeline)
     schema_has_seed = "readers." in op
     name, seed = arguments.get("name"), arguments.get("seed")
     device = arguments.get("device")
@@ -493,7 +528,7 @@ def add_node(op, inputs, arguments):
         warn_device(device)
     given = {k: v for k, v in arguments.items() if k not in _COMMON or (k == "seed" and schema_has_seed)}
     given = {k: (v.value if isinstance(v, ScalarConstant) else v) for k, v in given.items()}
-    given = {k: (_stacked(op, k, v) if _holds_node(v) else constant(v) if isinstance(v, (_core.Tensor, _core.Batch)) else v)
+    given = {k: (_stacked(op, k, v) if holds_node(v) else constant(v) if isinstance(v, (_core.Tensor, _core.Batch)) else v)
              for k, v in given.items()}
     graph = pipeline._graph
     index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
@@ -507,7 +542,10 @@ def add_call(op, inputs, arguments, function):
     """A node that calls a function of the program. function: an object with call() (penstock.python_function)."""
     if any(isinstance(i, (list, tuple)) and any(isinstance(v, DataNode) for v in i) for i in inputs):
         raise TypeError(f"[{op}] takes values of the pipeline, not lists of them\n  at {user_line()}")
-    pipeline = current() or next(i for i in inputs if isinstance(i, DataNode)).pipeline
+    pipeline = current()
+    if pipeline is None:
+        with at_home(*inputs):
+            return add_call(op, inputs, arguments, function)
     made = add_node(op, inputs, arguments)
     index = pipeline._graph.nodes() - 1
     pipeline._functions[index] = (function, user_line())

@@ -17,7 +17,7 @@ def _value(x, value):
         return value if alike else graph.add_node("cast", (value,), {"dtype": x.dtype})
     if value is None or isinstance(value, (str, bytes, dict, set)):
         raise TypeError(f"a part of a value of the pipeline cannot be set to {value!r}\n  at {graph.user_line()}")
-    if isinstance(value, (list, tuple)) and graph._holds_node(value):
+    if isinstance(value, (list, tuple)) and graph.holds_node(value):
         return _value(x, graph._stacked("_assign", "value", value))
     known = x.dtype != DType.NO_TYPE
     if isinstance(value, (bool, int, float, ScalarConstant)) and known:

@@ -7,7 +7,8 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, graph, limits, nested
+from . import _core, control_flow_ast, declared_outputs, free_nodes, graph, limits, nested
+from .definition import defining
 from .graph import DataNode
 from .types import check_policies
 
@@ -78,7 +79,7 @@ class Pipeline:
         if debug not in (False, True, "times"):
             raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
         check_policies(stream_policy, concurrency)
-        self._declared = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
+        self._declared = declared_outputs.accepted(output_dtype, output_ndim, output_layout)
         self._depth = int(max(depths.values())) if getattr(concurrency, "name", "") != "NONE" else 1
         self._graph = _core.Graph()
         self._graph.set_seed(seed)
@@ -99,6 +100,7 @@ class Pipeline:
         self._origin = []
         self._consumed = (0, 0, False)  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
+        self._took = False  # nodes that were made outside of it (free_nodes.py)
 
     # --- definition ---------------------------------------------------------------------------------------------------
 
@@ -127,10 +129,12 @@ class Pipeline:
         """Says what run() returns: values of the pipeline, or constants."""
         if self._built:
             raise RuntimeError(_BUILT)
+        free_nodes.take("set_outputs", outputs, self)
         self._outputs = outputs
 
     def add_sink(self, node):
         """Accepted for nodes without outputs that are used."""
+        free_nodes.join(node, self)
         self._sinks.append(node)
 
     def _as_outputs(self, returned):
@@ -153,6 +157,7 @@ class Pipeline:
                 raise TypeError(f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
                                 "pipeline or constants, in tuples, lists and dictionaries")
             nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
+            free_nodes.join(nodes[-1], self)
             if nodes[-1].pipeline is not self:
                 raise ValueError(f"output {k} belongs to another pipeline")
         return nodes
@@ -165,16 +170,16 @@ class Pipeline:
             raise ValueError("a pipeline needs a batch_size")
         if self._given["debug"]:
             return self._start_debug(define_graph or self.define_graph)
-        graph.push(self)
-        try:
+        with defining(self):
             from .control_flow_run import call
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = self._as_outputs(returned)
-        finally:
-            graph.pop()
         if not nodes:
             raise ValueError("the pipeline has no outputs")
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
+        if self._sources:
+            from .sources import without_unread
+            without_unread(self)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 
@@ -487,11 +492,12 @@ class Pipeline:
 
     def to_json(self):
         """The graph and the options as JSON, which C++ loads without Python."""
+        from .saved_pipeline import with_declared
         self.build()
         for node, (_, line) in self._functions.items():
             raise ValueError(f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
                              f"function of this program\n  at {line}")
-        return self._pipeline.to_json()
+        return with_declared(self._pipeline.to_json(), self._declared)
 
     def save(self, path):
         """Writes to_json() to a file."""
@@ -539,17 +545,14 @@ def _current_gpu():
     return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
 
 
-def made_by(function, args, keywords, options):
-    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
-    pipeline = Pipeline(**options)
+def made_by(function, args, keywords, options, make=Pipeline):
+    """The Pipeline(**options) whose outputs function(*args, **keywords) returns. make: a class of pipelines."""
+    pipeline = make(**options)
     if pipeline._given["debug"]:
         pipeline._function = functools.partial(control_flow_ast.convert(function), *args, **keywords)
         return pipeline
-    graph.push(pipeline)
-    try:
+    with defining(pipeline):
         outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
-    finally:
-        graph.pop()
     pipeline.set_outputs(*outputs)
     return pipeline
 
@@ -575,6 +578,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
 
         @functools.wraps(function)
         def create(*args, **kwargs):
+            kwargs.pop("enable_conditionals", None) if "enable_conditionals" not in own else None
             both = own & known & set(kwargs)
             if both:
                 raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")

@@ -25,6 +25,13 @@ def text_of_checkpoint(checkpoint):
     return checkpoint
 
 
+def with_declared(text, declared):
+    """The saved form with output_dtype, output_ndim and output_layout, where there are any; C++ has no use for them."""
+    if all(value is None for value in declared.values()):
+        return text
+    return json.dumps({**json.loads(text), "declared": declared}, indent=1)
+
+
 def load(make, serialized_pipeline, filename, arguments):
     """make(**options) with the graph of the saved form, which is text, bytes or a file; `arguments` override what was stored."""
     if (serialized_pipeline is None) == (filename is None):
@@ -39,6 +46,9 @@ def load(make, serialized_pipeline, filename, arguments):
     mode = options.pop("epoch_mode")
     options = {k: (None if k in ("num_threads", "memory_limit", *limits.NAMES) and v == 0 else
                    None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
+    declared = json.loads(text).get("declared")
+    if isinstance(declared, dict):
+        options.update({f"output_{what}": declared.get(what) for what in ("dtype", "ndim", "layout")})
     seed = arguments.get("seed")
     pipeline = make(**{**options, "seed": json.loads(text)["graph"]["seed"] if seed is None else seed, **arguments})
     pipeline._graph = stored

@@ -204,9 +204,20 @@ class _Source:
     """Makes batches of what the user's object gives. The executor calls next(), one thread at a time, under the GIL."""
 
     resumable = False
+    read = ()  # by output: whether anything reads it. What nobody reads may be None
 
     def __init__(self, outputs, per_batch):
         self.outputs, self.per_batch = outputs, per_batch
+
+    def _as_batches(self, given):
+        made = [None if self._is_left_out(k, g) else as_batch(g) for k, g in enumerate(given)]
+        size = next((len(m) for m in made if m is not None), 0)
+        return [_nothing(size) if m is None else m for m in made]
+
+    def _is_left_out(self, output, given):
+        if output >= len(self.read) or self.read[output]:
+            return False
+        return given is None or (isinstance(given, list) and any(g is None for g in given))
 
     def _split(self, items):
         """One list a sample, of items that are tuples if there are several outputs."""
@@ -228,7 +239,7 @@ class _Source:
             return [as_batch(given)]
         if len(given) < self.outputs:
             raise IndexError(f"[external_source] the source gave {len(given)} items, {self.outputs} are needed")
-        return [as_batch(given[k]) for k in range(self.outputs)]
+        return self._as_batches([given[k] for k in range(self.outputs)])
 
     def reset(self):
         pass
@@ -238,6 +249,38 @@ class _Source:
 
     def restore(self, text):
         pass
+
+
+def _nothing(samples, type=(-1, -1, "")):
+    """A batch in the place of one that nobody reads, of the type that was declared."""
+    dtype, ndim, layout = type
+    one = _core.tensor(memoryview(b"\0"), dtype=max(dtype, 0))
+    one = one if ndim < 0 else _core.batch([one]).as_reshaped_tensor([1] * ndim)
+    return _core.batch([one] * samples, layout=layout)
+
+
+class _Idle(_Source):
+    """In the place of a source whose values nobody reads: it is not run."""
+
+    resumable = True
+
+    def __init__(self, types):
+        super().__init__(len(types), True)
+        self.types = types
+
+    def next(self, iteration, in_epoch, epoch, batch_size):
+        return [_nothing(batch_size, t) for t in self.types]
+
+
+def without_unread(pipeline):
+    """The pipeline's sources, where those that nobody reads are not run."""
+    for node, source in pipeline._sources.items():
+        read = pipeline._graph.read_outputs(node)
+        if not any(read):
+            types = [pipeline._graph.type_of(graph.DataNode(pipeline, node, k)) for k in range(len(read))]
+            pipeline._sources[node] = _Idle(types)
+        for one in (source, getattr(source, "made", source)):
+            one.read = read
 
 
 class _StatefulSource(_Source):
@@ -273,7 +316,7 @@ class CallableSource(_StatefulSource):
         return [(SampleInfo(in_epoch * batch_size + i, i, in_epoch, epoch),) for i in range(batch_size)]
 
     def assemble(self, given):
-        return self.batches(given[0]) if self.per_batch else [as_batch(c) for c in self._split(given)]
+        return self.batches(given[0]) if self.per_batch else self._as_batches(self._split(given))
 
     def next(self, iteration, in_epoch, epoch, batch_size):
         return self.assemble([self.function(*r) for r in self.requests(in_epoch, epoch, batch_size)])
@@ -310,7 +353,7 @@ class IterableSource(_StatefulSource):
     def next(self, iteration, in_epoch, epoch, batch_size):
         if self.per_batch:
             return self.batches(self.item())
-        return [as_batch(c) for c in self._split([self.item() for _ in range(batch_size)])]
+        return self._as_batches(self._split([self.item() for _ in range(batch_size)]))
 
     def reset(self):
         """Without a cycle the same iterator is asked again: it may have begun its next epoch."""

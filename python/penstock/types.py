@@ -19,6 +19,17 @@ class DType(IntEnum):
     FLOAT = 9
     FLOAT64 = 10
     BOOL = 11
+    # Not of elements: what DALI's table of types has beside them, for programs that compare with it.
+    STRING = 12
+    FEATURE = 17
+    IMAGE_TYPE = 20
+    DATA_TYPE = 21
+    INTERP_TYPE = 22
+    TENSOR_LAYOUT = 23
+    PYTHON_OBJECT = 24
+
+    def __str__(self):
+        return f"DALIDataType.{self.name}"
 
 
 class ImageType(IntEnum):
@@ -30,6 +41,9 @@ class ImageType(IntEnum):
     YCbCr = 3
     ANY_DATA = 4
 
+    def __str__(self):
+        return f"DALIImageType.{self.name}"
+
 
 class InterpType(IntEnum):
     """Filter of a resampling."""
@@ -40,6 +54,9 @@ class InterpType(IntEnum):
     INTERP_LANCZOS3 = 3
     INTERP_TRIANGULAR = 4
     INTERP_GAUSSIAN = 5
+
+    def __str__(self):
+        return f"DALIInterpType.{self.name}"
 
 
 class PipelineAPIType(IntEnum):
@@ -56,6 +73,7 @@ class StreamPolicy(Enum):
     SINGLE = "single"              # all iterations use the same one: they never overlap there
     PER_BACKEND = "per_backend"    # one for each iteration in flight: the default
     PER_OPERATOR = "per_operator"  # the same: operators that follow each other gain nothing by streams of their own
+    UNSPECIFIED = "unspecified"    # the default
 
 
 class OperatorConcurrency(Enum):
@@ -64,6 +82,7 @@ class OperatorConcurrency(Enum):
     NONE = "none"        # one iteration after the other
     BACKEND = "backend"  # work of several iterations overlaps, on the CPU and on the GPU: the default
     FULL = "full"        # the same
+    UNSPECIFIED = "unspecified"  # the default
 
 
 def check_policies(stream_policy, concurrency):
@@ -78,7 +97,8 @@ globals().update(ImageType.__members__)
 globals().update(InterpType.__members__)
 DALIDataType, DALIImageType, DALIInterpType = DType, ImageType, InterpType
 FLOAT32 = DType.FLOAT
-NCHW, NHWC, NFCHW, NFHWC, SAME = "NCHW", "NHWC", "NFCHW", "NFHWC", "SAME"
+# Layouts of a sample, without the N of the batch; SAME is the input's.
+NCHW, NHWC, NFCHW, NFHWC, SAME = "CHW", "HWC", "FCHW", "FHWC", ""
 CPU_ONLY_DEVICE_ID = -99999
 TensorLayout = str
 
@@ -89,6 +109,8 @@ def to_numpy_type(dtype):
     """The NumPy type of an element type; imports NumPy."""
     import numpy
     dtype = DType(dtype)
+    if not 0 <= dtype <= DType.BOOL:
+        raise TypeError(f"NumPy has no type for {dtype}")
     return getattr(numpy, _NUMPY_NAMES.get(dtype, dtype.name.lower()) if dtype is not DType.BOOL else "bool_")
 
 
@@ -96,6 +118,21 @@ def to_penstock_type(dtype):
     """The element type of a NumPy or torch type, its name or its number."""
     from . import _core
     return DType(_core.dtype_number(dtype))
+
+
+_OTHER_NAMES = {"boolean": DType.BOOL, "bool_": DType.BOOL, "byte": DType.UINT8, "double": DType.FLOAT64, "float": DType.FLOAT,
+                "half": DType.FLOAT16, "long": DType.INT64, "sbyte": DType.INT8, "short": DType.INT16, "ubyte": DType.UINT8,
+                "ulong": DType.UINT64, "ushort": DType.UINT16}
+
+
+def to_dali_type(framework_type):
+    """As to_penstock_type; names and types of frameworks, "half" and "torch.long" included, mean what they mean there."""
+    name = framework_type.__qualname__ if isinstance(framework_type, type) else str(framework_type)
+    found = _OTHER_NAMES.get(name.removeprefix("torch."))
+    return to_penstock_type(framework_type) if found is None else found
+
+
+dali_type_converters = []  # DALI's list of functions that frameworks add; what they convert is known here
 
 
 class SampleInfo:
@@ -124,6 +161,13 @@ class BatchInfo:
         return f"BatchInfo(iteration={self.iteration}, epoch_idx={self.epoch_idx})"
 
 
+class CUDAStream:
+    """The handle of a CUDA stream, a number, for arguments that take one."""
+
+    def __init__(self, ptr=None):
+        self.ptr = ptr
+
+
 class ScalarConstant:
     """A number with an element type, for arithmetic with values of a pipeline."""
 
@@ -145,7 +189,20 @@ class ScalarConstant:
         return bool(self.value)
 
     def __repr__(self):
-        return f"ScalarConstant({self.value}, {self.dtype})"
+        return f"ScalarConstant({self.value}, {None if self.dtype is None else self.dtype.name})"
+
+
+def _of_type(dtype):
+    def constant(self):
+        convert = bool if dtype is DType.BOOL else float if dtype.name.startswith("FLOAT") else int
+        return ScalarConstant(convert(self.value), dtype)
+    constant.__name__ = {DType.FLOAT: "float32"}.get(dtype, dtype.name.lower())
+    constant.__doc__ = f"The number as {dtype.name}."
+    return constant
+
+
+for _dtype in list(DType)[1:13]:
+    setattr(ScalarConstant, _of_type(_dtype).__name__, _of_type(_dtype))
 
 
 def ConstantNode(device, value, dtype, shape, layout, **arguments):

@@ -8,14 +8,18 @@ from .worker_process import Calls, Items
 
 
 def parallel_source(made, source, cycle, given, depth, hint):
-    """The parallel form of what make_source() made of `source`; `given`: the pipeline's arguments."""
+    """The parallel form of what make_source() made of `source`; `given`: the pipeline's arguments. Its again(given) is the
+    same for another pipeline."""
     if isinstance(made, IterableSource):
         if not made.per_batch:
             raise TypeError("[external_source] parallel=True with an iterable or a generator function needs batch=True")
-        return ParallelIterable(made, source, cycle, given, depth, hint)
-    if made.arguments != 1:
+        parallel = ParallelIterable(made, source, cycle, given, depth, hint)
+    elif made.arguments != 1:
         raise TypeError("[external_source] parallel=True needs a callable of exactly one argument")
-    return ParallelCallable(made, source, given, depth, hint)
+    else:
+        parallel = ParallelCallable(made, source, given, depth, hint)
+    parallel.again = lambda given: parallel_source(made, source, cycle, given, depth, hint)
+    return parallel
 
 
 def capacities(sources):

@@ -205,7 +205,8 @@ Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype) {
   return b;
 }
 
-Tensor squeezed(const Tensor& t, std::optional<int> dim) {
+// Leaves out dimensions of extent 1, in place; whether there were any.
+bool squeeze(Tensor& t, std::optional<int> dim) {
   const int rank = t.view.shape.size();
   if (dim && (*dim < -rank || *dim >= rank)) bad_argument("dimension {} of a tensor of {}", *dim, rank);
   Tensor out = t;
@@ -218,7 +219,36 @@ Tensor squeezed(const Tensor& t, std::optional<int> dim) {
     if (!t.view.layout.empty()) letters += t.view.layout[d];
   }
   out.view.layout = letters;
-  return out;
+  const bool changed = out.view.shape.size() != rank;
+  t = std::move(out);
+  return changed;
+}
+
+void check_reinterpretation(DType from, DType to) {
+  if (size_of(from) != size_of(to))
+    bad_argument("elements of {} cannot be reinterpreted as {}: their sizes differ", name_of(from), name_of(to));
+}
+
+void reinterpret(Tensor& t, nb::handle new_type) {
+  const DType to = dtype_from(new_type.ptr());
+  check_reinterpretation(t.view.dtype, to);
+  t.view.dtype = to;
+}
+
+void reinterpret_all(Batch& b, nb::handle new_type) {
+  const DType to = dtype_from(new_type.ptr());
+  check_reinterpretation(b.dtype(), to);
+  std::vector<Tensor> samples;
+  for (int i = 0; i < b.size(); ++i) {
+    samples.push_back(b.tensor(i));
+    samples.back().view.dtype = to;
+  }
+  b = Batch::from_tensors(std::move(samples));
+}
+
+// A reduction of NumPy's, such as all(), of the elements on the host.
+nb::object reduced(const Tensor& t, const char* name, nb::args args, nb::kwargs keywords) {
+  return nb::steal(numpy_from_tensor(copied_to_host(t))).attr(name)(*args, **keywords);
 }
 
 // On a GPU the copy is enqueued on `stream`, or on one of ours, and waited for unless non_blocking says otherwise.
@@ -341,7 +371,20 @@ void bind_containers(nb::module_& m) {
              if (name == "source_info") return readable(t.source);
              bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
            })
-      .def("squeeze", &squeezed, nb::arg("dim") = nb::none(), "Without one or all dimensions of extent 1.")
+      .def("squeeze", &squeeze, nb::arg("dim") = nb::none(),
+           "Leaves out one or all dimensions of extent 1, in place; whether there were any.")
+      .def("reinterpret", &reinterpret, nb::arg("new_type"),
+           "The same bytes as elements of another type of the same size, in place.")
+      .def(
+          "all", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "all", a, k); },
+          "Whether all elements are true; the arguments are those of numpy.ndarray.all().")
+      .def(
+          "any", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "any", a, k); },
+          "Whether an element is true; the arguments are those of numpy.ndarray.any().")
+      .def(
+          "__bool__",
+          [](const Tensor& t) { return nb::steal(numpy_from_tensor(copied_to_host(t))).attr("__bool__")(); },
+          "The truth of one element, as NumPy has it.")
       .def("set_layout", [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); })
       .def(
           "copy_to_external",
@@ -413,6 +456,8 @@ void bind_containers(nb::module_& m) {
       .def_prop_ro("batch_size", &Batch::size)
       .def_prop_ro("nbytes", &Batch::bytes)
       .def("is_dense_tensor", &Batch::is_dense_tensor)
+      .def("reinterpret", &reinterpret_all, nb::arg("new_type"),
+           "The same bytes as elements of another type of the same size, in place.")
       .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have one shape.")
       .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError where the samples differ in shape.")
       .def(

@@ -9,6 +9,7 @@
 
 #include "base/notice.h"
 #include "bindings.h"
+#include "graph/passes.h"
 #include "interop.h"
 #include "user_code.h"
 
@@ -212,7 +213,7 @@ void bind_pipeline(nb::module_& m) {
       .def("__init__", [](NodeRef* self, int node, int output, const std::string& device) {
              new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};
            }, nb::arg("node"), nb::arg("output"), nb::arg("device") = "")
-      .def_ro("node", &NodeRef::node)
+      .def_rw("node", &NodeRef::node)
       .def_ro("output", &NodeRef::output);
   nb::class_<Graph>(m, "Graph")
       .def(nb::init<>())
@@ -252,6 +253,16 @@ void bind_pipeline(nb::module_& m) {
       .def("op_of", [](const Graph& g, int node) { return g.node(node).op; })
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
+      .def("outputs_on_gpu", [](const Graph& g) {
+             nb::list l;
+             for (const ValueRef& v : g.outputs()) l.append(nb::bool_(g.on_gpu(v)));
+             return l;
+           })
+      .def("read_outputs", [](const Graph& g, int node) {
+             nb::list l;
+             for (const char read : read_outputs(g, node)) l.append(nb::bool_(read != 0));
+             return l;
+           })
       .def("set_seed", &Graph::set_seed)
       .def(
           "set_outputs",

@@ -12,9 +12,9 @@ struct IoFileRead {
   static Schema<IoFileRead> schema() {
     using Op = IoFileRead;
     return Schema<Op>("io.file.read",
-                      "Reads files.\n\nInput: paths (or URLs, as readers take them) as uint8, one dimension; a 0 at "
-                      "their end is left out. Output: the bytes of the file, uint8, one dimension. A file that is not "
-                      "there is a FileNotFoundError, one that cannot be read a DataError.")
+                      "Reads files.\n\nInput: paths (or URLs, as readers take them) as uint8 or int8, one dimension; "
+                      "a 0 at their end is left out. Output: the bytes of the file, uint8, one dimension. A file that "
+                      "is not there is a FileNotFoundError, one that cannot be read a DataError.")
         .input_names({"filepaths"})
         .arg("dont_use_mmap", &Op::dont_use_mmap, "Accepted without effect.")
         .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
@@ -22,8 +22,8 @@ struct IoFileRead {
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
-      bad_type("expected paths as uint8, got {}", name_of(in[0].dtype));
+    if (in[0].dtype != DType::uint8 && in[0].dtype != DType::int8 && in[0].dtype != DType::none)
+      bad_type("expected paths as uint8 or int8, got {}", name_of(in[0].dtype));
     out[0] = {DType::uint8, 1, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {

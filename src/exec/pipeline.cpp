@@ -159,7 +159,7 @@ std::string Pipeline::to_json() const {
 // What this version does not know may change what a pipeline does.
 static void refuse_unknown(const nlohmann::json& saved) {
   const nlohmann::json all = saved_options({});
-  std::vector<std::string> known{"graph"};
+  std::vector<std::string> known{"graph", "declared"};  // "declared" is for Python: what the outputs must be
   for (const auto& [name, value] : all.items()) known.push_back(name);
   for (const auto& [name, value] : saved.items())
     if (std::find(known.begin(), known.end(), name) == known.end())

@@ -36,6 +36,8 @@ struct Planning {
 void infer(const Graph& g, Node& node);
 // Keeps what outputs need, and sources: they are what an epoch is counted by.
 void prune(Planning& p);
+// By output of a node: whether it is one of the pipeline's, or read on the way to one.
+std::vector<char> read_outputs(const Graph& g, int node);
 void find_readers(Planning& p);
 // Says where each node runs and makes every reference name the device that its reader wants: "gpu" in Node::device, or
 // "" for the CPU. Sources run on the CPU, and so does what the GPU cannot run; values of arguments are wanted there.

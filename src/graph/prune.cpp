@@ -61,6 +61,18 @@ void find_readers(Planning& p) {
   }
 }
 
+std::vector<char> read_outputs(const Graph& g, int node) {
+  Planning p(g, {});
+  prune(p);
+  std::vector<char> read(static_cast<size_t>(p.graph.node(node).outputs));
+  const auto mark = [&](ValueRef v) {
+    if (v.node == node) read[static_cast<size_t>(v.output)] = 1;
+  };
+  for (const auto& o : p.outputs) mark(o);
+  for (const auto& [value, readers] : p.readers) mark(value);
+  return read;
+}
+
 std::string pruned_text(const Planning& p) {
   std::string s;
   for (const auto& n : p.graph.nodes())

@@ -15,12 +15,11 @@ struct ExpandDims {
                               "Inserts axes of extent 1.\n\nLayouts: any; the output has none without new_axis_names. "
                               "Types: all.")
         .required("axes", &ExpandDims::axes,
-                  "Where the new axes stand in the output; negative numbers count from the end.")
+                  "Where the new axes stand in the output; negative numbers count from the end; none: nothing changes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
         .oracle("numpy");
   }
   void ready() {
-    if (axes.empty()) bad_argument("axes must name at least one axis");
     if (!new_axis_names.empty() && new_axis_names.size() != axes.size())
       bad_argument("new_axis_names '{}' has {} letters for {} axes", new_axis_names, new_axis_names.size(),
                    axes.size());
@@ -30,6 +29,7 @@ struct ExpandDims {
     if (in[0].ndim < 0) return;
     out[0].ndim = in[0].ndim + static_cast<int>(axes.size());
     const std::vector<int> at = axes_by_number(axes, out[0].ndim);
+    if (axes.empty()) out[0].layout = in[0].layout;
     if (new_axis_names.empty() || in[0].layout.size() != in[0].ndim) return;
     std::string letters;
     for (int d = 0, k = 0; d < out[0].ndim; ++d) {

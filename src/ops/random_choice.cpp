@@ -15,7 +15,8 @@ struct RandomChoice : GivenShape {
     return Schema<Op>("random.choice",
                       "Elements of the first input, drawn with replacement.\n\nA scalar n stands for the integers from "
                       "0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its "
-                      "shape to the result; without one and without `shape` one element a sample is drawn. The draws "
+                      "shape to the result; without one and without `shape` one element a sample is drawn. The layout "
+                      "stays, one element has it without its first letter. The draws "
                       "are Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are "
                       "integers.")
         .arg("p", &Op::p, "How likely each element is; their sum is 1. Default: all the same.")
@@ -28,6 +29,9 @@ struct RandomChoice : GivenShape {
       bad_type("a scalar to choose below is an integer, got {}", name_of(in[0].dtype));
     const int own = in.size() > 1 ? in[1].ndim : given_ndim();
     out[0] = {in[0].dtype, own < 0 || in[0].ndim < 0 ? -1 : own + std::max(in[0].ndim - 1, 0), {}};
+    if (in[0].layout.size() != in[0].ndim || in[0].ndim < 1) return;
+    if (own == 1) out[0].layout = in[0].layout;
+    else if (own == 0) out[0].layout = Layout(in[0].layout.str().substr(1));
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
               std::span<Shape> out) const {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: RecursionError: 'factorial' calls itself under a condition or in a loop on a value of the pipeline: such a recursion has no end while the pipeline is defined; write it as a loop |   at LINE
+# error: RecursionError: 'factorial' calls itself under a condition or in a loop on a value of the pipeline, whose values are not known while the pipeline is defined: only a number of Python's own ends such a recursion; write it as a loop |   at LINE
 
 
 def factorial(n):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m penstock.dali SCRIPT [ARGUMENT...]: runs a script for DALI. `-m MODULE` runs a module."""
-import os
-import runpy
+"""python -m penstock.dali SCRIPT [ARGUMENT...]: runs a script for DALI. `-m MODULE` runs a module. With tfrecord2idx, rec2idx
+or wds2idx in the place of the script: DALI's command of this name."""
 import sys
 
-from . import install
+from . import index_files, install
+from .script import run
 
 
 def main():
@@ -12,15 +12,10 @@ def main():
     if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] == "-m" and len(arguments) < 2):
         print(__doc__, file=sys.stderr)
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
+    if arguments[0] in index_files.COMMANDS:
+        return index_files.COMMANDS[arguments[0]](arguments[1:])
     install()
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        sys.path[0] = os.getcwd()
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
-        runpy.run_path(arguments[0], run_name="__main__")
+    run(arguments)
     return 0
 
 

@@ -50,6 +50,27 @@ NAMES = {
     "filter": "correlate",
 }
 
+# Functions of fn that are made in Python over another operator: their arguments are that operator's, and these.
+OVER = {
+    "dl_tensor_python_function": ("python_function", ["synchronize_stream"]),
+    "experimental.readers.fits": ("readers.fits", []),
+}
+
+# What scripts meet here that `penstock.fn` and `penstock.Pipeline` do not have.
+ADDED = (
+    "a call without arrays outside of a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "
+    "cannot share one (in `penstock.fn` such a call runs at once)",
+    "errors of operators and pipelines are `RuntimeError` beside what Penstock raises (`ValueError`, `TypeError` ...)",
+    "the arrays that `fn.python_function` hands to a function are copies, which it may change",
+    "`fn.dl_tensor_python_function` has `batch_processing=True` by default",
+    "the constructors of `ops.ExternalSource`, `ops.PythonFunction`, `ops.readers.TFRecord` and their like take arguments by "
+    "position; None there is an argument that is not given",
+    "`Pipeline.deserialize_and_build()` fills the pipeline that it is called on; `enable_api_check()`, `output_stream()`",
+    "of a batch that the script declared to be on a GPU `at(i)` is a Tensor, as in DALI, also on a machine without a GPU",
+    "`nvidia.dali.backend`: `ReleaseUnusedMemory()`, `PreallocateDeviceMemory()` and their like are accepted without effect",
+    "`tfrecord2idx`, `rec2idx` and `wds2idx` are commands, also as `python -m penstock.dali tfrecord2idx ...`",
+)
+
 # Lines that DALI 2.4 refuses -> what they mean here, each with one MeaningWarning.
 MEANINGS = {
     "shuffle": "`fn.readers.*(shuffle=...)` is `random_shuffle`",

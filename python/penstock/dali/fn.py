@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock.fn with DALI's deprecated names, and with a meaning for arguments that DALI refuses (meanings.py)."""
+"""penstock.fn with DALI's deprecated names, and with a meaning for arguments that DALI refuses (meanings.py). A call without
+arrays outside of a pipeline makes a node (free_nodes.py)."""
 import functools
 import warnings
 from types import ModuleType
 
 from .. import fn as native
+from .. import graph
+from ..types import ScalarConstant
 from . import meanings
 from .aliases import DEPRECATED, NAMES
+from .errors import KINDS, raise_again
 from .groups import Group
 
 _warned = set()
+_INSIDE = ("readers.dataset", "readers.mix", "expand", "flatten_batch", "rebatch")  # not DALI's: inside of pipelines alone
+
+
+def _is_free(inputs, arguments):
+    """Whether a call outside of a pipeline makes a node, which the pipeline gets whose outputs reach it."""
+    if graph.holds_node(inputs) or graph.holds_node(list(arguments.values())):
+        return True
+    if "batch_size" in arguments or any(isinstance(a, native._core.Batch) for a in arguments.values()):
+        return False
+    return all(isinstance(i, ScalarConstant) for i in inputs)
 
 
 def _find(path):
@@ -23,15 +37,19 @@ def _find(path):
 
 def _adapted(path, function, old=None):
     adapt = meanings.adapter(path)
-    if adapt is None and old is None:
-        return function
 
     @functools.wraps(function)
     def call(*inputs, **arguments):
         if old is not None and old not in _warned:
             _warned.add(old)
             warnings.warn(f"fn.{old} is deprecated: use fn.{path}", DeprecationWarning, stacklevel=meanings.user_level())
-        return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
+        try:
+            if graph.current() is None and path not in _INSIDE and (path == "external_source" or _is_free(inputs, arguments)):
+                with graph.at_home(inputs, arguments):
+                    return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
+            return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
+        except KINDS as error:
+            raise_again(error)
     return call
 
 
@@ -62,7 +80,8 @@ class _Group(Group):
         own = _find(self._path) if self._path else native
         start = self._path and self._path + "."
         old = {d[len(start):].partition(".")[0] for d in [*DEPRECATED, *NAMES] if d.startswith(start)}
-        return sorted({n for n in dir(own) if not n.startswith("_")} | old)
+        found = {n: _find(f"{self._path}.{n}".lstrip(".")) for n in dir(own) if not n.startswith("_")}
+        return sorted({n for n, f in found.items() if f is not None and not isinstance(f, type)} | old)
 
 
 _Group.replace_module()

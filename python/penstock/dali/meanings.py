@@ -83,10 +83,37 @@ def _flip(inputs, arguments):
     return arguments
 
 
+class _OnCopies:
+    """A function that may write into its arrays: they are copies, as the pipeline's memory may have other readers."""
+
+    def __init__(self, function):
+        self.function = function
+        self.__name__ = getattr(function, "__name__", None) or type(function).__name__
+
+    def __call__(self, *inputs):
+        return self.function(*map(_copied, inputs))
+
+
+def _copied(value):
+    if isinstance(value, list):  # the samples of a batch
+        return [_copied(v) for v in value]
+    return value.copy() if type(value).__module__ == "numpy" else value
+
+
+def _python_function(inputs, arguments):
+    if inputs and callable(arguments.get("function")):
+        arguments["function"] = _OnCopies(arguments["function"])
+    return arguments
+
+
 def adapter(name):
     """What changes the arguments of fn.<name>: a function of inputs and keywords, or None."""
     if name.startswith("readers."):
         return _reader
     if name.startswith("decoders.image"):
         return _decoder
+    if name == "python_function":
+        return _python_function
+    if name == "dl_tensor_python_function":
+        return lambda inputs, arguments: {"batch_processing": True, **arguments}  # DALI's default, of this one alone
     return {"flip": _flip, "resize": _resize, "resize_crop_mirror": _resize}.get(name)

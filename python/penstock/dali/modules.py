@@ -13,7 +13,7 @@ _MODULES = {
     "nvidia.dali.math": "penstock.math",
     "nvidia.dali.tfrecord": "penstock.tfrecord",
     "nvidia.dali.tensors": "penstock.tensors",
-    "nvidia.dali.backend": "penstock.tensors",
+    "nvidia.dali.backend": f"{_HERE}.backend",
     "nvidia.dali.data_node": "penstock.graph",
     "nvidia.dali.external_source": "penstock.sources",
     "nvidia.dali.fn": f"{_HERE}.fn",
@@ -22,12 +22,22 @@ _MODULES = {
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
+    "nvidia.dali.plugin.jax": "penstock.plugin.jax",
+    "nvidia.dali.plugin.jax.fn": "penstock.plugin.jax.fn",
+    "nvidia.dali.plugin.numba": "penstock.plugin.numba",
+    "nvidia.dali.plugin.numba.fn": "penstock.plugin.numba.fn",
+    "nvidia.dali.plugin.numba.fn.experimental": "penstock.plugin.numba.fn.experimental",
     "nvidia.dali.plugin.base_iterator": "penstock.plugin.base_iterator",
     "nvidia.dali.plugin.pytorch": f"{_HERE}.plugin.pytorch",
     "nvidia.dali.plugin.pytorch.experimental": f"{_HERE}.plugin.pytorch.experimental",
     "nvidia.dali.plugin.pytorch.experimental.proxy": f"{_HERE}.plugin.pytorch.experimental.proxy",
     "nvidia.dali.plugin.pytorch.fn": "penstock.plugin.pytorch.fn",
 }
+
+
+_OF_CPP = ("operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
+           "says how one is added to Penstock")
+_REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -61,6 +71,17 @@ class _Parent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 _finder, _parent, _specs = _Finder(), _Parent(), {}
 
 
+def member(name):
+    """The module that `nvidia.dali.<name>` is, or None: DALI has its modules as attributes."""
+    ours = _MODULES.get(f"nvidia.dali.{name}")
+    return None if ours is None else importlib.import_module(ours)
+
+
+def members():
+    """The names of such modules."""
+    return [name.rpartition(".")[2] for name in _MODULES if name.count(".") == 2]
+
+
 def _module(name):
     ours = _MODULES.get(name)
     if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
@@ -71,8 +92,11 @@ def _module(name):
         if hasattr(found, "__path__"):
             return found
     if ours is None:
-        raise ModuleNotFoundError(f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
-                                  name=name)
+        why = _REFUSED.get(name)
+        raise ModuleNotFoundError(f"Penstock has no '{name}': {why}" if why else f"Penstock has no counterpart of '{name}' yet; "
+                                  "docs/reference/dali.md lists what there is", name=name)
+    if ".plugin." in ours:  # what the module of a plugin makes itself, such as its `fn`
+        importlib.import_module(".".join(ours.split(".")[:3]) if not ours.startswith(_HERE) else ours)
     module = importlib.import_module(ours)
     _specs.setdefault(module.__name__, module.__spec__)
     return module

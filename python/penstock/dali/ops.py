@@ -14,16 +14,36 @@ _WORDS = {"bbox": "BBox", "coco": "COCO", "dl": "DL", "mfcc": "MFCC", "mxnet": "
           "tfrecord": "TFRecord"}
 
 
+# Arguments that a constructor takes by position, in their order.
+_POSITIONAL = {
+    "dl_tensor_python_function": ("function", "num_outputs", "device", "synchronize_stream", "batch_processing"),
+    "experimental.numba_function": ("run_fn", "out_types", "in_types", "outs_ndim", "ins_ndim", "setup_fn"),
+    "external_source": ("source", "num_outputs"),
+    "numba_function": ("run_fn", "out_types", "in_types", "outs_ndim", "ins_ndim", "setup_fn"),
+    "python_function": ("function", "num_outputs", "device", "batch_processing"),
+    "readers.tfrecord": ("path", "index_path", "features"),
+    "tfrecord_reader": ("path", "index_path", "features"),
+    "torch_python_function": ("function", "num_outputs", "device", "batch_processing"),
+}
+
+
 def class_name(name):
     """The class of the function `name`: random_bbox_crop is RandomBBoxCrop."""
     return "".join(_WORDS.get(word, word[:1].upper() + word[1:]) for word in name.split("_"))
 
 
 class Operator:
-    """Arguments of an operator, for calls with its inputs. An argument is given once, here or in the call."""
+    """Arguments of an operator, for calls with its inputs. An argument is given once, here or in the call; None here is none."""
 
-    def __init__(self, **arguments):
-        self._arguments = arguments
+    def __init__(self, *values, **arguments):
+        names = _POSITIONAL.get(self._path, ())
+        if len(values) > len(names):
+            raise TypeError(f"[{self._path}] the constructor takes {len(names)} arguments by position, got {len(values)}")
+        for name, value in zip(names, values):
+            if name in arguments:
+                raise TypeError(f"[{self._path}] the argument '{name}' was given twice")
+            arguments[name] = value
+        self._arguments = {name: value for name, value in arguments.items() if value is not None}
 
     @property
     def device(self):
@@ -37,10 +57,13 @@ class Operator:
         for name in arguments:
             if name in self._arguments:
                 raise ValueError(f"[{self._path}] the argument '{name}' was given to the constructor and to the call")
+        return self._function()(*inputs, **self._arguments, **arguments)
+
+    def _function(self):
         found = fn
         for part in self._path.split("."):
             found = getattr(found, part)
-        return found(*inputs, **self._arguments, **arguments)
+        return found
 
     def __repr__(self):
         return f"ops.{self._path}({', '.join(f'{k}={v!r}' for k, v in self._arguments.items())})"

@@ -1,16 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipeline and pipeline_def, with a meaning for arguments that DALI refuses."""
+import contextlib
 import functools
 import inspect
 import sys
 from types import ModuleType
 
+from .. import pipeline as native
+from ..control_flow_ast import do_not_convert
 from ..graph import DataNode
-from ..pipeline import Pipeline, _parameters, made_by
+from ..pipeline import _parameters, made_by
+from ..saved_pipeline import load
+from ..types import OperatorConcurrency, StreamPolicy
+from . import outputs
+from .errors import also_runtime_errors
 from .meanings import say, shards_of_readers
 
-__all__ = ["DataNode", "Pipeline", "experimental", "pipeline_def"]
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "experimental", "pipeline_def"]
 _SHARDS = ("shard_id", "num_shards")
+
+
+class Pipeline(native.Pipeline):
+    __doc__ = native.Pipeline.__doc__
+    _also_runtime_error, _stream = True, None
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._arguments = dict(zip(inspect.signature(native.Pipeline).parameters, args), **kwargs)  # that the program gave
+
+    @classmethod
+    def deserialize(cls, serialized_pipeline=None, filename=None, **kwargs):
+        """A pipeline from serialize(), to_json() or a file; keywords override what was stored."""
+        return load(Pipeline, serialized_pipeline, filename, kwargs)
+
+    def deserialize_and_build(self, serialized_pipeline):
+        """Makes this pipeline the one that was serialized. Arguments that it was made with override what was stored."""
+        loaded = load(Pipeline, serialized_pipeline, None, self._arguments)
+        vars(self).update(vars(loaded))
+        native._alive.add(self)
+
+    def enable_api_check(self, enable):
+        """Accepted without effect: run(), outputs() and iterators may be mixed."""
+
+    def output_stream(self):
+        """The handle of the stream on which the last outputs were made; None on the CPU."""
+        return self._stream
+
+    def _prefetch(self):
+        """What iterators of well-known scripts call first: the first iteration starts."""
+        self.schedule_run()
+
+    @contextlib.contextmanager
+    def _check_api_type_scope(self, kind):
+        """Of the same scripts; accepted without effect."""
+        yield
+
+    def _finish(self, step):
+        batches = super()._finish(step)
+        self._stream = batches[0].stream if batches else None
+        return outputs.as_declared(self, batches)
+
+
+Pipeline._share_outputs, Pipeline._release_outputs = Pipeline.share_outputs, Pipeline.release_outputs
+for _name in ("_flat_outputs", "_run", "add_sink", "build", "feed_input", "schedule_run", "set_outputs"):
+    setattr(Pipeline, _name, also_runtime_errors(getattr(native.Pipeline, _name)))
 
 
 def _pipeline_arguments(given):
@@ -35,6 +88,8 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
 
         @functools.wraps(function)
         def create(*args, **kwargs):
+            if "enable_conditionals" not in parameters:  # they always are
+                kwargs.pop("enable_conditionals", None)
             options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
             rest = {k: v for k, v in kwargs.items() if k not in known or k in parameters}
             for name in known & set(parameters):
@@ -46,7 +101,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
             if shards:
                 say("shard")
             with shards_of_readers(shards):
-                pipeline = made_by(function, args, rest, _pipeline_arguments(options))
+                pipeline = also_runtime_errors(made_by)(function, args, rest, _pipeline_arguments(options), Pipeline)
             pipeline._shards_of_readers = shards  # with debug=True the function runs later
             return pipeline
 
@@ -57,5 +112,5 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
 
 
 experimental = sys.modules[f"{__name__}.experimental"] = ModuleType(f"{__name__}.experimental", "pipeline_def with debug=.")
-experimental.pipeline_def = pipeline_def
+experimental.pipeline_def, experimental.do_not_convert = pipeline_def, do_not_convert
 __path__ = []

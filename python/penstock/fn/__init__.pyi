@@ -830,7 +830,7 @@ def expand_dims(
     Layouts: any; the output has none without new_axis_names. Types: all.
 
     Arguments:
-        axes: Where the new axes stand in the output; negative numbers count from the end.
+        axes: Where the new axes stand in the output; negative numbers count from the end; none: nothing changes.
         new_axis_names: Letters of the new axes, in the order of axes.
     """
     ...

@@ -49,7 +49,7 @@ def choice(
 ) -> Any:
     """Elements of the first input, drawn with replacement.
 
-    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its shape to the result; without one and without `shape` one element a sample is drawn. The draws are Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are integers.
+    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout stays, one element has it without its first letter. The draws are Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are integers.
 
     Arguments:
         p: How likely each element is; their sum is 1. Default: all the same.

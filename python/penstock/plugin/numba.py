@@ -141,7 +141,8 @@ def numba_function(*inputs, run_fn, out_types, in_types, outs_ndim, ins_ndim, se
     On a GPU (device="gpu", with numba-cuda): run_fn is the text of a kernel, launched for each sample with the grid
     `blocks` of `threads_per_block`; setup_fn runs in Python.
     """
-    graph.required("fn.numba_function(...)")
+    if not any(isinstance(i, graph.DataNode) for i in inputs):
+        graph.required("fn.numba_function(...)")
     line = f"\n  at {graph.user_line()}"
     out_types, in_types = ([DType(_core.dtype_number(t)) for t in _list(types)] for types in (out_types, in_types))
     outs_ndim, ins_ndim = [int(n) for n in _list(outs_ndim)], [int(n) for n in _list(ins_ndim)]

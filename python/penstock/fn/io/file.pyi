@@ -22,7 +22,7 @@ def read(
 ) -> Any:
     """Reads files.
 
-    Input: paths (or URLs, as readers take them) as uint8, one dimension; a 0 at their end is left out. Output: the bytes of the file, uint8, one dimension. A file that is not there is a FileNotFoundError, one that cannot be read a DataError.
+    Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their end is left out. Output: the bytes of the file, uint8, one dimension. A file that is not there is a FileNotFoundError, one that cannot be read a DataError.
 
     Arguments:
         dont_use_mmap: Accepted without effect.

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators of penstock.plugin.pytorch that take an unknown reader_name for the pipeline's only reader."""
 from ....plugin import pytorch as native
-from ....plugin.pytorch import LastBatchPolicy, feed_ndarray
+from ....plugin.pytorch import LastBatchPolicy, feed_ndarray, fn
 from ...meanings import say
+from ...ops import Operator
 
-__all__ = native.__all__
+__all__ = [*native.__all__, "TorchPythonFunction"]
 
 
 class _OnlyReader:
@@ -26,3 +27,12 @@ class DALIClassificationIterator(_OnlyReader, native.DALIClassificationIterator)
 
 class DALIRaggedIterator(_OnlyReader, native.DALIRaggedIterator):
     __doc__ = native.DALIRaggedIterator.__doc__
+
+
+class TorchPythonFunction(Operator):
+    """fn.torch_python_function as a class: its arguments here, or in the call."""
+
+    _path = "torch_python_function"
+
+    def _function(self):
+        return fn.torch_python_function
