@@ -467,8 +467,9 @@ def _as_node(value):
     return constant(value)
 
 
-def add_node(op, inputs, arguments):
-    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it."""
+def add_node(op, inputs, arguments, draws_of=-1):
+    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it. draws_of: the
+    node whose random numbers it draws."""
     nodes = [i for i in inputs if isinstance(i, DataNode)]
     for value in inputs:
         if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
@@ -478,7 +479,7 @@ def add_node(op, inputs, arguments):
         pipeline = (nodes + _nodes_of(arguments.values()))[0].pipeline
         push(pipeline)
         try:
-            return add_node(op, inputs, arguments)
+            return add_node(op, inputs, arguments, draws_of)
         finally:
             pop()
     if pipeline._built:
@@ -497,7 +498,7 @@ def add_node(op, inputs, arguments):
              for k, v in given.items()}
     graph = pipeline._graph
     index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
-                      -1 if seed is None else int(seed), user_line(), device=device or "")
+                      -1 if seed is None else int(seed), user_line(), device=device or "", draws_of=draws_of)
     count = graph.outputs_of(index)
     outputs = [DataNode(pipeline, index, k) for k in range(count)]
     return outputs[0] if count == 1 else outputs
@@ -517,7 +518,7 @@ def add_call(op, inputs, arguments, function):
 
 
 def _for_each_set(op, inputs, arguments):
-    """Lists of nodes as inputs: one node for each place of the lists."""
+    """Lists of nodes as inputs: one node for each place of the lists. All draw the random numbers of the first."""
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")
@@ -526,10 +527,14 @@ def _for_each_set(op, inputs, arguments):
         name = arguments.pop("name")
     else:
         name = None
-    results = []
+    results, first = [], -1
     for k in range(lengths.pop()):
         own = arguments if name is None else {**arguments, "name": f"{name}_{k}"}
-        results.append(add_node(op, tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs), own))
+        made = add_node(op, tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs), own, first)
+        outputs = made if isinstance(made, list) else [made]
+        if k == 0 and outputs:
+            first = outputs[0].node
+        results.append(made)
     if results and isinstance(results[0], list):
         return [list(r) for r in zip(*results)]
     return results

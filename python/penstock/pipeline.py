@@ -7,8 +7,10 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, graph, nested
+from . import _core, control_flow_ast, declared_outputs, graph, nested, unseeded
 from .graph import DataNode
+from .pickled_pipelines import reduced
+from .saved_pipeline import seed_of, text_of
 from .types import check_policies
 
 _alive = weakref.WeakSet()  # closed before the interpreter ends: their threads may call Python
@@ -24,7 +26,7 @@ class Pipeline:
     """Sources and operators that run in threads of their own and hand out batches.
 
     batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: the GPU of
-    operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: another one each time.
+    operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: one that follows penstock.seed() or torch.manual_seed(), else another one each time.
     prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
     ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
     of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take.
@@ -52,7 +54,7 @@ class Pipeline:
         if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
             raise ValueError(f"num_threads must be a positive integer, got {num_threads!r}")
         if seed is None or seed < 0:
-            seed = int.from_bytes(os.urandom(4), "little") & 0x7FFFFFFF
+            seed = unseeded.of_pipeline()
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
         if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
             raise ValueError("prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
@@ -78,6 +80,7 @@ class Pipeline:
         self._graph.set_seed(seed)
         self._checkpoint = checkpoint
         self._function = None   # makes the outputs when the pipeline is built
+        self._definition = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
         self._form = None  # of outputs that are no flat tuple (nested.py)
         self._sinks = []
@@ -108,6 +111,7 @@ class Pipeline:
         """The pipeline that is being defined, or None."""
         return graph.current()
 
+    __reduce__ = reduced
     push_current = staticmethod(graph.push)
     pop_current = staticmethod(graph.pop)
 
@@ -182,6 +186,9 @@ class Pipeline:
             getattr(given["stream_policy"], "name", "") == "SINGLE")
 
     def _start(self):
+        if self._checkpoint is not None:  # processes that begin now have its seed
+            self._given["seed"] = seed_of(self._checkpoint, self._given["seed"])
+            self._graph.set_seed(self._given["seed"])
         for node, (function, line) in self._functions.items():
             function.start(self._graph.name_of(node), line, self._given)
         self.start_py_workers()
@@ -194,7 +201,7 @@ class Pipeline:
             attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
             attach(node, function)
         if self._checkpoint is not None:
-            self._pipeline.restore(_text_of(self._checkpoint))
+            self._pipeline.restore(text_of(self._checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
 
@@ -533,15 +540,6 @@ def _current_gpu():
     return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
 
 
-def _text_of(checkpoint):
-    if isinstance(checkpoint, (bytes, bytearray)):
-        return bytes(checkpoint).decode()
-    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
-        with open(checkpoint, "rb") as file:
-            return file.read().decode()
-    return checkpoint
-
-
 def made_by(function, args, keywords, options):
     """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
     pipeline = Pipeline(**options)
@@ -583,7 +581,9 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
                 raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")
             options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
             rest = {k: v for k, v in kwargs.items() if k not in known}
-            return made_by(function, args, rest, options)
+            pipeline = made_by(function, args, rest, options)
+            pipeline._definition = create, args, kwargs
+            return pipeline
 
         create._is_pipeline_def = True
         return create

@@ -35,3 +35,22 @@ def load(make, serialized_pipeline, filename, arguments):
             pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
     pipeline._start()
     return pipeline
+
+
+def text_of(checkpoint):
+    """Of a checkpoint as text, bytes or a file."""
+    if isinstance(checkpoint, (bytes, bytearray)):
+        return bytes(checkpoint).decode()
+    if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
+        with open(checkpoint, "rb") as file:
+            return file.read().decode()
+    return checkpoint
+
+
+def seed_of(checkpoint, otherwise):
+    """The seed of the pipeline that the checkpoint is of; what is wrong with a checkpoint restore() says."""
+    try:
+        seed = json.loads(text_of(checkpoint))["seed"]
+        return seed if isinstance(seed, int) and 0 <= seed < 2**64 else otherwise
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return otherwise
