@@ -459,7 +459,8 @@ class DebugRun:
         if hasattr(function, "run_address"):
             return _core.call_compiled(function, inputs, origins, line)
         function.name, function.line = self.pipeline._graph.name_of(index), line
-        batches, bad = function.call(inputs, origins)
+        with graph.outside():
+            batches, bad = function.call(inputs, origins)
         if bad:
             raise _core.DataError(f"[{function.op}] {bad[0][1]}\n  at {line}")
         return batches

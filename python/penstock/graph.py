@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of a pipeline while it is defined, and how calls of operators become nodes."""
+import contextlib
 import os
 import sys
 import threading
@@ -31,6 +32,18 @@ def pop():
     pipeline = _stack.pipelines.pop()
     _core.set_building(bool(_stack.pipelines))
     return pipeline
+
+
+@contextlib.contextmanager
+def outside():
+    """Calls of operators run at once meanwhile, for functions of the program that do not define the pipeline."""
+    pipelines, _stack.pipelines = getattr(_stack, "pipelines", []), []
+    building = _core.set_building(False)
+    try:
+        yield
+    finally:
+        _stack.pipelines = pipelines
+        _core.set_building(building)
 
 
 def required(what):
