@@ -269,7 +269,7 @@ typedef struct penstock_call_options {
   int batch_size;                       /* of operators without inputs; 0: 1 */
   /* What random operators draw from: equal numbers give equal results. Sample i of the call is first_sample + i. */
   uint64_t seed, epoch, first_sample;
-  uint32_t node;
+  uint32_t node;                        /* 0: the numbers of an operator with this seed in a pipeline; others differ */
   /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
    * row-major and have the type and shapes of the result, else the call fails before or while it runs. That memory must
    * not overlap an input's. outputs[k] is then another handle on the memory of into[k]. */

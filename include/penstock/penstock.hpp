@@ -340,7 +340,7 @@ struct CallOptions {
   Allocator allocator{};        // of the results
   int batch_size = 1;           // of operators without inputs
   uint64_t seed = 0, epoch = 0, first_sample = 0;  // what random operators draw from
-  uint32_t node = 0;
+  uint32_t node = 0;            // 0: the numbers of an operator with this seed in a pipeline; others differ
   Device device{};              // where it runs; the CPU stands for where its inputs lie. The stream holds for both
   std::vector<Batch> into{};    // memory for the results; empty, or one a result (an empty Batch: new memory)
 };

@@ -4,6 +4,7 @@ import os as _os
 
 from . import _core, fn, types
 from . import graph as _graph
+from . import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
 from .graph import DataNode, newaxis
 

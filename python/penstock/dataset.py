@@ -75,7 +75,8 @@ def dataset(dataset, *, num_outputs=None, output_layouts=None, num_workers=1, pr
     if len(dataset) < 1:
         raise ValueError("[readers.dataset] the data set is empty")
     if num_outputs is None:
-        first = dataset[0]
+        with graph.outside():
+            first = dataset[0]
         if isinstance(first, dict):
             keys = list(first)
         num_outputs = len(first) if isinstance(first, (tuple, list, dict)) else 1

@@ -16,13 +16,7 @@ from .limits import NAMES as limit_names
 from .types import DType
 
 _MASK = (1 << 64) - 1
-
-
-def _mixed(x):  # as src/exec/executor_flow.cpp mixes the numbers of trips
-    x = (x + 0x9E3779B97F4A7C15) & _MASK
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
-    return x ^ (x >> 31)
+_mixed = _core.mixed
 
 
 class TooFew(BaseException):
@@ -62,8 +56,8 @@ class DebugGraph:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def add(self, op, inputs, arguments, name="", seed=-1, user_line="", outputs=0, types=(), device=""):
-        index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
+    def add(self, op, inputs, arguments, name="", seed=-1, user_line="", outputs=0, types=(), device="", draws_of=-1):
+        index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device, draws_of)
         self.records[index] = (op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
         reads = [*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]
         drawn = not self.run.calls_back(op) and all(v.node in self.open for v in reads) and (reads or self.run.is_random(op))
@@ -164,7 +158,7 @@ class DebugGraph:
         self._compute(index, self._samples_of([*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]))
 
     def _compute(self, index, samples):
-        op, inputs, arguments, _, seed, line, *_ = self.records[index]
+        op, inputs, arguments, _, _, line, *_ = self.records[index]
         count = self.real.outputs_of(index)
         if not samples:
             for k in range(count):
@@ -176,7 +170,7 @@ class DebugGraph:
         if self.run.calls_back(op):
             made = self.run.call(index, op, ins, [(*self.origins[s], s) for s in samples], line)
         else:
-            made = self._operator(index, op, ins, named, seed, line, samples)
+            made = self._operator(index, op, ins, named, line, samples)
         self.run.timed(index, op, line, time.perf_counter() - begin, len(samples))
         for k, batch in enumerate(made[:count]):
             layout = self.real.type_of(graph.DataNode(self.run.pipeline, index, k))[2]
@@ -184,18 +178,17 @@ class DebugGraph:
                 batch = _core.batch(batch, layout=layout)
             self.values[index, k] = Value(samples, batch=batch)
 
-    def _operator(self, index, op, ins, arguments, seed, line, samples):
+    def _operator(self, index, op, ins, arguments, line, samples):
         on_gpu = self.run.has_gpu and self.real.on_gpu(graph.DataNode(self.run.pipeline, index, 0))
         gpu = self.run.gpu if on_gpu else -1
-        key = 0
+        key, draws = 0, self.real.draws_of(index)
         for loop in self.loops:
             key = _mixed(key ^ _mixed(loop.trip))
-        seed = (seed if seed >= 0 else self.run.pipeline._given["seed"]) ^ key
         limits = {name: self.run.pipeline._given[name] for name in limit_names}  # which other operators do not have
         arguments = {**limits, **{k: v for k, v in arguments.items() if v is not None}}
         if not self.run.is_random(op):
             epoch, position = self.origins[samples[0]]
-            return _core.run_operator(op, ins, arguments, seed, epoch, position, index, len(samples), gpu, line)
+            return _core.run_operator(op, ins, arguments, key, epoch, position, draws, len(samples), gpu, line)
         parts = []  # samples whose positions follow one another are drawn in one call
         first = 0
         for i in range(1, len(samples) + 1):
@@ -207,8 +200,8 @@ class DebugGraph:
             whole = first == 0 and i == len(samples)
             cut = (lambda b: b) if whole else (lambda b: _core.batch([b[k] for k in range(first, i)]))
             parts.append(_core.run_operator(
-                op, [cut(b) for b in ins], {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()}, seed ^ child,
-                epoch, position, index, i - first, gpu, line))
+                op, [cut(b) for b in ins], {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()}, key ^ child,
+                epoch, position, draws, i - first, gpu, line))
             first = i
         if len(parts) == 1:
             return parts[0]
@@ -469,7 +462,8 @@ class DebugRun:
         if hasattr(function, "run_address"):
             return _core.call_compiled(function, inputs, origins, line)
         function.name, function.line = self.pipeline._graph.name_of(index), line
-        batches, bad = function.call(inputs, origins)
+        with graph.outside():
+            batches, bad = function.call(inputs, origins)
         if bad:
             raise _core.DataError(f"[{function.op}] {bad[0][1]}\n  at {line}")
         return batches

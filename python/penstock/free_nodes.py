@@ -46,6 +46,7 @@ class Draft:
         self._graph = _Recorded()
         self._sources, self._fed, self._functions = {}, _Fed(), {}
         self._references = []
+        self._moved = {}  # (target, index here): index there
 
     def _refer(self, node):
         """Every DataNode of a draft is known to it."""
@@ -64,9 +65,15 @@ class Draft:
                     waiting.append(node.node)
                 else:
                     check_owner(self._graph.records[index][0][0], node, target)
+            drawn = self._graph.records[index][1].get("draws_of", -1)  # the first node of its input sets
+            if drawn in self._graph.records:
+                waiting.append(drawn)
         for index in sorted(moved):
             args, keywords = self._graph.records.pop(index)
-            self._hand_over(index, target._graph.add(*args, **keywords), target)
+            if keywords.get("draws_of", -1) >= 0:
+                keywords = {**keywords, "draws_of": self._moved.get((id(target), keywords["draws_of"]), -1)}
+            made = self._moved[id(target), index] = target._graph.add(*args, **keywords)
+            self._hand_over(index, made, target)
 
     def _hand_over(self, index, made, target):
         if index in self._functions:

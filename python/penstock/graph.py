@@ -34,6 +34,18 @@ def pop():
     return pipeline
 
 
+@contextlib.contextmanager
+def outside():
+    """Calls of operators run at once meanwhile, for functions of the program that do not define the pipeline."""
+    pipelines, _stack.pipelines = getattr(_stack, "pipelines", []), []
+    building = _core.set_building(False)
+    try:
+        yield
+    finally:
+        _stack.pipelines = pipelines
+        _core.set_building(building)
+
+
 def required(what):
     pipeline = current()
     if pipeline is None:
@@ -498,10 +510,11 @@ def at_home(*values):
         pop()
 
 
-def add_node(op, inputs, arguments):
-    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it."""
+def add_node(op, inputs, arguments, draws_of=-1):
+    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it. draws_of: the
+    node whose random numbers it draws."""
     try:
-        return _add_node(op, inputs, arguments)
+        return _add_node(op, inputs, arguments, draws_of)
     except (ValueError, TypeError) as error:
         if getattr(current(), "_also_runtime_error", False):
             from .dali.errors import raise_again
@@ -509,7 +522,7 @@ def add_node(op, inputs, arguments):
         raise
 
 
-def _add_node(op, inputs, arguments):
+def _add_node(op, inputs, arguments, draws_of):
     nodes = [i for i in inputs if isinstance(i, DataNode)]
     for value in inputs:
         if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
@@ -517,7 +530,7 @@ def _add_node(op, inputs, arguments):
     pipeline = current()
     if pipeline is None:
         with at_home(nodes, *arguments.values()):
-            return add_node(op, inputs, arguments)
+            return add_node(op, inputs, arguments, draws_of)
     if pipeline._built:
         raise RuntimeError("the pipeline is built: no operator can be added")
     _free().take(op, nodes + _nodes_of(arguments.values()), pipeline)
@@ -532,7 +545,7 @@ def _add_node(op, inputs, arguments):
              for k, v in given.items()}
     graph = pipeline._graph
     index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
-                      -1 if seed is None else int(seed), user_line(), device=device or "")
+                      -1 if seed is None else int(seed), user_line(), device=device or "", draws_of=draws_of)
     count = graph.outputs_of(index)
     outputs = [DataNode(pipeline, index, k) for k in range(count)]
     return outputs[0] if count == 1 else outputs
@@ -555,7 +568,7 @@ def add_call(op, inputs, arguments, function):
 
 
 def _for_each_set(op, inputs, arguments):
-    """Lists of nodes as inputs: one node for each place of the lists."""
+    """Lists of nodes as inputs: one node for each place of the lists. All draw the random numbers of the first."""
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")
@@ -564,10 +577,14 @@ def _for_each_set(op, inputs, arguments):
         name = arguments.pop("name")
     else:
         name = None
-    results = []
+    results, first = [], -1
     for k in range(lengths.pop()):
         own = arguments if name is None else {**arguments, "name": f"{name}_{k}"}
-        results.append(add_node(op, tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs), own))
+        made = add_node(op, tuple(i[k] if isinstance(i, (list, tuple)) else i for i in inputs), own, first)
+        outputs = made if isinstance(made, list) else [made]
+        if k == 0 and outputs:
+            first = outputs[0].node
+        results.append(made)
     if results and isinstance(results[0], list):
         return [list(r) for r in zip(*results)]
     return results

@@ -7,9 +7,11 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, free_nodes, graph, limits, nested
+from . import _core, control_flow_ast, declared_outputs, free_nodes, graph, limits, nested, unseeded
 from .definition import defining
 from .graph import DataNode
+from .pickled_pipelines import reduced
+from .saved_pipeline import seed_of, text_of_checkpoint
 from .types import check_policies
 
 _alive = weakref.WeakSet()  # closed before the interpreter ends: their threads may call Python
@@ -25,7 +27,7 @@ class Pipeline:
     """Sources and operators that run in threads of their own and hand out batches.
 
     batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: the GPU of
-    operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: another one each time.
+    operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: one that follows penstock.seed() or torch.manual_seed(), else another one each time.
     prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
     ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
     of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take;
@@ -58,7 +60,7 @@ class Pipeline:
             limits.check_number(name, value, limits.LARGEST)
         limits.check_number("memory_limit", memory_limit, 2**63 - 1, least=0)
         if seed is None or seed < 0:
-            seed = int.from_bytes(os.urandom(4), "little") & 0x7FFFFFFF
+            seed = unseeded.of_pipeline()
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
         if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
             raise ValueError("prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
@@ -85,6 +87,7 @@ class Pipeline:
         self._graph.set_seed(seed)
         self._checkpoint = checkpoint
         self._function = None   # makes the outputs when the pipeline is built
+        self._definition = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
         self._form = None  # of outputs that are no flat tuple (nested.py)
         self._sinks = []
@@ -116,6 +119,7 @@ class Pipeline:
         """The pipeline that is being defined, or None."""
         return graph.current()
 
+    __reduce__ = reduced
     push_current = staticmethod(graph.push)
     pop_current = staticmethod(graph.pop)
 
@@ -193,6 +197,9 @@ class Pipeline:
             getattr(given["stream_policy"], "name", "") == "SINGLE", *(int(given[name] or 0) for name in limits.NAMES))
 
     def _start(self):
+        if self._checkpoint is not None:  # processes that begin now have its seed
+            self._given["seed"] = seed_of(self._checkpoint, self._given["seed"])
+            self._graph.set_seed(self._given["seed"])
         for node, (function, line) in self._functions.items():
             function.start(self._graph.name_of(node), line, self._given)
         self.start_py_workers()
@@ -205,7 +212,6 @@ class Pipeline:
             attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
             attach(node, function)
         if self._checkpoint is not None:
-            from .saved_pipeline import text_of_checkpoint
             self._pipeline.restore(text_of_checkpoint(self._checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
@@ -584,7 +590,9 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
                 raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")
             options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
             rest = {k: v for k, v in kwargs.items() if k not in known}
-            return made_by(function, args, rest, options)
+            pipeline = made_by(function, args, rest, options)
+            pipeline._definition = create, args, kwargs
+            return pipeline
 
         create._is_pipeline_def = True
         return create

@@ -6,7 +6,7 @@ import sys
 import threading
 import traceback
 
-from . import _core, graph
+from . import _core, graph, unseeded
 from .types import DType
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -104,7 +104,7 @@ class Function:
         self.stop_workers()
         if self.processes:
             from .workers import FunctionWorkers
-            self.pool = FunctionWorkers(self.op, self.function, self.workers, given)
+            self.pool = FunctionWorkers(self.op, self.function, self.workers, given, name)
             self.pool.start_workers()
         elif self.workers > 1 and not self.per_batch:
             from concurrent.futures import ThreadPoolExecutor
@@ -127,9 +127,9 @@ class Function:
         batch) of each sample; inside of a condition or loop there may be fewer of them."""
         wrap = self.wrap or (_numpy if all(b.device_type == "cpu" for b in batches) else _on_gpu())
         if self.per_batch:
-            return self._of_batch(batches, [[wrap(t) for t in b] for b in batches], len(origins)), []
+            return self._of_batch(batches, [[wrap(t) for t in b] for b in batches], origins), []
         samples = list(zip(*[[wrap(t) for t in b] for b in batches])) if batches else [()] * len(origins)
-        results, errors, bad = self._of_samples(samples)
+        results, errors, bad = self._of_samples(samples, origins)
         for i, error in sorted(errors):
             if isinstance(error, _core.DataError):
                 bad.append((i, str(error)))
@@ -151,7 +151,7 @@ class Function:
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
-    def _of_samples(self, samples):
+    def _of_samples(self, samples, origins):
         """(results, [(sample, exception)], [])"""
         results, errors = [None] * len(samples), []
         waiting = collections.deque(range(len(samples)))
@@ -172,7 +172,7 @@ class Function:
                         return
 
         if self.pool is not None:
-            self.pool.map(samples, results, errors)
+            self.pool.map([o[:2] for o in origins], samples, results, errors)
         elif self.threads is None or len(samples) == 1:
             work()
         else:
@@ -180,12 +180,13 @@ class Function:
                 future.result()
         return results, errors, []
 
-    def _of_batch(self, batches, columns, size):
+    def _of_batch(self, batches, columns, origins):
+        size = len(origins)
         try:
             if self.pool is None:
                 returned = _owned([self.function(*columns)], [a for column in columns for a in column])[0]
             else:
-                returned = self.pool.call(*columns)
+                returned = self.pool.call(origins[0][:2] if origins else (0, 0), *columns)
         except BaseException as error:
             if self.pool is not None and self.pool.failed(error):
                 raise
@@ -370,7 +371,7 @@ def _at_once(function, inputs, layouts):
     size = len(batches[0]) if batches else 1
     if any(len(b) != size for b in batches):
         raise ValueError(f"[{function.op}] the inputs differ in their number of samples")
-    function.start("", graph.user_line(), {"py_start_method": "fork", "py_callback_pickler": None})
+    function.start("", graph.user_line(), {"py_start_method": "fork", "py_callback_pickler": None, "seed": unseeded.of_pipeline()})
     try:
         made, bad = function.call(batches, [(0, i, i) for i in range(size)])
     finally:

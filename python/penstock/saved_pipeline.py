@@ -63,3 +63,12 @@ def load(make, serialized_pipeline, filename, arguments):
             pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
     pipeline._start()
     return pipeline
+
+
+def seed_of(checkpoint, otherwise):
+    """The seed of the pipeline that the checkpoint is of; what is wrong with a checkpoint restore() says."""
+    try:
+        seed = json.loads(text_of_checkpoint(checkpoint))["seed"]
+        return seed if isinstance(seed, int) and 0 <= seed < 2**64 else otherwise
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return otherwise

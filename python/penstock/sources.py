@@ -77,6 +77,7 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         if parallel:
             from .workers import parallel_source
             made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint)
+            made.name = pipeline._graph.name_of(index)
         pipeline._sources[index] = made
     nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
     return nodes if num_outputs is not None else nodes[0]

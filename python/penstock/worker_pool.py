@@ -139,10 +139,10 @@ def _exit():
 
 
 class WorkerPool:
-    """count processes with the user's object. role, options: of worker_process. least: bytes of the smallest slot.
+    """count processes with the user's object. role, seed, options: of worker_process. least: bytes of the smallest slot.
     op, what: how errors call the operator and the object."""
 
-    def __init__(self, op, what, user_object, role, options, count, method, pickler, least=0):
+    def __init__(self, op, what, user_object, role, seed, options, count, method, pickler, least=0):
         if _exiting:
             raise RuntimeError(f"[{op}] the program is ending")
         self.op, self.what = op, f"{what} '{_name(user_object)}'"
@@ -153,12 +153,12 @@ class WorkerPool:
         self.stop = weakref.finalize(self, _end, self.processes, self.queue, self.sender, self.wake, os.getpid())
         _pools.add(self)
         try:
-            self._begin(what, user_object, role, options, count, method, pickler, least)
+            self._begin(what, user_object, role, seed, options, count, method, pickler, least)
         except BaseException:
             self.stop()
             raise
 
-    def _begin(self, what, user_object, role, options, count, method, pickler, least):
+    def _begin(self, what, user_object, role, seed, options, count, method, pickler, least):
         context = multiprocessing.get_context(method)
         self.poller = select.poll()
         self.poller.register(self.wake, select.POLLIN)
@@ -170,7 +170,7 @@ class WorkerPool:
                 # Where the object cannot be pickled, start() says so.
                 carried = Carried(user_object, None if method == "fork" else pickler)
                 process = context.Process(target=_begun, daemon=True, args=(
-                    self.queue[1], theirs, os.getpid(), carried, role, options, least, method))
+                    self.queue[1], theirs, os.getpid(), carried, role, seed, options, least, method))
                 process.start()
             except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
                 ours.close()
@@ -316,14 +316,14 @@ class WorkerPool:
         raise WorkerError(f"[{self.op}] worker process {pid} of the {self.what} {how} {when}", pid, code, name or None)
 
 
-def _begun(queue, channel, parent, carried, role, options, least, method):
+def _begun(queue, channel, parent, carried, role, seed, options, least, method):
     """In the new process."""
     if method == "fork":
         import gc
         gc.freeze()  # the parent's objects are not collected here, and their pages stay shared
         for end in list(_ends):
             end.close()
-    main(queue, channel, parent, carried, role, options, least)
+    main(queue, channel, parent, carried, role, seed, options, least)
 
 
 def _name(user_object):

@@ -9,6 +9,7 @@ import threading
 import traceback
 
 from .shared_arrays import Receiver, Sender, receive, send
+from .unseeded import seed_worker
 
 STOP = b"stop"
 
@@ -40,18 +41,19 @@ class _Written:
 
 
 class Calls:
-    """Tasks: a list of arguments' tuples, one call each. StopIteration ends the task, and so does an error, unless it says
-    that the data of that call are bad."""
+    """Tasks: a list of (place, arguments), one call each; random numbers depend on the seed and the place, whichever process
+    makes the call. StopIteration ends the task, and so does an error, unless it says that the data of that call are bad."""
 
-    def __init__(self, function):
-        self.function = function
+    def __init__(self, function, seed):
+        self.function, self.seed = function, seed
 
     def run(self, calls, add):
         """(errors, whether it was stopped); add() takes each result."""
         from ._core import DataError
         errors = []
-        for k, arguments in enumerate(calls):
+        for k, (place, arguments) in enumerate(calls):
             try:
+                seed_worker(self.seed, *place)
                 add(self.function(*arguments))
             except StopIteration:
                 return errors, True
@@ -68,7 +70,7 @@ class Calls:
 class Items:
     """Tasks: "item", the iterable's next one, "reset", and "anew", which begins the iterable from its start."""
 
-    def __init__(self, iterable, cycle):
+    def __init__(self, iterable, seed, cycle):
         from .sources import make_source
         self.source = make_source(iterable, None, cycle, True, None)
 
@@ -160,14 +162,16 @@ def _end_with(parent):
     threading.Thread(target=watch, name="penstock-parent", daemon=True).start()
 
 
-def main(queue, channel, parent, carried, role, options, least):
-    """A worker's life. role, options: Calls or Items, and what it takes beside the user's object."""
+def main(queue, channel, parent, carried, role, seed, options, least):
+    """A worker's life. role, options: Calls or Items, and what it takes beside the user's object and the seed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the pipeline ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _end_with(parent)
     worker = _Worker(queue, channel, least)
     try:
-        worker.tasks = role(carried.load(), *options)
+        user_object = carried.load()
+        seed_worker(seed)
+        worker.tasks = role(user_object, seed, *options)
     except Exception as error:
         worker.answer(-1, [(0, written(error))], False)
         return

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source(parallel=True) and functions in processes: which tasks the workers get, and what becomes of the answers."""
 import collections
+import zlib
 
 from .sources import IterableSource
+from .unseeded import mixed
 from .worker_pool import WorkerError, WorkerPool, raised
 from .worker_process import Calls, Items
 
@@ -34,13 +36,14 @@ class _Workers:
     resumable = False
     op, what, role, options = "external_source", "source", Calls, ()
 
-    def __init__(self, user_object, count, given):
+    def __init__(self, user_object, count, given, name=""):
         self.user_object, self.given, self.count = user_object, given, max(1, int(count or 1))
-        self.pool, self.least = None, 0
+        self.pool, self.least, self.name = None, 0, name
 
     def start_workers(self, *_):
         if self.pool is None:
-            self.pool = WorkerPool(self.op, self.what, self.user_object, self.role, self.options, self.count,
+            seed = mixed(self.given["seed"], zlib.crc32(self.name.encode()))
+            self.pool = WorkerPool(self.op, self.what, self.user_object, self.role, seed, self.options, self.count,
                                    self.given["py_start_method"], self.given["py_callback_pickler"], self.least)
 
     def begin_workers(self):
@@ -99,6 +102,7 @@ class ParallelCallable(_Source):
         while len(self.ahead) <= self.depth:
             k = in_epoch + len(self.ahead)
             requests = self.made.requests(k, epoch, batch_size)
+            requests = [((epoch, k * len(requests) + i), r) for i, r in enumerate(requests)]
             share = -(-len(requests) // self.count)
             self.ahead.append(((k, epoch), [self.pool.submit(requests[i:i + share]) for i in range(0, len(requests), share)]))
         tasks = [self._done(t) for t in self.ahead[0][1]]
@@ -180,14 +184,14 @@ class FunctionWorkers(_Workers):
 
     what = "function"
 
-    def __init__(self, op, function, count, given):
-        super().__init__(function, count, given)
+    def __init__(self, op, function, count, given, name):
+        super().__init__(function, count, given, name)
         self.op, self.what = getattr(function, "operator", op), getattr(function, "noun", "function")
 
-    def call(self, *arguments):
-        """One call, as the process gave its result or exception."""
+    def call(self, place, *arguments):
+        """One call, as the process gave its result or exception. place: (epoch, position), which random numbers depend on."""
         self.start_workers()
-        task = self._done(self.pool.submit([arguments]))
+        task = self._done(self.pool.submit([(place, arguments)]))
         if task.errors:
             raise raised(task.errors[0][1])
         if task.stopped:
@@ -198,15 +202,15 @@ class FunctionWorkers(_Workers):
         """Whether this is about the processes and not from the function."""
         return self.pool is None and isinstance(error, WorkerError)
 
-    def map(self, samples, results, errors):
-        """A call for each sample: results[i], or (i, exception) in `errors`. The first tasks have many samples, the last
+    def map(self, places, samples, results, errors):
+        """A call for each sample and its place: results[i], or (i, exception) in `errors`. The first tasks have many samples, the last
         few, so that all processes end together."""
         self.start_workers()
         tasks, begin = [], 0
         while begin < len(samples):
             left = len(samples) - begin
             end = begin + max(1, len(samples) // (16 * self.count), left // (2 * self.count))
-            tasks.append((begin, self.pool.submit(samples[begin:end])))
+            tasks.append((begin, self.pool.submit(list(zip(places[begin:end], samples[begin:end])))))
             begin = end
         for begin, task in tasks:
             self._done(task)

@@ -2,8 +2,11 @@
 // fn.name(...): one C function per operator, called without a Python frame in between.
 #include "base/notice.h"
 #include "exec/call.h"
+#include "exec/sample_lists.h"
 
 #include <atomic>
+#include <nanobind/stl/optional.h>
+#include <optional>
 #include <random>
 
 #include "bindings.h"
@@ -30,7 +33,44 @@ thread_local bool building = false;  // inside of a pipeline's function: calls a
 PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> node
 PyObject* warn_device = nullptr;     // Python: (device)
 
-std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0};
+// Calls without a seed: numbers of a seed of the process, or each one of torch's generator (penstock/unseeded.py).
+std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0}, pipelines_made{0};
+std::atomic<bool> seed_given{false};
+uint64_t forks = 0, fork_path = 0;  // forks since the seed, and which of them led here; under Python's lock
+PyObject* torch_hook = nullptr;     // Python: a number, or None
+PyObject* torch_name = nullptr;
+
+uint64_t random_word() { return (uint64_t{std::random_device{}()} << 32) | std::random_device{}(); }
+
+std::optional<uint64_t> drawn_by_torch() {
+  if (seed_given || !torch_hook || !PyDict_GetItem(PyImport_GetModuleDict(), torch_name)) return std::nullopt;
+  const nb::object number = nb::handle{torch_hook}();
+  return number.is_none() ? std::nullopt : std::optional(nb::cast<uint64_t>(number));
+}
+
+SampleContext unseeded_context() {
+  SampleContext context;
+  if (const auto drawn = drawn_by_torch()) {
+    context.seed = *drawn;
+  } else {
+    context.seed = immediate_seed;
+    context.epoch = immediate_calls.fetch_add(1, std::memory_order_relaxed);
+  }
+  return context;
+}
+
+uint64_t unseeded_pipeline() {
+  if (const auto drawn = drawn_by_torch()) return *drawn;
+  return mixed(immediate_seed ^ mixed(~pipelines_made.fetch_add(1)));
+}
+
+void begin_numbers(uint64_t seed) { immediate_seed = seed, immediate_calls = 0, pipelines_made = 0, forks = 0; }
+
+uint64_t after_fork() {
+  fork_path = mixed(fork_path ^ mixed(forks));
+  begin_numbers(mixed(immediate_seed ^ mixed(forks)));
+  return fork_path;
+}
 
 PyObject* record(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   if (!add_node) bad_type("a DataNode is a value of a pipeline");
@@ -114,7 +154,17 @@ bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == K
 // Smaller calls keep the GIL: giving it up and taking it back costs as much as they do.
 constexpr size_t kReleaseBytes = size_t{1} << 16;
 
-PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+// A list of batches is several inputs, which one call draws the same numbers for.
+bool holds_batches(PyObject* o) {
+  if (!PyList_Check(o) || PyList_Size(o) == 0) return false;
+  return kind_of(PyList_GetItem(o, 0)) == Kind::batch;
+}
+
+PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
+
+// drawn: what a random operator without a seed draws from; null: new numbers.
+PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names,
+              const SampleContext* drawn = nullptr) {
   const OpInfo& info = *op.info;
   Batch inputs_[4];
   std::vector<Batch> many;
@@ -129,6 +179,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   for (Py_ssize_t i = 0; i < n; ++i) {
     const Kind kind = kind_of(args[i]);
     if (kind == Kind::node) return record(op, args, n, names);
+    if (kind == Kind::sequence && holds_batches(args[i])) return run_sets(op, args, n, names);
     if (i == 0) like = kind;
     if (is_batch(args[i], kind)) {
       inputs[i] = batch_from(args[i], Where::anywhere);
@@ -185,7 +236,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
       case Common::seed: {
         const long long s = PyLong_AsLongLong(value);
         if (s == -1 && PyErr_Occurred()) throw nb::python_error();
-        if (s != -1) context.seed = static_cast<uint64_t>(s), seeded = true;
+        if (s != -1) context.seed = static_cast<uint64_t>(s), context.draws.node = kSeeded, seeded = true;
         break;
       }
       case Common::batch_size:
@@ -212,10 +263,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
         std::vector<Tensor> same(batch_size, inputs[i].tensor(0));
         inputs[i] = Batch::from_tensors(std::move(same));
       }
-  if (info.random && !seeded) {
-    context.seed = immediate_seed;
-    context.epoch = immediate_calls.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (info.random && !seeded) context = drawn ? *drawn : unseeded_context();
   std::vector<Batch> out;
   const std::span<const Batch> in(inputs, static_cast<size_t>(n));
   if (place.gpu >= 0) place.stream = stream_for(like, inputs, n, place.gpu);
@@ -238,8 +286,40 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   return tuple.release().ptr();
 }
 
+PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  Py_ssize_t sets = -1;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (!holds_batches(args[i])) continue;
+    const Py_ssize_t size = PyList_Size(args[i]);
+    if (sets >= 0 && size != sets) bad_argument("lists of inputs must have one length, got {} and {}", sets, size);
+    sets = size;
+  }
+  std::optional<SampleContext> drawn;
+  if (op.info->random) drawn = unseeded_context();
+  std::vector<PyObject*> own(args, args + n + (names ? PyTuple_Size(names) : 0));
+  nb::list results;
+  for (Py_ssize_t k = 0; k < sets; ++k) {
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (holds_batches(args[i])) own[i] = PyList_GetItem(args[i], k);
+    results.append(nb::steal(run(op, own.data(), n, names, drawn ? &*drawn : nullptr)));
+  }
+  if (!nb::isinstance<nb::tuple>(results[0])) return results.release().ptr();
+  nb::list outputs;  // a list of sets for each output, as in a pipeline
+  for (size_t o = 0; o < nb::len(nb::object(results[0])); ++o) {
+    nb::list of_output;
+    for (nb::handle r : results) of_output.append(r[o]);
+    outputs.append(of_output);
+  }
+  return outputs.release().ptr();
+}
+
+// The function's object, a module, as pickle then writes the function's name.
+struct OperatorModule {
+  const Operator* op;
+};
+
 PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  const auto& op = *static_cast<Operator*>(PyCapsule_GetPointer(self, "penstock.operator"));
+  const auto& op = *static_cast<OperatorModule*>(PyModule_GetState(self))->op;
   try {
     try {
       return building ? record(op, args, n, names) : run(op, args, n, names);
@@ -293,7 +373,11 @@ nb::object make_function(const std::string& full_name) {
   for (const auto& a : info.args) op->arguments.push_back(PyUnicode_InternFromString(a.name.c_str()));
   op->method = {op->name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call)),
                 METH_FASTCALL | METH_KEYWORDS, op->text.c_str()};
-  nb::object self = nb::steal(PyCapsule_New(op, "penstock.operator", nullptr));
+  static PyModuleDef kind{PyModuleDef_HEAD_INIT, "penstock.operator", nullptr, sizeof(OperatorModule), nullptr, nullptr,
+                          nullptr, nullptr, nullptr};
+  nb::object self = nb::steal(PyModule_Create(&kind));
+  if (!self) throw nb::python_error();
+  static_cast<OperatorModule*>(PyModule_GetState(self.ptr()))->op = op;
   const std::string module = "penstock.fn" + (dot == std::string::npos ? "" : "." + full_name.substr(0, dot));
   nb::str module_name(module.c_str());
   PyObject* f = PyCFunction_NewEx(&op->method, self.ptr(), module_name.ptr());
@@ -323,7 +407,8 @@ nb::object to_object(const Value& value) {
 void bind_operators(nb::module_& m) {
   for (int i = 0; i < static_cast<int>(Common::count); ++i)
     common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
-  immediate_seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+  immediate_seed = random_word();
+  torch_name = PyUnicode_InternFromString("torch");
   m.def("operators", [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
     nb::list names;
     for (const OpInfo* o : all_ops())
@@ -357,8 +442,17 @@ void bind_operators(nb::module_& m) {
     add_node = node.release().ptr(), warn_device = device.release().ptr();
   });
   m.def("set_node_type", [](nb::object type) { set_node_type(type); });
-  m.def("seed", [](int64_t s) { immediate_seed = static_cast<uint64_t>(s), immediate_calls = 0; }, nb::arg("seed"),
-        "Restarts the random numbers of immediate calls from `seed`.");
+  m.def("seed", [](std::optional<int64_t> s) {
+    seed_given = s.has_value();
+    begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
+  }, nb::arg("seed").none(),
+        "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that are given none. "
+        "None: they follow torch.manual_seed() again, where torch is imported.");
+  m.def("mixed", &mixed);
+  m.def("unseeded", &unseeded_pipeline);
+  m.def("set_torch_hook", [](nb::object hook) { torch_hook = hook.release().ptr(); });
+  m.def("before_fork", [] { ++forks; });
+  m.def("after_fork", &after_fork);
 }
 
 }  // namespace penstock::python

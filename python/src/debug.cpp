@@ -20,8 +20,8 @@ nb::list list_of(std::vector<Batch> batches) {
   return list;
 }
 
-nb::list run_operator(const std::string& name, nb::list inputs, nb::dict arguments, uint64_t seed, uint64_t epoch,
-                      uint64_t position, uint32_t node, int size, int gpu, const std::string& user_line) {
+nb::list run_operator(const std::string& name, nb::list inputs, nb::dict arguments, uint64_t change, uint64_t epoch,
+                      uint64_t position, nb::tuple draws, int size, int gpu, const std::string& user_line) {
   try {
     const OpInfo& info = get_op(name);
     const std::vector<Batch> in = batches_of(inputs);
@@ -33,7 +33,8 @@ nb::list run_operator(const std::string& name, nb::list inputs, nb::dict argumen
         else values[i].value = value_from(value.ptr(), info.args[i]);
       }
     SampleContext context;
-    context.seed = seed, context.epoch = epoch, context.sample = position, context.node = node;
+    context.seed = change, context.epoch = epoch, context.sample = position;
+    context.draws = {nb::cast<uint64_t>(draws[0]), nb::cast<uint32_t>(draws[1])};
     CallPlace place;
     place.gpu = gpu;
     std::vector<Batch> out;

@@ -33,10 +33,12 @@ void add_argument(Node& to, const std::string& name, nb::handle value) {
 }
 
 int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict arguments, const std::string& name,
-             int64_t seed, const std::string& user_line, int outputs, nb::list types, const std::string& device) {
+             int64_t seed, const std::string& user_line, int outputs, nb::list types, const std::string& device,
+             int draws_of) {
   Node n;
   n.region = g.current_region();
   n.op = op, n.name = name, n.seed = seed, n.user_line = user_line, n.outputs = outputs, n.device = device;
+  n.draws_of = draws_of;
   try {
     for (nb::handle i : inputs) n.inputs.push_back(nb::cast<const NodeRef&>(i).value());
     for (auto [key, value] : arguments)
@@ -219,7 +221,12 @@ void bind_pipeline(nb::module_& m) {
       .def(nb::init<>())
       .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
            nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list(),
-           nb::arg("device") = "")
+           nb::arg("device") = "", nb::arg("draws_of") = -1)
+      .def("draws_of",
+           [](const Graph& g, int node) {
+             const DrawKey key = g.draws_of(g.node(node));
+             return nb::make_tuple(key.seed, key.node);
+           })
       .def("copy", [](const Graph& g) { return Graph(g); })
       .def("begin_region", &Graph::begin_region)
       .def("end_region", &Graph::end_region)

@@ -51,7 +51,7 @@ class StageRunner {
   // Shapes of the outputs where they follow from what is known of the inputs (-1 = unknown); -1 elsewhere.
   virtual void shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const = 0;
   // Runs one sample; thread-safe with one scratch per thread. `allocate` is called once an output's shape is known.
-  // SampleContext::node is replaced by each node's id.
+  // SampleContext::draws is replaced by each node's.
   virtual void run(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
                    StageScratch& scratch) const = 0;
   // How many samples of a batch are best run in turn by one thread (decoders gain from two); 1: no gain.

@@ -69,7 +69,7 @@ struct BatchStageCall {
   int device = 0;
   StreamHandle stream = nullptr;
   int size = 0;                                           // samples
-  std::function<SampleContext(int)> context;              // of sample i; `node` is replaced by each node's id
+  std::function<SampleContext(int)> context;              // of sample i; `draws` is replaced by each node's
   std::span<const Batch> inputs;                          // on the device
   std::shared_ptr<MemoryResource> memory;                 // of the outputs; allocated and, later, freed on `stream`
   std::span<const char> in_place;  // samples whose output takes the memory of their first input; or none

@@ -33,4 +33,16 @@ template <class T> T whole_number(const nlohmann::json& j, T least, T most, cons
   return j.get<T>();
 }
 
+// Of a saved pipeline or checkpoint: whether this version of Penstock can read it.
+inline void check_form(const char* what, const nlohmann::json& form, int own) {
+  if (!form.is_number_integer()) bad_argument("this is not a {} saved by this version of Penstock", what);
+  if (form < own)
+    bad_argument("this {} was saved by an older version of Penstock, which drew other random numbers (form {}, this "
+                 "version reads {}): save it again with this version",
+                 what, form.dump(), own);
+  if (form > own)
+    bad_argument("this {} was saved by a newer version of Penstock (form {}, this version reads {})", what, form.dump(),
+                 own);
+}
+
 }  // namespace penstock

@@ -143,7 +143,7 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
       }
       if (const int gives = outputs_of(info, named.empty() ? args : named); num_outputs != static_cast<size_t>(gives))
         bad_argument("gives {} outputs, the caller has room for {}", gives, num_outputs);
-      const SampleContext context{0, o.seed, o.epoch, o.first_sample, o.node};
+      const SampleContext context{0, o.seed, o.epoch, o.first_sample, {0, o.node ? o.node : kSeeded}};
       CallPlace place;
       if (device_of(o.device_kind, o.device_id).kind == DeviceKind::gpu) place.gpu = o.device_id;
       place.stream = stream_of(o.stream);

@@ -216,7 +216,7 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
 TEST(CapiMemory, EveryFailingAllocationOfAPipelineIsSurvived) {
   // external_source -> resize, run twice by one thread.
   const char* json = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 1, "prefetch": 1,
-    "graph": {"penstock_graph": 1, "seed": 5, "outputs": [[1, 0]], "nodes": [
+    "graph": {"penstock_graph": 2, "seed": 5, "outputs": [[1, 0]], "nodes": [
       {"op": "external_source", "name": "images", "outputs": 1, "constants": {"num_outputs": 1, "layout": ["HWC"]}},
       {"op": "resize", "name": "small", "outputs": 1, "inputs": [[0, 0]], "constants": {"size": [3, 2]}}]}})";
   Images images({{4, 5}, {9, 7}});

@@ -13,13 +13,13 @@ namespace {
 
 // external_source "images" -> flip, and the images as they came.
 const char* kFed = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 2, "prefetch": 1,
-  "graph": {"penstock_graph": 1, "seed": 5, "outputs": [[1, 0], [0, 0]], "nodes": [
+  "graph": {"penstock_graph": 2, "seed": 5, "outputs": [[1, 0], [0, 0]], "nodes": [
     {"op": "external_source", "name": "images", "outputs": 1, "constants": {"num_outputs": 1, "layout": ["HWC"]}},
     {"op": "flip", "name": "flipped", "outputs": 1, "inputs": [[0, 0]], "constants": {"vertical": 1}}]}})";
 
 std::string reading(const std::vector<std::string>& files) {
   nlohmann::json j{{"penstock_pipeline", 1}, {"batch_size", 2}, {"threads", 2}, {"prefetch", 2}};
-  j["graph"] = {{"penstock_graph", 1}, {"seed", 3}, {"outputs", {{0, 0}, {0, 1}}},
+  j["graph"] = {{"penstock_graph", 2}, {"seed", 3}, {"outputs", {{0, 0}, {0, 1}}},
                 {"nodes", {{{"op", "readers.file"}, {"name", "reader"}, {"outputs", 2},
                             {"constants", {{"files", files}, {"random_shuffle", true}}}}}}};
   return j.dump();

@@ -86,7 +86,7 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
     for (size_t i = 0; i < p.nodes.size(); ++i)
       if (st_.traits[i].maps) {
         SampleContext c = run_.context;
-        c.node = p.nodes[i].id;
+        c.draws = p.nodes[i].draws;
         p.nodes[i].op->map(c, *placement_);
       }
     run_.placement = &*placement_;

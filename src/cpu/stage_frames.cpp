@@ -85,7 +85,7 @@ bool CpuStage::keeps_frames(const SampleContext& context, std::span<const StageI
   for (size_t i = 0; i < p.nodes.size(); ++i) {
     if (!state_->traits[i].maps) continue;
     SampleContext c = context;
-    c.node = p.nodes[i].id;
+    c.draws = p.nodes[i].draws;
     p.nodes[i].op->map(c, placement);
     if (!placement[dim].identity()) return false;
   }

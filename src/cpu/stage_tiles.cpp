@@ -36,7 +36,7 @@ void prepare_coefficients(SampleRun& run, int planes) {
   if (s.coef.size() < total) s.coef.resize(total);
   for_each_tile_node(st, [&](const Instruction& i, int node) {
     SampleContext c = run.context;
-    c.node = st.program.nodes[node].id;
+    c.draws = st.program.nodes[node].draws;
     st.program.nodes[node].op->coef(c, i.lane, st.traits[node].per_channel ? planes : 1,
                                     s.coef.data() + s.coef_offset[node]);
   });

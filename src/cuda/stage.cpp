@@ -21,7 +21,7 @@ bool same_structure(const StageProgram& a, const StageProgram& b) {
     if (!same(a.inputs[i], b.inputs[i])) return false;
   for (size_t i = 0; i < a.nodes.size(); ++i)
     if (a.nodes[i].op->info != b.nodes[i].op->info || a.nodes[i].operands != b.nodes[i].operands ||
-        a.nodes[i].id != b.nodes[i].id || !same(a.nodes[i].type, b.nodes[i].type))
+        a.nodes[i].draws != b.nodes[i].draws || !same(a.nodes[i].type, b.nodes[i].type))
       return false;
   return true;
 }

@@ -113,7 +113,7 @@ void StageEntries::make_contexts() {
 
 std::span<const SampleContext> StageEntries::contexts_of(const StageNode& node) {
   if (node.op->info->random)
-    for (SampleContext& c : pad_.contexts) c.node = node.id;
+    for (SampleContext& c : pad_.contexts) c.draws = node.draws;
   return pad_.contexts;
 }
 
@@ -256,7 +256,7 @@ void StageEntries::add_alike_entry(int i) {
 bool StageEntries::has_plain_windows(int i) {
   const StageNode& node = code_.program.nodes[arguments_.convolves];
   SampleContext c = call_.context(i);
-  c.index = i, c.node = node.id;
+  c.index = i, c.draws = node.draws;
   pad_.windows.clear();
   const ValueType& type = code_.program.inputs[0];
   node.op->windows(c, type.layout, call_.inputs[0].ndim(), pad_.windows);

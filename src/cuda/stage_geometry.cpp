@@ -88,7 +88,7 @@ void StageGeometry::place(const SampleContext& context, const Shape& in, std::op
   SampleContext c = context;
   for (size_t i = 0; i < nodes.size(); ++i)
     if (code_.traits[i].maps) {
-      c.node = nodes[i].id;
+      c.draws = nodes[i].draws;
       nodes[i].op->map(c, *placement);
     }
 }

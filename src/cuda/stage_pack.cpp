@@ -82,7 +82,7 @@ class Packing {
       if (i.kind != Instruction::tile) continue;
       const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;
       const BoundOp& op = *p.nodes[i.node].op;
-      coefs_.push_back({&op, p.nodes[i.node].id, i.lane, copies, coef_bytes_, {}, {}});
+      coefs_.push_back({&op, p.nodes[i.node].draws, i.lane, copies, coef_bytes_, {}, {}});
       if (op.per_sample())
         if (const FoldedArguments f = op.folded(); has_arguments_on_gpu(f)) coefs_.back().folded = f, folds_ = true;
       coefs_vary_ |= !call.constant && op.coefs_vary();
@@ -139,7 +139,7 @@ class Packing {
  private:
   struct Coefficients {
     const BoundOp* op;
-    uint32_t node;
+    DrawKey draws;
     Lane lane;
     int copies;
     size_t offset;
@@ -405,7 +405,7 @@ class Packing {
     if (coef_gaps_) std::memset(at, 0, bytes);
     for (const auto& one : coefs_) {
       if (one.op->info->random)
-        for (SampleContext& c : contexts) c.node = one.node;
+        for (SampleContext& c : contexts) c.draws = one.draws;
       one.op->coefs(contexts, one.lane, one.copies, at + one.offset, coef_bytes_);
     }
   }
@@ -417,7 +417,7 @@ class Packing {
     if (coef_bytes_) std::memset(table_.at(at), 0, coef_bytes_);
     SampleContext c = context_of(*rows_[e].entry);
     for (auto& one : coefs_) {
-      c.node = one.node;
+      c.draws = one.draws;
       if (one.folded.bytes) fold(one, c, at);
       else one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
     }

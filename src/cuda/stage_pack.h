@@ -59,7 +59,7 @@ struct PackCall {
   const Batch* output = nullptr;
   int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
   int multiprocessors = 1;
-  std::span<SampleContext> contexts;  // of all samples; none where they are `constant`. `node` is set as it goes
+  std::span<SampleContext> contexts;  // of all samples; none where they are `constant`. `draws` is set as it goes
   std::span<const float> windows;  // of entries that have their own
   const AlikeSample* alike = nullptr;  // the same
   bool constant = false;           // coefficients and fills are the same for all samples

@@ -38,7 +38,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     operands.push_back(static_cast<int>(operands.size()));
   }
   const bool decodes = op->traits().decodes;
-  program.outputs = {append_node(program, std::move(op), operands, context.node)};
+  program.outputs = {append_node(program, std::move(op), operands, context.draws)};
   if (gives_size) program.sizes = {0};
   const auto runner = backend(DeviceKind::cpu).make_stage(std::move(program));
   const StageNode& node = runner->program().nodes[0];

@@ -14,7 +14,7 @@ struct CallPlace {
   bool on_host = false;           // set by the call: the CPU did the work, and its results were copied to the GPU
 };
 
-// args[i] belongs to info.args[i]. `node` numbers calls for random operators (SampleContext). The inputs' layouts are
+// args[i] belongs to info.args[i]. `context` is that of the first sample. The inputs' layouts are
 // those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives
 // the memory of output k (exec/call_into.h). On a GPU, `memory` is not used. Values of arguments that lie on a GPU are
 // copied to the host, which waits for them, unless they are ones of OpInfo::gpu_arguments and the call runs there.

@@ -81,7 +81,7 @@ class Decoding {
     params_.may_scale = false;  // the whole picture
     if (op->traits().maps && shared_.decoder->takes_regions()) {
       window_.inputs = {{DType::uint8, 1, {}}};
-      append_node(window_, std::move(op), {0}, context.node);
+      append_node(window_, std::move(op), {0}, context.draws);
     }
   }
 

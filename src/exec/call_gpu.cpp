@@ -15,9 +15,9 @@ namespace {
 // What stages are kept by: everything that their code depends on. Values of constants come last.
 class Key {
  public:
-  Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, uint32_t node, int gpu) {
+  Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, const DrawKey& draws, int gpu) {
     text.reserve(256);
-    add(&info), add(node), add(gpu), add(inputs.size());
+    add(&info), add(draws.seed), add(draws.node), add(gpu), add(inputs.size());
     for (const Batch& b : inputs) add(b);
     for (size_t i = 0; i < args.size(); ++i) {
       if (!args[i].given()) continue;
@@ -65,7 +65,7 @@ StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::
     program.inputs.push_back({b.dtype(), b.ndim(), b.layout()});
     operands.push_back(static_cast<int>(operands.size()));
   }
-  program.outputs = {append_node(program, bind_op(info, args), operands, context.node)};
+  program.outputs = {append_node(program, bind_op(info, args), operands, context.draws)};
   if (outputs_of(info, args) > info.outputs) program.sizes = {0};
   return program;
 }
@@ -147,7 +147,7 @@ bool has_kernel(const OpInfo& info) {
 
 std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                              const SampleContext& context, int batch_size, const CallPlace& place) {
-  const Key key(info, inputs, args, context.node, place.gpu);
+  const Key key(info, inputs, args, context.draws, place.gpu);
   auto taken = stage_cache().take(key, [&] { return program_of(info, inputs, args, context); });
   const StageProgram& program = taken.stage->program();
   std::vector<Batch> outputs(program.outputs.size() + program.sizes.size() + program.more.size());

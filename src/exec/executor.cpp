@@ -108,6 +108,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   find_stages_of_numbers();
   slots_->wake = &work_;
   find_rebatch();
+  find_first_states();
   open_gpu();
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::decode && !s.lazy_source;

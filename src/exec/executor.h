@@ -85,6 +85,7 @@ class Executor {
 
   void check_refill() const;
   void find_rebatch();  // exec/executor_outputs.cpp
+  void find_first_states();
   std::shared_ptr<Iteration> next_finished(const std::function<void()>& poll);
   void replace_skipped();
   bool ends_epoch(const Iteration& it) const;
@@ -201,11 +202,10 @@ class Executor {
   // Of an iteration's samples, for a node. `it` must live as long.
   struct Contexts {
     const Iteration& it;
-    uint64_t seed;
-    uint32_t node;
+    DrawKey draws;
     SampleContext operator()(int sample) const {
       const SampleOrigin& o = it.origin[static_cast<size_t>(sample)];
-      return {sample, seed ^ o.child, o.epoch, o.position, node};
+      return {sample, it.trips_key ^ o.child, o.epoch, o.position, draws};
     }
   };
   Contexts contexts(const Iteration& it, const Node& n) const;
@@ -240,8 +240,9 @@ class Executor {
   int held_ = kNobody;             // the lane that nobody has woken for the only iteration: outputs() comes soon
   std::mutex consumer_;            // held by the thread that does the consumer's share
   uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
-  std::map<int, std::string> delivered_states_;
   bool at_end_of_epoch_ = false;
+  std::map<int, std::string> delivered_states_;  // before the first batch: those that the sources begin with
+  uint64_t first_position_ = 0;    // of a pipeline without sources that goes on from a checkpoint
   int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration
   std::deque<Part> parts_;
   int resumed_ = 0;                // as skip_, of a checkpoint, until that iteration comes

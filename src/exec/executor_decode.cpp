@@ -102,7 +102,7 @@ Region Executor::region_of(Iteration& it, const DecodeState& state, int i) const
   const Shape& shape = state.samples[i].shape;
   if (!plan.steps[it.step].regions) return {0, 0, shape[0], shape[1]};
   return region_read(state.next, shape, [&](const StageNode& node) {
-    return context(it, i, plan.graph.node(static_cast<int>(node.id)));
+    return Contexts{it, node.draws}(i);
   });
 }
 

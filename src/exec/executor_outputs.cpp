@@ -9,6 +9,8 @@
 namespace penstock {
 namespace {
 
+// 2: operators of one seed draw the same numbers; the position of pipelines without sources.
+constexpr int kCheckpointVersion = 2;
 constexpr int kMostSkipped = 1000;  // iterations in a row of which nothing is left
 
 Batch joined(std::vector<Tensor> tensors) {
@@ -32,6 +34,13 @@ void Executor::check_refill() const {
     if (plan.graph.domain_of(v) != plan.graph.domain_of(outputs[0]))
       bad_argument(
           "outputs of different samples cannot be cut into batches of one size; rebatch takes all outputs in one call");
+}
+
+// Readers alone, whose order depends on the pipeline's seed; other sources are new in a new pipeline.
+void Executor::find_first_states() {
+  for (const auto& [node, source] : sources_)
+    if (source->meta()) delivered_states_[node] = source->state();
+  if (primary < 0) delivered_states_[kNoSource] = "0";
 }
 
 // The oldest iteration, when it is done; throws what it ended with.
@@ -197,7 +206,12 @@ PipelineOutput Executor::refilled(const std::function<void()>& poll) {
 
 std::string Executor::checkpoint() const {
   nlohmann::json sources = nlohmann::json::object();
+  nlohmann::json text{{"penstock_checkpoint", kCheckpointVersion}, {"seed", graph.seed()}, {"skip", skip_}};
   for (const auto& [node, state] : delivered_states_) {
+    if (node == kNoSource) {
+      text["position"] = std::stoull(state);
+      continue;
+    }
     if (state.empty())
       bad_argument(
           "the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
@@ -205,8 +219,8 @@ std::string Executor::checkpoint() const {
           graph.node(node).name);
     sources[graph.node(node).name] = state;
   }
-  return nlohmann::json{{"penstock_checkpoint", 1}, {"seed", graph.seed()}, {"sources", sources}, {"skip", skip_}}
-      .dump();
+  text["sources"] = std::move(sources);
+  return text.dump();
 }
 
 void Executor::restore(const std::string& text) {
@@ -214,11 +228,16 @@ void Executor::restore(const std::string& text) {
   if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
   try {
     const auto j = parse_json(text);
-    if (!j.is_object() || j.value("penstock_checkpoint", nlohmann::json()) != 1 || !j.contains("sources") ||
-        !j["sources"].is_object())
+    if (!j.is_object() || !j.contains("penstock_checkpoint") || !j.contains("sources") || !j["sources"].is_object())
       bad_argument("this is not a checkpoint of a pipeline");
+    check_form("checkpoint", j["penstock_checkpoint"], kCheckpointVersion);
     graph.set_seed(whole_number(j.value("seed", nlohmann::json(0)), uint64_t{0}, UINT64_MAX, "the checkpoint's seed"));
     skip_ = resumed_ = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
+    if (j.contains("position")) {
+      if (primary >= 0) bad_argument("the checkpoint is of a pipeline without sources, this one has some");
+      first_position_ = whole_number(j["position"], uint64_t{0}, uint64_t{1} << 62, "the checkpoint's position");
+      delivered_states_[kNoSource] = std::to_string(first_position_);
+    }
     for (const auto& [name, state] : j["sources"].items()) {
       const int node = graph.find(name);
       if (node < 0 || !sources_.count(node))

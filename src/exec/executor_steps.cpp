@@ -26,7 +26,7 @@ struct Executor::StageState {
 bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
 
 Executor::Contexts Executor::contexts(const Iteration& it, const Node& n) const {
-  return {it, (n.seed >= 0 ? static_cast<uint64_t>(n.seed) : graph.seed()) ^ it.trips_key, static_cast<uint32_t>(n.id)};
+  return {it, graph.draws_of(n)};
 }
 
 std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
@@ -119,7 +119,9 @@ void Executor::fill_batch(Iteration& it) {
   if (it.size > 0 || primary >= 0 || it.domain != 0 || !it.frames.empty()) return;
   it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
-  for (int i = 0; i < it.size; ++i) it.origin[i] = {0, it.number * options.batch_size + i, -1, {}};
+  const uint64_t first = first_position_ + it.number * options.batch_size;
+  for (int i = 0; i < it.size; ++i) it.origin[i] = {0, first + i, -1, {}};
+  it.states[kNoSource] = std::to_string(first + it.size);
 }
 
 std::shared_ptr<void> Executor::slot_token(Iteration& it) {
@@ -186,7 +188,7 @@ StageProgram Executor::program_of(Iteration& it, const Step& s, std::vector<Valu
     std::vector<int> operands;
     for (const auto& in : n.inputs) operands.push_back(operand(n, in));
     try {
-      number[{id, 0}] = append_node(program, bind(it, n), std::move(operands), static_cast<uint32_t>(id));
+      number[{id, 0}] = append_node(program, bind(it, n), std::move(operands), graph.draws_of(n));
     } catch (Error& e) {
       e.op = n.op;
       e.user_line = n.user_line;

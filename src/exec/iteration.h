@@ -48,6 +48,9 @@ struct Frame {
   uint64_t trip = 0;
 };
 
+// Of a pipeline without sources, whose samples are numbered on and on.
+constexpr int kNoSource = -1;
+
 struct Iteration {
   uint64_t number = 0;
   int size = 0;                       // samples
@@ -62,7 +65,7 @@ struct Iteration {
   std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
   std::map<ValueRef, Batch> given;    // on_error="replace": what sources gave, for samples that are replaced later
   std::map<int, uint32_t> attempts;   // samples that were replaced, and how often another one was tried
-  std::map<int, std::string> states;  // of sources, behind this iteration
+  std::map<int, std::string> states;  // of sources, behind this iteration; of kNoSource: the next position
 
   std::vector<Frame> frames;          // the branches and loops that the current step is in
   uint64_t trips_key = 0;             // of the trips of those loops, for random numbers; 0: in none

@@ -71,7 +71,7 @@ Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, Sa
     bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
   Placement placement(there.shape, "HWC");
   for (const StageNode& node : program.nodes) {
-    context.node = node.id;
+    context.draws = node.draws;
     if (node.op->traits().maps) node.op->map(context, placement);
   }
   const SourceRange y = source_range(placement, 0), x = source_range(placement, 1);
@@ -117,7 +117,7 @@ void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, 
   runtime.synchronize(call.device, call.stream);
   const auto context = [&](int i) {
     SampleContext c = call.context(i);
-    c.index = i, c.node = node.id;
+    c.index = i, c.draws = node.draws;
     return c;
   };
   std::vector<Batch> out;

@@ -82,6 +82,11 @@ bool Graph::has_value(ValueRef v) const {
   return v.node >= 0 && v.node < static_cast<int>(nodes_.size()) && v.output >= 0 && v.output < nodes_[v.node].outputs;
 }
 
+DrawKey Graph::draws_of(const Node& n) const {
+  if (n.seed >= 0) return {static_cast<uint64_t>(n.seed), kSeeded};
+  return {seed_, static_cast<uint32_t>(n.draws_of >= 0 ? n.draws_of : n.id)};
+}
+
 void Graph::set_outputs(std::vector<ValueRef> outputs, bool mixed) {
   for (const auto& v : outputs)
     if (!has_value(v)) bad_argument("an output that is no value of this pipeline");

@@ -69,6 +69,7 @@ struct Node {
   std::string name;       // unique; "__flip_3" if the user gave none
   std::string device;     // "cpu", "gpu", "mixed"; "": where its inputs are
   int64_t seed = -1;      // of the node's random numbers; negative: the pipeline's
+  int draws_of = -1;      // the node whose random numbers it draws: the first of one call with several inputs; -1: its own
   std::string user_line;  // "file.py:12"
   std::vector<ValueRef> inputs;
   std::vector<std::pair<std::string, Value>> constants;
@@ -170,6 +171,7 @@ class Graph {
   // What every operator gets that has an argument of this name and was not given one. It is not saved with the graph.
   void set_default(const std::string& argument, Value value) { defaults_.emplace_back(argument, std::move(value)); }
   uint64_t seed() const { return seed_; }
+  DrawKey draws_of(const Node& n) const;
   const ValueType& type(ValueRef v) const { return nodes_.at(v.node).types.at(v.output); }
   bool on_gpu(ValueRef v) const {
     if (v.place != Place::made) return v.place != Place::cpu;

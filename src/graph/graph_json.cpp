@@ -9,7 +9,8 @@ namespace penstock {
 namespace {
 
 using nlohmann::json;
-constexpr int kVersion = 1;
+// 2: nodes of one seed draw the same numbers.
+constexpr int kVersion = 2;
 constexpr int kMostNodes = 1 << 20, kMostOutputs = 1024;
 constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset",
                                     "filter", "expand", "flatten", "rebatch"};
@@ -86,6 +87,7 @@ std::string Graph::to_json() const {
     json j{{"op", n.op}, {"name", n.name}, {"outputs", n.outputs}};
     if (!n.device.empty()) j["device"] = n.device;
     if (n.seed >= 0) j["seed"] = n.seed;
+    if (n.draws_of >= 0) j["draws_of"] = n.draws_of;
     if (!n.user_line.empty()) j["line"] = n.user_line;
     if (n.region > 0) j["region"] = n.region;
     if (n.control != Control::none) {
@@ -114,8 +116,8 @@ Graph Graph::from_json(const std::string& text) {
   Graph g;
   try {
     const json j = parse_json(text);
-    if (!j.is_object() || j.value("penstock_graph", json()) != kVersion)
-      bad_argument("this is not a pipeline saved by this version of Penstock");
+    if (!j.is_object() || !j.contains("penstock_graph")) bad_argument("this is not a saved pipeline");
+    check_form("pipeline", j["penstock_graph"], kVersion);
     g.seed_ = whole_number(j.at("seed"), uint64_t{0}, UINT64_MAX, "a saved pipeline's seed");
     if (j.contains("regions"))
       for (const auto& e : j["regions"]) {
@@ -134,6 +136,8 @@ Graph Graph::from_json(const std::string& text) {
       n.outputs = whole_number(e.at("outputs"), 0, kMostOutputs, "the number of a node's outputs");
       n.device = e.value("device", "");
       n.seed = whole_number(e.value("seed", json(-1)), int64_t{-1}, INT64_MAX, "a node's seed");
+      n.draws_of = whole_number(e.value("draws_of", json(-1)), -1, static_cast<int>(g.nodes_.size()) - 1,
+                                "the node whose random numbers a node draws");
       n.user_line = e.value("line", "");
       if (e.contains("inputs")) for (const auto& i : e["inputs"]) n.inputs.push_back(ref_from(i));
       if (e.contains("constants"))

@@ -79,7 +79,7 @@ TEST(PixelOps, ChainsAreTheirOperatorsOneByOne) {
     program.inputs.push_back({DType::float32, 1, {}});
     int value = 0;
     for (const auto& [name, given] : chain)
-      value = append_node(program, bind_op(get_op(name), arguments(get_op(name), given)), {value}, 0);
+      value = append_node(program, bind_op(get_op(name), arguments(get_op(name), given)), {value}, {});
     program.outputs = {value};
     const CpuStage stage(std::move(program), target);
     Batch out = Batch::uniform(DType::float32, in.shape(0), {}, 1);

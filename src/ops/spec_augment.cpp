@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/machine/any_number.h"
+#include "ops/machine/random_streams.h"
 #include "ops/machine/signal.h"
 
 namespace penstock {
@@ -42,7 +43,7 @@ struct SpecAugment {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const SpectrogramAxes axes(in[0].layout, in[0].shape.size());
-    const RandomStream draws = random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+    const RandomStream draws = stream_of(s);
     const int64_t features = in[0].shape[axes.features], frames = in[0].shape[axes.frames];
     const auto most = static_cast<int64_t>(std::floor(time_fraction[s.index] * static_cast<double>(frames)));
     const auto bands = masks(draws, 0, freq_masks[s.index], freq_width[s.index], features);

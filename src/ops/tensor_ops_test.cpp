@@ -106,7 +106,7 @@ TEST(RandomOps, ScalarsOfABatchAreThoseOfItsSamples) {
   std::vector<SampleContext> contexts(150);
   for (int i = 0; i < 150; ++i) {
     SampleContext& c = contexts[i];
-    c.index = i, c.sample = static_cast<uint64_t>(i) << (i % 40), c.node = 5;
+    c.index = i, c.sample = static_cast<uint64_t>(i) << (i % 40), c.draws.node = 5;
     c.epoch = i > 70 ? 2 : 1, c.seed = i % 50 == 49 ? 8 : 7;  // what their streams' keys differ in
   }
   for (const auto& [name, given] : ops)

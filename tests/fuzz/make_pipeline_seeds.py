@@ -67,7 +67,7 @@ def main(folder):
     feed = {"iteration": 1, "in_epoch": 1, "epoch": 0, "samples": 3, "feed": ""}
     for name, sources in (("all", {"Reader": state, "sharded": stuck, "feed": feed}), ("feed", {"feed": feed}), ("none", {})):
         sources = {k: json.dumps(v) for k, v in sources.items()}
-        write("checkpoint", name, json.dumps({"penstock_checkpoint": 1, "seed": 5, "sources": sources, "skip": 0}))
+        write("checkpoint", name, json.dumps({"penstock_checkpoint": 2, "seed": 5, "sources": sources, "skip": 0}))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ struct Work {
       std::vector<Argument> args(info.args.size());
       for (size_t i = 0; i < args.size(); ++i)
         if (info.args[i].name == op) args[i].value = 1.25;
-      value = append_node(program, std::shared_ptr<BoundOp>(bind_op(info, args)), {value}, id++);
+      value = append_node(program, std::shared_ptr<BoundOp>(bind_op(info, args)), {value}, {0, id++});
     }
     program.outputs = {value};
     in = Batch(DType::int16, 1, {}, 1);

@@ -26,7 +26,7 @@ const StageCode& copy_code(size_t bytes) {
   const auto make = [](size_t b) {
     StageProgram p;
     p.inputs = {{type_of_size(b), -1, {}}};
-    p.outputs = {append_node(p, bind_op(get_op("copy"), {}), {0}, 0)};
+    p.outputs = {append_node(p, bind_op(get_op("copy"), {}), {0}, {})};
     auto code = std::make_unique<StageCode>();
     compile_stage(std::move(p), *code);
     return code;
@@ -106,7 +106,7 @@ const StageCode& cast_code(DType from, DType to) {
     args.at(0).value = static_cast<int64_t>(to);
     StageProgram p;
     p.inputs = {{from, -1, {}}};
-    p.outputs = {append_node(p, bind_op(cast, args), {0}, 0)};
+    p.outputs = {append_node(p, bind_op(cast, args), {0}, {})};
     code = std::make_unique<StageCode>();
     compile_stage(std::move(p), *code);
   }

@@ -27,7 +27,7 @@ class WholeStage final : public BatchStageRunner {
     const std::span<const Batch> inputs = without_holes(call, dense, launches);
     const auto context = [&](int i) {
       SampleContext c = call.context(i);
-      c.index = i, c.node = node.id;
+      c.index = i, c.draws = node.draws;
       if (op.info->batch_wide) c.batch_state = &inputs;  // in work() too: there is no batch_state()
       return c;
     };

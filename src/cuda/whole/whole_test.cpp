@@ -43,7 +43,7 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
   }
   const int n = inputs.empty() ? size : inputs[0].size();
   SampleContext context;
-  context.seed = 77, context.node = 5;
+  context.seed = 77, context.draws.node = 5;
   const Batch expected = call_op(info, inputs, here, context, default_memory(), n)[0];
 
   StageProgram program;
@@ -54,7 +54,7 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
     operands.push_back(static_cast<int>(operands.size()));
     device.push_back(on_device(driver(), b));
   }
-  program.outputs = {append_node(program, bind_op(info, there), operands, context.node)};
+  program.outputs = {append_node(program, bind_op(info, there), operands, context.draws)};
   ASSERT_TRUE(is_whole(program) && has_whole_form(op));
   BatchStageCall call;
   call.size = n, call.inputs = device, call.memory = driver().memory(0), call.stream = stream_of(driver());

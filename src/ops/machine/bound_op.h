@@ -22,13 +22,22 @@ struct ValueType {
   Layout layout;
 };
 
+// Which random numbers a node of a graph or a call draws. Those with an explicit seed have kSeeded for a number: their
+// draws depend on the seed and the sample alone, so that equal seeds draw equal numbers.
+constexpr uint32_t kSeeded = UINT32_MAX;
+struct DrawKey {
+  uint64_t seed = 0;  // is combined with SampleContext::seed by XOR
+  uint32_t node = 0;  // number among those that share the seed
+  friend bool operator==(const DrawKey&, const DrawKey&) = default;
+};
+
 // Which sample, for everything random and every message.
 struct SampleContext {
   int index = 0;        // in its batch: selects per-sample arguments
-  uint64_t seed = 0;
+  uint64_t seed = 0;    // of a call; in a graph: what loops and fn.expand change in the seeds of all nodes
   uint64_t epoch = 0;
   uint64_t sample = 0;  // position in the global order of the primary source
-  uint32_t node = 0;    // id of the graph node
+  DrawKey draws;
   const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch; in shapes() of batch-wide
                                       // operators a std::span<const Batch>, the inputs
   int64_t frame = 0;    // selects among the values of arguments that have one for each frame

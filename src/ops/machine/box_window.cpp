@@ -2,6 +2,7 @@
 #include "ops/machine/box_window.h"
 
 #include "base/notice.h"
+#include "ops/machine/random_streams.h"
 
 namespace penstock {
 
@@ -130,7 +131,7 @@ void BoxWindow::keep_boxes(const std::vector<BoxExtent>& boxes, int dims, Found&
 }
 
 BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxExtent>& boxes, int dims) const {
-  const RandomStream random = random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+  const RandomStream random = stream_of(s);
   const std::vector<int64_t> image =
       input_shape.given() ? pixels_of(input_shape, "input_shape", s.index, dims) : std::vector<int64_t>{};
   const std::vector<int64_t> crop =

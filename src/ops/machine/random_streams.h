@@ -7,7 +7,7 @@
 namespace penstock {
 
 inline RandomStream stream_of(const SampleContext& s) {
-  return random_stream({s.seed, static_cast<uint32_t>(s.epoch), s.sample, s.node, 0});
+  return random_stream({s.seed ^ s.draws.seed, static_cast<uint32_t>(s.epoch), s.sample, s.draws.node, 0});
 }
 
 // Neighbors of one key, at most kStreamsTogether: f(number of the first, its stream, std::span of their `sample`).
@@ -18,7 +18,7 @@ template <class F> void for_streams(std::span<const SampleContext> contexts, F&&
     size_t n = 0;
     for (; n < kStreamsTogether && i + n < contexts.size(); ++n) {
       const SampleContext& s = contexts[i + n];
-      if (s.seed != first.seed || s.epoch != first.epoch || s.node != first.node) break;
+      if (s.seed != first.seed || s.epoch != first.epoch || !(s.draws == first.draws)) break;
       samples[n] = s.sample;
     }
     f(i, stream_of(first), std::span<const uint64_t>(samples, n));

@@ -78,12 +78,12 @@ void RandomWindow::check_random_window() {
 static RandomStream kept_stream_of(const SampleContext& s) {
   struct Last {
     uint64_t seed = 0, epoch = 0;
-    uint32_t node = 0;
+    DrawKey draws;
     RandomStream stream = random_stream({});
   };
   static thread_local Last last;
-  if (s.seed != last.seed || s.epoch != last.epoch || s.node != last.node)
-    last = {s.seed, s.epoch, s.node, stream_of(s)};
+  if (s.seed != last.seed || s.epoch != last.epoch || !(s.draws == last.draws))
+    last = {s.seed, s.epoch, s.draws, stream_of(s)};
   return {last.stream.key0, last.stream.key1, s.sample};
 }
 

@@ -121,7 +121,7 @@ TEST(RandomWindow, LiesInTheImageForAnyShape) {
 TEST(RandomWindow, DependsOnSampleEpochNodeAndSeedAlone) {
   RandomWindow rule;
   SampleContext a;
-  a.seed = 1, a.epoch = 2, a.sample = 3, a.node = 4;
+  a.seed = 1, a.epoch = 2, a.sample = 3, a.draws.node = 4;
   SampleContext b = a;
   b.index = 17;  // the place in the batch does not matter
   const auto v = rule.draw(a, 300, 400), w = rule.draw(b, 300, 400);

@@ -44,7 +44,7 @@ std::unique_ptr<BoundOp> bound(const char* name, const std::vector<Given>& given
 std::vector<SampleContext> contexts() {
   std::vector<SampleContext> all(kSamples);
   for (int i = 0; i < kSamples; ++i) {
-    all[i].index = i, all[i].seed = 5, all[i].epoch = 2, all[i].node = 9;
+    all[i].index = i, all[i].seed = 5, all[i].epoch = 2, all[i].draws.node = 9;
     all[i].sample = static_cast<uint64_t>(i * 3 + (i > 100 ? int64_t{1} << 40 : 0));
     if (i == 77) all[i].seed = 6;  // a child of an expansion
   }

@@ -238,7 +238,7 @@ std::vector<Shape> value_shapes(const StageProgram& p, const SampleContext& s, s
     FixedVector<ValueType, kMaxStageInputs> operand_types;
     for (int o : node.operands) operand_shapes.push_back(shapes[o]), operand_types.push_back(type_of(p, o));
     SampleContext c = s;
-    c.node = node.id;
+    c.draws = node.draws;
     Shape result;
     node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1));
     shapes.push_back(result);

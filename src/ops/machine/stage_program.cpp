@@ -25,7 +25,7 @@ void write_size(const StageProgram& program, int k, const Shape& shape, const Al
     out.as<int32_t>()[i] = static_cast<int32_t>(std::min<int64_t>(size[i], std::numeric_limits<int32_t>::max()));
 }
 
-int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, uint32_t id) {
+int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, DrawKey draws) {
   const int inputs = static_cast<int>(program.inputs.size());
   auto type_of = [&](int v) -> ValueType& {
     return v < inputs ? program.inputs[v] : program.nodes[v - inputs].type;
@@ -42,7 +42,7 @@ int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<
     e.op = op->info->name;
     throw;
   }
-  program.nodes.push_back({std::move(op), std::move(operands), out[0], id});
+  program.nodes.push_back({std::move(op), std::move(operands), out[0], draws});
   program.more.assign(out.begin() + 1, out.end());
   return inputs + static_cast<int>(program.nodes.size()) - 1;
 }

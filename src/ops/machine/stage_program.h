@@ -14,7 +14,7 @@ struct StageNode {
   std::shared_ptr<const BoundOp> op;
   std::vector<int> operands;
   ValueType type;        // what the edge behind the node stores: its rounding is applied
-  uint32_t id = 0;       // graph node, for random numbers
+  DrawKey draws;         // takes the place of SampleContext::draws
 };
 struct StageProgram {
   std::vector<ValueType> inputs;
@@ -42,6 +42,6 @@ Shape spatial_extents(const Layout& layout, const Shape& shape);
 void write_size(const StageProgram& program, int k, const Shape& shape, const AllocateOutput& allocate);
 
 // Appends a node: settles the layouts of its operands, infers its type. Returns the number of its value.
-int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, uint32_t id);
+int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, DrawKey draws);
 
 }  // namespace penstock
