@@ -41,11 +41,17 @@ add_library(penstock_gpu_room OBJECT ${gpu_sources})
 target_include_directories(penstock_gpu_room PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(penstock_gpu_room PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
 
+# NVRTC in a process of its own. Beside the libraries that begin it: src/cuda/compile_apart.cpp.
+add_executable(penstock_kernel_compiler src/cuda/apart/main.cpp src/cuda/nvrtc.cpp src/cuda/nvidia_library.cpp
+               src/base/error.cpp)
+target_link_libraries(penstock_kernel_compiler PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+
 function(penstock_gpu_library name)
   add_library(${name} SHARED $<TARGET_OBJECTS:penstock_gpu_room> ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+  add_dependencies(${name} penstock_kernel_compiler)
 endfunction()
 
 find_program(PENSTOCK_NVCC nvcc HINTS /usr/local/cuda/bin)
@@ -61,7 +67,7 @@ list(APPEND cudart_sources ${prebuilt_source})
 # Tries the driver function by function.
 function(penstock_driver_check name)
   add_executable(${name} ${ARGN} src/cuda/cudart/driver_check.cpp ${cudart_sources} src/cuda/kernel_cache.cpp
-                 src/cuda/nvidia_library.cpp src/cuda/nvrtc.cpp)
+                 src/cuda/compile_apart.cpp src/cuda/nvidia_library.cpp src/cuda/nvrtc.cpp)
   target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN")
 endfunction()
@@ -69,6 +75,7 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
   penstock_gpu_library(penstock_cuda ${cudart_sources} src/cuda/decode/batch_decoder.cpp)
   target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
   install(TARGETS penstock_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})  # as in install.cmake
+  install(TARGETS penstock_kernel_compiler RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
   # Needs a GPU, so it is no test of the build.
   penstock_driver_check(gpu_driver_check EXCLUDE_FROM_ALL)
   target_link_libraries(gpu_driver_check PRIVATE CUDA::cudart_static)
@@ -112,7 +119,8 @@ if(PENSTOCK_TESTS)
     penstock_gpu_library(penstock_emulated_gpu $<TARGET_OBJECTS:penstock_emulation>)
     set(emulated_objects $<TARGET_OBJECTS:penstock_gpu_room> $<TARGET_OBJECTS:penstock_emulation> ${PENSTOCK_OBJECTS})
     add_library(standin_cufile SHARED tests/standin_cufile/cufile.cpp)
-    add_dependencies(penstock_emulated_gpu standin_cufile)
+    add_library(standin_nvrtc SHARED tests/standin_nvrtc/nvrtc.cpp)
+    add_dependencies(penstock_emulated_gpu standin_cufile standin_nvrtc)
   endif()
   if(PENSTOCK_NV_CODEC_HEADERS)  # a libnvcuvid for machines without a GPU
     file(GLOB nvcuvid_sources CONFIGURE_DEPENDS tests/emulated_gpu/nvcuvid/*.cpp)

@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "codecs/file_formats.h"
+#include "gil.h"
 
 namespace penstock::python {
 namespace {
@@ -20,7 +21,7 @@ nb::object path_to(const std::string& path) {
 }
 
 template <class F> auto without_gil(F&& f) {
-  nb::gil_scoped_release release;
+  ReleaseGil release;
   return f();
 }
 

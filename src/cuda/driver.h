@@ -2,6 +2,8 @@
 // What the stages of this room need beyond base/gpu.h: kernels made from text. Two implementations: cudart_driver.cpp,
 // and in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without a GPU test them.
 #pragma once
+#include <functional>
+
 #include "base/gpu.h"
 
 namespace penstock {
@@ -30,8 +32,11 @@ class Driver : public DeviceRuntime {
   // compiler's log for a text that is wrong.
   virtual std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                                      std::string& why) = 0;
-  // The same of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler. Null where
-  // it was not, or not for this kind of device.
+  // The slow part of kernel() as work for another thread, after which kernel() is quick: it touches neither the GPU nor
+  // what an exit takes apart, so that a program may end meanwhile. Empty where there is nothing to do beforehand.
+  virtual std::function<void()> compilation(int device, const std::string& text, const std::string& entry) = 0;
+  // What kernel() gives, of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler.
+  // Null where it was not, or not for this kind of device.
   virtual std::shared_ptr<const DeviceKernel> prebuilt_kernel(int, const std::string& /*text*/,
                                                               const std::string& /*entry*/) {
     return nullptr;

@@ -18,6 +18,7 @@
 
 #include "base/cache_folder.h"
 #include "base/checksum.h"
+#include "cuda/compile_apart.h"
 #include "penstock/penstock.h"
 
 namespace penstock {
@@ -182,7 +183,7 @@ KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std
   key += "\n" + entry + "\n" + text;
   if (!anew)
     if (auto kept = cache.find(key)) return {std::move(*kept), Nvrtc::makes_ptx(options)};
-  KernelImage image = nvrtc.compile(text, entry, options);
+  KernelImage image = compile_apart(nvrtc, text, entry, options);
   cache.keep(key, image.bytes);
   return image;
 }

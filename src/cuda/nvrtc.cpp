@@ -93,9 +93,9 @@ const Nvrtc* Nvrtc::load(std::string& why) {
 }
 
 const Nvrtc* Nvrtc::find(std::string& why) {
-  static std::string why_not;
-  static const Nvrtc* found = load(why_not);
-  if (!found) why = why_not;
+  static auto* const why_not = new std::string;  // read while statics are taken down
+  static const Nvrtc* const found = load(*why_not);
+  if (!found) why = *why_not;
   return found;
 }
 

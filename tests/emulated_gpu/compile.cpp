@@ -65,7 +65,7 @@ void HostKernel::run(const Launch& how, const char* table) const {
          how.shared_bytes);
 }
 
-std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry) {
+std::string library_for_host(const std::string& text, const std::string& entry) {
   const std::string whole = std::string(kHostPrelude) + text + R"(
 extern "C" void penstock_run_blocks(const char* table, int64_t blocks, char* shared) {
   penstock_shared = shared;
@@ -96,6 +96,11 @@ extern "C" void penstock_run_blocks(const char* table, int64_t blocks, char* sha
     if (!std::getenv("PENSTOCK_KEEP_KERNELS")) fs::remove(own + ".cpp");
     fs::remove(own + ".log");
   }
+  return library.string();
+}
+
+std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry) {
+  const std::string library = library_for_host(text, entry);
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail(ErrorKind::internal, "{}", dlerror());
   return std::make_shared<HostKernel>(reinterpret_cast<HostKernel::RunBlocks>(dlsym(handle, "penstock_run_blocks")));

@@ -18,7 +18,9 @@ class HostKernel final : public DeviceKernel {
   CooperativeKernel cooperative_ = nullptr;
 };
 
-// Compiled with g++, kept in a folder of this machine's temporary files. Throws with the compiler's words.
+// Compiled with g++, kept in a folder of this machine's temporary files: the library's path. Throws with the compiler's
+// words.
+std::string library_for_host(const std::string& text, const std::string& entry);
 std::shared_ptr<const DeviceKernel> compile_for_host(const std::string& text, const std::string& entry);
 
 }  // namespace penstock

@@ -3,8 +3,8 @@
 // run block after block with one thread each. It shows whether the stages, the transfers and the executor do the right
 // thing; of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
 // PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
-// =none: nor those, as on a GPU that they have no code for. With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do
-// nothing, to measure the host. PENSTOCK_EMULATED_LOG names a file that gets a line for everything that is ordered by
+// =none: nor those, as on a GPU that they have no code for; =nvrtc: NVRTC makes their code first, as for a real GPU.
+// With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do nothing, to measure the host. PENSTOCK_EMULATED_LOG names a file that gets a line for everything that is ordered by
 // streams, so that tests can see the order.
 #include <algorithm>
 #include <chrono>
@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "cuda/driver.h"
+#include "cuda/kernel_cache.h"
 #include "cuda/nvrtc.h"
 #include "cuda/prebuilt/texts.h"
 #include "emulated_gpu/compile.h"
@@ -207,15 +208,17 @@ class EmulatedDriver final : public Driver {
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                              std::string& why) override {
     check(device);
-    const char* word = std::getenv("PENSTOCK_EMULATED_COMPILER");
-    const std::string compiler = word ? word : "";
-    if (compiler == "none" || (compiler == "off" && !is_prebuilt(text))) {
-      why = "PENSTOCK_EMULATED_COMPILER is " + compiler;
+    const std::string word = compiler();
+    if (word == "none" || (word == "off" && !is_prebuilt(text))) {
+      why = "PENSTOCK_EMULATED_COMPILER is " + word;
       return nullptr;
     }
-    // As slow as a test wants it, to see what runs meanwhile.
-    if (const char* delay = std::getenv("PENSTOCK_EMULATED_COMPILE_MS"); delay && !is_prebuilt(text))
-      std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(delay)));
+    bool ahead = is_prebuilt(text);
+    {
+      std::lock_guard lock(mutex_);
+      ahead = ahead || kernels_.count(entry + '\n' + text);
+    }
+    if (!ahead) compile_as_real(text, entry);
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
     if (!kept) {
@@ -225,6 +228,18 @@ class EmulatedDriver final : public Driver {
       if (std::getenv("PENSTOCK_CHECK_NVRTC")) check_with_nvrtc(text, entry);
     }
     return kept;
+  }
+  std::function<void()> compilation(int device, const std::string& text, const std::string& entry) override {
+    check(device);
+    std::lock_guard lock(mutex_);
+    if (const std::string word = compiler(); word == "none" || word == "off") return {};
+    if (is_prebuilt(text) || kernels_.count(entry + '\n' + text)) return {};
+    return [=, this] {
+      compile_as_real(text, entry);
+      if (!find_cooperative(text, entry)) library_for_host(text, entry);
+      std::lock_guard lock(mutex_);
+      kernels_[entry + '\n' + text];
+    };
   }
   std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text,
                                                       const std::string& entry) override {
@@ -264,6 +279,20 @@ class EmulatedDriver final : public Driver {
     for (const PrebuiltText& t : prebuilt_texts())
       if (t.text() == text) return true;
     return false;
+  }
+  static std::string compiler() {
+    const char* word = std::getenv("PENSTOCK_EMULATED_COMPILER");
+    return word ? word : "";
+  }
+  // As slow as a test wants it, to see what runs meanwhile, or with the compiler of a real GPU.
+  static void compile_as_real(const std::string& text, const std::string& entry) {
+    if (const char* delay = std::getenv("PENSTOCK_EMULATED_COMPILE_MS"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(delay)));
+    if (compiler() != "nvrtc") return;
+    std::string why;
+    const Nvrtc* nvrtc = Nvrtc::find(why);
+    if (!nvrtc) fail(ErrorKind::internal, "{}", why);
+    kernel_image(*nvrtc, KernelCache::of_user(), text, entry, nvrtc->options(90, why));
   }
   // The text as a GPU's compiler sees it, for the oldest and a new architecture.
   static void check_with_nvrtc(const std::string& text, const std::string& entry) {

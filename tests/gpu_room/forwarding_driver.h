@@ -29,6 +29,9 @@ class ForwardingDriver : public Driver {
                                              std::string& why) override {
     return d_->kernel(device, text, entry, why);
   }
+  std::function<void()> compilation(int device, const std::string& text, const std::string& entry) override {
+    return d_->compilation(device, text, entry);
+  }
   std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text,
                                                       const std::string& entry) override {
     return d_->prebuilt_kernel(device, text, entry);

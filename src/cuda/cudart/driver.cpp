@@ -118,6 +118,9 @@ class CudaDriver final : public Driver {
                                              std::string& why) override {
     return kernels_.get(gpus_->at(device), text, entry, why);
   }
+  std::function<void()> compilation(int device, const std::string& text, const std::string& entry) override {
+    return kernels_.compilation(gpus_->at(device), text, entry);
+  }
   std::shared_ptr<const DeviceKernel> prebuilt_kernel(int device, const std::string& text,
                                                       const std::string& entry) override {
     return kernels_.get_prebuilt(gpus_->at(device), text, entry);

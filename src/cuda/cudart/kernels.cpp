@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error_of.h"
+#include "cuda/compile_apart.h"
 #include "cuda/cudart/prebuilt_images.h"
 
 namespace penstock {
@@ -53,10 +54,34 @@ void CudaKernel::launch(GpuContext& gpu, const Launch& how, const void* table, c
   if (code != cudaSuccess) [[unlikely]] fail_cuda(code, ("launching the kernel " + entry_).c_str(), gpu.index());
 }
 
+static std::string key_of(int architecture, const std::string& text, const std::string& entry, bool only_prebuilt) {
+  return fmt::format("{}{} {}\n{}", only_prebuilt ? "prebuilt " : "", architecture, entry, text);
+}
+
+std::function<void()> KernelStore::compilation(GpuContext& gpu, const std::string& text, const std::string& entry) {
+  std::string why;
+  const int architecture = gpu.architecture();
+  const std::string key = key_of(architecture, text, entry, false);
+  {
+    std::lock_guard lock(mutex_);
+    if (known_.count(key) || ahead_.count(key)) return {};
+  }
+  if (!can_compile_apart() || find_prebuilt_image(text)) return {};
+  const Nvrtc* nvrtc = Nvrtc::find(why);
+  auto options = nvrtc ? nvrtc->options(architecture, why) : std::vector<std::string>();
+  if (options.empty()) return {};
+  return [this, nvrtc, key, text, entry, options = std::move(options)] {
+    KernelImage image = kernel_image(*nvrtc, disk_, text, entry, options);
+    std::lock_guard lock(mutex_);
+    ahead_.insert_or_assign(key, std::move(image));
+  };
+}
+
 std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::string& text, const std::string& entry,
                                                    std::string& why, bool only_prebuilt) {
   const int architecture = gpu.architecture();
-  const std::string key = fmt::format("{}{} {}\n{}", only_prebuilt ? "prebuilt " : "", architecture, entry, text);
+  const std::string key = key_of(architecture, text, entry, only_prebuilt);
+  std::optional<KernelImage> ahead;
   std::promise<Made> promise;
   std::shared_future<Made> known;
   bool mine = false;
@@ -66,6 +91,7 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
     if (!slot.valid()) {
       slot = promise.get_future().share();
       mine = true;
+      if (auto node = ahead_.extract(key)) ahead = std::move(node.mapped());
     }
     known = slot;
   }
@@ -73,7 +99,7 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
     Made made;
     made.error = error_of([&] {
       if (only_prebuilt) made.kernel = prebuilt(gpu, text, entry);
-      else made = make(gpu, architecture, text, entry);
+      else made = make(gpu, architecture, text, entry, std::move(ahead));
     });
     const bool good = made.kernel != nullptr;
     promise.set_value(std::move(made));
@@ -112,7 +138,7 @@ std::shared_ptr<const CudaKernel> KernelStore::prebuilt(GpuContext& gpu, const s
 }
 
 KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std::string& text,
-                                    const std::string& entry) const {
+                                    const std::string& entry, std::optional<KernelImage> ahead) const {
   Made made;
   made.kernel = prebuilt(gpu, text, entry);
   if (made.kernel) return made;
@@ -122,7 +148,8 @@ KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std
   if (options.empty()) return made;
   OnDevice scope(gpu);
   for (const bool anew : {false, true}) {
-    const KernelImage image = kernel_image(*nvrtc, disk_, text, entry, options, anew);
+    const KernelImage image =
+        ahead ? *std::exchange(ahead, std::nullopt) : kernel_image(*nvrtc, disk_, text, entry, options, anew);
     cudaLibrary_t library = nullptr;
     cudaError_t code = cudaLibraryLoadData(&library, image.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     cudaKernel_t handle = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels made from text, once for each architecture.
 #pragma once
+#include <functional>
 #include <future>
 #include <optional>
 #include <unordered_map>
@@ -41,6 +42,8 @@ class KernelStore {
                                         std::string& why) {
     return get(gpu, text, entry, why, false);
   }
+  // See Driver::compilation().
+  std::function<void()> compilation(GpuContext& gpu, const std::string& text, const std::string& entry);
   std::shared_ptr<const CudaKernel> get_prebuilt(GpuContext& gpu, const std::string& text, const std::string& entry) {
     std::string why;
     return get(gpu, text, entry, why, true);
@@ -56,11 +59,13 @@ class KernelStore {
   std::shared_ptr<const CudaKernel> prebuilt(GpuContext& gpu, const std::string& text, const std::string& entry) const;
   std::shared_ptr<const CudaKernel> get(GpuContext& gpu, const std::string& text, const std::string& entry,
                                         std::string& why, bool only_prebuilt);
-  Made make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry) const;
+  Made make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry,
+            std::optional<KernelImage> ahead) const;
   const int devices_;
   const KernelCache disk_ = KernelCache::of_user();
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_future<Made>> known_;
+  std::unordered_map<std::string, KernelImage> ahead_;  // what compilation() made, until the kernel is asked for
 };
 
 }  // namespace penstock

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that compiles kernels while others run.
+// A thread that compiles kernels while others run. Nobody ever waits for its end: a program that ends leaves it
+// standing, in whatever it does (docs/decisions/0030).
 #pragma once
 #include <future>
 #include <optional>
 
+#include "base/error.h"
 #include "cuda/driver.h"
 
 namespace penstock {
 
-struct CompiledKernel {
-  std::shared_ptr<const DeviceKernel> kernel;  // null: texts cannot be compiled here, and `why`
-  std::string why;
-  std::optional<Error> error;
-};
-// What Driver::kernel() gives, once it does; requests that are made at the same time for one text are one. The driver
-// must live until then.
-std::shared_future<CompiledKernel> compile_in_background(Driver& driver, int device, std::string text,
-                                                         std::string entry);
+// Ready when Driver::compilation() has been done, with what it failed by; invalid where there is nothing to do, and
+// Driver::kernel() answers at once. Requests that are made at the same time for one text are one. The driver must live
+// until then.
+std::shared_future<std::optional<Error>> compile_in_background(Driver& driver, int device, const std::string& text,
+                                                               const std::string& entry);
 
 }  // namespace penstock

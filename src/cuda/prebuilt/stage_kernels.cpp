@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 
 #include "cuda/prebuilt/fold_text.h"
 #include "cuda/prebuilt/generic_stage.h"
@@ -32,18 +33,18 @@ StageKernels::Known* StageKernels::find(int device, const StageVariant& v) {
 
 StageKernels::Known& StageKernels::add(int device, const StageVariant& v) {
   if (Known* known = find(device, v)) return *known;
-  known_.push_back({device, v, nullptr, {}, {}});
+  known_.push_back({device, v, nullptr, {}, {}, {}});
   return known_.back();
 }
 
-// Takes what was compiled, if it is there by now.
-void StageKernels::settle(Known& known) {
+// Takes what was compiled, if it is there by now. Code comes to a GPU on the threads that use it alone.
+void StageKernels::settle(Driver& driver, Known& known) {
   if (!known.coming.valid() || known.coming.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  const CompiledKernel made = known.coming.get();
+  const std::optional<Error> failed = known.coming.get();
   known.coming = {};
-  known.kernel = made.kernel;
-  if (made.error) throw Error(*made.error);  // not for ever: memory may have run out
-  if (!made.kernel) known.why_not = made.why;
+  const std::string text = std::exchange(known.text, {});
+  if (failed) throw Error(*failed);  // not for ever: memory may have run out
+  known.kernel = driver.kernel(known.device, text, kStageEntry, known.why_not);
 }
 
 std::shared_ptr<const DeviceKernel> StageKernels::generic(Driver& driver, int device) {
@@ -73,7 +74,7 @@ StageKernels::Chosen StageKernels::choose(Driver& driver, const StageCode& code,
   {
     std::lock_guard lock(mutex_);
     if (Known* known = find(device, v)) {
-      settle(*known);
+      settle(driver, *known);
       if (known->kernel) return {known->kernel, v};
     }
     std::string why = "PENSTOCK_KERNELS is generic, and the generic kernel does not take this stage";
@@ -84,10 +85,12 @@ StageKernels::Chosen StageKernels::choose(Driver& driver, const StageCode& code,
           Known& known = add(device, v);
           if (!known.why_not.empty()) return {std::move(kernel), *variant};
           if (!known.coming.valid()) {
-            known.coming = compile_in_background(driver, device, emit_stage(code, v), kStageEntry);
-            known.coming.wait_for(kPatience);
+            known.text = emit_stage(code, v);
+            known.coming = compile_in_background(driver, device, known.text, kStageEntry);
+            if (known.coming.valid()) known.coming.wait_for(kPatience);
+            else known.kernel = driver.kernel(device, std::exchange(known.text, {}), kStageEntry, known.why_not);
           }
-          settle(known);
+          settle(driver, known);
           if (known.kernel) return {known.kernel, v};
           return {std::move(kernel), *variant};
         }

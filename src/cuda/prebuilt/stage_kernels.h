@@ -34,7 +34,8 @@ class StageKernels {
     int device;
     StageVariant variant;
     std::shared_ptr<const DeviceKernel> kernel;  // its own
-    std::shared_future<CompiledKernel> coming;
+    std::shared_future<std::optional<Error>> coming;
+    std::string text;                            // while it comes
     std::string why_not;                         // it has none
   };
   struct Generic {
@@ -43,7 +44,7 @@ class StageKernels {
   };
   Known* find(int device, const StageVariant& v);
   Known& add(int device, const StageVariant& v);
-  void settle(Known& known);
+  void settle(Driver& driver, Known& known);
   std::shared_ptr<const DeviceKernel> generic(Driver& driver, int device);
 
   const KernelChoice choice_ = kernel_choice();

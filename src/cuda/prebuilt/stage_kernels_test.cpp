@@ -35,18 +35,27 @@ class GatedDriver final : public ForwardingDriver {
   }
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
                                              std::string& why) override {
-    ++compilations;
-    opened.wait();
-    if (error) throw Error(*error);
+    if (!compiled) compile();
     if (has_compiler) return d_->kernel(device, text, entry, why);
     why = "there is no compiler";
     return nullptr;
   }
 
+  std::function<void()> compilation(int, const std::string&, const std::string&) override {
+    if (!has_compiler) return {};
+    return [this] { compile(); };
+  }
+  void compile() {
+    ++compilations;
+    opened.wait();
+    if (error) throw Error(*error);
+    compiled = true;
+  }
+
   std::promise<void> gate;
   const std::shared_future<void> opened = gate.get_future().share();
   std::atomic<int> compilations{0};
-  std::atomic<bool> generic_ran{false};
+  std::atomic<bool> generic_ran{false}, compiled{false};
   bool has_prebuilt = true, has_compiler = true;
   std::optional<Error> error;
 
