@@ -8,6 +8,7 @@ struct Laplacian {
   PerFrame<std::vector<float>> scale = std::vector<float>{1.0f};
   bool normalized_kernel = false;
   DType dtype = DType::none;
+  static constexpr int64_t kMost = 31;  // elements of a window along an axis
 
   static Schema<Laplacian> schema() {
     using Op = Laplacian;
@@ -17,9 +18,9 @@ struct Laplacian {
                       "as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in "
                       "float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. "
                       "Types: all.")
-        .arg("window_size", &Op::window_size, "Odd, 3 to 23: of the derivative; one value or one per axis.")
+        .arg("window_size", &Op::window_size, "Odd, 3 to 31: of the derivative; one value or one per axis.")
         .arg("smoothing_size", &Op::smoothing_size,
-             "Odd, 1 to 23: of the smoothing along an axis in the derivatives along the others; default: "
+             "Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: "
              "the window_size of the derivative.")
         .arg("scale", &Op::scale, "Multiplies the derivative along every axis, or along each.")
         .arg("normalized_kernel", &Op::normalized_kernel, "The windows' weights are divided by their magnitude.")
@@ -78,12 +79,13 @@ struct Laplacian {
     std::vector<double> parts[3][3];
     for (int i = 0; i < axes; ++i) {
       const int64_t size = of(sizes, "window_size", i);
-      if (size < 3 || size > 23 || size % 2 == 0) bad_argument("window_size must be odd, 3 to 23, got {}", size);
+      if (size < 3 || size > kMost || size % 2 == 0)
+        bad_argument("window_size must be odd, 3 to {}, got {}", kMost, size);
       int64_t bits = size - axes - 2;
       for (int k = 0; k < axes; ++k) {
         const int64_t smooth = smooths.empty() ? size : of(smooths, "smoothing_size", k);
-        if (smooth < 1 || smooth > 23 || smooth % 2 == 0)
-          bad_argument("smoothing_size must be odd, 1 to 23, got {}", smooth);
+        if (smooth < 1 || smooth > kMost || smooth % 2 == 0)
+          bad_argument("smoothing_size must be odd, 1 to {}, got {}", kMost, smooth);
         if (k != i) bits += smooth;
         parts[i][k] = k == i ? convolve({1, -2, 1}, smoothing(size - 2)) : smoothing(smooth);
         most[k + 3 - axes] = std::max<int64_t>(most[k + 3 - axes], static_cast<int64_t>(parts[i][k].size()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of `penstock.math`. Integers give float32 (abs, min, max, pow: the promoted type).
 #include "ops/machine/arithmetic.h"
+#include "pixel/far_angles.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {
@@ -31,9 +32,23 @@ PENSTOCK_MATH_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
 PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
 PENSTOCK_MATH_FUNCTION(Floor, "floor", "The largest integer that is not above x, in floating point.", floor(x));
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "The smallest integer that is not below x, in floating point.", -floor(-x));
-PENSTOCK_MATH_FUNCTION(Sin, "sin", "Sine of an angle in radians.", sin(x));
-PENSTOCK_MATH_FUNCTION(Cos, "cos", "Cosine of an angle in radians.", cos(x));
-PENSTOCK_MATH_FUNCTION(Tan, "tan", "Tangent of an angle in radians.", tan(x));
+
+// Of an angle: a tile whose angles are all near, as most are, takes the formula without a branch (pixel_loop.inc.h).
+#define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                     \
+  struct Name : RealRules {                                                                 \
+    static constexpr const char *name = "_math." #function, *doc = op_doc;                  \
+    PENSTOCK_TEXT(apply_text,                                                               \
+      template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) {        \
+        return function##_of_any(x);                                                        \
+      });                                                                                   \
+    template <class V> static bool all_take_near(V x) { return is_near(x); }                \
+    template <class V> static V pixel_near(V x) { return function(x); }                     \
+  };                                                                                        \
+  PENSTOCK_UNARY(Name)
+
+PENSTOCK_ANGLE_FUNCTION(Sin, sin, "Sine of an angle in radians.");
+PENSTOCK_ANGLE_FUNCTION(Cos, cos, "Cosine of an angle in radians.");
+PENSTOCK_ANGLE_FUNCTION(Tan, tan, "Tangent of an angle in radians.");
 PENSTOCK_MATH_FUNCTION(Asin, "asin", "Arc sine, in radians.", asin(x));
 PENSTOCK_MATH_FUNCTION(Acos, "acos", "Arc cosine, in radians.", acos(x));
 PENSTOCK_MATH_FUNCTION(Atan, "atan", "Arc tangent, in radians.", atan(x));

@@ -23,7 +23,7 @@ struct MultiPaste {
                       "HWC, FHWC, with as many frames in all; kept. Types: all.")
         .inputs(1, 64)
         .arg("in_ids", &Op::in_ids, "Which samples of the batch the regions are of; then there is one input.")
-        .arg("output_size", &Op::output_size, "(height, width) of the canvas; default: that of the sample.")
+        .arg("output_size", &Op::output_size, "(height, width) of the canvas, or with the channels; default: that of the sample.")
         .arg("in_anchors", &Op::in_anchors, "Where regions begin in their images; default: 0.")
         .arg("in_anchors_rel", &Op::in_anchors_rel, "The same as fractions.")
         .arg("out_anchors", &Op::out_anchors, "Where they come to lie on the canvas; default: 0.")
@@ -57,7 +57,9 @@ struct MultiPaste {
     out[0] = in[0];
     if (!output_size.given()) return;
     const auto size = output_size[s.index];
-    if (size.size() != 2) bad_argument("output_size must have 2 values, got {}", size.size());
+    if (size.size() != 2 && size.size() != 3) bad_argument("output_size must have 2 or 3 values, got {}", size.size());
+    if (const int64_t channels = in[0][in[0].size() - 1]; size.size() == 3 && channels >= 0 && size[2] != channels)
+      bad_argument("output_size asks for {} channels, the images have {}", size[2], channels);
     for (int d = 0; d < 2; ++d) {
       if (size[d] < 0) bad_argument("output_size must not be negative, got {}", size[d]);
       out[0][in[0].size() - 3 + d] = size[d];

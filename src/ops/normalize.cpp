@@ -27,7 +27,7 @@ struct Normalize {
         .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")
         .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout instead.")
         .arg("batch", &Op::batch, "Compute over all samples of the batch; the other axes must agree then.")
-        .arg("ddof", &Op::ddof, "The variance is divided by the number of elements less this.")
+        .arg("ddof", &Op::ddof, "The variance is divided by the number of elements less this; it is 0 where there are no more elements.")
         .arg("epsilon", &Op::epsilon, "Added to the variance.", at_least(0))
         .arg("scale", &Op::scale, "Multiplies the normalized values.")
         .arg("shift", &Op::shift, "Added to the result.")
@@ -42,7 +42,6 @@ struct Normalize {
                          mean.one().size() == 1 && stddev.one().size() == 1;
     if (scalars && (axes.given() || axis_names.given()))
       bad_argument("axes have no meaning when both mean and stddev are single values");
-    if (scalars && batch) bad_argument("batch has no meaning when both mean and stddev are given");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     out[0] = in[0];

@@ -17,7 +17,7 @@ struct Spectrogram {
                "spectrogram",
                "Magnitudes of the short-time Fourier transform of a signal.\n\nInput: (n), (n, 1) or (1, n) samples, "
                "float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: "
-               "n / window_step + 1 of them centered, else as many as fit. Transform: J. Allen and L. Rabiner, \"A "
+               "n / window_step + 1 of them centered, else as many as fit; a signal that is shorter than one is an error. Transform: J. Allen and L. Rabiner, \"A "
                "unified approach to short-time Fourier analysis\", 1977.")
         .arg("center_windows", &Op::center_windows,
              "Window k has its middle at sample k * window_step; else its begin.")
@@ -52,15 +52,15 @@ struct Spectrogram {
     lines.in_outer = window_step, lines.begin = center_windows ? -(window_length / 2) : 0;
     lines.length = window_length, lines.mirrored = reflect_padding, lines.squared = power == 2;
     lines.out_outer = layout == "ft" ? 1 : transform_->bins(), lines.out_stride = layout == "ft" ? lines.count : 1;
-    if (lines.count > 0) signals_of(to).transform(in[0], out[0], lines, transform_, window_);
+    signals_of(to).transform(in[0], out[0], lines, transform_, window_);
   }
 
  private:
   int64_t windows(int64_t n) const {
     if (n < 0) return -1;
-    if (n == 0) return 0;
-    if (center_windows) return n / window_step + 1;
-    return n < window_length ? 0 : (n - window_length) / window_step + 1;
+    const int64_t least = center_windows ? 1 : window_length;
+    if (n < least) bad_argument("the signal has {} samples, a window needs {}", n, least);
+    return center_windows ? n / window_step + 1 : (n - window_length) / window_step + 1;
   }
 
   std::shared_ptr<const std::vector<float>> window_;

@@ -24,7 +24,8 @@ struct DecibelRule {
 };
 
 struct ToDecibels {
-  float cutoff_db = -200.0f, multiplier = 10.0f, reference = 0.0f;
+  float cutoff_db = -200.0f, multiplier = 10.0f;
+  Optional<float> reference;
 
   static Schema<ToDecibels> schema() {
     using Op = ToDecibels;
@@ -34,11 +35,12 @@ struct ToDecibels {
                "Layouts: any, kept. Input and output: float32.")
         .arg("cutoff_db", &Op::cutoff_db, "What is less gets this value.")
         .arg("multiplier", &Op::multiplier, "10 for powers, 20 for magnitudes.")
-        .arg("reference", &Op::reference, "The magnitude of 0 dB; 0: the largest of the sample.", at_least(0))
+        .arg("reference", &Op::reference, "The magnitude of 0 dB, positive; default: the largest of the sample.")
         .oracle("dali");
   }
   void ready() const {
     if (multiplier == 0) bad_argument("multiplier must not be 0");
+    if (reference.given() && !(*reference > 0)) bad_argument("reference must be positive, got {}", *reference);
   }
   void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
@@ -48,7 +50,8 @@ struct ToDecibels {
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     if (out[0].volume() == 0) return;
     SignalWork& signals = signals_of(to);
-    const DecibelRule::Coef c{reference == 0 ? signals.maximum(in[0]) : nullptr, reference,
+    const float one = reference.given() ? *reference : 0.0f;
+    const DecibelRule::Coef c{one == 0 ? signals.maximum(in[0]) : nullptr, one,
                               std::pow(10.0f, cutoff_db / multiplier), multiplier};
     const auto host = [=] {
       decibels(in[0].as<const float>(), in[0].volume(), DecibelRule::top(c), c.least, c.multiplier, out[0].as<float>());

@@ -109,7 +109,7 @@ PENSTOCK_HD inline double sin_quarter(Quarter q) {
 }
 }  // namespace series
 
-// An absolute error of 2^-52 for |x| <= 2^30; less exact beyond that.
+// An absolute error of 2^-52 for |x| <= 2^30, and no sense beyond that: far_angles.h has those.
 PENSTOCK_HD inline double sin(double x) { return series::sin_quarter(series::quarter(x)); }
 PENSTOCK_HD inline double cos(double x) {
   series::Quarter q = series::quarter(x);

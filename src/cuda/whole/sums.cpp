@@ -371,7 +371,7 @@ std::string finish_text(SumUse use, Statistic statistic, DType out_type) {
     case SumUse::mean: return head + "  reinterpret_cast<double*>(s[2])[r] = sum / count;\n}\n";
     case SumUse::factor:
       return head + R"(  const double epsilon = std::bit_cast<double>(s[4]), scale = std::bit_cast<double>(s[5]);
-  const double d = s[1] > s[3] ? sqrt(sum / static_cast<double>(s[1] - s[3]) + epsilon) : 0.0;
+  const double d = sqrt((s[1] > s[3] ? sum / static_cast<double>(s[1] - s[3]) : 0.0) + epsilon);
   reinterpret_cast<double*>(s[2])[r] = d == 0 ? 0.0 : scale / d;
 }
 )";

@@ -56,7 +56,8 @@ std::vector<int64_t> BoxWindow::pixels_of(const PerSample<std::vector<int64_t>>&
 // Whether a window of allowed aspect ratios came out.
 bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const std::vector<int64_t>& image,
                      const std::vector<int64_t>& crop, Found& found) const {
-  double extent[3];
+  double extent[3], largest = 0;
+  bool fixed = false;
   for (int a = 0; a < dims; ++a) {
     if (!crop.empty()) {
       extent[a] = static_cast<double>(crop[a]) / static_cast<double>(image[a]);
@@ -69,12 +70,17 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
           extent[b] * (image.empty() ? 1.0 : static_cast<double>(image[b]) / static_cast<double>(image[a]));
       const double least = unit / aspect_ratio[pair + 1], most = unit / aspect_ratio[pair];
       if (aspect_ratio[pair] == aspect_ratio[pair + 1] && b == 0)
-        low = high = most;  // one ratio alone wins over scaling
+        low = high = most, fixed = true;  // one ratio alone wins over scaling
       else low = std::max(low, least), high = std::min(high, most);
     }
     if (!(low <= high * (1 + 1e-6))) return false;
     extent[a] = low + (std::max(low, high) - low) * random.uniform(first + 1 + static_cast<uint64_t>(a));
     if (!(extent[a] > 0)) return false;
+    largest = std::max(largest, extent[a]);
+  }
+  if (fixed && largest > 1) {  // scaling is of the largest extent then: the window stays inside of the image
+    const double factor = std::min(extent[0], 1.0) / largest;
+    for (int a = 0; a < dims; ++a) extent[a] *= factor;
   }
   found.pixels.clear();
   for (int a = 0; a < dims; ++a) {

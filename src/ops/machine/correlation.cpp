@@ -6,12 +6,11 @@ namespace penstock {
 std::pair<int, int> convolved_axes(const Layout& layout, int ndim) {
   int first = 0, last = ndim;
   if (!layout.empty()) {
-    while (first < last && (layout[first] == 'F' || (layout[first] == 'C' && !layout.has('F')))) ++first;
-    if (first < last && layout[first] == 'C') ++first;
+    while (first < last && (layout[first] == 'F' || layout[first] == 'C')) ++first;
     if (first < last && layout[last - 1] == 'C') --last;
     for (int i = first; i < last; ++i)
       if (layout[i] == 'F' || layout[i] == 'C')
-        bad_type("F must come first and C first or last, got the layout '{}'", layout.str());
+        bad_type("F must come before the axes to convolve and C before or after them, got the layout '{}'", layout.str());
   }
   if (last - first < 1 || last - first > 3)
     bad_type("expected one to three axes to convolve, got {} in the layout '{}'", last - first, layout.str());

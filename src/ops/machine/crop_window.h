@@ -56,17 +56,20 @@ struct CropWindow {
     const double rest = at - static_cast<double>(whole);
     return whole + (rest >= 0.5) - (rest <= -0.5);
   }
-  // Calls f(dim, start, extent) for the spatial axes.
+  // Calls f(dim, start, extent) for the spatial axes, and for the frames where they are cut.
   template <class F> void each_window(int sample, const Placement& p, F&& f) const {
     for (char axis : {'D', 'H', 'W'}) {
-      const int dim = p.dim(axis);
+      const int64_t want = window_extent(sample, axis);
+      int dim = p.dim(axis);
+      if (dim < 0 && axis == 'D' && want) dim = p.dim('F');  // the frames of a sequence are its depth, as in DALI
       if (dim < 0) continue;
-      const int64_t want = window_extent(sample, axis), extent = want ? want : p.extent(dim);
+      const int64_t extent = want ? want : p.extent(dim);
       f(dim, window_start(sample, axis, p.extent(dim), extent), extent);
     }
   }
   // What is known of an extent before the image is; -1: nothing.
   int64_t known_extent(int sample, char axis, int64_t in) const {
+    if (axis == 'F') return window_extent(sample, 'D') ? -1 : in;  // where the layout has D as well, that is cut
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;
     const int64_t want = window_extent(sample, axis);
     return want ? want : in;
@@ -81,10 +84,11 @@ struct CropWindow {
 
 template <class Op> Schema<Op>&& crop_window_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("crop", &Op::crop, "Size of the window, (height, width) or (depth, height, width); 0: the whole axis.")
+      .arg("crop", &Op::crop, "Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence "
+           "without an axis D is its number of frames.")
       .arg("crop_w", &Op::crop_w, "Width of the window.")
       .arg("crop_h", &Op::crop_h, "Height of the window.")
-      .arg("crop_d", &Op::crop_d, "Depth of the window.")
+      .arg("crop_d", &Op::crop_d, "Depth of the window; of a sequence without an axis D its number of frames.")
       .arg("crop_pos_x", &Op::crop_pos_x, "Place of the window, 0: left, 1: right.")
       .arg("crop_pos_y", &Op::crop_pos_y, "Place of the window, 0: top, 1: bottom.")
       .arg("crop_pos_z", &Op::crop_pos_z, "Place of the window, 0: front, 1: back.")

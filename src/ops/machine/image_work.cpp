@@ -24,8 +24,8 @@ ImageWork& host_images() {
 int image_border(const char* argument, const std::string& name) {
   if (name == "constant") return kBorderConstant;
   if (name == "replicate" || name == "clamp" || name == "edge") return kBorderClamp;
-  if (name == "reflect_101") return kBorderReflect101;
-  if (name == "reflect" || name == "reflect_1001") return kBorderReflect1001;
+  if (name == "reflect_101" || name == "101") return kBorderReflect101;
+  if (name == "reflect" || name == "reflect_1001" || name == "1001") return kBorderReflect1001;
   if (name == "wrap") return kBorderWrap;
   bad_argument("{} must be \"constant\", \"replicate\" (or \"clamp\"), \"reflect\" (or \"reflect_1001\"), "
                "\"reflect_101\" or \"wrap\", got \"{}\"",

@@ -34,6 +34,15 @@ void pixel_tile(const TileCall& t) {
       V* o = static_cast<V*>(t.out[p]);
       const V* a = static_cast<const V*>(t.in[0][p]);
       if constexpr (kOperands == 1) {
+        if constexpr (requires { Op::all_take_near(a[0]); }) {
+          bool near = true;
+          for (int64_t i = 0; i < n; ++i) near &= Op::all_take_near(a[i]);
+          if (near) {
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel_near(a[i]);
+            continue;
+          }
+        }
 #pragma GCC ivdep
         for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], c);
       } else if constexpr (kOperands == 2) {

@@ -34,12 +34,19 @@ void SliceWindow::check_slice_window() const {
 }
 
 std::vector<int> SliceWindow::named_axes(int sample, const Layout& layout, int ndim) const {
-  return axes.given() && !axis_names.given() ? axes_by_number(axes[sample], ndim) : axes_by_name(*axis_names, layout);
+  if (!axes.given() || axis_names.given()) return axes_by_name(*axis_names, layout);
+  const auto named = axes[sample];
+  return named.empty() ? all_axes(ndim) : axes_by_number(named, ndim);
 }
 
 std::vector<SliceWindow::Window> SliceWindow::windows(int sample, const Layout& layout, const Shape& extents) const {
   const int ndim = extents.size();
   const std::vector<int> dims = named_axes(sample, layout, ndim);
+  const auto without_values = [&](const auto& argument) { return !argument.given() || argument[sample].empty(); };
+  if (axes.given() && !axis_names.given() && axes[sample].empty() && without_values(start) && without_values(end) &&
+      without_values(shape) && without_values(rel_start) && without_values(rel_end) && without_values(rel_shape) &&
+      without_values(anchor))
+    return {};
   auto values = [&](const auto& argument, const char* name) {
     std::vector<double> v;
     if (!argument.given()) return v;

@@ -54,7 +54,7 @@ void BatchStatistics::add_squares(const View& in, const ReductionPlan& plan, con
 
 std::vector<double> BatchStatistics::deviation(int ddof, double epsilon) const {
   std::vector<double> d = squares_;
-  for (double& v : d) v = count_ > ddof ? sqrt(v / static_cast<double>(count_ - ddof) + epsilon) : 0.0;
+  for (double& v : d) v = sqrt((count_ > ddof ? v / static_cast<double>(count_ - ddof) : 0.0) + epsilon);
   return d;
 }
 

@@ -10,8 +10,8 @@ struct Moments {
   std::vector<double> mean, deviation;  // one for each result of the plan
 };
 
-// Mean (unless given) and, if asked for, sqrt(sum of squares about it / (count - ddof) + epsilon); 0 where count <=
-// ddof.
+// Mean (unless given) and, if asked for, sqrt(variance + epsilon): the variance is the sum of squares about the mean /
+// (count - ddof), 0 where count <= ddof.
 Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                       double epsilon);
 
