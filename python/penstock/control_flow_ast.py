@@ -26,6 +26,10 @@ def is_converted(function):
     return function.__code__ in _made
 
 
+def is_made(code):
+    return code in _made
+
+
 def why_not(code):
     """Why control flow in this code is Python's own, or ""."""
     if code in _made:
@@ -49,6 +53,9 @@ def convert(function):
             template = _template(function)
         except (OSError, TypeError, SyntaxError) as error:
             template = f"the source of '{function.__name__}' cannot be read ({error})"
+            if function.__name__ == "<lambda>" and not isinstance(error, OSError):
+                template = (f"the lambda of {code.co_filename}:{code.co_firstlineno} is not converted, nor is what it calls: "
+                            "write it as a function with `def`")
         _templates[code] = template
     if isinstance(template, str):
         return function
@@ -69,7 +76,7 @@ def _template(function):
     tree = ast.parse(textwrap.dedent("".join(lines)))
     node = tree.body[0]
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        raise SyntaxError("it is no `def`")
+        raise SyntaxError("it is not a `def`")
     ast.increment_lineno(tree, first - 1)
     node.decorator_list = []
     node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)

@@ -7,7 +7,8 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, graph, nested
+from . import _core, declared_outputs, definition, graph, nested
+from .definition import made_by
 from .graph import DataNode
 from .types import check_policies
 
@@ -51,6 +52,7 @@ class Pipeline:
             raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
         if num_threads is not None and (not hasattr(num_threads, "__index__") or num_threads < 1):
             raise ValueError(f"num_threads must be a positive integer, got {num_threads!r}")
+        definition.check_options({"device_id": device_id, "seed": seed, "on_error": on_error})
         if seed is None or seed < 0:
             seed = int.from_bytes(os.urandom(4), "little") & 0x7FFFFFFF
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
@@ -540,21 +542,6 @@ def _text_of(checkpoint):
         with open(checkpoint, "rb") as file:
             return file.read().decode()
     return checkpoint
-
-
-def made_by(function, args, keywords, options):
-    """The Pipeline(**options) whose outputs function(*args, **keywords) returns."""
-    pipeline = Pipeline(**options)
-    if pipeline._given["debug"]:
-        pipeline._function = functools.partial(control_flow_ast.convert(function), *args, **keywords)
-        return pipeline
-    graph.push(pipeline)
-    try:
-        outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
-    finally:
-        graph.pop()
-    pipeline.set_outputs(*outputs)
-    return pipeline
 
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
