@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/image_operators.h"
 #include "ops/machine/sampling.h"
 
 namespace penstock {
@@ -104,5 +105,6 @@ struct Remap {
   double shift_ = 0;
 };
 PENSTOCK_OPERATOR(Remap);
+PENSTOCK_READS_IMAGES(Remap, "remap");
 
 }  // namespace penstock
