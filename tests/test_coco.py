@@ -146,7 +146,7 @@ def test_texts_that_are_no_annotations(folder, text):
 
 
 def test_arguments_that_exclude_each_other(folder):
-    with pytest.raises(ValueError, match="exclude each other"):
+    with pytest.raises(ValueError, match="mutually exclusive"):
         run(fn.readers.coco, 1, file_root=str(folder), annotations_file=str(folder / "all.json"), pixelwise_masks=True,
             polygon_masks=True)
     with pytest.raises(ValueError, match="give annotations_file"):

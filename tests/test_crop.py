@@ -143,7 +143,7 @@ def test_defaults_are_a_network_input():
     (fn.crop, {"crop": [30, 3], "out_of_bounds_policy": "pad", "fill_values": [1, 2, 3, 4]}, "fill_values must have 1 or 3"),
     (fn.crop_mirror_normalize, {"mean": [1, 2]}, "mean must have 1 or 3"),
     (fn.crop_mirror_normalize, {"std": [1, 2, 3, 4]}, "std must have 1 or 3"),
-    (fn.crop_mirror_normalize, {"output_layout": "FCHW"}, "no permutation"),
+    (fn.crop_mirror_normalize, {"output_layout": "FCHW"}, "not a permutation"),
 ])
 def test_wrong_arguments_are_named(operator, arguments, message):
     with pytest.raises(ValueError, match=message):

@@ -156,7 +156,7 @@ def test_what_is_no_data_set():
     with pytest.raises(ValueError, match="shard_id 3 of 2 shards"):
         numbers(Squares(), shard_id=3, num_shards=2).build()
     for data, said in (([np.zeros(3), (1, 2)], "sample 1 .*expected 1 values, got 2 values"), ([1, {1: 2}], "dict"),
-                       ([{"a": 1}, {"b": 1}], "expected a dict with 'a', got a dict with 'b'"), ([1, None], "NoneType is no array")):
+                       ([{"a": 1}, {"b": 1}], "expected a dict with 'a', got a dict with 'b'"), ([1, None], "NoneType is not an array")):
         @pipeline_def(batch_size=2, num_threads=1)
         def pipe(data=data):
             out = fn.readers.dataset(data)

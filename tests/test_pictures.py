@@ -85,7 +85,7 @@ PICTURE = np.zeros((8, 8, 3), np.uint8)
     ("laplacian", [PICTURE], {"window_size": 4}, "odd"),
     ("laplacian", [PICTURE], {"window_size": 25}, "23"),
     ("laplacian", [PICTURE], {"scale": [1.0, 2.0, 3.0]}, "1 or 2 values"),
-    ("laplacian", [PICTURE], {"scale": 2.0, "normalized_kernel": True}, "exclude"),
+    ("laplacian", [PICTURE], {"scale": 2.0, "normalized_kernel": True}, "exclusive"),
     ("median_blur", [PICTURE], {"window_size": [3, 2]}, "odd"),
     ("dilate", [PICTURE], {"anchor": [3, 0]}, "anchor 3"),
     ("erode", [PICTURE], {"mask_size": [0, 3]}, "mask_size"),

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ops/machine/bound_op.h"
+#include "ops/machine/named_numbers.h"
 
 namespace {
 
@@ -16,6 +17,16 @@ ordered_json to_json(const penstock::Value& v) {
   }, v);
 }
 
+// "'linear'" for the numbers of interp_type and its kin.
+std::vector<std::string> names_of_numbers(penstock::ArgInfo a) {
+  std::vector<std::string> names;
+  for (int64_t k = 0; k < 8 && a.type == penstock::ArgType::integer; ++k) {
+    a.default_value = k;
+    if (const std::string text = penstock::default_text(a); text.starts_with('\'')) names.push_back(text);
+  }
+  return names;
+}
+
 ordered_json to_json(const penstock::ArgInfo& a) {
   ordered_json j{{"name", a.name},
                  {"type", penstock::name_of(a.type)},
@@ -23,7 +34,9 @@ ordered_json to_json(const penstock::ArgInfo& a) {
                  {"per_frame", a.per_frame},
                  {"required", a.required},
                  {"default", to_json(a.default_value)},
+                 {"default_text", penstock::default_text(a)},
                  {"doc", a.doc}};
+  if (const auto names = names_of_numbers(a); !names.empty()) j["names"] = names;
   if (a.range.lo > -1e300) j["min"] = a.range.lo, j["min_excluded"] = a.range.open_lo;
   if (a.range.hi < 1e300) j["max"] = a.range.hi;
   return j;

@@ -16,12 +16,12 @@ def link(operator):
 def default(argument):
     if argument["required"]:
         return "required"
-    return "" if argument["default"] is None else f"`{argument['default']!r}`"
+    return "" if argument["default"] is None else f"`{argument['default_text']}`"
 
 
 def values(argument):
     low, high = argument.get("min"), argument.get("max")
-    parts = [argument["type"]]
+    parts = [argument["type"]] if "names" not in argument else [", ".join(f"`{n}`" for n in argument["names"])]
     if low is not None:
         parts.append(f"{'>' if argument['min_excluded'] else '≥'} {low:g}")
     if high is not None:

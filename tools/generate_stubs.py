@@ -31,6 +31,8 @@ def annotation(argument, operator=""):
     if (operator, argument["name"]) in IN_PYTHON:
         return IN_PYTHON[operator, argument["name"]]
     parts = TYPES[argument["type"]].split(" | ")
+    if "names" in argument:
+        parts.append("str")
     if argument["per_sample"]:
         parts += ["Batch", "DataNode"]
     if argument["default"] is None and not argument["required"]:
@@ -51,7 +53,7 @@ def parameters(operator):
     for a in operator["arguments"]:
         if operator["name"] in LISTS and a["name"] == "num_outputs":
             continue
-        result.append(f"{a['name']}: {annotation(a, operator['name'])}" + ("" if a["required"] else f" = {a['default']!r}"))
+        result.append(f"{a['name']}: {annotation(a, operator['name'])}" + ("" if a["required"] else f" = {a['default_text']}"))
     return result + [c for c in COMMON if c.split(":")[0] not in given]
 
 

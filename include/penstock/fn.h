@@ -74,19 +74,31 @@ struct BbFlipArguments {
   PerSample<int64_t> vertical{};
   // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
   Optional<bool> ltrb{};
+  // What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
+  Optional<std::string> bbox_layout{};
+  // Boxes are in units of the image, else in pixels. Default: true.
+  Optional<bool> bbox_normalized{};
+  // Extents of the image, where boxes are in pixels. Default: {}.
+  PerSample<std::vector<int64_t>> input_shape{};
+  // What the numbers of input_shape are. Default: "HW".
+  Optional<std::string> shape_layout{};
 
   Arguments list() const {
     Arguments a;
     horizontal.add_to(a, "horizontal");
     vertical.add_to(a, "vertical");
     ltrb.add_to(a, "ltrb");
+    bbox_layout.add_to(a, "bbox_layout");
+    bbox_normalized.add_to(a, "bbox_normalized");
+    input_shape.add_to(a, "input_shape");
+    shape_layout.add_to(a, "shape_layout");
     return a;
   }
 };
 // Moves boxes as a flip of their image does.
 //
-// Input: float32 boxes in units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape.
-// Layouts: any; kept.
+// Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an error, on a GPU
+// NaN. Output: the same shape. Layouts: any; kept.
 inline Batch bb_flip(const Batch& input, const BbFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bb_flip", {input}, arguments.list(), options)[0];
 }
@@ -100,6 +112,14 @@ struct BboxPasteArguments {
   PerSample<double> paste_y{};
   // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
   Optional<bool> ltrb{};
+  // What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
+  Optional<std::string> bbox_layout{};
+  // Boxes are in units of the image, else in pixels. Default: true.
+  Optional<bool> bbox_normalized{};
+  // Extents of the image, where boxes are in pixels. Default: {}.
+  PerSample<std::vector<int64_t>> input_shape{};
+  // What the numbers of input_shape are. Default: "HW".
+  Optional<std::string> shape_layout{};
 
   Arguments list() const {
     Arguments a;
@@ -107,14 +127,18 @@ struct BboxPasteArguments {
     paste_x.add_to(a, "paste_x");
     paste_y.add_to(a, "paste_y");
     ltrb.add_to(a, "ltrb");
+    bbox_layout.add_to(a, "bbox_layout");
+    bbox_normalized.add_to(a, "bbox_normalized");
+    input_shape.add_to(a, "input_shape");
+    shape_layout.add_to(a, "shape_layout");
     return a;
   }
 };
 // Moves boxes as pasting their image on a larger canvas does.
 //
-// A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio. Input: float32 boxes in
-// units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape, in units of the canvas.
-// Layouts: any; kept.
+// A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste *
+// (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its
+// image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.
 inline Batch bbox_paste(const Batch& input,
                         const BboxPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_paste", {input}, arguments.list(), options)[0];
@@ -127,7 +151,7 @@ struct BboxRotateArguments {
   PerSample<std::vector<int64_t>> input_shape{};
   // One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32. Default: {}.
   PerSample<std::vector<int64_t>> labels{};
-  // What the numbers of a box are: xyXY or xyWH. Default: "xyXY".
+  // What the numbers of a box are: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "xyXY".
   Optional<std::string> bbox_layout{};
   // Boxes are in units of the image and of the canvas, else in pixels. Default: true.
   Optional<bool> bbox_normalized{};
@@ -504,7 +528,8 @@ struct CoordFlipArguments {
 };
 // Mirrors points about a center: a coordinate x becomes 2 * center - x.
 //
-// Input: (N, 1 to 3) float32; output the same. Layouts: any, kept.
+// Input: (N, 1 to 3) float32; output the same. Where no center is given, points are in units of the image: one that
+// lies more than an image away is an error, on a GPU NaN. Layouts: any, kept.
 inline Batch coord_flip(const Batch& input,
                         const CoordFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("coord_flip", {input}, arguments.list(), options)[0];
@@ -2241,7 +2266,7 @@ inline Batch normalize(const Batch& input, const NormalizeArguments& arguments =
 }
 
 struct OneHotArguments {
-  // Extent of the new axis. Default: 0.
+  // Extent of the new axis. Required.
   Optional<int64_t> num_classes{};
   // Where the new axis stands in the output; -1: last. Default: -1.
   Optional<int64_t> axis{};
@@ -2653,7 +2678,7 @@ struct RandomBboxCropArguments {
   // Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in
   // units of the image. A range of one number wins over scaling. Default: {1, 1}.
   Optional<std::vector<double>> aspect_ratio{};
-  // What the numbers of a box are; default: xyXY or xyzXYZ.
+  // What the numbers of a box are: ltrb, xywh, cxcywh, or letters; default: xyXY or xyzXYZ.
   Optional<std::string> bbox_layout{};
   // A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.
   Optional<double> bbox_prune_threshold{};

@@ -34,16 +34,21 @@ def __getattr__(name):
     if name in ("control", "math", "pictures", "pipeline", "plugin", "python_function", "sources", "storage", "tensors", "tfrecord", "torch"):
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    near = ""
+    if not name.startswith("_"):
+        from .other_names import answer_of_package
+        near = answer_of_package(name, _core.operators())
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)
 
 
-def _show(values, columns=None, size=160, path=None):
+def show(values, columns=None, size=160, path=None):
     """A picture of the samples side by side; see penstock.pictures.contact_sheet."""
     from .pictures import contact_sheet
     return contact_sheet(values.cpu(), columns=columns, size=size, path=path)
 
 
-Batch.show = Tensor.show = _show
+Batch.show = Tensor.show = show
+del show
 
 
 def __dir__():

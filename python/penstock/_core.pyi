@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The public part of the extension; what only the package itself calls is left out.
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 from .types import DType
 
@@ -178,7 +178,10 @@ class Batch(_Expressions):
     def show(self, columns: int | None = None, size: int = 160, path: Any = None) -> Any:
         """The samples side by side as a Pillow image."""
     def __len__(self) -> int: ...
-    def __getitem__(self, i: int, /) -> Tensor: ...
+    @overload
+    def __getitem__(self, key: int, /) -> Tensor: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> Batch: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
     @property
@@ -189,10 +192,12 @@ class Batch(_Expressions):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 def tensor(data: Any, layout: str = "", dtype: Any = None) -> Tensor:
-    """A Tensor over the memory of `data`, or of another type."""
+    """A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout gets CHW or
+    NCHW where only that extent is 1, 3 or 4."""
 
 def batch(data: Any, layout: str = "", dtype: Any = None) -> Batch:
-    """A Batch of a list of samples, or of one array whose first dimension counts the samples."""
+    """A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without a layout
+    get CHW where only that extent is 1, 3 or 4."""
 
 def per_sample(values: Any) -> Batch:
     """One value a sample, for an operator's argument."""

@@ -30,6 +30,10 @@ def is_converted(function):
     return function.__code__ in _made
 
 
+def is_made(code):
+    return code in _made
+
+
 def why_not(code):
     """Why control flow in this code is Python's own, or ""."""
     if code in _made:
@@ -71,6 +75,9 @@ def convert(function):
             template = _template(function)
         except (OSError, TypeError, SyntaxError) as error:
             template = f"the source of '{function.__name__}' cannot be read ({error})"
+            if function.__name__ == "<lambda>" and not isinstance(error, OSError):
+                template = (f"the lambda of {code.co_filename}:{code.co_firstlineno} is not converted, nor is what it calls: "
+                            "write it as a function with `def`")
         _templates[code] = template
     if isinstance(template, str):
         return function
@@ -115,7 +122,7 @@ def _function_source(function):
     tree = ast.parse(textwrap.dedent("".join(lines)))
     node = tree.body[0]
     if not isinstance(node, ast.FunctionDef) or node.name != function.__code__.co_name:
-        raise SyntaxError("it is no `def`")
+        raise SyntaxError("it is not a `def`")
     return ast.increment_lineno(tree, first - 1).body[0]
 
 

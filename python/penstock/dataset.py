@@ -49,11 +49,13 @@ def _array(value):
         value = value.encode()
     if isinstance(value, (bytes, bytearray, memoryview)):
         return numpy.frombuffer(bytes(value), numpy.uint8)
-    if isinstance(value, numpy.ndarray) or type(value).__module__.partition(".")[0] == "torch":
+    if isinstance(value, numpy.ndarray):
         return value
+    if type(value).__module__.partition(".")[0] == "torch":
+        return _core.tensor(value)  # with its layout, as far as its extents tell
     array = numpy.asarray(value)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{type(value).__name__} is no array, number, text or bytes")
+        raise TypeError(f"{type(value).__name__} is not an array, a number, text or bytes")
     return array
 
 

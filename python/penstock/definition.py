@@ -1,14 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What surrounds the program's function while it defines a pipeline."""
+"""What surrounds the run of a pipeline's function: options that are wrong, numbers that Python draws once, and tracebacks that
+show the user's lines alone."""
 import contextlib
+import functools
+import os
+import sys
+import types as python_types
+import warnings
 
-from .graph import _PACKAGE, pop, push
+from . import control_flow_ast, graph
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_UNUSED = 624   # the place of NumPy's generator that gave no number yet
+_drawn = set()  # what was warned of: the code of a function, and the generators
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+def check_options(options):
+    """Raises for values of Pipeline's arguments that later code would refuse in its own words."""
+    device, seed, policy = options["device_id"], options["seed"], options["on_error"]
+    if device is not None and not hasattr(device, "__index__"):
+        raise TypeError(f"device_id is the number of a GPU or None, got {device!r}")
+    if seed is not None and not hasattr(seed, "__index__"):
+        raise TypeError(f"seed is an integer or None, got {seed!r}")
+    if policy not in ("raise", "skip", "replace"):
+        raise ValueError(f"on_error must be 'raise', 'skip' or 'replace', got {policy!r}")
+
+
+# --- numbers that are drawn once ---------------------------------------------------------------------------------------
+
+def _generators():
+    """The states of the random generators that Python programs share, of modules that are imported."""
+    states = {}
+    if "random" in sys.modules:
+        states["random"] = sys.modules["random"].getstate()
+    if "numpy.random" in sys.modules:
+        kind, keys, place, *rest = sys.modules["numpy.random"].get_state()
+        states["numpy.random"] = (kind, keys.tobytes(), place, *rest)
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state().numpy().tobytes()
+    return states
+
+
+def _warn_of_draws(function, before):
+    code = getattr(function, "__code__", None)
+    after = _generators()
+    names = [name for name, state in after.items() if before.get(name, state) != state]
+    if "numpy.random" not in before and after.get("numpy.random", (0, 0, _UNUSED))[2] != _UNUSED:  # NumPy loads it late
+        names.append("numpy.random")
+    if not names or (code, *names) in _drawn:
+        return
+    _drawn.add((code, *names))
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    warnings.warn(f"'{getattr(function, '__name__', function)}'{where} drew numbers of {' and '.join(names)}: the function of a "
+                  "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and its "
+                  "kin draw one for each sample", UserWarning, stacklevel=4)
+
+
+# --- tracebacks -------------------------------------------------------------------------------------------------------
+
+def pruned(error):
+    """The exception with the frames of user code alone; all of them where PENSTOCK_TRACEBACK=full."""
+    if os.environ.get("PENSTOCK_TRACEBACK", "") == "full":
+        return error
+    frames, last = [], None
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        made = code.co_filename.startswith(_PACKAGE) or (code.co_name.startswith(("_penstock", "<lambda>"))
+                                                         and control_flow_ast.is_made(code) and last is not None)
+        place = code.co_filename, step.tb_lineno
+        if not made or (not code.co_filename.startswith(_PACKAGE) and place != last):
+            frames.append(step)
+            last = place
+        step = step.tb_next
+    if not frames:
+        return error
+    chain = None
+    for step in reversed(frames):
+        chain = python_types.TracebackType(chain, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return error.with_traceback(chain)
 
 
 @contextlib.contextmanager
 def defining(pipeline):
     """While the program's function makes nodes of the pipeline."""
-    push(pipeline)
+    graph.push(pipeline)
     try:
         yield
     except TypeError as error:
@@ -22,4 +101,24 @@ def defining(pipeline):
         raise TypeError("a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside of "
                         f"functions that pipeline_def converts\n  at {line}") from error
     finally:
-        pop()
+        graph.pop()
+
+
+def made_by(function, args, keywords, options, make=None):
+    """The Pipeline(**options) whose outputs function(*args, **keywords) returns. make: a class of pipelines."""
+    if make is None:
+        from .pipeline import Pipeline as make
+    pipeline = make(**options)
+    converted = control_flow_ast.convert(function)
+    if pipeline._given["debug"]:
+        pipeline._function = functools.partial(converted, *args, **keywords)
+        return pipeline
+    before = _generators()
+    try:
+        with defining(pipeline):
+            outputs = pipeline._as_outputs(converted(*args, **keywords))
+    except Exception as error:
+        raise pruned(error)
+    _warn_of_draws(function, before)
+    pipeline.set_outputs(*outputs)
+    return pipeline

@@ -157,13 +157,22 @@ class DataNode(_core.NodeRef):
 
     def __bool__(self):
         from .control_flow_ast import why_not
-        frame = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-            frame = frame.f_back
-        why = why_not(frame.f_code) if frame is not None else ""
+        frame, why = sys._getframe(1), ""
+        while frame is not None and not why:  # what a lambda calls is not converted either
+            why, frame = why_not(frame.f_code), frame.f_back
         raise TypeError("a value of the pipeline has no truth while the pipeline is defined"
                         + (f": {why}" if why else "; `if`, `while`, `and`, `or` and `not` on it work inside of functions that "
                            "pipeline_def converts, &, | and ~ everywhere") + f"\n  at {user_line()}")
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("a value of the pipeline has no elements while the pipeline is defined: use operators of penstock.fn, or "
+                        f"fn.python_function for functions of arrays\n  at {user_line()}")
+
+    def __array_function__(self, function, types, args, kwargs):
+        from .other_names import NAMES
+        name = getattr(function, "__name__", str(function))
+        here = NAMES.get(name, f"fn.{name}" if name in _core.operators() else "operators of penstock.fn, or fn.python_function")
+        raise TypeError(f"numpy.{name}() works on arrays, not on values of a pipeline: use {here}\n  at {user_line()}")
 
     def __len__(self):
         raise TypeError(f"a value of the pipeline has no length while the pipeline is defined; see .shape()\n  at {user_line()}")
@@ -365,7 +374,7 @@ def index_arguments(node, key):
                             f"\n  at {user_line()}")
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
             if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):
-                raise TypeError("True and False are no indices")
+                raise TypeError("True and False are not indices")
             arguments[f"at_{dim}"] = item
             dim += 1
         else:

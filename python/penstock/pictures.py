@@ -40,7 +40,7 @@ def contact_sheet(values, columns=None, size=160, path=None):
         raise ImportError("pictures need Pillow: pip install pillow") from error
     samples = [values] if isinstance(values, _core.Tensor) else list(values)
     if any(s.ndim() < 2 for s in samples):
-        raise TypeError(f"samples of {samples[0].ndim()} dimensions are no pictures")
+        raise TypeError(f"samples of {samples[0].ndim()} dimensions are not pictures")
     low = high = 0.0
     if str(samples[0].numpy().dtype) != "uint8":
         low, high = min(float(s.numpy().min()) for s in samples), max(float(s.numpy().max()) for s in samples)

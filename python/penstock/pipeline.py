@@ -7,8 +7,8 @@ import sys
 import warnings
 import weakref
 
-from . import _core, control_flow_ast, declared_outputs, free_nodes, graph, limits, nested, unseeded
-from .definition import defining
+from . import _core, declared_outputs, definition, free_nodes, graph, limits, nested, unseeded
+from .definition import defining, made_by
 from .graph import DataNode
 from .pickled_pipelines import reduced
 from .saved_pipeline import seed_of, text_of_checkpoint
@@ -59,6 +59,7 @@ class Pipeline:
         for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
             limits.check_number(name, value, limits.LARGEST)
         limits.check_number("memory_limit", memory_limit, 2**63 - 1, least=0)
+        definition.check_options({"device_id": device_id, "seed": seed, "on_error": on_error})
         if seed is None or seed < 0:
             seed = unseeded.of_pipeline()
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
@@ -549,18 +550,6 @@ for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined"
 def _current_gpu():
     torch = sys.modules.get("torch")
     return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
-
-
-def made_by(function, args, keywords, options, make=Pipeline):
-    """The Pipeline(**options) whose outputs function(*args, **keywords) returns. make: a class of pipelines."""
-    pipeline = make(**options)
-    if pipeline._given["debug"]:
-        pipeline._function = functools.partial(control_flow_ast.convert(function), *args, **keywords)
-        return pipeline
-    with defining(pipeline):
-        outputs = pipeline._as_outputs(control_flow_ast.convert(function)(*args, **keywords))
-    pipeline.set_outputs(*outputs)
-    return pipeline
 
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):

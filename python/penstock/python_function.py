@@ -261,9 +261,9 @@ class Function:
                 if value.dtype != first.dtype or value.ndim() != first.ndim():
                     raise self._fault(TypeError, f"returned {_shown(value)} for output {k} of sample {i} and {_shown(first)} for sample "
                                                  "0: the samples of a batch have one type and one number of dimensions")
-            batch = _core.batch(column)
+            batch = _core.fed_batch(column)
             layout = self.layouts(k, batch, inputs) if self.layouts is not None else ""
-            out.append(_core.batch(batch, layout=layout) if layout else batch)
+            out.append(_core.fed_batch(batch, layout=layout) if layout else batch)
         return out
 
     def _tensor(self, value, k, i):
@@ -276,7 +276,7 @@ class Function:
         if value is None or isinstance(value, (str, bytes, dict, set)):
             raise self._fault(TypeError, f"returned {type(value).__name__} for output {k} of sample {i}: expected an array")
         try:
-            return _core.tensor(value)
+            return _core.fed_tensor(value)
         except (TypeError, ValueError) as error:
             raise self._fault(type(error), f"returned what is no array for output {k} of sample {i}: {error}") from None
 
@@ -397,7 +397,7 @@ def add(op, inputs, function, num_outputs, batch_processing, output_layouts, dev
 
 def _at_once(function, inputs, layouts):
     batched = any(isinstance(i, (list, tuple, _core.Batch)) for i in inputs)
-    batches = [_core.batch(i if batched and isinstance(i, (list, tuple, _core.Batch)) else [i]) for i in inputs]
+    batches = [_core.fed_batch(i if batched and isinstance(i, (list, tuple, _core.Batch)) else [i]) for i in inputs]
     size = len(batches[0]) if batches else 1
     if any(len(b) != size for b in batches):
         raise ValueError(f"[{function.op}] the inputs differ in their number of samples")
@@ -408,7 +408,7 @@ def _at_once(function, inputs, layouts):
         function.stop_workers()
     if bad:
         raise _core.DataError(bad[0][1])
-    made = [_core.batch(b, layout=t) if t else b for b, t in zip(made, layouts + [""] * len(made))]
+    made = [_core.fed_batch(b, layout=t) if t else b for b, t in zip(made, layouts + [""] * len(made))]
     if not batched:
         made = [b[0].numpy() if b.device_type == "cpu" else b[0] for b in made]
     return made[0] if len(made) == 1 else made

@@ -50,7 +50,7 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     if num_outputs is not None and (not hasattr(num_outputs, "__index__") or num_outputs < 1):
         raise ValueError(f"[external_source] num_outputs must be a positive integer, got {num_outputs!r}")
     if num_outputs is not None and name is not None:
-        raise ValueError("[external_source] num_outputs and name exclude each other")
+        raise ValueError("[external_source] num_outputs and name are mutually exclusive")
     if source is None:
         if cycle or parallel or batch is False:
             raise ValueError("[external_source] cycle, parallel and batch=False need a source")
@@ -62,7 +62,7 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         if value is not None and (not hasattr(value, "__index__") or value < 1):
             raise ValueError(f"[external_source] {what} must be a positive integer, got {value!r}")
     if parallel and no_copy is False:
-        raise ValueError("[external_source] parallel=True excludes no_copy=False")
+        raise ValueError("[external_source] parallel=True and no_copy=False are mutually exclusive")
     count = 1 if num_outputs is None else int(num_outputs)
     arguments, types = _declared(count, layout, dtype, ndim)
     if num_outputs is not None:
@@ -124,10 +124,10 @@ def _as_batch(data, what):
         for item in data:
             if item is None or isinstance(item, (str, int, float, list, tuple)) and not hasattr(item, "__array_interface__"):
                 raise TypeError(f"{what} gave a list with an item of type {type(item).__name__}: samples are arrays")
-        return _core.batch(data) if len(data) else _raise_empty(what)
+        return _core.fed_batch(data) if len(data) else _raise_empty(what)
     if data is None or isinstance(data, (str, bytes, int, float)) and not hasattr(data, "__array_interface__"):
         raise TypeError(f"{what} gave {type(data).__name__} for a batch: expected an array, a list of arrays or a Batch")
-    return _core.batch(data)
+    return _core.fed_batch(data)
 
 
 def _raise_empty(what):
@@ -144,7 +144,7 @@ class FedNode:
     def feed(self, pipeline, data, layout):
         batches = [as_batch(d, "feed_input()") for d in (data if self.outputs > 1 else [data])]
         if layout:
-            batches = [_core.batch(b, layout=layout) for b in batches]
+            batches = [_core.fed_batch(b, layout=layout) for b in batches]
         pipeline._pipeline.feed(self.node, batches)
         self.waiting += 1
         self.last = batches if self.repeat_last else None

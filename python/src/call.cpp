@@ -11,6 +11,9 @@
 
 #include "bindings.h"
 #include "interop.h"
+#include "ops/machine/image_operators.h"
+#include "ops/machine/named_numbers.h"
+#include "torch_layout.h"
 
 namespace penstock::python {
 namespace {
@@ -26,6 +29,7 @@ struct Operator {
   PyMethodDef method;
   std::vector<PyObject*> arguments;  // interned names
   bool decodes;
+  bool images;  // the layout of its inputs says what it does
   mutable bool told = false;  // that the CPU does the work of a GPU; under Python's lock
 };
 
@@ -154,6 +158,31 @@ bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == K
 // Smaller calls keep the GIL: giving it up and taking it back costs as much as they do.
 constexpr size_t kReleaseBytes = size_t{1} << 16;
 
+// Axes that are given by their numbers need no layout.
+bool gives_axes(const Operator& op, PyObject* names) {
+  static PyObject* axes = PyUnicode_InternFromString("axes");
+  const Py_ssize_t n = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (PyUnicode_Compare(PyTuple_GetItem(names, i), axes) == 0) return op.info->arg("axes") != nullptr;
+  return false;
+}
+
+void settle_layout(const Operator& op, Tensor& t, PyObject* names) {
+  const int ndim = t.view.shape.size();
+  if (t.view.layout.empty() && (ndim == 3 || ndim == 4))
+    t.view.layout = layout_by_extents(std::span(&t.view.shape, 1), op.images && !gives_axes(op, names));
+}
+
+// A list of torch tensors: their layout follows from all of them.
+void settle_layout(const Operator& op, PyObject* list, Batch& b, PyObject* names) {
+  if (!b.layout().empty() || b.ndim() != 3 || b.size() == 0) return;
+  const nb::object first = nb::steal(PySequence_GetItem(list, 0));
+  if (kind_of(first.ptr()) != Kind::torch) return;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < b.size(); ++i) shapes.push_back(b.shape(i));
+  b.set_layout(layout_by_extents(shapes, op.images && !gives_axes(op, names)));
+}
+
 // A list of batches is several inputs, which one call draws the same numbers for.
 bool holds_batches(PyObject* o) {
   if (!PyList_Check(o) || PyList_Size(o) == 0) return false;
@@ -171,7 +200,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   Batch* inputs = inputs_;
   if (n > 4) many.resize(n), inputs = many.data();
   Kind like = Kind::numpy;
-  bool batched = false;
+  bool batched = false, stacked = false;  // stacked: one torch tensor holds the batch
   int batch_size = 1;
   size_t bytes = 0;
   CallPlace place;
@@ -183,11 +212,22 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
     if (i == 0) like = kind;
     if (is_batch(args[i], kind)) {
       inputs[i] = batch_from(args[i], Where::anywhere);
+      if (kind == Kind::sequence) settle_layout(op, args[i], inputs[i], names);
       if (batched && inputs[i].size() != batch_size)
         bad_argument("the inputs differ in their number of samples: {} and {}", batch_size, inputs[i].size());
       batched = true, batch_size = inputs[i].size();
     } else {
       Tensor t = tensor_from(args[i], Where::anywhere);
+      if (kind == Kind::torch) settle_layout(op, t, names);
+      if (kind == Kind::torch && op.images && !t.view.layout.empty() && t.view.layout[0] == 'N') {  // its samples
+        inputs[i] = split_samples(t);
+        if (batched && inputs[i].size() != batch_size)
+          bad_argument("the inputs differ in their number of samples: {} and {}", batch_size, inputs[i].size());
+        stacked = stacked || !batched, batched = true, batch_size = inputs[i].size();
+        bytes += inputs[i].bytes();
+        if (place.gpu < 0 && t.device.kind == DeviceKind::gpu) place.gpu = t.device.id;
+        continue;
+      }
       Batch b(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
       Batch::Sample& s = b.sample(0);
       s.data = t.view.data, s.shape = t.view.shape;
@@ -276,6 +316,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   if (place.on_host && n > 0) tell_host_work(op);
   tell_notices();
   auto result = [&](Batch& b) {
+    if (stacked && b.has_uniform_shapes()) return torch_from_tensor(b.as_tensor());
     if (batched) return nb::cast(std::move(b)).release().ptr();
     const StreamHandle torchs = like == Kind::torch && place.gpu >= 0 ? place.stream : nullptr;
     return torchs ? torch_from_tensor(b.tensor(0), torchs) : to_python(b.tensor(0), like);
@@ -339,7 +380,7 @@ std::string signature(const OpInfo& info, const std::string& name) {
   std::string s = name + "($module, /, *inputs";
   for (const auto& a : info.args) {
     s += ", " + a.name;
-    if (!a.required) s += "=" + to_text(a.default_value);
+    if (!a.required) s += "=" + default_text(a);
   }
   return s + ", device=None, name=None, seed=-1)\n--\n\n";
 }
@@ -359,7 +400,7 @@ std::string documentation(const OpInfo& info) {
                      : a.per_sample ? ", or one per sample"
                                     : "");
     if (a.required) s += ", required";
-    else if (a.default_value.index() != 0) s += ", default " + to_text(a.default_value);
+    else if (a.default_value.index() != 0) s += ", default " + default_text(a);
     s += "): " + a.doc + "\n";
   }
   return s;
@@ -368,7 +409,8 @@ std::string documentation(const OpInfo& info) {
 // The function of one operator; made once and kept for the life of the process.
 nb::object make_function(const std::string& full_name) {
   const OpInfo& info = get_op(full_name);
-  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0};
+  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0,
+                          reads_images(info)};
   const size_t dot = full_name.rfind('.');
   op->name = dot == std::string::npos ? full_name : full_name.substr(dot + 1);
   op->text = signature(info, op->name) + documentation(info);
@@ -423,7 +465,7 @@ void bind_operators(nb::module_& m) {
     nb::dict d;
     d["name"] = info.name, d["doc"] = info.doc, d["oracle"] = info.oracle;
     d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
-    d["random"] = info.random, d["hidden"] = info.hidden;
+    d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
     d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
     nb::list inputs, args;
     for (const auto& s : info.input_names) inputs.append(nb::cast(s));
@@ -432,7 +474,7 @@ void bind_operators(nb::module_& m) {
       x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
       x["per_frame"] = a.per_frame;
       x["required"] = a.required, x["default"] = to_object(a.default_value),
-      x["default_text"] = to_text(a.default_value);
+      x["default_text"] = default_text(a);
       args.append(x);
     }
     d["input_names"] = inputs, d["args"] = args;

@@ -6,6 +6,7 @@
 #include "bindings.h"
 #include "interop.h"
 #include "numpy_abi.h"
+#include "torch_layout.h"
 
 namespace penstock::python {
 namespace {
@@ -175,7 +176,18 @@ Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype)
   return t;
 }
 
-Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype) {
+// Torch tensors without a layout are taken by their extents, where those tell; not under DALI's names.
+enum class TorchLayout : bool { as_given, by_extents };
+
+Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype, TorchLayout torch) {
+  Tensor t = make_tensor(data, layout, dtype);
+  if (torch == TorchLayout::by_extents && t.view.layout.empty() && kind_of(data.ptr()) == Kind::torch)
+    t.view.layout = layout_by_extents(std::span(&t.view.shape, 1), false);
+  return t;
+}
+
+Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype,
+                 TorchLayout torch = TorchLayout::as_given) {
   std::vector<Tensor> tensors;
   if (kind_of(data.ptr()) == Kind::batch) {
     Batch b = *nb::inst_ptr<Batch>(data);
@@ -187,20 +199,23 @@ Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype) {
     return Batch::from_tensors(std::move(tensors));
   }
   if (PyList_Check(data.ptr()) || PyTuple_Check(data.ptr())) {
-    for (nb::handle item : data) tensors.push_back(make_tensor(item, layout, dtype));
-    return Batch::from_tensors(std::move(tensors));
+    bool torchs = false;
+    std::vector<Shape> shapes;
+    for (nb::handle item : data) {
+      tensors.push_back(make_tensor(item, layout, dtype));
+      torchs = torchs || (kind_of(item.ptr()) == Kind::torch && tensors.back().view.layout.empty());
+      if (torchs) shapes.push_back(tensors.back().view.shape);
+    }
+    Batch b = Batch::from_tensors(std::move(tensors));
+    if (torchs && torch == TorchLayout::by_extents && b.layout().empty() && b.ndim() == 3)
+      b.set_layout(layout_by_extents(shapes, false));
+    return b;
   }
-  Tensor all = make_tensor(data, "", dtype);  // one array: its first dimension counts the samples
+  // One array: its first dimension counts the samples.
+  Tensor all = make_tensor(data, "", dtype, layout.empty() ? torch : TorchLayout::as_given);
   if (all.view.shape.empty() || all.view.shape[0] == 0) bad_argument("a batch needs at least one sample");
-  const View& v = all.view;
-  Tensor one = all;
-  one.view.shape = Shape(std::span(v.shape.begin() + 1, v.shape.size() - 1));
-  one.view.strides = Shape(std::span(v.strides.begin() + 1, v.strides.size() - 1));
-  for (int64_t i = 0; i < v.shape[0]; ++i) {
-    one.view.data = v.as<char>() + i * v.strides[0] * static_cast<int64_t>(size_of(v.dtype));
-    tensors.push_back(one);
-  }
-  Batch b = Batch::from_tensors(std::move(tensors));
+  if (!all.view.layout.has('N')) all.view.layout = {};
+  Batch b = split_samples(all);
   if (!layout.empty()) b.set_layout(layout);
   return b;
 }
@@ -410,7 +425,22 @@ void bind_containers(nb::module_& m) {
           },
           nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
       .def("__len__", &Batch::size)
-      .def("__getitem__", [](const Batch& b, int64_t i) { return b.tensor(wrapped(b, i)); })
+      .def("__getitem__",
+           [](const Batch& b, nb::handle key) -> nb::object {
+             if (PySlice_Check(key.ptr())) {
+               const nb::object places = nb::handle(reinterpret_cast<PyObject*>(&PyRange_Type))(b.size())[key];
+               std::vector<Tensor> samples;
+               for (nb::handle i : places) samples.push_back(b.tensor(nb::cast<int>(i)));
+               if (samples.empty()) throw nb::index_error("a slice of a batch without samples");
+               return nb::cast(Batch::from_tensors(std::move(samples)));
+             }
+             if (!PyIndex_Check(key.ptr()))
+               bad_type("a batch takes the number of a sample or a slice of them, not {}",
+                        nb::cast<std::string>(key.type().attr("__name__")));
+             nb::object index = nb::steal(PyNumber_Index(key.ptr()));
+             if (!index.is_valid()) throw nb::python_error();
+             return nb::cast(b.tensor(wrapped(b, nb::cast<int64_t>(index))));
+           })
       .def(
           "at", [](const Batch& b, int64_t i) { return nb::steal(numpy_from_tensor(b.tensor(wrapped(b, i)))); },
           "Sample i as a NumPy array over the same memory.")
@@ -523,10 +553,23 @@ void bind_containers(nb::module_& m) {
       .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })
       .def("__repr__", &sample_text);
 
-  m.def("tensor", &make_tensor, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "A Tensor over the memory of `data`, or of another type.");
-  m.def("batch", &make_batch, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "A Batch of a list of samples, or of one array whose first dimension counts the samples.");
+  m.def("tensor", [](nb::handle data, const std::string& layout, nb::handle dtype) {
+    return make_tensor(data, layout, dtype, TorchLayout::by_extents);
+  }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
+        "A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a "
+        "layout gets "
+        "CHW or NCHW where only that extent is 1, 3 or 4.");
+  m.def("batch", [](nb::handle data, const std::string& layout, nb::handle dtype) {
+    return make_batch(data, layout, dtype, TorchLayout::by_extents);
+  }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
+        "A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors "
+        "without a "
+        "layout get CHW where only that extent is 1, 3 or 4.");
+  m.def("fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
+        "As tensor(), and as DALI: torch tensors are not taken by their extents.");
+  m.def("fed_batch", [](nb::handle data, const std::string& layout) { return make_batch(data, layout, nb::none()); },
+        nb::arg("data"), nb::arg("layout") = "", "As batch(), and as DALI: torch tensors are not taken by their "
+                                                 "extents.");
   m.def("dtype_number", [](nb::handle h) { return static_cast<int>(dtype_from(h.ptr())); });
   m.def("per_sample", &make_per_sample, nb::arg("values"), "One value a sample, for an operator's argument.");
 }

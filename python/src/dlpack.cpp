@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop.h"
+#include "torch_layout.h"
 
 namespace penstock::python {
 namespace {
@@ -110,7 +111,11 @@ static int gpu_of_producer(nb::handle producer, Where where) {
 
 Tensor tensor_from_dlpack(PyObject* object, Where where) {
   const Kind kind = kind_of(object);
-  if (kind == Kind::torch) return written_on_current_stream(tensor_from_torch(object, where), kind);
+  if (kind == Kind::torch) {
+    Tensor t = written_on_current_stream(tensor_from_torch(object, where), kind);
+    t.view.layout = remembered_layout(object, t.view);
+    return t;
+  }
   nb::handle h(object);
   StreamHandle ours = nullptr;
   nb::object capsule;
@@ -150,7 +155,7 @@ PyObject* cupy_from_tensor(Tensor tensor) {
   return nb::module_::import_("cupy").attr("from_dlpack")(nb::cast(std::move(tensor))).release().ptr();
 }
 
-PyObject* torch_from_tensor(Tensor tensor, StreamHandle torchs) {
+static PyObject* as_torch(Tensor tensor, StreamHandle torchs) {
   if (tensor.device.kind == DeviceKind::gpu) {
     if (!torchs) torchs = current_stream(Kind::torch, tensor.device.id);
     if (tensor.stream != torchs || tensor.ready) tensor = for_stream(std::move(tensor), torchs);
@@ -166,6 +171,13 @@ PyObject* torch_from_tensor(Tensor tensor, StreamHandle torchs) {
   }
   nb::object capsule = nb::steal(dlpack_capsule(std::move(tensor), false));
   return nb::module_::import_("torch.utils.dlpack").attr("from_dlpack")(capsule).release().ptr();
+}
+
+PyObject* torch_from_tensor(Tensor tensor, StreamHandle torchs) {
+  const View view = tensor.view;
+  nb::object made = nb::steal(as_torch(std::move(tensor), torchs));
+  remember_layout(made.ptr(), view);
+  return made.release().ptr();
 }
 
 }  // namespace penstock::python

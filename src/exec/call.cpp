@@ -8,6 +8,7 @@
 #include "batch/transfer.h"
 #include "exec/call_gpu.h"
 #include "exec/call_into.h"
+#include "exec/refuse_boxes.h"
 
 namespace penstock {
 namespace {
@@ -42,6 +43,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   if (gives_size) program.sizes = {0};
   const auto runner = backend(DeviceKind::cpu).make_stage(std::move(program));
   const StageNode& node = runner->program().nodes[0];
+  for (size_t k = 0; k < inputs.size(); ++k) refuse_boxes(runner->program(), static_cast<int>(k), inputs[k]);
   const int n = inputs[0].size();
   Batch out(node.type.dtype, node.type.ndim, {}, n);
   int64_t elements = 0;
@@ -103,6 +105,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   for (const auto& b : inputs) {
     ValueType t{b.dtype(), b.ndim(), b.layout()};
     t.layout = op->input_layout(t);
+    refuse_boxes(info, b, t.layout);
     types.push_back(t);
   }
   op->infer(types, out_types);
@@ -143,6 +146,27 @@ Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_pt
   const Layout& layout = type_of(program, program.sizes[k]).layout;
   const Shape shape{spatial_extents(layout, Shape::filled(layout.size(), 1)).size()};
   return Batch::uniform(kSizeType.dtype, shape, kSizeType.layout, n, memory);
+}
+
+void refuse_boxes(const OpInfo& info, const Batch& input, const Layout& taken) {
+  if (input.ndim() != 2 || !input.layout().empty() || !(taken == Layout("HW")) || input.size() == 0) return;
+  const DType t = input.dtype();
+  if (t == DType::uint8 || t == DType::uint16 || t == DType::bool_) return;
+  for (int i = 0; i < input.size(); ++i)
+    if (input.shape(i)[1] != 4) return;
+  Error e(ErrorKind::argument,
+          fmt::format("works on images, the input has the shape {} of boxes: bb_flip, bbox_paste, bbox_rotate and "
+                      "random_bbox_crop move boxes; of an image that is 4 wide say the layout "
+                      "HW", input.shape(0).text()));
+  e.op = info.name;
+  throw e;
+}
+
+void refuse_boxes(const StageProgram& program, int input, const Batch& given) {
+  if (given.ndim() != 2 || !given.layout().empty()) return;
+  for (const StageNode& node : program.nodes)
+    if (std::find(node.operands.begin(), node.operands.end(), input) != node.operands.end())
+      return refuse_boxes(*node.op->info, given, program.inputs[static_cast<size_t>(input)].layout);
 }
 
 std::span<const uint8_t> encoded_bytes(const View& v) {

@@ -8,6 +8,7 @@
 #include "batch/transfer.h"
 #include "exec/call_decode.h"
 #include "exec/call_into.h"
+#include "exec/refuse_boxes.h"
 
 namespace penstock {
 namespace {
@@ -150,6 +151,7 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
   const Key key(info, inputs, args, context.draws, place.gpu);
   auto taken = stage_cache().take(key, [&] { return program_of(info, inputs, args, context); });
   const StageProgram& program = taken.stage->program();
+  for (size_t k = 0; k < inputs.size(); ++k) refuse_boxes(program, static_cast<int>(k), inputs[k]);
   std::vector<Batch> outputs(program.outputs.size() + program.sizes.size() + program.more.size());
   std::vector<SampleError> errors;
   const BatchStageCall call{place.gpu, place.stream, batch_size, [&](int i) { return of_sample(context, i); }, inputs,

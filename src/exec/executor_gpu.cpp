@@ -8,6 +8,7 @@
 #include "batch/transfer.h"
 #include "exec/call.h"
 #include "exec/executor.h"
+#include "exec/refuse_boxes.h"
 #include "exec/sample_lists.h"
 #include "exec/stage_on_host.h"
 #include "ops/machine/stage_program.h"
@@ -54,6 +55,8 @@ void Executor::prepare_gpu_stage(Iteration& it, const Step& s) {
       compiled_[it.step] = runner;
     }
   }
+  for (size_t k = 0; k < s.inputs.size(); ++k)
+    refuse_boxes(runner->program(), static_cast<int>(k), it.values.at(s.inputs[k]));
   BatchStageCall call;
   call.device = gpu_->device();
   call.stream = it.stream;

@@ -7,6 +7,7 @@
 #include "batch/transfer.h"
 #include "data/storage.h"
 #include "exec/call.h"
+#include "exec/refuse_boxes.h"
 #include "exec/direct_memory.h"
 #include "exec/executor.h"
 
@@ -240,6 +241,8 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
       cached_[it.step] = state->runner;
     }
   }
+  for (size_t k = 0; k < s.inputs.size(); ++k)
+    refuse_boxes(state->runner->program(), static_cast<int>(k), it.values.at(s.inputs[k]));
   const ValueType& type = state->runner->program().nodes.back().type;
   const bool decodes = s.lazy_source || state->runner->program().nodes[0].op->traits().decodes;
   // Where all sizes are known before a pixel moves, samples go straight into their places in one dense batch.

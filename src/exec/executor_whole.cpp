@@ -6,6 +6,7 @@
 #include "base/error_of.h"
 #include "batch/memory_reuse.h"
 #include "exec/call.h"
+#include "exec/refuse_boxes.h"
 #include "exec/executor.h"
 #include "ops/machine/device_decoder.h"
 
@@ -42,6 +43,7 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
     const Batch& b = w->inputs.back();
     ValueType t{b.dtype(), b.ndim(), b.layout()};
     t.layout = w->op->input_layout(t);
+    refuse_boxes(*w->op->info, b, t.layout);
     w->types.push_back(t);
   }
   std::vector<ValueType> out(n.outputs);

@@ -22,7 +22,7 @@ struct ReadersCoco : ReaderOptions {
   bool ids() const { return image_ids || save_img_ids; }
   int count_outputs() const { return 3 + 2 * polygons() + pixelwise_masks + ids(); }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
-    if (polygons() && pixelwise_masks) bad_argument("polygon_masks and pixelwise_masks exclude each other");
+    if (polygons() && pixelwise_masks) bad_argument("polygon_masks and pixelwise_masks are mutually exclusive");
     out[0] = {DType::uint8, 1, {}}, out[1] = {DType::float32, 2, {}}, out[2] = {DType::int32, 1, {}};
     if (polygons()) out[3] = {DType::int32, 2, {}}, out[4] = {DType::float32, 2, {}};
     if (pixelwise_masks) out[3] = {DType::int32, 3, "HWC"};

@@ -128,7 +128,8 @@ int Graph::add_control(Node n) {
         const ValueType ta = a.node < 0 ? ValueType{} : type(a), tb = b.node < 0 ? ValueType{} : type(b);
         if (!agree(ta, tb))
           bad_type("{} is {} where the condition is true and {} where it is false; both must have one type, "
-                   "number of dimensions and layout", variable(k), shown(ta), shown(tb));
+                   "number of dimensions and layout{}", variable(k), shown(ta), shown(tb),
+                   ta.dtype == tb.dtype ? "" : fmt::format("; fn.cast(x, dtype='{}') converts", name_of(tb.dtype)));
         types.push_back(joined(ta, tb));
         n.outputs_on_gpu.push_back((a.node >= 0 && on_gpu(a)) || (b.node >= 0 && on_gpu(b)));
       }

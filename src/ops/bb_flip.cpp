@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/axis_rule.h"
+#include "ops/machine/box_axis_rule.h"
 
 namespace penstock {
 
-struct BoxFlipRule {
+struct BoxFlipRule : BoxRule {
   PENSTOCK_PIXEL(
-    struct Coef { bool horizontal, vertical, ltrb; };
+    struct Coef { Boxes boxes; bool horizontal, vertical; };
     template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+      if (outside(in, c.boxes)) return c.boxes.refused;
       if (!(j % 2 ? c.vertical : c.horizontal)) return in[j];
-      if (c.ltrb) return 1.0 - in[j < 2 ? j + 2 : j - 2];
-      return j < 2 ? 1.0 - in[j] - in[j + 2] : in[j];
+      const double whole = c.boxes.extent[j % 2];
+      if (c.boxes.format == 0) return whole - in[j < 2 ? j + 2 : j - 2];
+      if (j >= 2) return in[j];
+      return c.boxes.format == 1 ? whole - in[j] - in[j + 2] : whole - in[j];
     });
 };
 
@@ -19,15 +22,17 @@ struct BbFlip : BoxRows {
   static Schema<BbFlip> schema() {
     return Schema<BbFlip>(
                "bb_flip",
-               "Moves boxes as a flip of their image does.\n\nInput: float32 boxes in units of the image, (N, 4), or "
-               "rows of 4 numbers in any shape. Output: the same shape. Layouts: any; kept.")
+               "Moves boxes as a flip of their image does.\n\nInput: float32 boxes, (N, 4), or rows of 4 numbers in "
+               "any "
+               "shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; "
+               "kept.")
         .arg("horizontal", &BbFlip::horizontal, "Flip along x.")
         .arg("vertical", &BbFlip::vertical, "Flip along y.")
-        .arg("ltrb", &BbFlip::ltrb, "Boxes are (left, top, right, bottom), else (x, y, width, height).")
+        .with(&box_row_arguments<BbFlip>)
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    map<BoxFlipRule>(in[0], out[0], {horizontal[s.index] != 0, vertical[s.index] != 0, ltrb}, to);
+    map<BoxFlipRule>(in[0], out[0], {boxes(s.index), horizontal[s.index] != 0, vertical[s.index] != 0}, s.index, to);
   }
 };
 PENSTOCK_OPERATOR(BbFlip);

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/axis_rule.h"
+#include "ops/machine/box_axis_rule.h"
 
 namespace penstock {
 
-struct BoxPasteRule {
+struct BoxPasteRule : BoxRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        double ratio, x, y;
+        Boxes boxes;
+        double divisor;
+        double shift[2];
         int64_t places;
       };  // the first `places` numbers are positions, the others extents
       template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-        const double scaled = in[j] / c.ratio;
-        return j < c.places ? scaled + (j % 2 ? c.y : c.x) : scaled;
+        if (outside(in, c.boxes)) return c.boxes.refused;
+        const double scaled = in[j] / c.divisor;
+        return j < c.places ? scaled + c.shift[j % 2] : scaled;
       });
 };
 
@@ -22,21 +25,25 @@ struct BboxPaste : BoxRows {
     using Op = BboxPaste;
     return Schema<Op>(
                "bbox_paste",
-               "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + paste "
-               "* "
-               "(ratio - 1) / ratio, an extent e becomes e / ratio. Input: float32 boxes in units of the image, (N, "
-               "4), or "
-               "rows of 4 numbers in any shape. Output: the same shape, in units of the canvas. Layouts: any; kept.")
+               "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + "
+               "paste * "
+               "(ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent and e. "
+               "Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an "
+               "error, "
+               "on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.")
         .required("ratio", &Op::ratio, "The canvas' extents over the image's; 1 or more.", above(0))
         .arg("paste_x", &Op::paste_x, "Where the image lies: 0 at the canvas' left, 1 at its right.")
         .arg("paste_y", &Op::paste_y, "Where the image lies: 0 at the canvas' top, 1 at its bottom.")
-        .arg("ltrb", &Op::ltrb, "Boxes are (left, top, right, bottom), else (x, y, width, height).")
+        .with(&box_row_arguments<Op>)
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    const double r = ratio[s.index];
-    map<BoxPasteRule>(in[0], out[0], {r, paste_x[s.index] * (r - 1) / r, paste_y[s.index] * (r - 1) / r, ltrb ? 4 : 2},
-                      to);
+    const double r = ratio[s.index], divisor = bbox_normalized ? r : 1;
+    BoxPasteRule::Coef c{boxes(s.index), divisor, {}, 2};
+    const float paste[2] = {paste_x[s.index], paste_y[s.index]};
+    for (int a = 0; a < 2; ++a) c.shift[a] = paste[a] * (r - 1) / divisor * c.boxes.extent[a];
+    if (c.boxes.format == 0) c.places = 4;
+    map<BoxPasteRule>(in[0], out[0], c, s.index, to);
   }
 };
 PENSTOCK_OPERATOR(BboxPaste);

@@ -23,7 +23,7 @@ struct BboxRotate : BoxLabels {
         .required("angle", &Op::angle, "Degrees, counter-clockwise.")
         .required("input_shape", &Op::input_shape, "Extents of the image before the rotation.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
-        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: xyXY or xyWH.")
+        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb (xyXY), xywh (xyWH) or cxcywh.")
         .arg("bbox_normalized", &Op::bbox_normalized,
              "Boxes are in units of the image and of the canvas, else in pixels.")
         .arg("keep_size", &Op::keep_size, "The canvas has the image's extents.")
@@ -43,12 +43,13 @@ struct BboxRotate : BoxLabels {
   }
   int count_outputs() const { return 1 + labels.given(); }
   void ready() const {
-    if (BoxLayout(bbox_layout).dims() != 2) bad_argument("bbox_layout must be xyXY or xyWH, got '{}'", bbox_layout);
+    if (BoxLayout(bbox_layout).dims() != 2) bad_argument("bbox_layout must be ltrb, xywh or cxcywh, got "
+                                                         "'{}'", bbox_layout);
     if (mode != "expand" && mode != "fixed" && mode != "halfway")
       bad_argument("mode must be expand, fixed or halfway, got '{}'", mode);
     if (shape_layout.find('H') == std::string::npos || shape_layout.find('W') == std::string::npos)
       bad_argument("shape_layout needs H and W, got '{}'", shape_layout);
-    if (keep_size && size.given()) bad_argument("keep_size excludes size");
+    if (keep_size && size.given()) bad_argument("keep_size and size are mutually exclusive");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     check_box_type(in[0]);
@@ -85,8 +86,11 @@ struct BboxRotate : BoxLabels {
     const BoxExtent whole{{0, 0, 0}, {static_cast<double>(canvas[0]), static_cast<double>(canvas[1]), 0}};
     const bool lies = std::fabs(turn.sin) > std::fabs(turn.cos);  // width and height change places
     Rotated out;
-    const std::vector<BoxExtent> boxes = read_boxes(in, BoxLayout(bbox_layout));
+    const BoxLayout layout(bbox_layout);
+    const double pixels[2] = {static_cast<double>(image[0]), static_cast<double>(image[1])};
+    const std::vector<BoxExtent> boxes = read_boxes(in, layout);
     for (size_t i = 0; i < boxes.size(); ++i) {
+      check_box(boxes[i], layout, bbox_normalized ? nullptr : pixels, static_cast<int64_t>(i), sample);
       double middle[2], half[2];
       for (int a = 0; a < 2; ++a) {
         middle[a] = (boxes[i].low[a] + boxes[i].high[a]) / 2 * units[a] - static_cast<double>(image[a]) / 2;
@@ -116,15 +120,8 @@ struct BboxRotate : BoxLabels {
   }
   // x, y of the image and of the canvas.
   void extents(int sample, int64_t* image, int64_t* canvas) const {
-    const std::vector<int64_t> shape = input_shape[sample];
-    for (int a = 0; a < 2; ++a) {
-      const size_t at = shape_layout.find("WH"[a]);
-      if (at >= shape.size())
-        bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
-      if (shape[at] < 1 || shape[at] > INT32_MAX)
-        bad_argument("input_shape must be positive 32-bit numbers, got {}", shape[at]);
-      canvas[a] = image[a] = shape[at];
-    }
+    image_pixels(input_shape, shape_layout, sample, image);
+    for (int a = 0; a < 2; ++a) canvas[a] = image[a];
     const Turn turn = canvas_turn(angle[sample]);
     const double c = std::fabs(turn.cos), s = std::fabs(turn.sin), reach[4] = {c, s, s, c};
     if (size.given()) {

@@ -54,9 +54,14 @@ struct BoxEncoder {
     const auto m = static_cast<int64_t>(anchors.size() / 4);
     out[0] = {m, 4}, out[1] = {m};
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
     const auto* boxes = in[0].as<float>();
     const int64_t n = in[0].shape[0], m = out[1].shape[0];
+    for (int64_t i = 0; i < n; ++i)
+      if (const float* b = boxes + 4 * i; !(b[2] >= b[0] && b[3] >= b[1]))
+        bad_argument("box {} of sample {} is ({}, {}, {}, {}): taken as 'ltrb' it ends before it "
+                     "begins", i, s.index, b[0],
+                     b[1], b[2], b[3]);
     std::vector<int64_t> match(m, -1);
     std::vector<float> best(m, criteria);
     std::vector<int64_t> favorite(n);

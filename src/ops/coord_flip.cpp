@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "ops/machine/axis_rule.h"
 
 namespace penstock {
 
 struct CoordFlipRule {
   PENSTOCK_PIXEL(
-    struct Coef { double factor[3]; double shift[3]; };
+    struct Coef { double factor[3]; double shift[3]; bool relative[3]; double refused; };
     template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+      if (c.relative[j] && !(in[j] >= -1 && in[j] <= 2)) return c.refused;  // on a GPU; the host raises an error
       return c.shift[j] + c.factor[j] * in[j];
     });
 };
@@ -20,7 +23,9 @@ struct CoordFlip {
     using Op = CoordFlip;
     return Schema<Op>("coord_flip",
                       "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: (N, 1 to 3) "
-                      "float32; output the same. Layouts: any, kept.")
+                      "float32; output the same. Where no center is given, points are in units of the image: one "
+                      "that lies "
+                      "more than an image away is an error, on a GPU NaN. Layouts: any, kept.")
         .arg("flip_x", &Op::flip_x, "Mirror the coordinate x; any number but 0 does.")
         .arg("flip_y", &Op::flip_y, "Mirror the coordinate y.")
         .arg("flip_z", &Op::flip_z, "Mirror the coordinate z.")
@@ -51,11 +56,20 @@ struct CoordFlip {
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const bool flips[3] = {flip_x[s.index] != 0, flip_y[s.index] != 0, flip_z[s.index] != 0};
     const float centers[3] = {center_x[s.index], center_y[s.index], center_z[s.index]};
-    CoordFlipRule::Coef c{{1, 1, 1}, {0, 0, 0}};
+    const bool given[3] = {center_x.given(), center_y.given(), center_z.given()};
+    CoordFlipRule::Coef c{{1, 1, 1}, {0, 0, 0}, {}, std::numeric_limits<double>::quiet_NaN()};
     const std::string names = layout.empty() ? "xyz" : layout;
     for (int64_t j = 0; j < in[0].shape[1]; ++j) {
       const int a = names[static_cast<size_t>(j)] - 'x';
-      if (flips[a]) c.factor[j] = -1, c.shift[j] = 2.0 * centers[a];
+      if (!flips[a]) continue;
+      c.factor[j] = -1, c.shift[j] = 2.0 * centers[a], c.relative[j] = !given[a];
+      if (&to != &host_work()) continue;
+      const auto* value = in[0].as<const float>() + j;
+      for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])
+        if (!(*value >= -1 && *value <= 2))
+          bad_argument("point {} of sample {} has {} = {}: without center_{} points are in units of the image; of "
+                       "points "
+                       "in pixels it is half of the extent", i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
     if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));
   }

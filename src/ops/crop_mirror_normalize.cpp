@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 
+#include "base/notice.h"
 #include "ops/machine/crop_window.h"
 #include "ops/machine/image_layout.h"
 #include "ops/machine/out_of_bounds.h"
@@ -48,12 +50,24 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
   bool fills() const { return constant() || pad_output; }
   Layout input_layout(const ValueType& in) const { return image_layout(in, "DHWC"); }
   void check(std::span<const ValueType> in) const {
+    warn_of_units(in[0].dtype);
     const Layout from = input_layout(in[0]);
     if (from.empty() || layout_wanted.empty()) return;
     std::string a = from.str(), b = layout_wanted;
     std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
     if (a != b)
-      bad_argument("output_layout '{}' is no permutation of the input's layout '{}'", layout_wanted, from.str());
+      bad_argument("output_layout '{}' is not a permutation of the input's layout '{}'", layout_wanted, from.str());
+  }
+  // torchvision's numbers are for pixels from 0 to 1; those of integers reach 255 and more.
+  void warn_of_units(DType in) const {
+    const auto small = [](const PerSample<std::vector<float>>& v) {
+      return v.given() && v.constant() && !v.one().empty() &&
+             std::all_of(v.one().begin(), v.one().end(), [](float x) { return x > 0 && x < 1; });
+    };
+    if (is_integer(in) && scale == 1.0f && small(mean) && small(std))
+      notice(fmt::format("crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, the input "
+                         "is {}: "
+                         "multiply both by 255", name_of(in)));
   }
   Layout output_layout(const Layout& in) const { return layout_wanted.empty() ? in : Layout(layout_wanted); }
   static int64_t padded(int64_t channels) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/notice.h"
 #include "ops/machine/correlation.h"
+#include "ops/machine/image_operators.h"
 #include "pixel/gaussian_windows.h"
 
 namespace penstock {
@@ -107,5 +108,6 @@ struct GaussianBlur {
   int64_t out_extent(const SampleContext&, char, int64_t in) const { return in; }
 };
 PENSTOCK_OPERATOR(GaussianBlur);
+PENSTOCK_READS_IMAGES(GaussianBlur, "gaussian_blur");
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/correlation.h"
+#include "ops/machine/image_operators.h"
 
 namespace penstock {
 
@@ -28,7 +29,7 @@ struct Laplacian {
         .oracle("dali, opencv");
   }
   void ready() const {
-    if (normalized_kernel && scale.given()) bad_argument("normalized_kernel and scale exclude each other");
+    if (normalized_kernel && scale.given()) bad_argument("normalized_kernel and scale are mutually exclusive");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     out[0] = in[0];
@@ -112,5 +113,6 @@ struct Laplacian {
   }
 };
 PENSTOCK_OPERATOR(Laplacian);
+PENSTOCK_READS_IMAGES(Laplacian, "laplacian");
 
 }  // namespace penstock

@@ -37,13 +37,14 @@ struct Normalize {
         .oracle("dali");
   }
   void ready() {
-    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
+    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names are mutually exclusive");
     const bool scalars = mean.given() && stddev.given() && mean.constant() && stddev.constant() &&
                          mean.one().size() == 1 && stddev.one().size() == 1;
     if (scalars && (axes.given() || axis_names.given()))
       bad_argument("axes have no meaning when both mean and stddev are single values");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (mean.constant() && stddev.constant() && mean.given() && stddev.given()) check_counts(in[0].ndim);
     out[0] = in[0];
     if (dtype != DType::none) out[0].dtype = dtype;
   }
@@ -51,6 +52,7 @@ struct Normalize {
     out[0] = in[0];
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const {
+    check_counts(types[0].ndim);
     if (!batch) return nullptr;
     auto state = std::make_shared<Moments>();
     BatchStatistics sums;
@@ -78,6 +80,16 @@ struct Normalize {
   }
 
  private:
+  // Before any sample: that there are too many values is no fault of a file.
+  void check_counts(int ndim) const {
+    if (ndim < 0 || axes.given() || axis_names.given()) return;
+    for (const auto* a : {&mean, &stddev})
+      if (a->given() && !a->constant() && a->batch()->ndim() == ndim) return;  // its extents say which axes
+    for (const auto& [name, a] : {std::pair{"mean", &mean}, std::pair{"stddev", &stddev}})
+      if (a->given() && a->constant() && a->one().size() > 1)
+        bad_argument("{} has {} values, but all axes are averaged: for one value per channel say axis_names=\"HW\", or "
+                     "axes=[0, 1] where there is no layout", name, a->one().size());
+  }
   ReductionPlan plan(int sample, const Shape& in, const Layout& layout) const {
     if (axis_names.given()) return {in, axes_by_name(*axis_names, layout)};
     if (axes.given()) return {in, axes_by_number(*axes, in.size())};
@@ -95,7 +107,7 @@ struct Normalize {
                              const char* name) {
     SampleNumbers v = numbers_of(a, sample);
     if (v.size() != 1 && v.size() != p.results)
-      bad_argument("{} has {} values, the input's other axes have {}", name, v.size(), p.results);
+      bad_argument("{} has {} values, the axes that are not averaged have {} elements", name, v.size(), p.results);
     return v;
   }
 };

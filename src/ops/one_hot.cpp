@@ -31,7 +31,7 @@ struct OneHot {
                "whose "
                "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
                "axis_name. Types: all; fractions are cut off.")
-        .arg("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(0))
+        .required("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(1))
         .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded and saturated.")

@@ -29,7 +29,8 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
              "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
              "else in "
              "units of the image. A range of one number wins over scaling.")
-        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are; default: xyXY or xyzXYZ.")
+        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
+                                              "default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
              "A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.")
         .arg("crop_shape", &Op::crop_shape, "The window's extents in pixels, in the order of shape_layout.")
@@ -56,7 +57,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
   void ready() const {
     check_box_window();
     if (crop_shape.given() && (scaling != std::vector<float>{1, 1} || aspect_ratio != std::vector<float>{1, 1}))
-      bad_argument("crop_shape excludes scaling and aspect_ratio");
+      bad_argument("crop_shape and scaling or aspect_ratio are mutually exclusive");
     if (bbox_layout.given()) BoxLayout{*bbox_layout};
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
@@ -110,9 +111,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
     const BoxLayout layout = layout_of(in.shape[1]);
     const std::vector<BoxExtent> boxes = read_boxes(in, layout);
     for (size_t i = 0; i < boxes.size(); ++i)
-      for (int a = 0; a < layout.dims(); ++a)
-        if (boxes[i].low[a] < -1e-3 || boxes[i].high[a] > 1 + 1e-3 || boxes[i].high[a] < boxes[i].low[a])
-          bad_argument("box {} reaches from {} to {}, boxes lie within 0 and 1", i, boxes[i].low[a], boxes[i].high[a]);
+      check_box(boxes[i], layout, nullptr, static_cast<int64_t>(i), s.index, kDalisBoxSlack);
     return find(s, boxes, layout.dims());
   }
 };

@@ -40,8 +40,8 @@ struct RandomChoice : GivenShape {
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
     const bool range = in[0].shape.empty();
     const int64_t n = range ? element_as_int(in[0], 0) : in[0].shape[0];
-    constexpr int64_t kMost = int64_t{1} << 32;
-    if (n < 1 || n > kMost) bad_argument("there must be 1 to {} elements to choose from, got {}", kMost, n);
+    constexpr int64_t kNarrow = int64_t{1} << 32;
+    if (n < 1) bad_argument("there must be at least 1 element to choose from, got {}", n);
     const std::vector<double> up_to = p.given() ? cumulated(s.index, n) : std::vector<double>{};
     const RandomStream stream = RandomValues::stream(s);
     const size_t bytes = range ? size_of(in[0].dtype)
@@ -50,13 +50,17 @@ struct RandomChoice : GivenShape {
                                       static_cast<int64_t>(bytes) : 0;
     for (int64_t i = 0; i < count; ++i) {
       int64_t k;
-      if (up_to.empty()) {
+      if (up_to.empty() && n > kNarrow) {
+        k = static_cast<int64_t>(static_cast<unsigned __int128>(stream.draw64(static_cast<uint64_t>(i))) *
+                                 static_cast<uint64_t>(n) >> 64);
+      } else if (up_to.empty()) {
         k = static_cast<int64_t>(uint64_t{stream.draw(static_cast<uint64_t>(i))} * static_cast<uint64_t>(n) >> 32);
       } else {
         const double u = uniform01_wide(stream.draw64(static_cast<uint64_t>(i))) * up_to.back();
         k = std::upper_bound(up_to.begin(), up_to.end(), u) - up_to.begin();
       }
-      if (range) store_value(out[0], i, static_cast<double>(k));
+      if (range && bytes == sizeof k) std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes, &k, bytes);
+      else if (range) store_value(out[0], i, static_cast<double>(k));
       else std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes,
                        in[0].as<char>() + static_cast<size_t>(k) * bytes, bytes);
     }

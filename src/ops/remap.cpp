@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/any_number.h"
+#include "ops/machine/image_operators.h"
 #include "ops/machine/sampling.h"
 
 namespace penstock {
@@ -105,5 +106,6 @@ struct Remap {
   double shift_ = 0;
 };
 PENSTOCK_OPERATOR(Remap);
+PENSTOCK_READS_IMAGES(Remap, "remap");
 
 }  // namespace penstock

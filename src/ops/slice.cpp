@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/machine/image_layout.h"
+#include "ops/machine/image_operators.h"
 #include "ops/machine/out_of_bounds.h"
 #include "ops/machine/slice_window.h"
 
@@ -54,5 +55,6 @@ struct Slice : SliceWindow, OutOfBounds {
   }
 };
 PENSTOCK_OPERATOR(Slice);
+PENSTOCK_READS_IMAGES(Slice, "slice");
 
 }  // namespace penstock

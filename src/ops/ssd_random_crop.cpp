@@ -77,10 +77,8 @@ struct SsdRandomCrop {
   };
   Region region(const SampleContext& s, const Shape& image, const View& boxes) const {
     const std::vector<BoxExtent> read = read_boxes(boxes, BoxLayout("xyXY"));
-    for (const BoxExtent& b : read)
-      for (int a = 0; a < 2; ++a)
-        if (!(b.low[a] >= -1e-3 && b.high[a] <= 1 + 1e-3 && b.low[a] <= b.high[a]))
-          bad_argument("a box reaches from {} to {}, boxes lie within 0 and 1", b.low[a], b.high[a]);
+    for (size_t i = 0; i < read.size(); ++i)
+      check_box(read[i], BoxLayout("ltrb"), nullptr, static_cast<int64_t>(i), s.index, kDalisBoxSlack);
     Region r{window_.find(s, read, 2), {}, {}};
     for (int a = 0; a < 2; ++a) {
       const auto n = static_cast<double>(image[1 - a]);

@@ -7,6 +7,16 @@ from types import ModuleType
 from .. import _core
 
 
+def _missing(name, group=""):
+    """Raises AttributeError for a name that is not there, with what other libraries' names are called here."""
+    near = ""
+    if not name.startswith("_"):
+        from ..other_names import answer
+        near = answer(name, [*_core.operators(), *_LATE, "python_function", "numba_function", "external_source"], group)
+    where = f"penstock.fn.{group}" if group else "penstock.fn"
+    raise AttributeError(f"module '{where}' has no attribute '{name}'{near}", name=name)
+
+
 def _module(path):
     """The module of a group of operators, made with its parents on first use."""
     name = f"{__name__}.{path}" if path else __name__
@@ -14,6 +24,7 @@ def _module(path):
         parent, _, last = path.rpartition(".")
         module = ModuleType(name, f"Operators of the group {path}.")
         module.__path__ = []  # a package: groups may hold groups
+        module.__getattr__ = lambda name: _missing(name, path)
         sys.modules[name] = module
         setattr(_module(parent), last, module)
     return sys.modules[name]
@@ -50,11 +61,14 @@ for _name in ("python_function", "numba_function"):
     globals()[_name].__doc__ = _core.operator_function(_name).__doc__
 
 
+_LATE = ("filter", "expand", "flatten_batch", "rebatch")
+
+
 def __getattr__(name):  # loaded late: penstock.batches imports this package's parent
-    if name in ("filter", "expand", "flatten_batch", "rebatch"):
+    if name in _LATE:
         from .. import batches
         return getattr(batches, name)
-    raise AttributeError(f"module 'penstock.fn' has no attribute '{name}'")
+    return _missing(name)
 
 
 def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):

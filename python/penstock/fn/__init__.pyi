@@ -80,6 +80,10 @@ def bb_flip(
     horizontal: int | Batch | DataNode = 1,
     vertical: int | Batch | DataNode = 0,
     ltrb: bool = False,
+    bbox_layout: str = '',
+    bbox_normalized: bool = True,
+    input_shape: int | Sequence[int] | Batch | DataNode = [],
+    shape_layout: str = 'HW',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -88,12 +92,16 @@ def bb_flip(
 ) -> Any:
     """Moves boxes as a flip of their image does.
 
-    Input: float32 boxes in units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape. Layouts: any; kept.
+    Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; kept.
 
     Arguments:
         horizontal: Flip along x.
         vertical: Flip along y.
         ltrb: Boxes are (left, top, right, bottom), else (x, y, width, height).
+        bbox_layout: What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
+        bbox_normalized: Boxes are in units of the image, else in pixels.
+        input_shape: Extents of the image, where boxes are in pixels.
+        shape_layout: What the numbers of input_shape are.
     """
     ...
 
@@ -105,6 +113,10 @@ def bbox_paste(
     paste_x: float | Batch | DataNode = 0.5,
     paste_y: float | Batch | DataNode = 0.5,
     ltrb: bool = False,
+    bbox_layout: str = '',
+    bbox_normalized: bool = True,
+    input_shape: int | Sequence[int] | Batch | DataNode = [],
+    shape_layout: str = 'HW',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -113,13 +125,17 @@ def bbox_paste(
 ) -> Any:
     """Moves boxes as pasting their image on a larger canvas does.
 
-    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio. Input: float32 boxes in units of the image, (N, 4), or rows of 4 numbers in any shape. Output: the same shape, in units of the canvas. Layouts: any; kept.
+    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.
 
     Arguments:
         ratio: The canvas' extents over the image's; 1 or more.
         paste_x: Where the image lies: 0 at the canvas' left, 1 at its right.
         paste_y: Where the image lies: 0 at the canvas' top, 1 at its bottom.
         ltrb: Boxes are (left, top, right, bottom), else (x, y, width, height).
+        bbox_layout: What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
+        bbox_normalized: Boxes are in units of the image, else in pixels.
+        input_shape: Extents of the image, where boxes are in pixels.
+        shape_layout: What the numbers of input_shape are.
     """
     ...
 
@@ -134,7 +150,7 @@ def bbox_rotate(
     bbox_normalized: bool = True,
     keep_size: bool = False,
     mode: str = 'expand',
-    remove_threshold: float = 0.10000000149011612,
+    remove_threshold: float = 0.1,
     shape_layout: str = 'HW',
     size: float | Sequence[float] | Batch | DataNode | None = None,
     device: str | None = None,
@@ -151,7 +167,7 @@ def bbox_rotate(
         angle: Degrees, counter-clockwise.
         input_shape: Extents of the image before the rotation.
         labels: One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.
-        bbox_layout: What the numbers of a box are: xyXY or xyWH.
+        bbox_layout: What the numbers of a box are: ltrb (xyXY), xywh (xyWH) or cxcywh.
         bbox_normalized: Boxes are in units of the image and of the canvas, else in pixels.
         keep_size: The canvas has the image's extents.
         mode: expand: the box around the rotated one; fixed: one of the extents before, which change places beyond 45 degrees, around its middle; halfway: between the two.
@@ -339,8 +355,8 @@ def color_space_conversion(
     input: Data,
     /,
     *,
-    image_type: int,
-    output_type: int,
+    image_type: int | str,
+    output_type: int | str,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -366,7 +382,7 @@ def color_twist(
     hue: float | Batch | DataNode = 0.0,
     saturation: float | Batch | DataNode = 1.0,
     dtype: DTypeLike | None = None,
-    image_type: int = 0,
+    image_type: int | str = 'rgb',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -460,7 +476,7 @@ def coord_flip(
 ) -> Any:
     """Mirrors points about a center: a coordinate x becomes 2 * center - x.
 
-    Input: (N, 1 to 3) float32; output the same. Layouts: any, kept.
+    Input: (N, 1 to 3) float32; output the same. Where no center is given, points are in units of the image: one that lies more than an image away is an error, on a GPU NaN. Layouts: any, kept.
 
     Arguments:
         flip_x: Mirror the coordinate x; any number but 0 does.
@@ -480,7 +496,7 @@ def coord_transform(
     M: float | Sequence[float] | Batch | DataNode | None = None,
     T: float | Sequence[float] | Batch | DataNode | None = None,
     MT: float | Sequence[float] | Batch | DataNode | None = None,
-    dtype: DTypeLike = 9,
+    dtype: DTypeLike = 'float32',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -559,7 +575,7 @@ def crop(
     fill_values: float | Sequence[float] = [0.0],
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
-    image_type: int | None = None,
+    image_type: int | str | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -608,9 +624,9 @@ def crop_mirror_normalize(
     shift: float = 0.0,
     output_layout: str = 'CHW',
     pad_output: bool = False,
-    dtype: DTypeLike = 9,
+    dtype: DTypeLike = 'float32',
     output_dtype: DTypeLike | None = None,
-    image_type: int | None = None,
+    image_type: int | str | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1023,8 +1039,8 @@ def hsv(
     hue: float | Batch | DataNode = 0.0,
     saturation: float | Batch | DataNode = 1.0,
     value: float | Batch | DataNode = 1.0,
-    dtype: DTypeLike = 0,
-    image_type: int = 0,
+    dtype: DTypeLike = 'uint8',
+    image_type: int | str = 'rgb',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1050,7 +1066,7 @@ def hue(
     *,
     hue: float | Batch | DataNode = 0.0,
     dtype: DTypeLike | None = None,
-    image_type: int = 0,
+    image_type: int | str = 'rgb',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1074,7 +1090,7 @@ def jitter(
     *,
     nDegree: int = 2,
     fill_value: float = 0.0,
-    interp_type: int = 0,
+    interp_type: int | str = 'nearest',
     mask: int | Batch | DataNode = 1,
     device: str | None = None,
     name: str | None = None,
@@ -1149,7 +1165,7 @@ def lookup_table(
     keys: int | Sequence[int] = [],
     values: float | Sequence[float] | None = None,
     default_value: float = 0.0,
-    dtype: DTypeLike = 9,
+    dtype: DTypeLike = 'float32',
     output_dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
@@ -1321,7 +1337,7 @@ def normalize(
     epsilon: float = 0.0,
     scale: float = 1.0,
     shift: float = 0.0,
-    dtype: DTypeLike = 9,
+    dtype: DTypeLike = 'float32',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1384,10 +1400,10 @@ def one_hot(
     input: Data,
     /,
     *,
-    num_classes: int = 0,
+    num_classes: int,
     axis: int = -1,
     axis_name: str | None = None,
-    dtype: DTypeLike = 9,
+    dtype: DTypeLike = 'float32',
     on_value: float = 1.0,
     off_value: float = 0.0,
     device: str | None = None,
@@ -1413,7 +1429,7 @@ def one_hot(
 def ones(
     *,
     shape: int | Sequence[int] | Batch | DataNode = [],
-    dtype: DTypeLike = 6,
+    dtype: DTypeLike = 'int32',
     layout: str | None = None,
     device: str | None = None,
     name: str | None = None,
@@ -1512,9 +1528,9 @@ def peek_image_shape(
     encoded: Data,
     /,
     *,
-    dtype: DTypeLike = 7,
+    dtype: DTypeLike = 'int64',
     adjust_orientation: bool = True,
-    image_type: int = 0,
+    image_type: int | str = 'rgb',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1601,8 +1617,8 @@ def preemphasis_filter(
     /,
     *,
     border: str = 'clamp',
-    preemph_coeff: float | Batch | DataNode = 0.9700000286102295,
-    dtype: DTypeLike = 9,
+    preemph_coeff: float | Batch | DataNode = 0.97,
+    dtype: DTypeLike = 'float32',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1682,7 +1698,7 @@ def random_bbox_crop(
         all_boxes_above_threshold: All boxes must meet the threshold, else one.
         allow_no_crop: The whole image is drawn as often as each threshold.
         aspect_ratio: Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in units of the image. A range of one number wins over scaling.
-        bbox_layout: What the numbers of a box are; default: xyXY or xyzXYZ.
+        bbox_layout: What the numbers of a box are: ltrb, xywh, cxcywh, or letters; default: xyXY or xyzXYZ.
         bbox_prune_threshold: A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.
         crop_shape: The window's extents in pixels, in the order of shape_layout.
         input_shape: The image's extents in pixels, in the order of shape_layout.
@@ -1702,8 +1718,8 @@ def random_crop_generator(
     shape: Data,
     /,
     *,
-    random_area: float | Sequence[float] = [0.07999999821186066, 1.0],
-    random_aspect_ratio: float | Sequence[float] = [0.75, 1.3333333730697632],
+    random_area: float | Sequence[float] = [0.08, 1.0],
+    random_aspect_ratio: float | Sequence[float] = [0.75, 1.3333334],
     num_attempts: int = 10,
     device: str | None = None,
     name: str | None = None,
@@ -1727,12 +1743,12 @@ def random_resized_crop(
     /,
     *,
     size: int | Sequence[int],
-    random_area: float | Sequence[float] = [0.07999999821186066, 1.0],
-    random_aspect_ratio: float | Sequence[float] = [0.75, 1.3333333730697632],
+    random_area: float | Sequence[float] = [0.08, 1.0],
+    random_aspect_ratio: float | Sequence[float] = [0.75, 1.3333334],
     num_attempts: int = 10,
-    interp_type: int | Batch | DataNode = 1,
-    mag_filter: int | Batch | DataNode = 1,
-    min_filter: int | Batch | DataNode = 1,
+    interp_type: int | str | Batch | DataNode = 'linear',
+    mag_filter: int | str | Batch | DataNode = 'linear',
+    min_filter: int | str | Batch | DataNode = 'linear',
     antialias: bool = True,
     minibatch_size: int = 32,
     temp_buffer_hint: int = 0,
@@ -1850,9 +1866,9 @@ def resize(
     input: Data,
     /,
     *,
-    interp_type: int | Batch | DataNode = 1,
-    mag_filter: int | Batch | DataNode = 1,
-    min_filter: int | Batch | DataNode = 1,
+    interp_type: int | str | Batch | DataNode = 'linear',
+    mag_filter: int | str | Batch | DataNode = 'linear',
+    min_filter: int | str | Batch | DataNode = 'linear',
     antialias: bool = True,
     minibatch_size: int = 32,
     temp_buffer_hint: int = 0,
@@ -1870,7 +1886,7 @@ def resize(
     subpixel_scale: bool = True,
     dtype: DTypeLike | None = None,
     save_attrs: bool = False,
-    image_type: int | None = None,
+    image_type: int | str | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1910,9 +1926,9 @@ def resize_crop_mirror(
     input: Data,
     /,
     *,
-    interp_type: int | Batch | DataNode = 1,
-    mag_filter: int | Batch | DataNode = 1,
-    min_filter: int | Batch | DataNode = 1,
+    interp_type: int | str | Batch | DataNode = 'linear',
+    mag_filter: int | str | Batch | DataNode = 'linear',
+    min_filter: int | str | Batch | DataNode = 'linear',
     antialias: bool = True,
     minibatch_size: int = 32,
     temp_buffer_hint: int = 0,
@@ -2017,7 +2033,7 @@ def rotate(
     keep_size: bool = False,
     size: float | Sequence[float] | Batch | DataNode | None = None,
     fill_value: float | None = None,
-    interp_type: int = 1,
+    interp_type: int | str = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
     device: str | None = None,
@@ -2048,7 +2064,7 @@ def saturation(
     *,
     saturation: float | Batch | DataNode = 1.0,
     dtype: DTypeLike | None = None,
-    image_type: int = 0,
+    image_type: int | str = 'rgb',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2090,7 +2106,7 @@ def shapes(
     input: Data,
     /,
     *,
-    dtype: DTypeLike = 7,
+    dtype: DTypeLike = 'int64',
     type: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
@@ -2127,7 +2143,7 @@ def slice(
     fill_values: float | Sequence[float] = [0.0],
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
-    image_type: int | None = None,
+    image_type: int | str | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2227,7 +2243,7 @@ def sphere(
     /,
     *,
     fill_value: float = 0.0,
-    interp_type: int = 0,
+    interp_type: int | str = 'nearest',
     mask: int | Batch | DataNode = 1,
     device: str | None = None,
     name: str | None = None,
@@ -2366,7 +2382,7 @@ def warp_affine(
     inverse_map: bool = True,
     size: float | Sequence[float] | Batch | DataNode | None = None,
     fill_value: float | None = None,
-    interp_type: int = 1,
+    interp_type: int | str = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
     device: str | None = None,
@@ -2398,7 +2414,7 @@ def warp_perspective(
     size: float | Sequence[float] | Batch | DataNode | None = None,
     border_mode: str = 'constant',
     fill_value: float | Sequence[float] | None = None,
-    interp_type: int = 1,
+    interp_type: int | str = 'linear',
     inverse_map: bool = True,
     pixel_origin: str = 'corner',
     device: str | None = None,
@@ -2428,12 +2444,12 @@ def water(
     *,
     ampl_x: float = 10.0,
     ampl_y: float = 10.0,
-    freq_x: float = 0.04908699914813042,
-    freq_y: float = 0.04908699914813042,
+    freq_x: float = 0.049087,
+    freq_y: float = 0.049087,
     phase_x: float = 0.0,
     phase_y: float = 0.0,
     fill_value: float = 0.0,
-    interp_type: int = 0,
+    interp_type: int | str = 'nearest',
     mask: int | Batch | DataNode = 1,
     device: str | None = None,
     name: str | None = None,
@@ -2479,7 +2495,7 @@ def where(
 def zeros(
     *,
     shape: int | Sequence[int] | Batch | DataNode = [],
-    dtype: DTypeLike = 6,
+    dtype: DTypeLike = 'int32',
     layout: str | None = None,
     device: str | None = None,
     name: str | None = None,

@@ -36,7 +36,7 @@ def salt_and_pepper(
     *,
     pepper_val: float | Batch | DataNode = 0.0,
     per_channel: bool = False,
-    prob: float | Batch | DataNode = 0.05000000074505806,
+    prob: float | Batch | DataNode = 0.05,
     salt_val: float | Batch | DataNode = 0.0,
     salt_vs_pepper: float | Batch | DataNode = 0.5,
     device: str | None = None,

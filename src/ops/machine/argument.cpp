@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "batch/view_part.h"
+#include "ops/machine/named_numbers.h"
 
 namespace penstock {
 
@@ -178,7 +179,8 @@ struct Literal {
   std::string operator()(bool b) const { return b ? "True" : "False"; }
   std::string operator()(int64_t i) const { return std::to_string(i); }
   std::string operator()(double d) const {
-    std::string s = fmt::format("{:.9g}", d);
+    const auto f = static_cast<float>(d);  // what was a float is shown as one: 0.08, not 0.0799999982
+    std::string s = static_cast<double>(f) == d ? fmt::format("{}", f) : fmt::format("{:.9g}", d);
     if (s.find_first_of(".einf") == std::string::npos) s += ".0";
     return s;
   }
@@ -192,5 +194,50 @@ struct Literal {
 }  // namespace
 
 std::string to_text(const Value& v) { return std::visit(Literal{}, v); }
+
+namespace {
+struct Choice {
+  int64_t number;
+  std::vector<std::string> names;  // the first is the one that is shown
+};
+const std::vector<Choice>& choices_of(const ArgInfo& info) {
+  static const std::vector<Choice> none,
+      filters = {{0, {"nearest", "nn", "interp_nn"}},
+                 {1, {"linear", "bilinear", "interp_linear"}},
+                 {2, {"cubic", "bicubic", "interp_cubic"}},
+                 {3, {"lanczos3", "lanczos", "interp_lanczos3"}},
+                 {4, {"triangular", "interp_triangular"}},
+                 {5, {"gaussian", "interp_gaussian"}}},
+      spaces = {{0, {"rgb"}}, {1, {"bgr"}}, {2, {"gray", "grey"}}, {3, {"ycbcr"}}, {4, {"any_data"}}};
+  if (info.type != ArgType::integer) return none;
+  if (info.name == "interp_type" || info.name == "mag_filter" || info.name == "min_filter") return filters;
+  if (info.name == "image_type" || info.name == "output_type") return spaces;
+  return none;
+}
+}  // namespace
+
+Value without_name(const ArgInfo& info, const Value& v) {
+  const auto* given = std::get_if<std::string>(&v);
+  const auto& choices = choices_of(info);
+  if (!given || choices.empty()) return v;
+  std::string lower = *given, names;
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const Choice& c : choices) {
+    for (const std::string& name : c.names)
+      if (name == lower) return c.number;
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", c.names[0]);
+  }
+  bad_argument("{} must be one of {}, got '{}'", info.name, names, *given);
+}
+
+std::string default_text(const ArgInfo& info) {
+  const Value& v = info.default_value;
+  if (const auto* number = std::get_if<int64_t>(&v)) {
+    if (info.type == ArgType::dtype) return fmt::format("'{}'", name_of(static_cast<DType>(*number)));
+    for (const Choice& c : choices_of(info))
+      if (c.number == *number) return fmt::format("'{}'", c.names[0]);
+  }
+  return to_text(v);
+}
 
 }  // namespace penstock

@@ -14,10 +14,15 @@ struct BoxExtent {
   std::array<double, 3> low{}, high{};  // x, y[, z]
 };
 
-// Which number of a row is what: x, y, z are where a box starts, X, Y, Z where it ends, W, H, D its extents.
+// Which number of a row is what: x, y, z are where a box starts, X, Y, Z where it ends, W, H, D its extents. The three
+// usual ones have names: ltrb (left, top, right, bottom), xywh (left, top, width, height) and cxcywh, which starts with
+// the middle.
 class BoxLayout {
  public:
-  explicit BoxLayout(const std::string& letters) : dims_(static_cast<int>(letters.size() / 2)) {
+  explicit BoxLayout(const std::string& given) : name_(given) {
+    centered_ = given == "cxcywh";
+    const std::string letters = given == "ltrb" ? "xyXY" : given == "xywh" || centered_ ? "xyWH" : given;
+    dims_ = static_cast<int>(letters.size() / 2);
     bool fits = letters.size() == 4 || letters.size() == 6, ends = false, extents = false;
     for (int a = 0; a < dims_ && fits; ++a) {
       const size_t end = letters.find("XYZ"[a]), extent = letters.find("WHD"[a]), start = letters.find("xyz"[a]);
@@ -26,28 +31,31 @@ class BoxLayout {
       start_[a] = static_cast<int>(start), second_[a] = static_cast<int>(ends ? end : extent);
     }
     if (!fits)
-      bad_argument("bbox_layout has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any order, got '{}'", letters);
+      bad_argument("bbox_layout is ltrb, xywh or cxcywh, or has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any "
+                   "order, got '{}'", given);
     extents_ = extents;
   }
   int dims() const { return dims_; }
+  const std::string& name() const { return name_; }
   BoxExtent read(const float* row) const {
     BoxExtent b;
     for (int a = 0; a < dims_; ++a) {
-      b.low[a] = row[start_[a]];
+      b.low[a] = row[start_[a]] - (centered_ ? row[second_[a]] / 2.0 : 0.0);
       b.high[a] = row[second_[a]] + (extents_ ? b.low[a] : 0.0);
     }
     return b;
   }
   void write(const BoxExtent& b, float* row) const {
     for (int a = 0; a < dims_; ++a) {
-      row[start_[a]] = static_cast<float>(b.low[a]);
+      row[start_[a]] = static_cast<float>(centered_ ? (b.low[a] + b.high[a]) / 2 : b.low[a]);
       row[second_[a]] = static_cast<float>(extents_ ? b.high[a] - b.low[a] : b.high[a]);
     }
   }
 
  private:
-  int dims_;
-  bool extents_ = false;
+  std::string name_;
+  int dims_ = 0;
+  bool extents_ = false, centered_ = false;
   int start_[3] = {}, second_[3] = {};
 };
 
@@ -84,6 +92,45 @@ inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout
         bad_argument("box {} is not finite", i);
   }
   return boxes;
+}
+
+// How far boxes may reach beyond their image, in units of it: what is seen in part does, what is in another unit reaches
+// further.
+constexpr double kBoxSlack = 1;
+constexpr double kDalisBoxSlack = 1e-3;  // of operators where DALI refuses boxes too
+
+// Throws where box i of a sample does not lie in its image, `extents` along x, y[, z]; null: of 1, in units of the
+// image.
+inline void check_box(const BoxExtent& b, const BoxLayout& layout, const double* extents, int64_t i, int sample,
+                      double slack = kBoxSlack) {
+  for (int a = 0; a < layout.dims(); ++a) {
+    const double whole = extents ? extents[a] : 1, low = b.low[a], high = b.high[a];
+    const char axis = "xyz"[a];
+    const char* unit = extents ? "pixels" : "units of the image";
+    if (high < low)
+      bad_argument("box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, it ends before it begins",
+                   i, sample, low, high, axis, layout.name(), unit);
+    if (!(low >= -slack * whole && high <= (1 + slack) * whole))
+      bad_argument("box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, boxes lie within 0 "
+                   "and {}",
+                   i, sample, low, high, axis, layout.name(), unit, whole);
+  }
+}
+
+// Width and height of a sample's image.
+template <class Number>
+void image_pixels(const PerSample<std::vector<int64_t>>& input_shape, const std::string& shape_layout, int sample,
+                   Number* out) {
+  const std::vector<int64_t> shape = input_shape[sample];
+  for (int a = 0; a < 2; ++a) {
+    const size_t at = shape_layout.find("WH"[a]);
+    if (at == std::string::npos) bad_argument("shape_layout needs H and W, got '{}'", shape_layout);
+    if (at >= shape.size())
+      bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
+    if (shape[at] < 1 || shape[at] > INT32_MAX)
+      bad_argument("input_shape must be positive 32-bit numbers, got {}", shape[at]);
+    out[a] = static_cast<Number>(shape[at]);
+  }
 }
 
 // The second input of such an operator, which may be given by name as well: whole numbers, (N) or (N, 1), one for each

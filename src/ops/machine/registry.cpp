@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
+#include <set>
 
-#include "ops/machine/bound_op.h"
+#include "ops/machine/image_operators.h"
+#include "ops/machine/named_numbers.h"
 
 namespace penstock {
 
@@ -40,11 +42,24 @@ std::vector<const OpInfo*> all_ops() {
   return v;
 }
 
+// What to write for a value that was given in the place of an input.
+static std::string naming(const OpInfo& info) {
+  if (info.args.empty()) return "";
+  const ArgInfo* first = info.arg("size");  // the one that is meant most often
+  for (const auto& a : info.args)
+    if (a.required) {
+      first = &a;
+      break;
+    }
+  return fmt::format("; arguments are given by name, such as {}=...", (first ? first : &info.args[0])->name);
+}
+
 std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<const Argument> args) {
   const int most = info.max_inputs + static_cast<int>(info.argument_inputs.size());
   if (n_inputs < info.min_inputs || n_inputs > most)
-    bad_argument("takes {} input{}{}, got {}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
-                 most > info.min_inputs ? fmt::format(" to {}", most) : "", n_inputs);
+    bad_argument("takes {} input{}{}, got {}{}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
+                 most > info.min_inputs ? fmt::format(" to {}", most) : "", n_inputs,
+                 n_inputs > most ? naming(info) : "");
   std::vector<int> places;
   for (int k = info.max_inputs; k < n_inputs; ++k) {
     const std::string& name = info.argument_inputs[k - info.max_inputs];
@@ -76,12 +91,16 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
         if (a.required) bad_argument("the argument '{}' is required", a.name);
         continue;
       }
+      Argument named;  // a number that was given by its name
+      const Argument* given = &args[i];
+      if (!given->batch && std::holds_alternative<std::string>(given->value))
+        named.value = without_name(a, given->value), given = &named;
       if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
       if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
       if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
         op->frame_arguments.emplace_back(&a, args[i].batch);
       try {
-        a.set(static_cast<char*>(op->members()) + a.offset, args[i]);
+        a.set(static_cast<char*>(op->members()) + a.offset, *given);
       } catch (const Error& e) {
         throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
       }
@@ -92,6 +111,20 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
     throw;
   }
   return op;
+}
+
+static std::set<std::string>& operators_of_images() {
+  static auto* names = new std::set<std::string>;
+  return *names;
+}
+
+bool say_reads_images(const char* name) { return operators_of_images().insert(name).second; }
+
+bool reads_images(const OpInfo& info) {
+  if (operators_of_images().count(info.name)) return true;
+  if (info.family == Family::source || info.max_inputs == 0) return false;
+  const auto op = info.make();
+  return !op->traits().decodes && op->input_layout({DType::uint8, 3, {}}).has('H');
 }
 
 }  // namespace penstock

@@ -25,7 +25,7 @@ def video(
     stride: int = 1,
     enable_frame_num: str = 'none',
     enable_timestamps: bool = False,
-    image_type: int = 0,
+    image_type: int | str = 'rgb',
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that torchvision, Albumentations, Pillow, OpenCV, tf.image, Kornia, NumPy, librosa and torchaudio have for what an
+operator here does: what penstock.fn answers to who asks for one of them. docs/reference/names.md is made of this table, and
+a test looks whether the operators and arguments in it exist."""
+import difflib
+import re
+
+NAMES = {
+    # --- geometry
+    "horizontal_flip": "fn.flip(x, horizontal=fn.random.coin_flip())",
+    "hflip": "fn.flip(x, horizontal=1)",
+    "flip_left_right": "fn.flip(x, horizontal=1)",
+    "fliplr": "fn.flip(x, horizontal=1)",
+    "mirror": "fn.flip(x, horizontal=1)",
+    "vertical_flip": "fn.flip(x, horizontal=0, vertical=fn.random.coin_flip())",
+    "vflip": "fn.flip(x, horizontal=0, vertical=1)",
+    "flip_up_down": "fn.flip(x, horizontal=0, vertical=1)",
+    "flipud": "fn.flip(x, horizontal=0, vertical=1)",
+    "random_flip": "fn.flip(x, horizontal=fn.random.coin_flip(), vertical=fn.random.coin_flip())",
+    "random_horizontal_flip": "fn.flip(x, horizontal=fn.random.coin_flip())",
+    "random_vertical_flip": "fn.flip(x, horizontal=0, vertical=fn.random.coin_flip())",
+    "center_crop": "fn.crop(x, crop=(height, width)), whose place is the center by default",
+    "central_crop": "fn.crop(x, crop=(height, width)), whose place is the center by default",
+    "random_crop": "fn.crop(x, crop=(height, width), crop_pos_x=fn.random.uniform(range=[0.0, 1.0]), "
+                   "crop_pos_y=fn.random.uniform(range=[0.0, 1.0]))",
+    "random_sized_crop": "fn.random_resized_crop(x, size=(height, width))",
+    "resized_crop": "fn.random_resized_crop(x, size=(height, width)), or fn.slice() and fn.resize() for a given window",
+    "five_crop": "fn.crop(x, crop=(height, width), crop_pos_x=0.0, crop_pos_y=0.0) for each corner, and fn.stack()",
+    "ten_crop": "fn.crop(x, crop=(height, width), crop_pos_x=0.0, crop_pos_y=0.0) for each corner, fn.flip() and fn.stack()",
+    "random_resize": "fn.resize(x, resize_shorter=fn.random.uniform(range=[256.0, 480.0]))",
+    "smallest_max_size": "fn.resize(x, resize_shorter=size)",
+    "longest_max_size": "fn.resize(x, resize_longer=size)",
+    "resize_with_pad": "fn.resize(x, size=(height, width), mode=\"not_larger\"), then fn.crop(x, crop=(height, width), "
+                       "out_of_bounds_policy=\"pad\")",
+    "letterbox": "fn.resize(x, size=(height, width), mode=\"not_larger\"), then fn.crop(x, crop=(height, width), "
+                 "out_of_bounds_policy=\"pad\")",
+    "pad_to_bounding_box": "fn.pad(x, axis_names=\"HW\", shape=(height, width)), or fn.paste()",
+    "pad_if_needed": "fn.pad(x, axis_names=\"HW\", shape=(height, width))",
+    "thumbnail": "fn.resize(x, size=(height, width), mode=\"not_larger\")",
+    "rescale": "fn.resize(x, size=(height, width)); numbers are scaled with `x / 255.0`",
+    "interpolate": "fn.resize(x, size=(height, width))",
+    "imresize": "fn.resize(x, size=(height, width))",
+    "random_rotation": "fn.rotate(x, angle=fn.random.uniform(range=[-10.0, 10.0]))",
+    "rotate90": "fn.rotate(x, angle=90.0)",
+    "rot90": "fn.rotate(x, angle=90.0)",
+    "rotation": "fn.rotate(x, angle=30.0); of points fn.transforms.rotation(angle=30.0), whose sign is the other one",
+    "affine": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.rotation(angle=), "
+              "fn.transforms.shear(angles=), fn.transforms.scale(scale=), fn.transforms.combine()",
+    "random_affine": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.rotation(angle=), "
+                     "fn.transforms.shear(angles=), fn.transforms.scale(scale=), fn.transforms.combine()",
+    "shift_scale_rotate": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.translation(offset=), "
+                          "fn.transforms.scale(scale=), fn.transforms.rotation(angle=), fn.transforms.combine()",
+    "shear": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.shear(angles=)",
+    "translate": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.translation(offset=)",
+    "warp": "fn.warp_affine(x, matrix=), fn.warp_perspective(x, matrix=) or fn.remap()",
+    "perspective": "fn.warp_perspective(x, matrix=)",
+    "random_perspective": "fn.warp_perspective(x, matrix=)",
+    "grid_sample": "fn.remap()",
+    "elastic": "fn.remap() with maps of smoothed noise: there is no operator of its own",
+    "elastic_transform": "fn.remap() with maps of smoothed noise: there is no operator of its own",
+    "grid_distortion": "fn.remap() with the maps of the grid: there is no operator of its own",
+    "optical_distortion": "fn.remap() with the maps of the lens: there is no operator of its own",
+    # --- color
+    "color_jitter": "fn.color_twist(x, brightness=, contrast=, saturation=, hue=) with numbers of fn.random.uniform(range=); "
+                    "docs/reference/color_jitter.md says how it differs from torchvision's",
+    "random_brightness": "fn.brightness(x, brightness=fn.random.uniform(range=[0.8, 1.2]))",
+    "random_contrast": "fn.contrast(x, contrast=fn.random.uniform(range=[0.8, 1.2]))",
+    "random_brightness_contrast": "fn.brightness_contrast(x, brightness=, contrast=) with numbers of fn.random.uniform(range=)",
+    "adjust_brightness": "fn.brightness(x, brightness=)",
+    "adjust_contrast": "fn.contrast(x, contrast=)",
+    "adjust_saturation": "fn.saturation(x, saturation=)",
+    "adjust_hue": "fn.hue(x, hue=), in degrees",
+    "random_saturation": "fn.saturation(x, saturation=fn.random.uniform(range=[0.8, 1.2]))",
+    "random_hue": "fn.hue(x, hue=fn.random.uniform(range=[-18.0, 18.0])), in degrees",
+    "hue_saturation_value": "fn.hsv(x, hue=, saturation=, value=)",
+    "invert": "`255 - x` of uint8, which is int32: fn.cast(255 - x, dtype=\"uint8\")",
+    "bitwise_not": "`~x`",
+    "solarize": "fn.cast((x < t) * x + (x >= t) * (255 - x), dtype=\"uint8\")",
+    "posterize": "`x & 0xF0`, which keeps the four highest bits",
+    "autocontrast": "arithmetic with fn.reductions.min(x, axis_names=\"HW\", keep_dims=True) and "
+                    "fn.reductions.max(x, axis_names=\"HW\", keep_dims=True)",
+    "adjust_gamma": "`penstock.math.pow(x / 255.0, gamma)`",
+    "gamma": "`penstock.math.pow(x / 255.0, gamma)`",
+    "random_gamma": "`penstock.math.pow(x / 255.0, gamma)` with a number of fn.random.uniform(range=)",
+    "sharpness": "fn.correlate() with a sharpening kernel: there is no operator of its own",
+    "adjust_sharpness": "fn.correlate() with a sharpening kernel: there is no operator of its own",
+    "sharpen": "fn.correlate() with a sharpening kernel: there is no operator of its own",
+    "grayscale": "fn.color_space_conversion(x, image_type=\"RGB\", output_type=\"GRAY\")",
+    "rgb_to_grayscale": "fn.color_space_conversion(x, image_type=\"RGB\", output_type=\"GRAY\")",
+    "to_gray": "fn.color_space_conversion(x, image_type=\"RGB\", output_type=\"GRAY\")",
+    "cvt_color": "fn.color_space_conversion(x, image_type=, output_type=)",
+    "rgb_to_hsv": "fn.hsv(x, hue=, saturation=, value=) changes colors; there is no conversion to HSV",
+    "channel_shuffle": "`x[:, :, [2, 0, 1]]`, with the order that you want",
+    "to_tensor": "fn.crop_mirror_normalize(x, std=255.0), which gives float32 CHW from 0 to 1",
+    "convert_image_dtype": "fn.cast(x, dtype=\"float32\") / 255.0",
+    "per_image_standardization": "fn.normalize(x)",
+    "histogram_equalize": "fn.equalize(x)",
+    "equalize_hist": "fn.equalize(x)",
+    "image_compression": "fn.jpeg_compression_distortion(x, quality=)",
+    "jpeg_compression": "fn.jpeg_compression_distortion(x, quality=)",
+    "random_jpeg_quality": "fn.jpeg_compression_distortion(x, quality=fn.random.uniform(range=[50.0, 95.0]))",
+    # --- filters, noise, erasing
+    "blur": "fn.gaussian_blur(x, sigma=) or fn.median_blur(x, window_size=)",
+    "box_blur": "fn.correlate() with a kernel of equal numbers, or fn.gaussian_blur(x, sigma=)",
+    "motion_blur": "fn.correlate() with a kernel of a line: there is no operator of its own",
+    "gaussian_filter": "fn.gaussian_blur(x, sigma=)",
+    "filter2d": "fn.correlate()",
+    "conv2d": "fn.correlate()",
+    "gauss_noise": "fn.noise.gaussian(x, stddev=)",
+    "gaussian_noise": "fn.noise.gaussian(x, stddev=)",
+    "salt_and_pepper": "fn.noise.salt_and_pepper(x, prob=)",
+    "iso_noise": "fn.noise.shot(x, factor=)",
+    "random_erasing": "fn.erase(x, anchor=, shape=, normalized=True, axis_names=\"HW\") with numbers of fn.random.uniform(range=)",
+    "cutout": "fn.erase(x, anchor=, shape=, normalized=True, axis_names=\"HW\") with numbers of fn.random.uniform(range=)",
+    "coarse_dropout": "fn.erase(x, anchor=, shape=, normalized=True, axis_names=\"HW\") with the anchors of several windows",
+    "grid_dropout": "fn.grid_mask(x, ratio=, tile=)",
+    # --- mixing and policies
+    "mixup": "fn.permute_batch(x, indices=fn.batch_permutation()) and arithmetic with a number of fn.random.beta(alpha=, beta=)",
+    "cutmix": "fn.permute_batch(x, indices=fn.batch_permutation()) and fn.multi_paste()",
+    "mosaic": "fn.multi_paste()",
+    "copy_paste": "fn.multi_paste()",
+    "rand_augment": "`if` on values of fn.random.uniform(range=) around the operators that you want: there is no policy yet",
+    "auto_augment": "`if` on values of fn.random.uniform(range=) around the operators that you want: there is no policy yet",
+    "trivial_augment_wide": "`if` on values of fn.random.uniform(range=) around the operators that you want: there is no policy yet",
+    "aug_mix": "`if` on values of fn.random.uniform(range=) around the operators that you want: there is no policy yet",
+    "random_apply": "`if fn.random.coin_flip(probability=0.5):` around the operators",
+    "random_choice": "`if` on a value of fn.random.choice() around the operators",
+    "one_of": "`if` on a value of fn.random.choice() around the operators",
+    "compose": "calls one after the other in a function with `@pipeline_def`",
+    "lambda": "fn.python_function(x, function=)",
+    # --- files, data, arrays
+    "imread": "fn.decoders.image(file, output_type=\"RGB\") of a file that fn.readers.file(files=) gives",
+    "read_image": "fn.decoders.image(file, output_type=\"RGB\") of a file that fn.readers.file(files=) gives",
+    "decode_image": "fn.decoders.image(file, output_type=\"RGB\")",
+    "decode_jpeg": "fn.decoders.image(file, output_type=\"RGB\")",
+    "decode_png": "fn.decoders.image(file, output_type=\"RGB\")",
+    "image_folder": "fn.readers.file(file_root=, random_shuffle=True)",
+    "from_generator": "fn.external_source(source)",
+    "shuffle": "`random_shuffle=True` of a reader, such as fn.readers.file(random_shuffle=True)",
+    "astype": "fn.cast(x, dtype=\"float32\")",
+    "to": "fn.cast(x, dtype=\"float32\") for a type, x.gpu() for a device",
+    "clip": "`penstock.math.clamp(x, low, high)`",
+    "clamp": "`penstock.math.clamp(x, low, high)`",
+    "permute": "fn.transpose(x, perm=[2, 0, 1])",
+    "swapaxes": "fn.transpose(x, perm=[1, 0, 2])",
+    "unsqueeze": "fn.expand_dims(x, axes=[0])",
+    "concatenate": "fn.cat(x, y, axis=0)",
+    "concat": "fn.cat(x, y, axis=0)",
+    "mean": "fn.reductions.mean(x)",
+    "sum": "fn.reductions.sum(x)",
+    "min": "fn.reductions.min(x)",
+    "max": "fn.reductions.max(x)",
+    "amin": "fn.reductions.min(x)",
+    "amax": "fn.reductions.max(x)",
+    "std": "fn.reductions.std_dev(x, mean), with the mean of fn.reductions.mean(x)",
+    "var": "fn.reductions.variance(x, mean), with the mean of fn.reductions.mean(x)",
+    "uniform": "fn.random.uniform(range=[low, high])",
+    "rand": "fn.random.uniform(range=[0.0, 1.0])",
+    "randint": "fn.cast(fn.random.uniform(range=[low, high]), dtype=\"int32\"), or fn.random.uniform(values=[1, 2, 3])",
+    "randn": "fn.random.normal(mean=0.0, stddev=1.0)",
+    "coin_flip": "fn.random.coin_flip(probability=0.5)",
+    "abs": "`penstock.math.abs(x)`",
+    "sqrt": "`penstock.math.sqrt(x)`",
+    "exp": "`penstock.math.exp(x)`",
+    "log": "`penstock.math.log(x)`",
+    "lookup": "fn.lookup_table(x, keys=, values=)",
+    # --- boxes
+    "box_convert": "arithmetic on `boxes[:, 0]` and its kin; operators of boxes take bbox_layout=\"ltrb\", \"xywh\" or \"cxcywh\", "
+                   "such as fn.bb_flip(boxes, bbox_layout=)",
+    "bbox_flip": "fn.bb_flip(boxes, horizontal=)",
+    "flip_boxes": "fn.bb_flip(boxes, horizontal=)",
+    "bbox_safe_random_crop": "fn.random_bbox_crop(boxes)",
+    "random_iou_crop": "fn.random_bbox_crop(boxes, thresholds=)",
+    # --- sound
+    "mel_spectrogram": "fn.mel_filter_bank(fn.spectrogram(x, nfft=, window_length=, window_step=), sample_rate=, nfilter=)",
+    "melspectrogram": "fn.mel_filter_bank(fn.spectrogram(x, nfft=, window_length=, window_step=), sample_rate=, nfilter=)",
+    "stft": "fn.spectrogram(x, nfft=, window_length=, window_step=), which gives magnitudes or powers",
+    "amplitude_to_db": "fn.to_decibels(x, multiplier=20.0)",
+    "power_to_db": "fn.to_decibels(x, multiplier=10.0)",
+    "resample": "fn.audio_resample(x, in_rate=, out_rate=)",
+    "speed_perturbation": "fn.audio_resample(x, scale=fn.random.uniform(values=[0.9, 1.0, 1.1]))",
+    "speed": "fn.audio_resample(x, scale=1.1)",
+    "preemphasis": "fn.preemphasis_filter(x, preemph_coeff=)",
+    "vad": "fn.nonsilent_region(x, cutoff_db=)",
+    "trim": "fn.nonsilent_region(x, cutoff_db=), then fn.slice(x, begin, length, axes=[0])",
+    "frequency_masking": "fn.spec_augment(x)",
+    "time_masking": "fn.spec_augment(x)",
+    "freq_mask": "fn.spec_augment(x)",
+    "time_mask": "fn.spec_augment(x)",
+    "time_stretch": "fn.audio_resample(x, scale=) changes the pitch as well; there is no operator that keeps it",
+    "load_audio": "fn.decoders.audio(file), of a file that fn.readers.file(files=) gives",
+}
+
+# Names of classes and functions that people look for in penstock itself.
+OF_THE_PACKAGE = {
+    "DataLoader": "penstock.torch.DataLoader(pipeline)",
+    "Compose": "a function with @penstock.pipeline_def",
+    "Dataset": "penstock.fn.readers.dataset(data)",
+    "ops": "penstock.fn",
+    "transforms": "penstock.fn, and penstock.fn.transforms for matrices",
+    "manual_seed": "penstock.seed(s)",
+    "from_numpy": "penstock.tensor(x)",
+    "pipeline": "penstock.pipeline_def",
+}
+
+
+def _plain(name):
+    """ColorJitter and colorJitter as color_jitter."""
+    return "".join("_" + c.lower() if c.isupper() and k and not name[k - 1].isupper() else c.lower() for k, c in enumerate(name))
+
+
+def _sentence(here):
+    operator = re.match(r"fn\.[\w.]+", here)
+    if operator is None:
+        return f": write {here}"
+    if re.fullmatch(r"fn\.[\w.]+\([^;]*\)", here) and not re.search(r"\) |, then", here):
+        return f": did you mean {here}?"
+    return f": did you mean {operator[0]}? Write {here}"
+
+
+def answer(name, operators, group=""):
+    """What the error for fn.name says after its first sentence; "" where nothing is near."""
+    plain = _plain(name)
+    for key in (plain, plain.removeprefix("random_")):
+        if key in NAMES and not group:
+            return _sentence(NAMES[key])
+    last = {o.rpartition(".")[2]: o for o in operators}
+    near = [plain] if plain in last else difflib.get_close_matches(plain, last, 1, 0.75)
+    return f": did you mean fn.{last[near[0]]}?" if near else ""
+
+
+def answer_of_package(name, operators):
+    """The same for penstock.name."""
+    if name in OF_THE_PACKAGE:
+        return f": did you mean {OF_THE_PACKAGE[name]}?"
+    return f": did you mean penstock.fn.{name}?" if name in operators else ""

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the axes of a torch tensor are: docs/reference/layouts.md says the rule, for all operators.
+#pragma once
+#include <span>
+
+#include "interop.h"
+
+namespace penstock::python {
+
+// A torch tensor that Penstock hands out carries its layout in an attribute, with the shape and the strides that it is
+// for: after transpose_() and its kind it holds no more.
+void remember_layout(PyObject* tensor, const View& view);
+Layout remembered_layout(PyObject* tensor, const View& view);
+
+// Of torch tensors of 3 or 4 dimensions without a layout, which are samples of one batch. (N)CHW where the extent of C
+// alone is 1, 3 or 4 in all of them. For operators of images (`asks`) also (N)HWC, with a warning, and an error where
+// the extents do not tell; else none.
+Layout layout_by_extents(std::span<const Shape> shapes, bool asks);
+
+// The samples of a tensor whose layout begins with N.
+Batch split_samples(const Tensor& t);
+
+}  // namespace penstock::python

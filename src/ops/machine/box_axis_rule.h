@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that move each box of a sample alike: their arguments, and the part of their rules that refuses boxes.
+#pragma once
+#include <limits>
+
+#include "ops/machine/axis_rule.h"
+#include "ops/machine/box_rows.h"
+
+namespace penstock {
+
+// A GPU's rule cannot raise an error: a box that does not lie in its image becomes NaN there.
+struct BoxRule {
+  PENSTOCK_TEXT(
+      base_text,
+      struct Boxes {
+        int format;  // 0: ltrb, 1: xywh, 2: cxcywh
+        double extent[2];
+        double slack;
+        double refused;
+      };
+      template <class Row> PENSTOCK_HD static bool outside(const Row& in, const Boxes& b) {
+        for (int a = 0; a < 2; ++a) {
+          const double low = b.format == 2 ? in[a] - in[a + 2] / 2 : in[a];
+          const double high = b.format == 0 ? in[a + 2] : low + in[a + 2];
+          if (!(low >= -b.slack * b.extent[a] && high <= (1 + b.slack) * b.extent[a] && high >= low)) return true;
+        }
+        return false;
+      });
+};
+
+// Rows of four float32 numbers, in a sample of any shape.
+struct BoxRows {
+  bool ltrb = false, bbox_normalized = true;
+  std::string bbox_layout, shape_layout = "HW";
+  PerSample<std::vector<int64_t>> input_shape;
+
+  const BoxLayout& layout() const { return layout_; }
+  void ready() {
+    layout_ = BoxLayout(!bbox_layout.empty() ? bbox_layout : ltrb ? "ltrb" : "xywh");
+    const std::string& name = layout_.name();
+    format_ = name == "ltrb" || name == "xyXY" ? 0 : name == "xywh" || name == "xyWH" ? 1 : name == "cxcywh" ? 2 : -1;
+    if (format_ < 0) bad_argument("bbox_layout must be ltrb, xywh or cxcywh, got '{}'", bbox_layout);
+    if (ltrb && format_ != 0) bad_argument("ltrb=True and bbox_layout='{}' contradict each other", bbox_layout);
+    if (!bbox_normalized && !input_shape.given()) bad_argument("boxes in pixels need input_shape");
+  }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    if (in[0].dtype != DType::float32 && in[0].dtype != DType::none)
+      bad_type("boxes are float32, not {}", name_of(in[0].dtype));
+    if (in[0].ndim == 0) bad_type("boxes are rows of 4 numbers, not single numbers");
+    out[0] = in[0];
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    const int64_t last = in[0][in[0].size() - 1];
+    if (last >= 0 && last % 4 != 0) bad_argument("boxes are rows of 4 numbers, the shape is {}", in[0].text());
+    out[0] = in[0];
+  }
+  BoxRule::Boxes boxes(int sample) const {
+    BoxRule::Boxes b{format_, {1, 1}, kBoxSlack, std::numeric_limits<double>::quiet_NaN()};
+    if (!bbox_normalized) image_pixels(input_shape, shape_layout, sample, b.extent);
+    return b;
+  }
+  template <class Rule>
+  void map(const View& in, const View& out, const typename Rule::Coef& coef, int sample, SampleWork& to) const {
+    const Shape rows{in.volume() / 4, 4};
+    if (&to == &host_work()) {
+      const auto* row = in.as<const float>();
+      for (int64_t i = 0; i < rows[0]; ++i, row += 4)
+        check_box(layout_.read(row), layout_, bbox_normalized ? nullptr : coef.boxes.extent, i, sample);
+    }
+    to.map_axis(reshaped(in, rows), reshaped(out, rows), 1, axis_rule<Rule>(), std::as_bytes(std::span(&coef, 1)));
+  }
+
+ private:
+  BoxLayout layout_{"xywh"};
+  int format_ = 1;
+};
+
+template <class Op> Schema<Op>&& box_row_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("ltrb", &Op::ltrb, "Boxes are (left, top, right, bottom), else (x, y, width, height).")
+      .arg("bbox_layout", &Op::bbox_layout,
+           "What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.")
+      .arg("bbox_normalized", &Op::bbox_normalized, "Boxes are in units of the image, else in pixels.")
+      .arg("input_shape", &Op::input_shape, "Extents of the image, where boxes are in pixels.")
+      .arg("shape_layout", &Op::shape_layout, "What the numbers of input_shape are.");
+}
+
+}  // namespace penstock

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of other libraries lead to what is here: every operator and argument in the table exists."""
+import re
+
+import pytest
+
+import penstock
+from penstock import _core, fn
+from penstock.other_names import NAMES, OF_THE_PACKAGE
+
+COMMON = {"device", "name", "seed"}
+IN_PYTHON = {"external_source": {"source"}, "python_function": {"function"}}
+
+
+def calls(text):
+    """(name, keywords) of each call of an operator in the text, those in arguments too."""
+    for match in re.finditer(r"fn\.([a-z_0-9.]*[a-z0-9])", text):
+        name, rest, depth, own = match[1], text[match.end():], 0, ""
+        for c in rest if rest.startswith("(") else "":
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(c, 0)
+            if depth == 0:
+                break
+            own += c if depth == 1 else ""
+        yield name, set(re.findall(r"(\w+)=", own))
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_the_table_speaks_of_what_exists(name):
+    here = NAMES[name]
+    assert not hasattr(fn, name), "the operator exists by this name"
+    found = list(calls(here))
+    assert found or "`" in here
+    for operator, keywords in found:
+        target = fn
+        for part in operator.split("."):
+            target = getattr(target, part)
+        if operator in IN_PYTHON:
+            assert keywords <= IN_PYTHON[operator]
+            continue
+        known = {a["name"] for a in _core.operator_schema(operator)["args"]} if operator in _core.operators() else None
+        assert known is None or keywords <= known | COMMON, (operator, keywords - known)
+    for path in re.findall(r"penstock\.((?:math|torch)\.\w+)", here):
+        target = penstock
+        for part in path.split("."):
+            target = getattr(target, part)
+    with pytest.raises(AttributeError, match="penstock.fn' has no attribute '" + name) as error:
+        getattr(fn, name)
+    assert here in str(error.value)
+    camel = "".join(w.capitalize() for w in name.split("_"))
+    if not re.search(r"\d|_[a-z]_|^[a-z]_", name):
+        with pytest.raises(AttributeError) as error:
+            getattr(fn, camel)
+        assert here in str(error.value) or camel.lower() in here.lower()
+
+
+def test_near_names_and_names_of_the_package():
+    for name, near in (("resise", "fn.resize"), ("gausian_blur", "fn.gaussian_blur"), ("color_jitter", r"fn.color_twist\?")):
+        with pytest.raises(AttributeError, match=f"did you mean {near}"):
+            getattr(fn, name)
+    with pytest.raises(AttributeError, match=r"'penstock.fn.random' has no attribute 'unifrm': did you mean fn.random.uniform\?"):
+        fn.random.unifrm
+    with pytest.raises(AttributeError, match="has no attribute 'qqqqqq'$"):
+        fn.qqqqqq
+    assert not hasattr(fn, "__wrapped__") and not hasattr(fn.random, "_x")
+    for name in OF_THE_PACKAGE:
+        if not hasattr(penstock, name):
+            with pytest.raises(AttributeError, match="did you mean penstock|did you mean a function"):
+                getattr(penstock, name)
+    with pytest.raises(AttributeError, match=r"did you mean penstock.fn.resize\?"):
+        penstock.resize
