@@ -4,9 +4,13 @@ import gc
 import weakref
 
 import numpy as np
+import operator_calls
 import pytest
+import strategies
+from hypothesis import HealthCheck, Phase, given, settings
 
 import penstock
+from penstock import _core
 from penstock.dali import Pipeline, fn, math, ops, pipeline_def, types
 
 IMAGES = [np.random.default_rng(k).integers(0, 256, (4, 5 + k, 3), np.uint8) for k in range(3)]
@@ -149,3 +153,35 @@ def test_arrays_run_at_once_as_before():
     assert not isinstance(penstock.fn.random.uniform(), penstock.DataNode)
     with pytest.raises(RuntimeError, match="only possible inside of a pipeline"):
         penstock.fn.external_source(lambda: IMAGES)
+
+
+DRAWN = [name for name in _core.operators(True) if name in strategies.CASES]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_operator_gives_what_a_call_gives(name):
+    function = penstock.dali.fn
+    if name.startswith("_") or name == "filter":
+        function = _core.operator_function(name)
+    else:
+        for part in {"correlate": "filter"}.get(name, name).split("."):
+            function = getattr(function, part)
+    info = {a["name"]: a for a in _core.operator_schema(name)["args"]}
+
+    def source(batch, layout=None):
+        return fn.external_source(lambda: batch, layout=layout or None)
+
+    @settings(max_examples=1, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @given(strategies.case_of(name))
+    def check(case):
+        inputs = [source(penstock.batch(x, layout=layout), layout) for x, layout in zip(case.inputs, case.layouts)]
+        keywords = {k: source(operator_calls.per_sample(v, info[k])) for k, v in case.per_sample.items()}
+        out = function(*inputs, **case.constants, **keywords)
+        out = out[0] if isinstance(out, list) else out
+        assert isinstance(out, penstock.DataNode)
+        pipe = Pipeline(case.size, 1, None, seed=1, prefetch_queue_depth=1)
+        pipe.set_outputs(out)
+        got, want = values(pipe.run()[0]), operator_calls.call(name, case)
+        pipe.close()
+        assert [(g.dtype, g.shape, g.tobytes()) for g in got] == [(w.dtype, w.shape, w.tobytes()) for w in want]
+    check()

@@ -25,6 +25,7 @@ _MODULES = {
     "nvidia.dali.plugin.jax": "penstock.plugin.jax",
     "nvidia.dali.plugin.jax.fn": "penstock.plugin.jax.fn",
     "nvidia.dali.plugin.numba": "penstock.plugin.numba",
+    "nvidia.dali.plugin.numba.experimental": f"{_HERE}.plugin.numba.experimental",
     "nvidia.dali.plugin.numba.fn": "penstock.plugin.numba.fn",
     "nvidia.dali.plugin.numba.fn.experimental": "penstock.plugin.numba.fn.experimental",
     "nvidia.dali.plugin.base_iterator": "penstock.plugin.base_iterator",
