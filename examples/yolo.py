@@ -63,7 +63,8 @@ def evaluation(path, device="cpu"):
     encoded, boxes, labels = records(path)
     images = fn.decoders.image(encoded, device=device, output_type=types.RGB)
     images = fn.resize(images, size=[SIZE, SIZE], mode="not_larger")
-    images = fn.crop(images, crop=[SIZE, SIZE], out_of_bounds_policy="constant", fill_values=[GRAY] * 3)
+    images = fn.crop(images, crop=[SIZE, SIZE], out_of_bounds_policy="constant", fill_values=[GRAY] * 3,
+                     rounding="truncate")
     # Boxes go where the picture went: extents of the resized one in units of the square, the rest halved on both sides.
     shape = fn.cast(fn.peek_image_shape(encoded), dtype=types.FLOAT)
     part = fn.stack(shape[1], shape[0]) / math.max(shape[0], shape[1])

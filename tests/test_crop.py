@@ -148,3 +148,13 @@ def test_defaults_are_a_network_input():
 def test_wrong_arguments_are_named(operator, arguments, message):
     with pytest.raises(ValueError, match=message):
         operator(np.zeros((6, 7, 3), np.uint8), **arguments)
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (8, 5), (8, 3), (1, 8), (8, 8)])
+def test_truncated_rounding_puts_an_odd_border_after_the_picture(shape):
+    """As the letterbox of detectors has it: docs/examples/yolo.md."""
+    got = fn.crop(np.full((*shape, 1), 9, np.uint8), crop=[8, 8], out_of_bounds_policy="constant", fill_values=[1], rounding="truncate")
+    want = np.full((8, 8, 1), 1, np.uint8)
+    top, left = (8 - shape[0]) // 2, (8 - shape[1]) // 2
+    want[top:top + shape[0], left:left + shape[1]] = 9
+    np.testing.assert_array_equal(got, want)

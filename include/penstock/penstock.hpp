@@ -161,17 +161,28 @@ struct Tensor {
   std::string layout;
   std::string source;  // file or record it came from, where known
   std::shared_ptr<penstock_batch> owner;
+  bool read_only = false;  // the batch was made over const memory
 
   int64_t size() const {
     int64_t n = 1;
     for (int64_t e : shape) n *= e;
     return n;
   }
+  // The elements, which live as long as this tensor or its batch.
   template <class T> T* as() const {
     if (dtype_of<std::remove_const_t<T>> != dtype)
       throw Error(PENSTOCK_ERROR_TYPE, "the sample holds elements of another type");
+    if (read_only && !std::is_const_v<T>)
+      throw Error(PENSTOCK_ERROR_TYPE, "the sample is const memory: ask for as<const T>()");
     return static_cast<T*>(data);
   }
+};
+
+// A sample of a batch that ends with the expression: as a Tensor it keeps the memory, a pointer would not.
+struct LastTensor : Tensor {
+  explicit LastTensor(Tensor tensor) : Tensor(std::move(tensor)) {}
+  template <class T> T* as() const& { return Tensor::as<T>(); }
+  template <class T> T* as() && = delete;  // give the batch or the sample a name first
 };
 
 class Batch {
@@ -188,7 +199,9 @@ class Batch {
     if (data.size() != shapes.size()) throw Error(PENSTOCK_ERROR_ARGUMENT, "as many pointers as shapes are needed");
     std::vector<void*> pointers;
     for (T* p : data) pointers.push_back(const_cast<std::remove_const_t<T>*>(p));
-    return create(dtype_of<std::remove_const_t<T>>, shapes, layout, pointers.data(), nullptr, std::move(owner), device);
+    Batch made = create(dtype_of<std::remove_const_t<T>>, shapes, layout, pointers.data(), nullptr, std::move(owner), device);
+    made.read_only_ = std::is_const_v<T>;
+    return made;
   }
   // One row-major array of shape (N, ...) as N samples.
   template <class T>
@@ -250,13 +263,32 @@ class Batch {
   DType dtype() const { return static_cast<DType>(info().dtype); }
   std::string layout() const { return info().layout; }
   bool is_dense() const { return info().is_dense != 0; }  // one (N, ...) array that begins at the first sample
-  Tensor operator[](int i) const {
+  Tensor operator[](int i) const& {
     penstock_sample s{};
     s.struct_size = sizeof s;
     check(penstock_batch_get_sample(handle(), i, &s));
     return {s.data, dtype(), Shape(s.shape, s.shape + s.ndim), Shape(s.strides, s.strides + s.ndim),
-            s.bytes, layout(), s.source, handle_};
+            s.bytes, layout(), s.source, handle_, read_only_};
   }
+  LastTensor operator[](int i) && { return LastTensor(static_cast<const Batch&>(*this)[i]); }
+  // It was made over const memory: no call writes into it.
+  bool read_only() const { return read_only_; }
+
+  // for (const Tensor& sample : batch)
+  class Iterator {
+   public:
+    Iterator(const Batch& batch, int at) : batch_(&batch), at_(at) {}
+    Tensor operator*() const { return (*batch_)[at_]; }
+    Iterator& operator++() { return ++at_, *this; }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Batch* batch_;
+    int at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
   penstock_batch* handle() const { return handle_.get(); }
 
  private:
@@ -295,6 +327,7 @@ class Batch {
     return Batch(handle);
   }
   std::shared_ptr<penstock_batch> handle_;
+  bool read_only_ = false;
 };
 
 // ---- Arguments and calls ----
@@ -354,7 +387,10 @@ inline std::vector<Batch> call(const char* op, const std::vector<Batch>& inputs,
     throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into needs one batch for each output");
   std::vector<const penstock_batch*> in, into;
   for (const Batch& b : inputs) in.push_back(b.handle());
-  for (const Batch& b : options.into) into.push_back(b.handle());
+  for (const Batch& b : options.into) {
+    if (b.read_only()) throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into holds a batch over const memory");
+    into.push_back(b.handle());
+  }
   penstock_call_options o{};
   o.struct_size = sizeof o;
   o.allocator = options.allocator.handle();

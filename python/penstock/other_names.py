@@ -33,7 +33,7 @@ NAMES = {
     "resize_with_pad": "fn.resize(x, size=(height, width), mode=\"not_larger\"), then fn.crop(x, crop=(height, width), "
                        "out_of_bounds_policy=\"pad\")",
     "letterbox": "fn.resize(x, size=(height, width), mode=\"not_larger\"), then fn.crop(x, crop=(height, width), "
-                 "out_of_bounds_policy=\"pad\")",
+                 "out_of_bounds_policy=\"pad\", rounding=\"truncate\")",
     "pad_to_bounding_box": "fn.pad(x, axis_names=\"HW\", shape=(height, width)), or fn.paste()",
     "pad_if_needed": "fn.pad(x, axis_names=\"HW\", shape=(height, width))",
     "thumbnail": "fn.resize(x, size=(height, width), mode=\"not_larger\")",

@@ -22,11 +22,25 @@ StageScratch& thread_scratch() {
 // Below this many elements a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
+// Of several samples an error says which one it is of, where no file does.
+void name_sample(Error& e, int i, int n) {
+  if (n > 1 && e.source.empty()) e.source = fmt::format("sample {}", i);
+}
+
+template <class F> void for_one_of(int n, int i, F&& body) {
+  try {
+    body(i);
+  } catch (Error& e) {
+    name_sample(e, i, n);
+    throw;
+  }
+}
+
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
   if (n > 1 && elements >= kParallelElements)
-    shared_pool()->parallel_for(n, [&](int64_t i, int) { body(static_cast<int>(i)); });
+    shared_pool()->parallel_for(n, [&](int64_t i, int) { for_one_of(n, static_cast<int>(i), body); });
   else
-    for (int i = 0; i < n; ++i) body(i);
+    for (int i = 0; i < n; ++i) for_one_of(n, i, body);
 }
 
 std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs, bool gives_size,
@@ -54,7 +68,9 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       continue;
     }
     for (size_t k = 0; k < inputs.size(); ++k) in_shapes[k] = inputs[k].shape(i);
-    runner->shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1));
+    for_one_of(n, i, [&](int) {
+      runner->shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1));
+    });
     elements += out.shape(i).volume() + in_shapes[0].volume();
   }
   const Batch* target = into.empty() ? nullptr : into[0];
@@ -112,7 +128,10 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   std::vector<Batch> out;
   for (const auto& t : out_types) out.emplace_back(t.dtype, t.ndim, t.layout, batch_size);
   const auto context_of = [&](int i) { return of_sample(context, i); };
-  const auto state = run_whole_shapes(*op, inputs, types, context_of, out);
+  const auto state = run_whole_shapes(*op, inputs, types, context_of, out, [batch_size](int i, Error e) {
+    name_sample(e, i, batch_size);
+    throw e;
+  });
   int64_t elements = 0;
   for (size_t k = 0; k < out.size(); ++k) {
     Batch& b = out[k];

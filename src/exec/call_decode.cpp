@@ -120,6 +120,7 @@ class Decoding {
       if (pictures_[i].error) {
         Error e = *pictures_[i].error;
         if (e.source.empty()) e.source = encoded_.sample(static_cast<int>(i)).source;
+        if (e.source.empty() && pictures_.size() > 1) e.source = fmt::format("sample {}", i);
         throw e;
       }
   }

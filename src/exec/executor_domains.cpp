@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "batch/view_part.h"
+#include "data/hash.h"
 #include "exec/executor.h"
 #include "exec/sample_lists.h"
 
@@ -91,7 +92,7 @@ void Executor::change_samples(Iteration& it, const Step& s) {
   set.origin.reserve(set.from.size());
   for (size_t i = 0; i < set.from.size(); ++i) {
     set.origin.push_back(it.origin[static_cast<size_t>(set.from[i])]);
-    if (many) set.origin.back().child = mixed(set.origin.back().child + 1 + static_cast<uint64_t>(child[i]));
+    if (many) set.origin.back().child = mix64(set.origin.back().child + 1 + static_cast<uint64_t>(child[i]));
   }
   const bool all = !many && set.size == it.size;
   for (size_t k = deciding; k < s.inputs.size(); ++k) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batch/memory_reuse.h"
+#include "data/hash.h"
 #include "exec/executor.h"
 #include "exec/sample_lists.h"
 
@@ -88,7 +89,7 @@ void use_layout(Batch& b, const ValueType& t) {
 void find_trips_key(Iteration& it, const Graph& g) {
   it.trips_key = 0;
   for (const Frame& f : it.frames)
-    if (g.node(f.node).control == Control::loop) it.trips_key = mixed(it.trips_key ^ mixed(f.trip));
+    if (g.node(f.node).control == Control::loop) it.trips_key = mix64(it.trips_key ^ mix64(f.trip));
 }
 
 Batch numbers(uint64_t value, DType dtype, int size, const std::shared_ptr<MemoryResource>& memory) {
@@ -101,13 +102,6 @@ Batch numbers(uint64_t value, DType dtype, int size, const std::shared_ptr<Memor
 }
 
 }  // namespace
-
-uint64_t mixed(uint64_t x) {  // splitmix64's finalizer (Steele, Lea, Flood, 2014)
-  x += 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
 
 int64_t scalar(const Batch& b, int i, const char* what) {
   const View v = b.view(i);

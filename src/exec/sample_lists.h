@@ -16,6 +16,5 @@ std::vector<int> samples_with_values(const Batch& b);
 bool every_sample_has_a_value(const Batch& b);
 // The one number of sample i: a whole one, or whether it is not 0.
 int64_t scalar(const Batch& b, int i, const char* what);
-uint64_t mixed(uint64_t x);
 
 }  // namespace penstock

@@ -47,19 +47,19 @@ struct Body {
 
 // Nodes of control flow are no operators: the executor runs their bodies on some of the samples
 // (exec/executor_flow.cpp).
-//   branch    inputs: the condition. bodies: then, else. results: their values, first all of then's; node -1: not set
-//   there. loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test with
-//   the
-//             arguments, and inside of it the body. results: what the arguments are in the next trip. outputs: what
-//             they are in the end.
+//   branch    inputs: the condition. bodies: then, else. results: their values, first all of then's; node -1: it is not
+//             set there.
+//   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test with the
+//             arguments, and in it the body. results: what the arguments are in the next trip. outputs: what they are
+//             in the end.
 //   argument  a loop's value in the trip that runs; trip: the number of that trip, from 0.
 //   unset     nothing yet, of no type: what a branch has not set
 // And those that give other samples than they get; outputs: of their values. In a body the new samples stay in it, or
 // are results of a branch, whose output then is of both sides' samples (Node::output_domains).
 //   filter    inputs: whether a sample stays, then the values. constants: min_batch, too_few.
 //   expand    inputs: how many a sample becomes, without a constant `k`, then the values.
-//   flatten   inputs: values; of the first `flattened` the entries of the first axis become samples, others are
-//   repeated. rebatch   inputs: values, which only outputs show; constant: batch_size. In the root only.
+//   flatten   inputs: values; entries of the first axis become samples of the first `flattened` ones, others repeat.
+//   rebatch   inputs: values, which only outputs show; constant: batch_size. In the root only.
 enum class Control : int8_t { none, branch, loop, argument, trip, unset, filter, expand, flatten, rebatch };
 inline bool changes_samples(Control c) { return c >= Control::filter; }
 
@@ -69,7 +69,7 @@ struct Node {
   std::string name;       // unique; "__flip_3" if the user gave none
   std::string device;     // "cpu", "gpu", "mixed"; "": where its inputs are
   int64_t seed = -1;      // of the node's random numbers; negative: the pipeline's
-  int draws_of = -1;      // the node whose random numbers it draws: the first of one call with several inputs; -1: its own
+  int draws_of = -1;      // whose random numbers it draws: the first node of a call with several inputs; -1: its own
   std::string user_line;  // "file.py:12"
   std::vector<ValueRef> inputs;
   std::vector<std::pair<std::string, Value>> constants;

@@ -10,14 +10,14 @@
 //     PENSTOCK_PIXEL(                                  // what is inside is compiled here, and kept as text for the GPU
 //     template <class V> struct Coef { V mul, add; };
 //     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });  // only what src/pixel offers
-//     // where bases hold parts of it: PENSTOCK_TEXT(rules_text, ...), refuses_text, apply_text, in this order before
-//     it Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
+//     // where bases hold parts: PENSTOCK_TEXT(rules_text, ...), refuses_text, apply_text: before it, in this order
+//     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
 //                                                      // coef(SampleFrame) where arguments are PerFrame
 //     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
-//     static constexpr const char* fault = "...";     // with `static bool refuses(V a, V b, Coef<V>)`: a faulty
-//     operand
+//     // a faulty operand is one that refuses() names:
+//     static constexpr const char* fault = "...";      // with: static bool refuses(V a, V b, Coef<V>);
 //     bool coefs_vary() const;                         // where coef() follows from some of the arguments alone
-//     // instead of coef(), where it is made of numbers alone: the arguments may then lie on a GPU, and be
+//     // instead of coef(), where it is made of numbers alone: the arguments may lie on a GPU then, and they may be
 //     // gpu_arguments()
 //     PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };
 //                   struct Known { ... };             // what is the same for all samples, by know(), after check()
@@ -31,10 +31,10 @@
 //     static constexpr bool warps = true;              // when map() calls Placement::affine
 //     bool fills() const;                              // when map() may read outside
 //     static constexpr bool maps_channels = true;      // when map() may cut the dimension C
-//     static constexpr bool convolves = true;          // when map() is no more than the convolutions that windows()
-//     gives void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const; void map(const
-//     SampleContext&, Placement&) const; int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  //
-//     what of the size is known early
+//     static constexpr bool convolves = true;          // when map() is no more than the convolutions of windows():
+//     void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const;
+//     void map(const SampleContext&, Placement&) const;
+//     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
 //     // all samples at once, where that is less work (BoundOp says when): one definition with map() and windows()
 //     bool image_windows(std::span<const SampleContext>, std::span<const ImageExtent>, std::span<ImageWindow>) const;
 //     bool all_windows(std::span<const SampleContext>, const Layout&, int ndim, AxisWindows&) const;
@@ -56,8 +56,8 @@
 //     void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
 //                 std::span<Shape> out) const;
 //     void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork&) const;
-//     // or, for the host alone: void run(const SampleContext&, std::span<const View> in, std::span<const View> out)
-//     const;
+//     // or, for the CPU alone:
+//     void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const;
 //   };
 //   PENSTOCK_OPERATOR(Name);
 //
