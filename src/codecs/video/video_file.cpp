@@ -55,7 +55,8 @@ std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pi
   f->take_parameters(demuxer.parameters());
   const bool indexed = f->take_index(index, stamp);
   if (!indexed) f->read_packets(demuxer);
-  f->chained_ = f->container_ == "ogg" && f->keys_.size() > 1 && f->packets_[static_cast<size_t>(f->keys_[1])].frame < 0;
+  f->chained_ =
+      f->container_ == "ogg" && f->keys_.size() > 1 && f->packets_[static_cast<size_t>(f->keys_[1])].frame < 0;
   if (!indexed) f->order_by_time();
   if (f->shown_.empty()) bad_data("the {} file has no frames", f->container_);
   f->find_rate(demuxer.guessed_rate());
