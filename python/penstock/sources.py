@@ -77,9 +77,17 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         if parallel:
             from .workers import parallel_source
             made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint)
+        made.anew = getattr(pipeline, "_sources_begin_anew", False)
         pipeline._sources[index] = made
     nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
     return nodes if num_outputs is not None else nodes[0]
+
+
+def begin_anew(pipeline):
+    """From now on each reset() begins the pipeline's iterables from their start, also those that debug=True makes later."""
+    pipeline._sources_begin_anew = True
+    for source in pipeline._sources.values():
+        source.anew = True
 
 
 def _declared(count, layout, dtype, ndim):
