@@ -72,7 +72,7 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     per_batch = True if batch is None else bool(batch)
     if source is None:
         pipeline._fed.setdefault(pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
-    else:
+    elif index not in pipeline._sources:  # debug=True comes here with each batch: iter() would begin the source again
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
             from .workers import parallel_source
