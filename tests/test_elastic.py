@@ -85,11 +85,10 @@ def test_each_epoch_of_several_processes_holds_each_sample_once(tmp_path, data):
             assert sorted(sum(epoch, [])) == list(range(COUNT))
 
 
-@pytest.mark.parametrize("shuffle", [False, True])
-def test_ranks_take_as_many_steps_by_default(tmp_path, data, shuffle):
+def test_ranks_take_as_many_steps_by_default(tmp_path, data):
     """Also where what is left of an epoch is divided anew: all samples come, one of them twice where a rank would miss a step, and
     all ranks say the same state at the end."""
-    common = {"even": True, "reader": {"random_shuffle": shuffle}}
+    common = {"even": True}
     results = run(tmp_path, data("file"), [
         {"ranks": 3, "batch_size": 2, "batches": [4], **common}, {"ranks": 2, "batch_size": 3, "batches": [None, None], **common},
         {"ranks": 4, "batch_size": 3, "batches": [None], **common}])

@@ -18,6 +18,7 @@ from penstock.plugin.pytorch import DALIGenericIterator, DALIRaggedIterator, Las
 from penstock.torch import DataLoader
 
 HERE = Path(__file__).parent
+COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
 EMULATED = HERE.parent / "build" / "libpenstock_emulated_gpu.so"
 
 
@@ -51,7 +52,7 @@ def test_every_rank_has_as_many_batches_as_in_dali(tmp_path):
         def _convert_all(self, outputs, keeps):
             ((batch,),), (keep,) = outputs, keeps
             return len(batch) if keep is None else min(keep, len(batch))
-    for given, want in json.loads((HERE / "dali_iterator_counts.json").read_text()):
+    for given, want in json.loads((HERE / "dali_iterator_counts.json").read_text())[:None if COUNT else 100]:
         got = counts_of(fn, pipeline_def, Sizes, LastBatchPolicy.__members__, str(tmp_path), given)
         batches = lambda found: [e if e == "error" else [(n, len(sizes)) for n, sizes in e] for e in found]
         assert batches(got) == batches(want), given

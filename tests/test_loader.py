@@ -354,6 +354,12 @@ def test_sources_give_every_epoch(source, options):
     want = [0, 1, 2]
     first = lambda batches: [int(b[0, 0]) for b, in batches]
     assert first(loader) == want and first(loader) == want
+    if not options and source is not Epochs:
+        @pipeline_def(batch_size=2, num_threads=1, debug=True)
+        def pipe():
+            return fn.external_source(made)
+        in_steps = DataLoader(pipe())
+        assert first(in_steps) == want and first(itertools.islice(in_steps, 1)) == [0] and first(in_steps) == want
     if source is not Epochs:  # which goes on where it is
         assert first(itertools.islice(loader, 2)) == want[:2]
         assert first(loader) == want

@@ -72,15 +72,23 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     per_batch = True if batch is None else bool(batch)
     if source is None:
         pipeline._fed.setdefault(pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
-    else:
+    elif index not in pipeline._sources:  # debug=True comes here with each batch: iter() would begin the source again
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
             from .workers import parallel_source
             made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint)
             made.name = pipeline._graph.name_of(index)
+        made.anew = getattr(pipeline, "_sources_begin_anew", False)
         pipeline._sources[index] = made
     nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
     return nodes if num_outputs is not None else nodes[0]
+
+
+def begin_anew(pipeline):
+    """From now on each reset() begins the pipeline's iterables from their start, also those that debug=True makes later."""
+    pipeline._sources_begin_anew = True
+    for source in pipeline._sources.values():
+        source.anew = True
 
 
 def _declared(count, layout, dtype, ndim):

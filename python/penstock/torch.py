@@ -2,7 +2,7 @@
 """A loader for PyTorch's training loops."""
 import json
 
-from . import _core
+from . import _core, sources
 from .pipeline import Pipeline
 from .torch_forms import Forms
 
@@ -79,8 +79,7 @@ class DataLoader:
             raise ValueError("uneven=True is for last_batch='partial': the other ones give all shards as many batches")
         self.pipeline, self.last_batch = pipeline, last_batch
         self.output_map = None if output_map is None else list(output_map)
-        for source in pipeline._sources.values():
-            source.anew = True
+        sources.begin_anew(pipeline)
         pipeline._set_epoch_mode(modes[last_batch])
         pipeline.build()
         if self.output_map is not None and len(self.output_map) != pipeline.num_outputs:

@@ -169,8 +169,9 @@ TEST(SampleOrder, EvenLengthsGiveAllRanksAsManyBatches) {
             if (sample.repeated) ++repeated;
             else ++times[sample.index];
           }
-          if (count(order.length(epoch)) == count(order.largest_share(epoch)))
+          if (count(order.length(epoch)) == count(order.largest_share(epoch))) {
             ASSERT_EQ(length, order.length(epoch)) << describe(s);
+          }
         }
         ASSERT_EQ(batches.size(), 1u) << describe(s);
         ASSERT_EQ(times, Indices(s.size, 1)) << describe(s);
