@@ -26,8 +26,8 @@ struct BboxPaste : BoxRows {
     return Schema<Op>(
                "bbox_paste",
                "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + "
-               "paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent "
-               "and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image "
+               "paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * "
+               "extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image "
                "is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; "
                "kept.")
         .required("ratio", &Op::ratio, "The canvas' extents over the image's; 1 or more.", above(0))
