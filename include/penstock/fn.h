@@ -97,8 +97,8 @@ struct BbFlipArguments {
 };
 // Moves boxes as a flip of their image does.
 //
-// Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an error, on a GPU
-// NaN. Output: the same shape. Layouts: any; kept.
+// Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an error, on a
+// GPU NaN. Output: the same shape. Layouts: any; kept.
 inline Batch bb_flip(const Batch& input, const BbFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bb_flip", {input}, arguments.list(), options)[0];
 }
@@ -137,8 +137,9 @@ struct BboxPasteArguments {
 // Moves boxes as pasting their image on a larger canvas does.
 //
 // A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste *
-// (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its
-// image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.
+// (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of
+// its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any;
+// kept.
 inline Batch bbox_paste(const Batch& input,
                         const BboxPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_paste", {input}, arguments.list(), options)[0];
@@ -4526,7 +4527,8 @@ struct RotateArguments {
 };
 // Rotates images counter-clockwise, and volumes about an axis, around their centers.
 //
-// The canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H and W, with D a
+// The canvas holds the whole result unless size or keep_size says otherwise. Points of an image follow by
+// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D a
 // volume; kept. Types: all.
 inline Batch rotate(const Batch& input, const RotateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("rotate", {input}, arguments.list(), options)[0];
@@ -5010,7 +5012,8 @@ inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const
 
 namespace transforms {
 struct RotationArguments {
-  // Degrees; multiples of 90 are exact. In a plane x turns towards y. Required.
+  // Degrees; multiples of 90 are exact. In a plane x turns towards y: as seen on an image, where y points down,
+  // clockwise, which is the other way than rotate(angle=) turns. Required.
   PerSample<double> angle{};
   // The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.
   PerSample<std::vector<double>> axis{};

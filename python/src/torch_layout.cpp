@@ -29,7 +29,7 @@ void remember_layout(PyObject* tensor, const View& view) {
 }
 
 Layout remembered_layout(PyObject* tensor, const View& view) {
-  if (view.shape.size() < 1) return {};
+  if (view.shape.empty() || !PyObject_HasAttr(tensor, attribute())) return {};  // an AttributeError takes much longer
   const nb::object found = nb::steal(PyObject_GetAttr(tensor, attribute()));
   if (!found.is_valid()) {
     PyErr_Clear();

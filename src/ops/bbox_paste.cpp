@@ -26,11 +26,10 @@ struct BboxPaste : BoxRows {
     return Schema<Op>(
                "bbox_paste",
                "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + "
-               "paste * "
-               "(ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent and e. "
-               "Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an "
-               "error, "
-               "on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.")
+               "paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * "
+               "extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of "
+               "its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. "
+               "Layouts: any; kept.")
         .required("ratio", &Op::ratio, "The canvas' extents over the image's; 1 or more.", above(0))
         .arg("paste_x", &Op::paste_x, "Where the image lies: 0 at the canvas' left, 1 at its right.")
         .arg("paste_y", &Op::paste_y, "Where the image lies: 0 at the canvas' top, 1 at its bottom.")

@@ -13,10 +13,8 @@ struct Rotate : WarpArguments {
     return Schema<Rotate>("rotate",
                           "Rotates images counter-clockwise, and volumes about an axis, around their centers.\n\nThe "
                           "canvas holds the whole result unless size or keep_size says otherwise. Points of an "
-                          "image follow "
-                          "by transforms.rotation(angle=-angle): its angles go from x to y, and y points down. "
-                          "Layouts: any with H "
-                          "and W, with D a volume; kept. Types: all.")
+                          "image follow by transforms.rotation(angle=-angle): its angles go from x to y, and y points "
+                          "down. Layouts: any with H and W, with D a volume; kept. Types: all.")
         .required("angle", &Rotate::angle, "Degrees, counter-clockwise.")
         .arg("axis", &Rotate::axis, "Axis of a volume's rotation, (x, y, z).")
         .arg("keep_size", &Rotate::keep_size, "The canvas has the input's extents.")

@@ -13,9 +13,9 @@ struct TransformsRotation : AffineTransform<TransformsRotation> {
     return Schema<Op>("transforms.rotation",
                       std::string("The matrix of a rotation about a center, in three dimensions about an axis.") +
                           kAbout)
-        .required("angle", &Op::angle, "Degrees; multiples of 90 are exact. In a plane x turns towards y: as seen "
-                                       "on an image, where y points down, "
-                  "clockwise, which is the other way than rotate(angle=) turns.")
+        .required("angle", &Op::angle,
+                  "Degrees; multiples of 90 are exact. In a plane x turns towards y: as seen on an image, where y "
+                  "points down, clockwise, which is the other way than rotate(angle=) turns.")
         .arg("axis", &Op::axis, "The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.")
         .arg("center", &Op::center, "The point that stays where it is, or one number for all coordinates; default: 0.")
         .with(&Op::arguments);

@@ -32,3 +32,15 @@ def test_a_detection_pipeline():
     for a, b in zip(cpu, gpu):
         for x, y in zip(a, b.cpu()):
             assert x.numpy().shape == y.numpy().shape and x.numpy().tobytes() == y.numpy().tobytes()
+
+
+def test_boxes_far_outside_of_their_image_become_nan():
+    """The host reads no values of a GPU's: there is no error to raise, and no number that looks like one."""
+    far = np.float32([[0.1, 0.2, 0.5, 0.6], [10, 20, 60, 80]])
+    for call in (lambda x: fn.bb_flip(x, ltrb=True), lambda x: fn.bbox_paste(x, ratio=2.0, bbox_layout="cxcywh"),
+                 lambda x: fn.bb_flip(x, bbox_layout="ltrb", bbox_normalized=False, input_shape=[5, 9])):
+        got = call(penstock.tensor(far).gpu()).cpu().numpy()
+        assert np.isfinite(got[0]).all() and np.isnan(got[1]).all()
+        np.testing.assert_array_equal(got[:1], call(far[:1]))
+    points = fn.coord_flip(penstock.tensor(far[:, :2].copy()).gpu()).cpu().numpy()
+    assert np.isfinite(points[0]).all() and np.isnan(points[1, 0])

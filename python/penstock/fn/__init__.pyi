@@ -92,7 +92,7 @@ def bb_flip(
 ) -> Any:
     """Moves boxes as a flip of their image does.
 
-    Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; kept.
+    Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; kept.
 
     Arguments:
         horizontal: Flip along x.
@@ -125,7 +125,7 @@ def bbox_paste(
 ) -> Any:
     """Moves boxes as pasting their image on a larger canvas does.
 
-    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box outside of its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.
+    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.
 
     Arguments:
         ratio: The canvas' extents over the image's; 1 or more.
@@ -2044,7 +2044,7 @@ def rotate(
 ) -> Any:
     """Rotates images counter-clockwise, and volumes about an axis, around their centers.
 
-    The canvas holds the whole result unless size or keep_size says otherwise. Layouts: any with H and W, with D a volume; kept. Types: all.
+    The canvas holds the whole result unless size or keep_size says otherwise. Points of an image follow by transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D a volume; kept. Types: all.
 
     Arguments:
         angle: Degrees, counter-clockwise.

@@ -75,7 +75,7 @@ def rotation(
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has a matrix for each, with the layout F**.
 
     Arguments:
-        angle: Degrees; multiples of 90 are exact. In a plane x turns towards y.
+        angle: Degrees; multiples of 90 are exact. In a plane x turns towards y: as seen on an image, where y points down, clockwise, which is the other way than rotate(angle=) turns.
         axis: The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.
         center: The point that stays where it is, or one number for all coordinates; default: 0.
         reverse_order: Apply the input's map last instead of first.

@@ -94,8 +94,8 @@ inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout
   return boxes;
 }
 
-// How far boxes may reach beyond their image, in units of it: what is seen in part does, what is in another unit reaches
-// further.
+// How far boxes may reach beyond their image, in units of it: what is seen in part does; what is in another unit
+// reaches further.
 constexpr double kBoxSlack = 1;
 constexpr double kDalisBoxSlack = 1e-3;  // of operators where DALI refuses boxes too
 
