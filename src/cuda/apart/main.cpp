@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // penstock_kernel_compiler: NVRTC in a process of its own, for cuda/compile_apart.h. The argument is NVRTC's path,
-// standard input the socket. A request is [entry, text, options...], the answer ["cubin" or "ptx", code] or ["error", why].
+// standard input the socket. A request is [entry, text, options...], the answer ["cubin" or "ptx", code] or ["error",
+// why].
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
