@@ -1868,8 +1868,8 @@ struct JitterArguments {
 // Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the
 // image; channels stay together.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator. Layouts: HW, HWC, CHW and these with F in
-// front; kept. Types: all.
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Layouts: HW,
+// HWC, CHW and these with F in front; kept. Types: all.
 inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("jitter", {input}, arguments.list(), options)[0];
 }
@@ -2098,9 +2098,9 @@ struct GaussianArguments {
 };
 // Adds normally distributed noise to every element.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated. Source: the Box-Muller
-// transform.
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
+// Source: the Box-Muller transform.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
 }
@@ -2131,8 +2131,8 @@ struct SaltAndPepperArguments {
 };
 // Sets some elements to a high or a low value.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
 inline Batch salt_and_pepper(const Batch& input,
                              const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.salt_and_pepper", {input}, arguments.list(), options)[0];
@@ -2153,10 +2153,10 @@ struct ShotArguments {
 // Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative
 // ones become 0.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated. Source: W. Hoermann, "The
-// transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
-// 10.
+// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
+// Source: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS), and
+// inversion for means below 10.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.shot", {input}, arguments.list(), options)[0];
 }
@@ -2505,9 +2505,9 @@ struct BetaArguments {
 // Numbers from 0 to 1 drawn from a beta distribution.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma
-// variables", 2000), compared by their logarithms in float64.
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for
+// generating gamma variables", 2000), compared by their logarithms in float64.
 inline Batch beta(const BetaArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.beta", {}, arguments.list(), options)[0];
 }
@@ -2534,7 +2534,8 @@ struct ChoiceArguments {
 //
 // A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second
 // input gives its shape to the result; without one and without `shape` one element a sample is drawn. The draws are
-// Philox4x32-10 keyed on seed, epoch, sample and operator. Types: all, kept; scalars are integers.
+// Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Types: all, kept; scalars are
+// integers.
 inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.choice", {a}, arguments.list(), options)[0];
 }
@@ -2564,8 +2565,8 @@ struct CoinFlipArguments {
 // Ones with a probability, else zeros.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device.
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device.
 inline Batch coin_flip(const CoinFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.coin_flip", {}, arguments.list(), options)[0];
 }
@@ -2598,8 +2599,8 @@ struct NormalArguments {
 // Numbers drawn from a normal distribution.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device. Source: the Box-Muller transform in float64.
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device. Source: the Box-Muller transform in float64.
 inline Batch normal(const NormalArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.normal", {}, arguments.list(), options)[0];
 }
@@ -2631,8 +2632,8 @@ struct UniformArguments {
 // Numbers drawn evenly from a range or from a list.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and operator: the same on any number of threads and any
-// device.
+// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
+// number of threads and any device.
 inline Batch uniform(const UniformArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.uniform", {}, arguments.list(), options)[0];
 }

@@ -69,7 +69,7 @@ struct Node {
   std::string name;       // unique; "__flip_3" if the user gave none
   std::string device;     // "cpu", "gpu", "mixed"; "": where its inputs are
   int64_t seed = -1;      // of the node's random numbers; negative: the pipeline's
-  int draws_of = -1;      // the node whose random numbers it draws: the first of one call with several inputs; -1: its own
+  int draws_of = -1;      // the node whose numbers it draws: the first of one call with several inputs; -1: itself
   std::string user_line;  // "file.py:12"
   std::vector<ValueRef> inputs;
   std::vector<std::pair<std::string, Value>> constants;
