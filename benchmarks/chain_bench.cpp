@@ -32,7 +32,7 @@ void measure(const char* title, DType type, const std::function<std::shared_ptr<
   StageProgram program;
   program.inputs.push_back({type, 3, "HWC"});
   int value = 0;
-  for (int i = 0; i < kOperators; ++i) value = append_node(program, op(i), {value}, static_cast<uint32_t>(i));
+  for (int i = 0; i < kOperators; ++i) value = append_node(program, op(i), {value}, {0, static_cast<uint32_t>(i)});
   program.outputs = {value};
   const CpuStage stage(std::move(program));
   Batch in = Batch::uniform(type, Shape{512, 512, 3}, "HWC", kSamples);

@@ -58,7 +58,7 @@ StageProgram program_of(const std::vector<Operation>& steps, const ValueType& in
     for (const auto& [name, a] : step.args)
       for (size_t i = 0; i < info.args.size(); ++i)
         if (info.args[i].name == name) args[i] = a;
-    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), {value}, 7);
+    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), {value}, {0, 7});
   }
   p.outputs = {value};
   return p;

@@ -124,7 +124,8 @@ void measure(const char* only, int repeats, const std::string& name, int n, int 
     for (const auto& g : step.args)
       for (size_t i = 0; i < info.args.size(); ++i)
         if (info.args[i].name == g.name) args[i].value = g.value, args[i].batch = g.batch.get();
-    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), {value}, static_cast<uint32_t>(value + 1));
+    const DrawKey draws{0, static_cast<uint32_t>(value + 1)};
+    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), {value}, draws);
   }
   p.outputs = {value};
   const auto first = make_gpu_stage(p, driver);

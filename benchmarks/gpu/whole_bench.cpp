@@ -52,7 +52,7 @@ void measure(const char* name, const char* op, const Arguments& given, DType typ
     operands.push_back(k);
     bytes += in.back().bytes();
   }
-  program.outputs = {append_node(program, bind_op(info, args), operands, 1)};
+  program.outputs = {append_node(program, bind_op(info, args), operands, {0, 1})};
   const auto stage = make_whole_stage(program, driver());
   BatchStageCall call;
   call.size = kBatch, call.inputs = in, call.memory = driver().memory(0), call.stream = stream;

@@ -205,7 +205,7 @@ def per_sample(values: Any) -> Batch:
 def set_device_allocator(allocate: Any = None, free: Any = None, device: int | None = None) -> None:
     """Takes a GPU's memory (all GPUs': device=None) from two functions; without them from Penstock's own pool again."""
 
-def seed(seed: int) -> None:
-    """Restarts the random numbers of immediate calls from `seed`."""
+def seed(seed: int | None) -> None:
+    """Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that have none. None: they follow torch.manual_seed() again, where torch is imported."""
 
 def __getattr__(name: str) -> Any: ...

@@ -490,7 +490,7 @@ void bind_operators(nb::module_& m) {
     seed_given = s.has_value();
     begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
   }, nb::arg("seed").none(),
-        "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that are given none. "
+        "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that have none. "
         "None: they follow torch.manual_seed() again, where torch is imported.");
   m.def("mixed", &mixed);
   m.def("unseeded", &unseeded_pipeline);

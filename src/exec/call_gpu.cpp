@@ -16,7 +16,7 @@ namespace {
 // What stages are kept by: everything that their code depends on. Values of constants come last.
 class Key {
  public:
-  Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, const DrawKey& draws, int gpu) {
+  Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, DrawKey draws, int gpu) {
     text.reserve(256);
     add(&info), add(draws.seed), add(draws.node), add(gpu), add(inputs.size());
     for (const Batch& b : inputs) add(b);

@@ -38,7 +38,7 @@ inline StageProgram program_of(const std::vector<OpCall>& steps, const std::vect
     std::vector<int> operands{value};
     if (p.nodes.empty())
       for (size_t k = 1; k < inputs.size(); ++k) operands.push_back(static_cast<int>(k));
-    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), operands, id++);
+    value = append_node(p, std::shared_ptr<BoundOp>(bind_op(info, args)), operands, {0, id++});
   }
   p.outputs = {value};
   return p;

@@ -1100,7 +1100,7 @@ def jitter(
 ) -> Any:
     """Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the image; channels stay together.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 
     Arguments:
         nDegree: Twice the largest distance.

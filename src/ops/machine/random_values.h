@@ -19,8 +19,8 @@ struct RandomValues : GivenShape {
 
   static constexpr const char* kAbout =
       "\n\nAn input gives its shape to the result; without one and without `shape` the result is one scalar a sample. "
-      "The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on "
-      "any number of threads and any device.";
+      "The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same "
+      "on any number of threads and any device.";
   static constexpr const char* kType = "Type of the result; integers are rounded half to even and saturated.";
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
