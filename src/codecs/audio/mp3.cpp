@@ -113,7 +113,9 @@ class Mp3File final : public AudioFile {
 
  private:
   void require(int code, const char* what) {
-    if (code != kOk) bad_data("MP3: the file {}: {}", what, lib_.message(handle_.get()));
+    if (code == kOk) return;
+    if (const std::string bytes = missing(); !bytes.empty()) ends_early("MP3: premature end of file: {}", bytes);
+    bad_data("MP3: the file {}: {}", what, lib_.message(handle_.get()));
   }
   void check_format(int64_t at) {
     long rate = 0;
