@@ -89,7 +89,7 @@ class Mp3File final : public AudioFile {
   }
 
   std::string missing() const override {
-    const size_t first = find_mpeg_frames(file_);
+    const size_t first = is_mpeg_frame(file_) ? 0 : find_mpeg_frames(file_);
     const uint64_t said = said_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
     return said <= there ? "" : fmt::format("{} bytes of {} are there", there, said);
   }
