@@ -250,7 +250,7 @@ def test_chained_streams_are_what_libsndfile_gives_of_each(kind):
 
 JUNK = {"zeros": bytes(187), "one byte": b"\0", "noise": np.random.default_rng(5).integers(0, 255, 3000, np.uint8).tobytes(),
         "text": b"station said nothing\r\n" * 40, "a tag with a wrong length": b"ID3\3\0\0\0\0\0\5" + bytes(700),
-        "a frame's half": None, "two tags": audio_files.tagged(audio_files.tagged(b"")), "far": bytes(60000)}
+        "a long tag and zeros": b"ID3\4\0\0\0\5\0\0" + bytes(5 * 16384 + 100), "a frame's half": None, "two tags": audio_files.tagged(audio_files.tagged(b"")), "far": bytes(60000)}
 
 
 @pytest.mark.parametrize("junk", JUNK)

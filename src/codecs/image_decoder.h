@@ -44,8 +44,8 @@ struct DecodeParams {
   bool apply_orientation = true;
   bool fancy_upsampling = true;
   bool fast_idct = false;
-  // Where ImageInfo::scales: the picture at eighths / 8 of its size (8, 4, 2 or 1; sizes round up), made by smaller inverse
-  // transforms as libjpeg-turbo does. Regions are those of the small picture; ImageInfo stays that of the file.
+  // Where ImageInfo::scales: the picture at eighths / 8 of its size (8, 4, 2 or 1; sizes round up), made by smaller
+  // inverse transforms as libjpeg-turbo does. Regions are those of the small picture; ImageInfo stays that of the file.
   int eighths = 8;
   bool may_scale = false;  // the caller allows the planner to choose eighths
   int64_t max_pixels = 178956970;  // checked before memory is taken

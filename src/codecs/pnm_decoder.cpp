@@ -39,6 +39,7 @@ class Text {
   double real() {
     if (!skip()) return 0;
     double v = 0;
+    if (file_[at_] == '+' && ++at_ == file_.size()) return 0;
     const char* begin = reinterpret_cast<const char*>(&file_[at_]);
     constexpr size_t kLongest = 64;
     const auto [end, error] = std::from_chars(begin, begin + std::min(kLongest, file_.size() - at_), v);

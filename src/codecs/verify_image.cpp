@@ -173,6 +173,8 @@ Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
   Findings found;
   DecodeParams params;
   params.apply_orientation = false;
+  constexpr int64_t kMost = int64_t{1} << 40;  // so that the number of bytes fits, whatever is asked for
+  max_pixels = std::min(max_pixels, kMost);
   params.max_pixels = INT64_MAX;  // of the probe; what is larger than the caller's limit is a finding of its own
   const char* format = sniff_format(file);
   compare_name(name, format, found);
@@ -189,8 +191,9 @@ Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
     return found;
   }
   params.max_pixels = max_pixels;
+  // What libjpeg decodes, it can say more of than that there is an error.
   const ImageDecoder& library = libjpeg_turbo_decoder();
-  if (!std::strcmp(format, "jpeg") && library.cannot_decode(file, info, params).empty()) verify_jpeg(file, info, found);
+  if (info.scales && library.cannot_decode(file, info, params).empty()) verify_jpeg(file, info, found);
   else verify_by_decoding(file, info, params, found);
   return found;
 }

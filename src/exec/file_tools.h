@@ -12,13 +12,13 @@
 
 namespace penstock {
 
-// verify_image() or verify_sound() of a file, by its bytes or, where they tell nothing, its name; one that cannot be read is "unreadable".
+// verify_image() or verify_sound() of a file, by its bytes or, where they tell nothing, its name; one that cannot be
+// read is "unreadable".
 std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels);
 
 // Writes `from` as a baseline JPEG file (codecs/transcode_jpeg.h) to `to`, which may be the same path; where that is a
-// link, to the file that it leads to. Returns false,
-// and copies the file where the paths differ, where it is baseline already or no JPEG file. Throws as
-// to_baseline_jpeg().
+// link, to the file that it leads to. Returns false, and copies the file where the paths differ, where it is baseline
+// already or no JPEG file. Throws as to_baseline_jpeg().
 bool transcode_file(const std::string& from, const std::string& to);
 
 struct IndexReport {

@@ -27,19 +27,22 @@ AudioBytes behind_tag(AudioBytes file) {
 
 // Files that hold others inside: sound of one track in them is not what they are.
 bool is_other_container(AudioBytes file) {
-  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
-  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) || format_of_bytes(file, FileFormat::picture) ||
+  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75",
+                                         "PK"};
+  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) ||
+         format_of_bytes(file, FileFormat::picture) ||
          std::ranges::any_of(kBegin, [&](std::string_view begin) { return has(file, 0, begin); });
 }
 
 // From the first MPEG audio frame on: at the beginning, after a tag, or after bytes that belong to nothing. Empty where
 // there is none.
 AudioBytes from_mpeg_frame(AudioBytes file) {
-  if (const AudioBytes rest = behind_tag(file); has(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest))
-    return file;
+  const AudioBytes rest = behind_tag(file);
+  if (has(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest)) return file;
   if (is_other_container(file)) return {};
-  const size_t at = find_mpeg_frames(file);
-  return at < file.size() ? file.subspan(at) : AudioBytes();
+  for (const AudioBytes part : {rest, file})  // a tag may say a wrong length
+    if (const size_t at = find_mpeg_frames(part); at < part.size()) return part.subspan(at);
+  return {};
 }
 
 enum class Kind : uint8_t { wav, flac, vorbis, opus, ogg_flac, unknown_ogg, mp3, none };

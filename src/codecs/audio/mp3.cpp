@@ -89,7 +89,7 @@ class Mp3File final : public AudioFile {
   }
 
   std::string missing() const override {
-    const size_t first = find_mpeg_frames(file_);
+    const size_t first = is_mpeg_frame(file_) ? 0 : find_mpeg_frames(file_);
     const uint64_t said = said_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
     return said <= there ? "" : fmt::format("{} bytes of {} are there", there, said);
   }
@@ -113,7 +113,9 @@ class Mp3File final : public AudioFile {
 
  private:
   void require(int code, const char* what) {
-    if (code != kOk) bad_data("MP3: the file {}: {}", what, lib_.message(handle_.get()));
+    if (code == kOk) return;
+    if (const std::string bytes = missing(); !bytes.empty()) ends_early("MP3: premature end of file: {}", bytes);
+    bad_data("MP3: the file {}: {}", what, lib_.message(handle_.get()));
   }
   void check_format(int64_t at) {
     long rate = 0;

@@ -228,7 +228,8 @@ class LosslessDecoder {
 // ITU-R BT.601 in full range, as JFIF has it.
 void to_rgb(const uint8_t* ycc, int64_t width, uint8_t* rgb) {
   const auto rounded = [](int64_t millionths) {
-    return static_cast<uint8_t>(std::clamp<int64_t>((millionths + 500000 + (int64_t{256} * 1000000)) / 1000000 - 256, 0, 255));
+    constexpr int64_t kOne = 1000000;  // below 0 the division rounds up, to what becomes 0 in any case
+    return static_cast<uint8_t>(std::clamp<int64_t>((millionths + kOne / 2) / kOne, 0, 255));
   };
   for (int64_t x = 0; x < width; ++x, ycc += 3, rgb += 3) {
     const int64_t y = int64_t{ycc[0]} * 1000000, cb = ycc[1] - 128, cr = ycc[2] - 128;

@@ -49,8 +49,9 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
       .arg("dtype", &Op::dtype,
            "Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.")
       .arg("adjust_orientation", &Op::adjust_orientation, "Turn the picture upright as its EXIF data say.")
-      .arg("use_fast_idct", &Op::use_fast_idct, "A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no bound: "
-           "at quality 100 and on black and white noise it was up to 255 away.")
+      .arg("use_fast_idct", &Op::use_fast_idct,
+           "A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no "
+           "bound: at quality 100 and on black and white noise it was up to 255 away.")
       .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling,
            "Accepted without effect: chroma is always interpolated.")
       .arg("decode", &Op::decode,
