@@ -752,6 +752,9 @@ struct AudioArguments {
   Optional<double> quality{};
   // Resample to so many samples a second; 0: as recorded. Default: 0.
   PerSample<double> sample_rate{};
+  // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
+  // the pipeline, else 4,294,967,296.
+  Optional<int64_t> max_samples{};
 
   Arguments list() const {
     Arguments a;
@@ -759,6 +762,7 @@ struct AudioArguments {
     dtype.add_to(a, "dtype");
     quality.add_to(a, "quality");
     sample_rate.add_to(a, "sample_rate");
+    max_samples.add_to(a, "max_samples");
     return a;
   }
 };
@@ -792,6 +796,9 @@ struct ImageArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -836,6 +843,7 @@ struct ImageArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -885,6 +893,9 @@ struct ImageCropArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -935,6 +946,7 @@ struct ImageCropArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -987,6 +999,9 @@ struct ImageRandomCropArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -1027,6 +1042,7 @@ struct ImageRandomCropArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -1074,6 +1090,9 @@ struct ImageSliceArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -1131,6 +1150,7 @@ struct ImageSliceArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -1252,6 +1272,12 @@ struct VideoArguments {
   Optional<std::string> pad_mode{};
   // Of frames behind the end with pad_mode constant: one value, or one for each channel. Default: {0}.
   Optional<std::vector<int64_t>> fill_value{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
+  // A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else
+  // 16,777,216.
+  Optional<int64_t> max_frames{};
 
   Arguments list() const {
     Arguments a;
@@ -1264,6 +1290,8 @@ struct VideoArguments {
     frames.add_to(a, "frames");
     pad_mode.add_to(a, "pad_mode");
     fill_value.add_to(a, "fill_value");
+    max_pixels.add_to(a, "max_pixels");
+    max_frames.add_to(a, "max_frames");
     return a;
   }
 };
@@ -1462,6 +1490,9 @@ struct VideoArguments {
   Optional<bool> blocking{};
   // Takes the bytes without a copy: they must stay as they are until the video has ended. Default: false.
   Optional<bool> no_copy{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
 
@@ -1471,6 +1502,7 @@ struct VideoArguments {
     last_sequence_policy.add_to(a, "last_sequence_policy");
     blocking.add_to(a, "blocking");
     no_copy.add_to(a, "no_copy");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     return a;
   }
@@ -1514,6 +1546,13 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -1565,6 +1604,8 @@ struct VideoArguments {
     enable_frame_num.add_to(a, "enable_frame_num");
     enable_timestamps.add_to(a, "enable_timestamps");
     image_type.add_to(a, "image_type");
+    allow_outside_root.add_to(a, "allow_outside_root");
+    max_pixels.add_to(a, "max_pixels");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -2382,12 +2423,16 @@ struct PeekImageShapeArguments {
   Optional<bool> adjust_orientation{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> image_type{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
 
   Arguments list() const {
     Arguments a;
     dtype.add_to(a, "dtype");
     adjust_orientation.add_to(a, "adjust_orientation");
     image_type.add_to(a, "image_type");
+    max_pixels.add_to(a, "max_pixels");
     return a;
   }
 };
@@ -2937,6 +2982,9 @@ namespace readers {
 struct CocoArguments {
   // Folder that the names of images are relative to. Default: "".
   Optional<std::string> file_root{};
+  // Read images whose file_name is an absolute path, a URL or leads out of file_root by ".."; else that is a
+  // DataError. Symbolic links are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
   // Path of the JSON file. Required.
   Optional<std::string> annotations_file{};
   // Names of the images to read, in this order; default: all, by id.
@@ -3011,6 +3059,7 @@ struct CocoArguments {
   Arguments list() const {
     Arguments a;
     file_root.add_to(a, "file_root");
+    allow_outside_root.add_to(a, "allow_outside_root");
     annotations_file.add_to(a, "annotations_file");
     images.add_to(a, "images");
     ltrb.add_to(a, "ltrb");
@@ -3068,6 +3117,10 @@ struct FileArguments {
   Optional<std::vector<std::string>> dir_filters{};
   // Match patterns with their case. Default: false.
   Optional<bool> case_sensitive_filter{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3110,6 +3163,7 @@ struct FileArguments {
     file_filters.add_to(a, "file_filters");
     dir_filters.add_to(a, "dir_filters");
     case_sensitive_filter.add_to(a, "case_sensitive_filter");
+    allow_outside_root.add_to(a, "allow_outside_root");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -3418,6 +3472,9 @@ struct NemoAsrArguments {
   Optional<double> min_duration{};
   // Leave out lines whose duration is more; 0: none. Default: 0.
   Optional<double> max_duration{};
+  // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
+  // the pipeline, else 4,294,967,296.
+  Optional<int64_t> max_samples{};
   // Accepted without effect. Default: false.
   Optional<bool> normalize_text{};
   // Another random order of the whole data set in each epoch. Default: false.
@@ -3465,6 +3522,7 @@ struct NemoAsrArguments {
     dtype.add_to(a, "dtype");
     min_duration.add_to(a, "min_duration");
     max_duration.add_to(a, "max_duration");
+    max_samples.add_to(a, "max_samples");
     normalize_text.add_to(a, "normalize_text");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
@@ -3605,6 +3663,9 @@ struct SequenceArguments {
   Optional<int64_t> stride{};
   // types.RGB, BGR, GRAY or YCbCr. Default: 0.
   Optional<int64_t> image_type{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3645,6 +3706,7 @@ struct SequenceArguments {
     step.add_to(a, "step");
     stride.add_to(a, "stride");
     image_type.add_to(a, "image_type");
+    max_pixels.add_to(a, "max_pixels");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -3781,6 +3843,13 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3834,6 +3903,8 @@ struct VideoArguments {
     enable_frame_num.add_to(a, "enable_frame_num");
     enable_timestamps.add_to(a, "enable_timestamps");
     image_type.add_to(a, "image_type");
+    allow_outside_root.add_to(a, "allow_outside_root");
+    max_pixels.add_to(a, "max_pixels");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

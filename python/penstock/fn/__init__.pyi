@@ -1515,6 +1515,7 @@ def peek_image_shape(
     dtype: DTypeLike = 7,
     adjust_orientation: bool = True,
     image_type: int = 0,
+    max_pixels: int = 178956970,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1529,6 +1530,7 @@ def peek_image_shape(
         dtype: Type of the result: a 32- or 64-bit integer or float32, float64.
         adjust_orientation: The shape of the picture turned upright.
         image_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
     """
     ...
 
