@@ -778,6 +778,9 @@ struct AudioArguments {
   Optional<double> quality{};
   // Resample to so many samples a second; 0: as recorded. Default: 0.
   PerSample<double> sample_rate{};
+  // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
+  // the pipeline, else 4,294,967,296.
+  Optional<int64_t> max_samples{};
 
   Arguments list() const {
     Arguments a;
@@ -785,6 +788,7 @@ struct AudioArguments {
     dtype.add_to(a, "dtype");
     quality.add_to(a, "quality");
     sample_rate.add_to(a, "sample_rate");
+    max_samples.add_to(a, "max_samples");
     return a;
   }
 };
@@ -818,6 +822,9 @@ struct ImageArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -862,6 +869,7 @@ struct ImageArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -911,6 +919,9 @@ struct ImageCropArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -961,6 +972,7 @@ struct ImageCropArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -1013,6 +1025,9 @@ struct ImageRandomCropArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -1053,6 +1068,7 @@ struct ImageRandomCropArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -1100,6 +1116,9 @@ struct ImageSliceArguments {
   // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
   // effect where the picture belongs on the CPU. Default: "auto".
   Optional<std::string> decoder{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
   // Accepted without effect. Default: 16777216.
@@ -1157,6 +1176,7 @@ struct ImageSliceArguments {
     jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
     decode.add_to(a, "decode");
     decoder.add_to(a, "decoder");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     device_memory_padding.add_to(a, "device_memory_padding");
     device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
@@ -1278,6 +1298,12 @@ struct VideoArguments {
   Optional<std::string> pad_mode{};
   // Of frames behind the end with pad_mode constant: one value, or one for each channel. Default: {0}.
   Optional<std::vector<int64_t>> fill_value{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
+  // A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else
+  // 16,777,216.
+  Optional<int64_t> max_frames{};
 
   Arguments list() const {
     Arguments a;
@@ -1290,6 +1316,8 @@ struct VideoArguments {
     frames.add_to(a, "frames");
     pad_mode.add_to(a, "pad_mode");
     fill_value.add_to(a, "fill_value");
+    max_pixels.add_to(a, "max_pixels");
+    max_frames.add_to(a, "max_frames");
     return a;
   }
 };
@@ -1488,6 +1516,9 @@ struct VideoArguments {
   Optional<bool> blocking{};
   // Takes the bytes without a copy: they must stay as they are until the video has ended. Default: false.
   Optional<bool> no_copy{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
 
@@ -1497,6 +1528,7 @@ struct VideoArguments {
     last_sequence_policy.add_to(a, "last_sequence_policy");
     blocking.add_to(a, "blocking");
     no_copy.add_to(a, "no_copy");
+    max_pixels.add_to(a, "max_pixels");
     affine.add_to(a, "affine");
     return a;
   }
@@ -1540,6 +1572,13 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -1591,6 +1630,8 @@ struct VideoArguments {
     enable_frame_num.add_to(a, "enable_frame_num");
     enable_timestamps.add_to(a, "enable_timestamps");
     image_type.add_to(a, "image_type");
+    allow_outside_root.add_to(a, "allow_outside_root");
+    max_pixels.add_to(a, "max_pixels");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -2408,12 +2449,16 @@ struct PeekImageShapeArguments {
   Optional<bool> adjust_orientation{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> image_type{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
 
   Arguments list() const {
     Arguments a;
     dtype.add_to(a, "dtype");
     adjust_orientation.add_to(a, "adjust_orientation");
     image_type.add_to(a, "image_type");
+    max_pixels.add_to(a, "max_pixels");
     return a;
   }
 };
@@ -2964,6 +3009,9 @@ namespace readers {
 struct CocoArguments {
   // Folder that the names of images are relative to. Default: "".
   Optional<std::string> file_root{};
+  // Read images whose file_name is an absolute path, a URL or leads out of file_root by ".."; else that is a
+  // DataError. Symbolic links are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
   // Path of the JSON file. Required.
   Optional<std::string> annotations_file{};
   // Names of the images to read, in this order; default: all, by id.
@@ -3038,6 +3086,7 @@ struct CocoArguments {
   Arguments list() const {
     Arguments a;
     file_root.add_to(a, "file_root");
+    allow_outside_root.add_to(a, "allow_outside_root");
     annotations_file.add_to(a, "annotations_file");
     images.add_to(a, "images");
     ltrb.add_to(a, "ltrb");
@@ -3095,6 +3144,10 @@ struct FileArguments {
   Optional<std::vector<std::string>> dir_filters{};
   // Match patterns with their case. Default: false.
   Optional<bool> case_sensitive_filter{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3137,6 +3190,7 @@ struct FileArguments {
     file_filters.add_to(a, "file_filters");
     dir_filters.add_to(a, "dir_filters");
     case_sensitive_filter.add_to(a, "case_sensitive_filter");
+    allow_outside_root.add_to(a, "allow_outside_root");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -3445,6 +3499,9 @@ struct NemoAsrArguments {
   Optional<double> min_duration{};
   // Leave out lines whose duration is more; 0: none. Default: 0.
   Optional<double> max_duration{};
+  // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
+  // the pipeline, else 4,294,967,296.
+  Optional<int64_t> max_samples{};
   // Accepted without effect. Default: false.
   Optional<bool> normalize_text{};
   // Another random order of the whole data set in each epoch. Default: false.
@@ -3492,6 +3549,7 @@ struct NemoAsrArguments {
     dtype.add_to(a, "dtype");
     min_duration.add_to(a, "min_duration");
     max_duration.add_to(a, "max_duration");
+    max_samples.add_to(a, "max_samples");
     normalize_text.add_to(a, "normalize_text");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
@@ -3632,6 +3690,9 @@ struct SequenceArguments {
   Optional<int64_t> stride{};
   // types.RGB, BGR, GRAY or YCbCr. Default: 0.
   Optional<int64_t> image_type{};
+  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
+  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  Optional<int64_t> max_pixels{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3672,6 +3733,7 @@ struct SequenceArguments {
     step.add_to(a, "step");
     stride.add_to(a, "stride");
     image_type.add_to(a, "image_type");
+    max_pixels.add_to(a, "max_pixels");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -3808,6 +3870,13 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
+  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3861,6 +3930,8 @@ struct VideoArguments {
     enable_frame_num.add_to(a, "enable_frame_num");
     enable_timestamps.add_to(a, "enable_timestamps");
     image_type.add_to(a, "image_type");
+    allow_outside_root.add_to(a, "allow_outside_root");
+    max_pixels.add_to(a, "max_pixels");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

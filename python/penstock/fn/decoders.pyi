@@ -16,6 +16,7 @@ def audio(
     dtype: DTypeLike = 'float32',
     quality: float = 50.0,
     sample_rate: float | Batch | DataNode = 0.0,
+    max_samples: int = 4294967296,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -31,6 +32,7 @@ def audio(
         dtype: int16, int32 or float32.
         quality: Of the resampling: 0 to 100.
         sample_rate: Resample to so many samples a second; 0: as recorded.
+        max_samples: A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of the pipeline, else 4,294,967,296.
     """
     ...
 
@@ -45,6 +47,7 @@ def image(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -80,6 +83,7 @@ def image(
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -111,6 +115,7 @@ def image_crop(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -149,6 +154,7 @@ def image_crop(
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -183,6 +189,7 @@ def image_random_crop(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -216,6 +223,7 @@ def image_random_crop(
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -245,6 +253,7 @@ def image_slice(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
     device_memory_padding_jpeg2k: int = 0,
@@ -286,6 +295,7 @@ def image_slice(
         jpeg_fancy_upsampling: Accepted without effect: chroma is always interpolated.
         decode: 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
         decoder: Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without effect where the picture belongs on the CPU.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
         affine: Accepted without effect.
         device_memory_padding: Accepted without effect.
         device_memory_padding_jpeg2k: Accepted without effect.
@@ -379,6 +389,8 @@ def video(
     frames: int | Sequence[int] | Batch | DataNode = [],
     pad_mode: str = 'constant',
     fill_value: int | Sequence[int] = [0],
+    max_pixels: int = 178956970,
+    max_frames: int = 16777216,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -399,5 +411,7 @@ def video(
         frames: Numbers of frames, in any order; excludes the four above.
         pad_mode: For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.
         fill_value: Of frames behind the end with pad_mode constant: one value, or one for each channel.
+        max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
+        max_frames: A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else 16,777,216.
     """
     ...

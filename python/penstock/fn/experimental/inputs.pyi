@@ -14,6 +14,7 @@ def video(
     last_sequence_policy: str = 'partial',
     blocking: bool = False,
     no_copy: bool = False,
+    max_pixels: int = 178956970,
     affine: bool = True,
     device: str | None = None,
     name: str | None = None,
@@ -30,6 +31,7 @@ def video(
         last_sequence_policy: partial: a video's last sequence may be shorter; pad: it is filled with zeros.
         blocking: A run waits for what is fed by another thread. Programs in C and C++ always wait.
         no_copy: Takes the bytes without a copy: they must stay as they are until the video has ended.
+        max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         affine: Accepted without effect.
     """
     ...
