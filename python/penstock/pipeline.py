@@ -183,8 +183,8 @@ class Pipeline:
             raise ValueError("the pipeline has no outputs")
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
         if self._sources:
-            from .sources import without_unread
-            without_unread(self)
+            from .sources import tell_what_is_read
+            tell_what_is_read(self)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 

@@ -5,7 +5,7 @@ import json
 from types import GeneratorType
 
 from . import _core, graph
-from .types import BatchInfo, DType, SampleInfo
+from .types import BatchInfo, DType, SampleInfo, to_numpy_type
 
 
 def external_source(source=None, num_outputs=None, *, cycle=None, name=None, device="cpu", layout=None, dtype=None,
@@ -213,7 +213,7 @@ class _Source:
     """Makes batches of what the user's object gives. The executor calls next(), one thread at a time, under the GIL."""
 
     resumable = False
-    read = ()  # by output: whether anything reads it. What nobody reads may be None
+    read, types = (), ()  # by output: whether anything reads it, what was declared. What nobody reads may be None
 
     def __init__(self, outputs, per_batch):
         self.outputs, self.per_batch = outputs, per_batch
@@ -221,7 +221,7 @@ class _Source:
     def _as_batches(self, given):
         made = [None if self._is_left_out(k, g) else as_batch(g) for k, g in enumerate(given)]
         size = next((len(m) for m in made if m is not None), 0)
-        return [_nothing(size) if m is None else m for m in made]
+        return [_nothing(size, self.types[k]) if m is None else m for k, m in enumerate(made)]
 
     def _is_left_out(self, output, given):
         if output >= len(self.read) or self.read[output]:
@@ -260,36 +260,20 @@ class _Source:
         pass
 
 
-def _nothing(samples, type=(-1, -1, "")):
-    """A batch in the place of one that nobody reads, of the type that was declared."""
+def _nothing(samples, type):
+    """A batch in the place of one that nobody reads."""
+    import numpy
     dtype, ndim, layout = type
-    one = _core.tensor(memoryview(b"\0"), dtype=max(dtype, 0))
-    one = one if ndim < 0 else _core.batch([one]).as_reshaped_tensor([1] * ndim)
-    return _core.batch([one] * samples, layout=layout)
+    return _core.batch([numpy.zeros((1,) * max(ndim, 0), to_numpy_type(max(dtype, 0)))] * samples, layout=layout)
 
 
-class _Idle(_Source):
-    """In the place of a source whose values nobody reads: it is not run."""
-
-    resumable = True
-
-    def __init__(self, types):
-        super().__init__(len(types), True)
-        self.types = types
-
-    def next(self, iteration, in_epoch, epoch, batch_size):
-        return [_nothing(batch_size, t) for t in self.types]
-
-
-def without_unread(pipeline):
-    """The pipeline's sources, where those that nobody reads are not run."""
+def tell_what_is_read(pipeline):
+    """Tells the pipeline's sources which of their outputs anything reads: others may be None."""
     for node, source in pipeline._sources.items():
         read = pipeline._graph.read_outputs(node)
-        if not any(read):
-            types = [pipeline._graph.type_of(graph.DataNode(pipeline, node, k)) for k in range(len(read))]
-            pipeline._sources[node] = _Idle(types)
+        types = [pipeline._graph.type_of(graph.DataNode(pipeline, node, k)) for k in range(len(read))]
         for one in (source, getattr(source, "made", source)):
-            one.read = read
+            one.read, one.types = read, types
 
 
 class _StatefulSource(_Source):
