@@ -2,7 +2,7 @@
 // fn.name(...): one C function per operator, called without a Python frame in between.
 #include "base/notice.h"
 #include "exec/call.h"
-#include "exec/sample_lists.h"
+#include "data/hash.h"
 
 #include <atomic>
 #include <nanobind/stl/optional.h>
@@ -65,14 +65,14 @@ SampleContext unseeded_context() {
 
 uint64_t unseeded_pipeline() {
   if (const auto drawn = drawn_by_torch()) return *drawn;
-  return mixed(immediate_seed ^ mixed(~pipelines_made.fetch_add(1)));
+  return mix64(immediate_seed ^ mix64(~pipelines_made.fetch_add(1)));
 }
 
 void begin_numbers(uint64_t seed) { immediate_seed = seed, immediate_calls = 0, pipelines_made = 0, forks = 0; }
 
 uint64_t after_fork() {
-  fork_path = mixed(fork_path ^ mixed(forks));
-  begin_numbers(mixed(immediate_seed ^ mixed(forks)));
+  fork_path = mix64(fork_path ^ mix64(forks));
+  begin_numbers(mix64(immediate_seed ^ mix64(forks)));
   return fork_path;
 }
 
@@ -492,7 +492,7 @@ void bind_operators(nb::module_& m) {
   }, nb::arg("seed").none(),
         "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that have none. "
         "None: they follow torch.manual_seed() again, where torch is imported.");
-  m.def("mixed", &mixed);
+  m.def("mixed", &mix64);
   m.def("unseeded", &unseeded_pipeline);
   m.def("set_torch_hook", [](nb::object hook) { torch_hook = hook.release().ptr(); });
   m.def("before_fork", [] { ++forks; });

@@ -14,6 +14,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "base/notice.h"
 #include "codecs/decode_errors.h"
 #include "codecs/jpeg/lossless_decoder.h"
 #include "codecs/jpeg_header.h"
@@ -22,6 +23,16 @@
 namespace penstock {
 
 namespace {
+
+// Of a progressive file some coefficients may never have come with their full precision. libjpeg then smooths over the
+// borders of blocks, which skipping and cropping change.
+bool smooths_blocks(const jpeg_decompress_struct& d) {
+  if (!d.progressive_mode || !d.coef_bits) return false;
+  for (int c = 0; c < d.num_components; ++c)
+    for (int k = 0; k < DCTSIZE2; ++k)
+      if (d.coef_bits[c][k] != 0) return true;
+  return false;
+}
 
 constexpr int kMaxScans = 200;  // encoders write about 10; a hostile file makes each of its scans cost a whole pass
 constexpr int64_t kMaxRowsAtOnce = 8;
@@ -298,6 +309,8 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
         }
       }))
     report(s, 0, height);
+  if (smooths_blocks(d))  // no error for libjpeg, and not the picture that was stored
+    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over, as libjpeg-turbo does");
 
   thread_local Scratch scratch;
   RowWork work{output, region, window, sink};
@@ -317,16 +330,6 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
 const ImageDecoder& libjpeg_turbo_decoder() {
   static const LibjpegTurbo decoder;
   return decoder;
-}
-
-// Of a progressive file some coefficients may never have come with their full precision. libjpeg then smooths over the
-// borders of blocks, which skipping and cropping change.
-static bool smooths_blocks(const jpeg_decompress_struct& d) {
-  if (!d.progressive_mode || !d.coef_bits) return false;
-  for (int c = 0; c < d.num_components; ++c)
-    for (int k = 0; k < DCTSIZE2; ++k)
-      if (d.coef_bits[c][k] != 0) return true;
-  return false;
 }
 
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {

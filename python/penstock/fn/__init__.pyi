@@ -587,10 +587,10 @@ def crop(
     The window starts at position * (extent - window). Layouts: any with H and W; kept. Types: all.
 
     Arguments:
-        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis.
+        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D is its number of frames.
         crop_w: Width of the window.
         crop_h: Height of the window.
-        crop_d: Depth of the window.
+        crop_d: Depth of the window; of a sequence without an axis D its number of frames.
         crop_pos_x: Place of the window, 0: left, 1: right.
         crop_pos_y: Place of the window, 0: top, 1: bottom.
         crop_pos_z: Place of the window, 0: front, 1: back.
@@ -638,10 +638,10 @@ def crop_mirror_normalize(
     out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
 
     Arguments:
-        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis.
+        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D is its number of frames.
         crop_w: Width of the window.
         crop_h: Height of the window.
-        crop_d: Depth of the window.
+        crop_d: Depth of the window; of a sequence without an axis D its number of frames.
         crop_pos_x: Place of the window, 0: left, 1: right.
         crop_pos_y: Place of the window, 0: top, 1: bottom.
         crop_pos_z: Place of the window, 0: front, 1: back.
@@ -1150,8 +1150,8 @@ def laplacian(
     The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
 
     Arguments:
-        window_size: Odd, 3 to 23: of the derivative; one value or one per axis.
-        smoothing_size: Odd, 1 to 23: of the smoothing along an axis in the derivatives along the others; default: the window_size of the derivative.
+        window_size: Odd, 3 to 31: of the derivative; one value or one per axis.
+        smoothing_size: Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: the window_size of the derivative.
         scale: Multiplies the derivative along every axis, or along each.
         normalized_kernel: The windows' weights are divided by their magnitude.
         dtype: float32, or the input's type, which is the default.
@@ -1287,7 +1287,7 @@ def multi_paste(
 
     Arguments:
         in_ids: Which samples of the batch the regions are of; then there is one input.
-        output_size: (height, width) of the canvas; default: that of the sample.
+        output_size: (height, width) of the canvas, or with the channels; default: that of the sample.
         in_anchors: Where regions begin in their images; default: 0.
         in_anchors_rel: The same as fractions.
         out_anchors: Where they come to lie on the canvas; default: 0.
@@ -1356,7 +1356,7 @@ def normalize(
         axes: Axes to compute over; default: where mean or stddev has extent 1, else all.
         axis_names: The axes by their letters in the layout instead.
         batch: Compute over all samples of the batch; the other axes must agree then.
-        ddof: The variance is divided by the number of elements less this.
+        ddof: The variance is divided by the number of elements less this; it is 0 where there are no more elements.
         epsilon: Added to the variance.
         scale: Multiplies the normalized values.
         shift: Added to the result.
@@ -1531,6 +1531,7 @@ def peek_image_shape(
     dtype: DTypeLike = 'int64',
     adjust_orientation: bool = True,
     image_type: int | str = 'rgb',
+    max_pixels: int = 178956970,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1545,6 +1546,7 @@ def peek_image_shape(
         dtype: Type of the result: a 32- or 64-bit integer or float32, float64.
         adjust_orientation: The shape of the picture turned upright.
         image_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
     """
     ...
 
@@ -1984,10 +1986,10 @@ def resize_crop_mirror(
         roi_relative: The region is given in units of the input's extents.
         subpixel_scale: Where a size is rounded the region grows by the same factor, so that the scale is exact.
         dtype: Type of the result; default: the input's.
-        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis.
+        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D is its number of frames.
         crop_w: Width of the window.
         crop_h: Height of the window.
-        crop_d: Depth of the window.
+        crop_d: Depth of the window; of a sequence without an axis D its number of frames.
         crop_pos_x: Place of the window, 0: left, 1: right.
         crop_pos_y: Place of the window, 0: top, 1: bottom.
         crop_pos_z: Place of the window, 0: front, 1: back.
@@ -2224,7 +2226,7 @@ def spectrogram(
 ) -> Any:
     """Magnitudes of the short-time Fourier transform of a signal.
 
-    Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: n / window_step + 1 of them centered, else as many as fit. Transform: J. Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
+    Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: n / window_step + 1 of them centered, else as many as fit; a signal that is shorter than one is an error. Transform: J. Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
 
     Arguments:
         center_windows: Window k has its middle at sample k * window_step; else its begin.
@@ -2332,7 +2334,7 @@ def to_decibels(
     *,
     cutoff_db: float = -200.0,
     multiplier: float = 10.0,
-    reference: float = 0.0,
+    reference: float | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2346,7 +2348,7 @@ def to_decibels(
     Arguments:
         cutoff_db: What is less gets this value.
         multiplier: 10 for powers, 20 for magnitudes.
-        reference: The magnitude of 0 dB; 0: the largest of the sample.
+        reference: The magnitude of 0 dB, positive; default: the largest of the sample.
     """
     ...
 

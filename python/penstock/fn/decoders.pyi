@@ -25,6 +25,8 @@ def audio(
 ) -> tuple[Any, Any]:
     """Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.
 
+    WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10; where its header has the size of a stream, the samples go on to the end of the file. Streams of Ogg that follow each other are one recording. Up to 64 KiB in front of the first frame of MP3 are passed over.
+
     Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
 
     Arguments:
@@ -167,10 +169,10 @@ def image_crop(
         preallocate_width_hint: Accepted without effect.
         split_stages: Accepted without effect.
         use_chunk_allocator: Accepted without effect.
-        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis.
+        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D is its number of frames.
         crop_w: Width of the window.
         crop_h: Height of the window.
-        crop_d: Depth of the window.
+        crop_d: Depth of the window; of a sequence without an axis D its number of frames.
         crop_pos_x: Place of the window, 0: left, 1: right.
         crop_pos_y: Place of the window, 0: top, 1: bottom.
         crop_pos_z: Place of the window, 0: front, 1: back.

@@ -123,6 +123,7 @@ def caffe2(
 def coco(
     *,
     file_root: str = '',
+    allow_outside_root: bool = False,
     annotations_file: str,
     images: str | Sequence[str] = [],
     ltrb: bool = False,
@@ -169,6 +170,7 @@ def coco(
 
     Arguments:
         file_root: Folder that the names of images are relative to.
+        allow_outside_root: Read images whose file_name is an absolute path, a URL or leads out of file_root by ".."; else that is a DataError. Symbolic links are followed in any case.
         annotations_file: Path of the JSON file.
         images: Names of the images to read, in this order; default: all, by id.
         ltrb: Boxes are left, top, right, bottom.
@@ -216,6 +218,7 @@ def file(
     file_filters: str | Sequence[str] = ['*.jpg', '*.jpeg', '*.png', '*.bmp', '*.tif', '*.tiff', '*.pnm', '*.ppm', '*.pgm', '*.pbm', '*.jp2', '*.webp', '*.flac', '*.ogg', '*.wav'],
     dir_filters: str | Sequence[str] = [],
     case_sensitive_filter: bool = False,
+    allow_outside_root: bool = False,
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -251,6 +254,7 @@ def file(
         file_filters: Glob patterns; names that match one are read.
         dir_filters: Glob patterns for the names of class folders; empty: all.
         case_sensitive_filter: Match patterns with their case.
+        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
@@ -524,6 +528,7 @@ def nemo_asr(
     dtype: DTypeLike = 'float32',
     min_duration: float = 0.0,
     max_duration: float = 0.0,
+    max_samples: int = 4294967296,
     normalize_text: bool = False,
     random_shuffle: bool = False,
     shuffle: bool = False,
@@ -561,6 +566,7 @@ def nemo_asr(
         dtype: int16, int32 or float32.
         min_duration: Leave out lines whose duration is less, or not given; 0: none.
         max_duration: Leave out lines whose duration is more; 0: none.
+        max_samples: A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of the pipeline, else 4,294,967,296.
         normalize_text: Accepted without effect.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
@@ -669,6 +675,7 @@ def sequence(
     step: int = 1,
     stride: int = 1,
     image_type: int | str = 'rgb',
+    max_pixels: int = 178956970,
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -700,6 +707,7 @@ def sequence(
         step: Frames from the begin of a sequence to that of the next one.
         stride: Frames from one of a sequence to the next one.
         image_type: types.RGB, BGR, GRAY or YCbCr.
+        max_pixels: An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
@@ -798,6 +806,8 @@ def video(
     enable_frame_num: str = 'none',
     enable_timestamps: bool = False,
     image_type: int | str = 'rgb',
+    allow_outside_root: bool = False,
+    max_pixels: int = 178956970,
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -842,6 +852,8 @@ def video(
         enable_frame_num: none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is filled.
         enable_timestamps: Give the time of each frame in seconds, float64; -1 where it is filled.
         image_type: 0 (RGB) or 3 (YCbCr: BT.601, studio range).
+        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
@@ -881,6 +893,8 @@ def video_resize(
     enable_frame_num: str = 'none',
     enable_timestamps: bool = False,
     image_type: int | str = 'rgb',
+    allow_outside_root: bool = False,
+    max_pixels: int = 178956970,
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -945,6 +959,8 @@ def video_resize(
         enable_frame_num: none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is filled.
         enable_timestamps: Give the time of each frame in seconds, float64; -1 where it is filled.
         image_type: 0 (RGB) or 3 (YCbCr: BT.601, studio range).
+        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
