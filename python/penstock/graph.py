@@ -581,11 +581,8 @@ def _for_each_set(op, inputs, arguments):
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")
-    if arguments.get("name") is not None:
-        arguments = dict(arguments)
-        name = arguments.pop("name")
-    else:
-        name = None
+    name = arguments.get("name")
+    arguments = {k: v for k, v in arguments.items() if k != "name"}
     results, first = [], -1
     for k in range(lengths.pop()):
         own = arguments if name is None else {**arguments, "name": f"{name}_{k}"}

@@ -310,7 +310,7 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
       }))
     report(s, 0, height);
   if (smooths_blocks(d))  // no error for libjpeg, and not the picture that was stored
-    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over, as libjpeg-turbo does");
+    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over, as by libjpeg-turbo");
 
   thread_local Scratch scratch;
   RowWork work{output, region, window, sink};

@@ -23,7 +23,8 @@ struct MultiPaste {
                       "HWC, FHWC, with as many frames in all; kept. Types: all.")
         .inputs(1, 64)
         .arg("in_ids", &Op::in_ids, "Which samples of the batch the regions are of; then there is one input.")
-        .arg("output_size", &Op::output_size, "(height, width) of the canvas, or with the channels; default: that of the sample.")
+        .arg("output_size", &Op::output_size,
+             "(height, width) of the canvas, or with the channels; default: that of the sample.")
         .arg("in_anchors", &Op::in_anchors, "Where regions begin in their images; default: 0.")
         .arg("in_anchors_rel", &Op::in_anchors_rel, "The same as fractions.")
         .arg("out_anchors", &Op::out_anchors, "Where they come to lie on the canvas; default: 0.")

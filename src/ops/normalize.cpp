@@ -27,7 +27,8 @@ struct Normalize {
         .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")
         .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout instead.")
         .arg("batch", &Op::batch, "Compute over all samples of the batch; the other axes must agree then.")
-        .arg("ddof", &Op::ddof, "The variance is divided by the number of elements less this; it is 0 where there are no more elements.")
+        .arg("ddof", &Op::ddof,
+             "The variance is divided by the number of elements less this; it is 0 where there are no more elements.")
         .arg("epsilon", &Op::epsilon, "Added to the variance.", at_least(0))
         .arg("scale", &Op::scale, "Multiplies the normalized values.")
         .arg("shift", &Op::shift, "Added to the result.")

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs and pipelines for C++17 and later. penstock/penstock.hpp includes it.
+#pragma once
+#include "penstock/penstock.hpp"
+
+namespace penstock {
+inline namespace api {
+
+struct PipelineOptions {  // zero keeps what was saved
+  int batch_size = 0, threads = 0, prefetch = 0;
+  uint64_t memory_limit = 0;
+  Allocator allocator{};
+  std::string entropy_index{};  // "off", "read", "auto" or a path
+  std::string on_error{};       // "raise", "skip", "replace"
+  int64_t error_budget = 0;     // samples that an epoch may lose; -1: any number
+  bool uneven = false;          // "skip" with several shards
+  std::optional<int> device{};  // number of the GPU of operators that run on one; default: the first
+  int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // of a picture, a sequence, a recording
+};
+
+struct ReaderMeta {
+  int64_t epoch_size, epoch_size_padded, shard_size;
+  int num_shards, shard_id;
+  bool pad_last_batch, stick_to_shard;
+};
+
+// Built operator by operator: graph.add("resize", {images}, fn::ResizeArguments{...}.list())[0].
+class Graph {
+ public:
+  explicit Graph(uint64_t seed = 0) {
+    penstock_graph* handle = nullptr;
+    check(penstock_graph_create(seed, &handle));
+    handle_.reset(handle, penstock_graph_destroy);
+  }
+  // num_outputs 0: as many as the operator has with these arguments. device "": where the inputs are.
+  std::vector<Value> add(const char* op, const std::vector<Value>& inputs, const Arguments& arguments = {},
+                         const std::string& name = {}, int num_outputs = 0, const std::string& device = {}) {
+    size_t count = static_cast<size_t>(num_outputs);
+    if (num_outputs <= 0) check(penstock_count_outputs(op, arguments.handle(), &count));
+    std::vector<Value> outputs(count);
+    check(penstock_graph_set_device(handle(), device.empty() ? nullptr : device.c_str()));
+    check(penstock_graph_add(handle(), op, name.empty() ? nullptr : name.c_str(), inputs.data(), inputs.size(),
+                             arguments.handle(), outputs.data(), outputs.size()));
+    return outputs;
+  }
+  penstock_graph* handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<penstock_graph> handle_;
+};
+
+class Pipeline {
+ public:
+  // options.batch_size must be set.
+  Pipeline(const Graph& graph, const std::vector<Value>& outputs, const PipelineOptions& options) {
+    const auto o = c_options(options);
+    penstock_pipeline* handle = nullptr;
+    check(penstock_pipeline_create(graph.handle(), outputs.data(), outputs.size(), &o, &handle));
+    handle_.reset(handle, penstock_pipeline_destroy);
+  }
+  // From the JSON that save(), or Python, made.
+  static Pipeline load(const std::string& json, const PipelineOptions& options = {}) {
+    const auto o = c_options(options);
+    penstock_pipeline* handle = nullptr;
+    check(penstock_pipeline_load(json.c_str(), &o, &handle));
+    return Pipeline(handle);
+  }
+  static Pipeline load_file(const std::string& path, const PipelineOptions& options = {}) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(PENSTOCK_ERROR_FILE_MISSING, "cannot open " + path);
+    return load(std::string(std::istreambuf_iterator<char>(file), {}), options);
+  }
+
+  // The next batch of each output; Error of status PENSTOCK_ERROR_STOPPED at the end of the data. `stop` is asked about
+  // every 50 ms while waiting; true ends the wait with PENSTOCK_ERROR_CANCELLED.
+  std::vector<Batch> run(const std::function<bool()>& stop = {}) {
+    std::vector<Batch> out;
+    if (!next(out, stop)) throw Error(PENSTOCK_ERROR_STOPPED, penstock_last_error());
+    return out;
+  }
+  // run() that returns false at the end of the data.
+  bool next(std::vector<Batch>& out, const std::function<bool()>& stop = {}) {
+    penstock_run_options o{};
+    o.struct_size = sizeof o;
+    if (stop) {
+      o.poll = [](void* user) { return static_cast<int>((*static_cast<const std::function<bool()>*>(user))()); };
+      o.poll_user = const_cast<std::function<bool()>*>(&stop);
+    }
+    std::vector<penstock_batch*> handles(static_cast<size_t>(info().num_outputs), nullptr);
+    std::vector<Batch> batches;
+    batches.reserve(handles.size());
+    const penstock_status status = penstock_pipeline_run(handle(), &o, handles.data(), handles.size());
+    if (status == PENSTOCK_ERROR_STOPPED) return false;
+    check(status);
+    for (penstock_batch* b : handles) batches.emplace_back(b);
+    out = std::move(batches);
+    return true;
+  }
+  void feed(const std::string& name, const std::vector<Batch>& batches) {
+    std::vector<const penstock_batch*> handles;
+    for (const Batch& b : batches) handles.push_back(b.handle());
+    check(penstock_pipeline_feed(handle(), name.c_str(), handles.data(), handles.size()));
+  }
+  void reset() { check(penstock_pipeline_reset(handle())); }
+
+  std::string checkpoint() const { return text(penstock_pipeline_checkpoint); }
+  void restore(const std::string& json) { check(penstock_pipeline_restore(handle(), json.c_str())); }
+  std::string save() const { return text(penstock_pipeline_save); }
+  std::string statistics() const { return text(penstock_pipeline_statistics); }  // JSON
+  std::string plan() const { return text(penstock_pipeline_plan); }
+  // A Chrome trace of what was recorded since the first call.
+  std::string trace() {
+    char* json = nullptr;
+    check(penstock_pipeline_trace(handle(), &json));
+    const std::unique_ptr<char, void (*)(char*)> freed(json, penstock_free_text);
+    return json;
+  }
+
+  int batch_size() const { return info().batch_size; }
+  int num_outputs() const { return info().num_outputs; }
+  int64_t batches_per_epoch() const { return info().batches_per_epoch; }
+  ReaderMeta reader_meta(const std::string& name = {}) const {
+    penstock_reader_meta m{};
+    m.struct_size = sizeof m;
+    check(penstock_pipeline_get_reader_meta(handle(), name.empty() ? nullptr : name.c_str(), &m));
+    return {m.epoch_size, m.epoch_size_padded, m.shard_size,         m.num_shards,
+            m.shard_id,   m.pad_last_batch != 0, m.stick_to_shard != 0};
+  }
+  penstock_pipeline* handle() const { return handle_.get(); }
+
+ private:
+  explicit Pipeline(penstock_pipeline* owned) : handle_(owned, penstock_pipeline_destroy) {}
+  static penstock_pipeline_options c_options(const PipelineOptions& options) {
+    penstock_pipeline_options o{};
+    o.struct_size = sizeof o;
+    o.batch_size = options.batch_size, o.threads = options.threads, o.prefetch = options.prefetch;
+    o.memory_limit = options.memory_limit;
+    o.allocator = options.allocator.handle();
+    if (!options.entropy_index.empty()) o.entropy_index = options.entropy_index.c_str();
+    if (!options.on_error.empty()) o.on_error = options.on_error.c_str();
+    o.error_budget = options.error_budget, o.uneven = options.uneven;
+    if (options.device) o.device = &*options.device;
+    o.max_pixels = options.max_pixels, o.max_frames = options.max_frames, o.max_samples = options.max_samples;
+    return o;
+  }
+  penstock_pipeline_info info() const {
+    penstock_pipeline_info i{};
+    i.struct_size = sizeof i;
+    check(penstock_pipeline_get_info(handle(), &i));
+    return i;
+  }
+  std::string text(penstock_status (*get)(const penstock_pipeline*, char**)) const {
+    char* owned = nullptr;
+    check(get(handle(), &owned));
+    const std::unique_ptr<char, void (*)(char*)> keep(owned, penstock_free_text);
+    return owned;
+  }
+  std::shared_ptr<penstock_pipeline> handle_;
+};
+
+}  // namespace api
+}  // namespace penstock
