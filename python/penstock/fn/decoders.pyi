@@ -24,6 +24,8 @@ def audio(
 ) -> tuple[Any, Any]:
     """Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.
 
+    WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10; where its header has the size of a stream, the samples go on to the end of the file. Streams of Ogg that follow each other are one recording. Up to 64 KiB in front of the first frame of MP3 are passed over.
+
     Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
 
     Arguments:
