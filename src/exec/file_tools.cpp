@@ -31,7 +31,7 @@ std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels) {
 }
 
 // The file that a link leads to, so that the link stays one; else the path itself.
-static std::string behind_link(const std::string& path) {
+static std::string link_target(const std::string& path) {
   struct stat s;
   if (::lstat(path.c_str(), &s) != 0 || !S_ISLNK(s.st_mode)) return path;
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
@@ -40,7 +40,7 @@ static std::string behind_link(const std::string& path) {
 }
 
 bool transcode_file(const std::string& from, const std::string& given) {
-  const std::string to = behind_link(given);
+  const std::string to = link_target(given);
   std::vector<uint8_t> bytes;
   read_file(from, bytes);
   try {
