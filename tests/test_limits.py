@@ -204,7 +204,8 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
         far = resized([-1e9, 0.0], [1e9, 8.0], interp_type=kind)
         assert time.perf_counter() - begin < 2, kind
         near = resized([-1e6, 0.0], [1e6, 8.0], interp_type=kind)  # which is not cut
-        assert np.abs(far.astype(int) - near).max() <= 1, kind
+        rows = [0, 1, 3, 4] if kind == types.INTERP_NN else slice(None)  # in the middle it takes one pixel of the picture
+        assert np.abs(far.astype(int) - near)[rows].max() <= 1, kind
     np.testing.assert_array_equal(resized([5e6, 5e6], [6e6, 6e6]), np.broadcast_to(x[-1, -1], (5, 5, 3)))
     for bad in (math.nan, math.inf, -math.inf):
         with pytest.raises(ValueError):
