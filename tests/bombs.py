@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small files whose headers claim a picture of any size; what stands behind the header does not matter."""
+import functools
 import io
 import struct
 import zlib
@@ -58,7 +59,7 @@ def webp_still(height, width):
 def _jpeg2000(height, width):
     file = bytearray(image_files.saved(SMALL, "JPEG2000", no_jp2=True))
     at = file.index(b"\xff\x51")
-    file[at + 6:at + 14] = struct.pack(">II", width, height)
+    file[at + 6:at + 14] = file[at + 22:at + 30] = struct.pack(">II", width, height)  # the picture and its one tile
     return file
 
 
@@ -73,9 +74,14 @@ def _tiff(height, width):
     return file
 
 
-def _heif(height, width):
+@functools.cache
+def _small_heif(codec):
     import heif_files
-    file = bytearray(next(iter(heif_files.small_files().values())))
+    return heif_files.picture(heif_files.planes_of(16, 18, "420", 8), "420", 8, codec)
+
+
+def _heif(codec, height, width):
+    file = bytearray(_small_heif(codec))
     at = file.find(b"ispe")
     while at >= 0:
         file[at + 8:at + 16] = struct.pack(">II", width, height)
@@ -85,5 +91,5 @@ def _heif(height, width):
 
 # By the names that the decoders' own message uses.
 KINDS = {"JPEG": _jpeg, "PNG": _png, "JPEG 2000": _jpeg2000, "TIFF": _tiff,
-         "WebP": lambda h, w: animation((16, 16), (h, w)), "AVIF": _heif, "HEIC": _heif, "BMP": _bmp,
+         "WebP": lambda h, w: animation((16, 16), (h, w)), "AVIF": functools.partial(_heif, "av1"), "HEIC": functools.partial(_heif, "hevc"), "BMP": _bmp,
          "PNM": lambda h, w: b"P6 %d %d 255\n" % (w, h) + bytes(30), "GIF": gif}

@@ -194,12 +194,17 @@ def test_the_option(photographs, tmp_path, monkeypatch):
         run(crops, photographs, entropy_index="auto")
 
 
-def test_a_saved_pipeline_keeps_the_option(photographs, tmp_path):
+def test_a_saved_pipeline_keeps_the_option_and_uses_no_path_of_it(photographs, tmp_path):
     pipe = crops(photographs, entropy_index=str(tmp_path / "own.index"))
     saved = pipe.serialize()
     assert json.loads(saved)["entropy_index"] == str(tmp_path / "own.index")
     pipe.close()
     back = Pipeline.deserialize(saved)
+    for _ in range(COUNT // BATCH):
+        back.run()
+    assert back.stats()["entropy_index"]["path"] != str(tmp_path / "own.index")
+    back.close()
+    back = Pipeline.deserialize(saved, entropy_index=str(tmp_path / "own.index"))
     for _ in range(COUNT // BATCH):
         back.run()
     assert back.stats()["entropy_index"]["path"] == str(tmp_path / "own.index")

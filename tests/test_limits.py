@@ -75,16 +75,13 @@ def test_a_large_picture_is_a_warning_and_twice_as_many_pixels_an_error():
     with pytest.raises(ps.DataError, match="limit of 178956970"):
         fn.peek_image_shape(encoded(bombs.gif(13378, 13378)))
     with pytest.warns(UserWarning, match="20000 x 20000 pixels, more than half of the limit of 500000000"):
-        assert fn.peek_image_shape(encoded(bombs.gif(20000, 20000)), max_pixels=500_000_000).numpy().tolist() == [20000, 20000, 3]
+        assert fn.peek_image_shape(encoded(bombs.gif(20000, 20000)), max_pixels=500_000_000).tolist() == [20000, 20000, 3]
     with pytest.raises(ValueError, match="max_pixels must be at least 1"):
         fn.peek_image_shape(encoded(bombs.gif(2, 2)), max_pixels=0)
 
 
 def piped(make, batch_size=1, **options):
-    pipe = Pipeline(batch_size=batch_size, num_threads=2, prefetch_queue_depth=1, **options)
-    with pipe:
-        out = make()
-        pipe.set_outputs(*(out if isinstance(out, (list, tuple)) else [out]))
+    pipe = ps.pipeline_def(lambda: make())(batch_size=batch_size, num_threads=2, prefetch_queue_depth=1, **options)
     try:
         return [np.array(b[0].numpy()) for b in pipe.run()]
     finally:
@@ -116,7 +113,7 @@ def test_a_saved_pipeline_keeps_its_limits():
     with pipe:
         pipe.set_outputs(fn.decoders.image(fn.external_source(name="x")))
     saved = pipe.serialize()
-    assert json.loads(saved)["max_pixels"] == 77 and b'"max_pixels": 77' not in saved[saved.index(b'"graph"'):]
+    assert json.loads(saved)["max_pixels"] == 77 and "max_pixels" not in json.dumps(json.loads(saved)["graph"])
     for loaded, words in ((Pipeline.deserialize(saved), "limit of 77"), (Pipeline.deserialize(saved, max_pixels=78), "limit of 78")):
         loaded.feed_input("x", [PICTURE])
         with pytest.raises(ps.DataError, match=words):
@@ -129,7 +126,7 @@ def test_recordings_and_videos_have_limits(tmp_path):
     with wave.open(sound, "wb") as w:
         w.setnchannels(2), w.setsampwidth(2), w.setframerate(8000), w.writeframes(bytes(4000))
     sound = encoded(sound.getvalue())
-    assert fn.decoders.audio(sound, max_samples=2000)[0].numpy().shape == (1000, 2)
+    assert fn.decoders.audio(sound, max_samples=2000)[0].shape == (1000, 2)
     with pytest.raises(ps.DataError, match="1000 samples of 2 channels are more than the limit of 1999"):
         fn.decoders.audio(sound, max_samples=1999)
     with pytest.raises(ps.DataError, match="limit of 1999"):
@@ -138,7 +135,7 @@ def test_recordings_and_videos_have_limits(tmp_path):
     name = str(tmp_path / "v.mp4")
     video_files.encode(name, "mpeg4", count=12)
     clip, pixels = np.fromfile(name, np.uint8), video_files.WIDTH * video_files.HEIGHT
-    assert len(fn.decoders.video(clip, max_pixels=pixels, max_frames=12).numpy()) == 12
+    assert len(fn.decoders.video(clip, max_pixels=pixels, max_frames=12)) == 12
     with pytest.raises(ps.DataError, match="12 frames are more than the limit of 11"):
         fn.decoders.video(clip, max_frames=11)
     with pytest.raises(ps.DataError, match=f"pixels are more than the limit of {pixels - 1}|limit"):
@@ -153,11 +150,11 @@ def test_an_animations_first_picture_takes_no_canvas():
     for frame, canvas, offset in (((30, 40), (30, 40), (0, 0)), ((30, 40), (50, 70), (6, 12)), ((3, 5), (9, 8), (6, 2))):
         file = bombs.animation(frame, canvas, offset)
         want = np.asarray(Image.open(io.BytesIO(file)).convert("RGBA"))
-        np.testing.assert_array_equal(fn.decoders.image(encoded(file), output_type=types.ANY_DATA).numpy(), want)
+        np.testing.assert_array_equal(fn.decoders.image(encoded(file), output_type=types.ANY_DATA), want)
         y, x = offset
         for start, shape in (((0, 0), (2, 2)), ((y, x), (2, 3)), ((max(0, y - 1), max(0, x - 1)), (2, 2))):
             got = fn.decoders.image_slice(encoded(file), start=start, shape=shape, axes=[0, 1], output_type=types.ANY_DATA)
-            np.testing.assert_array_equal(got.numpy(), want[start[0]:start[0] + shape[0], start[1]:start[1] + shape[1]])
+            np.testing.assert_array_equal(got, want[start[0]:start[0] + shape[0], start[1]:start[1] + shape[1]])
     megabytes = in_a_child("""
 file = encoded(bombs.animation((16, 16), (9000, 9000)))
 before = peak()
@@ -201,14 +198,14 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
     x = rng.integers(0, 256, (8, 9, 3), np.uint8)
 
     def resized(begin, end, **more):
-        return fn.resize(x, size=[5.0, 5.0], roi_start=begin, roi_end=end, **more).numpy()
+        return fn.resize(x, size=[5.0, 5.0], roi_start=begin, roi_end=end, **more)
     for kind in (types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC, types.INTERP_LANCZOS3, types.INTERP_GAUSSIAN):
         begin = time.perf_counter()
         far = resized([-1e9, 0.0], [1e9, 8.0], interp_type=kind)
         assert time.perf_counter() - begin < 2, kind
-        for row, border in ((0, 0), (1, 0), (3, -1), (4, -1)):  # the middle row is half of each
-            edge = fn.resize(x[[border]], size=[1.0, 5.0], roi_start=[0.0, 0.0], roi_end=[1.0, 8.0], interp_type=kind).numpy()
-            assert np.abs(far[row].astype(int) - edge[0]).max() <= 1, (kind, row)
+        near = resized([-1e6, 0.0], [1e6, 8.0], interp_type=kind)  # which is not cut
+        rows = [0, 1, 3, 4] if kind == types.INTERP_NN else slice(None)  # in the middle it takes one pixel of the picture
+        assert np.abs(far.astype(int) - near)[rows].max() <= 1, kind
     np.testing.assert_array_equal(resized([5e6, 5e6], [6e6, 6e6]), np.broadcast_to(x[-1, -1], (5, 5, 3)))
     for bad in (math.nan, math.inf, -math.inf):
         with pytest.raises(ValueError):

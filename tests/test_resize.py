@@ -205,7 +205,7 @@ def test_resize_crop_mirror_is_resize_then_crop_then_flip(seed):
     ({}, "one way"), ({"size": [4, 4], "resize_shorter": 3}, "one way"), ({"size": [4, 4, 4]}, "size must have 1 or 2"),
     ({"size": [4, 4], "mode": "fit"}, "mode must be"), ({"resize_shorter": 4, "mode": "stretch"}, "mode='stretch'"),
     ({"size": [4, 4], "roi_start": [0, 0]}, "together"), ({"size": [4, 4], "interp_type": 9}, "interp_type must be"),
-    ({"size": [float("nan"), 4]}, "finite"), ({"size": [1e12, 4]}, "too large"), ({"size": [4, 4], "max_size": [1, 2, 3]}, "max_size"),
+    ({"size": [float("nan"), 4]}, "size must be a number"), ({"size": [float("inf"), 4]}, "finite"), ({"size": [1e12, 4]}, "too large"), ({"size": [4, 4], "max_size": [1, 2, 3]}, "max_size"),
 ])
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=rf"\[resize\].*{message}"):

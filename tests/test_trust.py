@@ -32,7 +32,7 @@ def pictures(tmp_path):
     import cv2
     (tmp_path / "set" / "a").mkdir(parents=True)
     for k in range(4):
-        cv2.imwrite(str(tmp_path / "set" / "a" / f"{k}.jpg"), np.full((40, 40, 3), 50 * k, np.uint8))
+        cv2.imwrite(str(tmp_path / "set" / "a" / f"{k}.jpg"), np.random.default_rng(k).integers(0, 256, (400, 400, 3), np.uint8))
     return tmp_path / "set"
 
 

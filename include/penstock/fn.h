@@ -3231,6 +3231,10 @@ struct FitsArguments {
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> files{};
   // The HDUs to read, counted from 1, the primary one; default: the one behind it.
@@ -3275,6 +3279,7 @@ struct FitsArguments {
     file_root.add_to(a, "file_root");
     file_filter.add_to(a, "file_filter");
     file_list.add_to(a, "file_list");
+    allow_outside_root.add_to(a, "allow_outside_root");
     files.add_to(a, "files");
     hdu_indices.add_to(a, "hdu_indices");
     dtypes.add_to(a, "dtypes");
@@ -3591,6 +3596,10 @@ struct NumpyArguments {
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
+  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
+  // are followed in any case. Default: false.
+  Optional<bool> allow_outside_root{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> files{};
   // First element of the region, one value per axis.
@@ -3655,6 +3664,7 @@ struct NumpyArguments {
     file_root.add_to(a, "file_root");
     file_filter.add_to(a, "file_filter");
     file_list.add_to(a, "file_list");
+    allow_outside_root.add_to(a, "allow_outside_root");
     files.add_to(a, "files");
     roi_start.add_to(a, "roi_start");
     roi_end.add_to(a, "roi_end");

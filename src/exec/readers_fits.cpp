@@ -4,6 +4,7 @@
 
 #include "data/fits.h"
 #include "data/named_files.h"
+#include "data/root_path.h"
 #include "exec/reader_source.h"
 
 namespace penstock {
@@ -11,6 +12,7 @@ namespace {
 
 struct ReadersFits : ReaderOptions {
   std::string file_root, file_list, file_filter = "*.fits";
+  bool allow_outside_root = false;
   std::vector<std::string> files;
   std::vector<int64_t> hdu_indices{2}, dtypes;
   int count_outputs() const { return static_cast<int>(hdu_indices.size()); }
@@ -46,6 +48,7 @@ struct ReadersFits : ReaderOptions {
              "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
         .arg("file_list", &Op::file_list, "Text file with a path on each line.")
+        .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .arg("files", &Op::files, "Paths of the files.")
         .arg("hdu_indices", &Op::hdu_indices,
              "The HDUs to read, counted from 1, the primary one; default: the one behind it.")
@@ -58,7 +61,9 @@ PENSTOCK_OPERATOR(ReadersFits);
 class FitsSource final : public ReaderSource {
  public:
   FitsSource(const Graph& g, const ReadersFits& a)
-      : ReaderSource(a), a_(a), files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files})),
+      : ReaderSource(a),
+        a_(a),
+        files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files, a.allow_outside_root})),
         types_(files_.size() * a.hdu_indices.size()) {
     open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }

@@ -7,6 +7,7 @@
 
 #include "data/named_files.h"
 #include "data/npy.h"
+#include "data/root_path.h"
 #include "exec/direct_memory.h"
 #include "exec/reader_source.h"
 #include "ops/machine/any_number.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct ReadersNumpy : ReaderOptions {
   std::string file_root, file_list, file_filter = "*.npy", out_of_bounds_policy = "error";
+  bool allow_outside_root = false;
   std::vector<std::string> files;
   Optional<std::vector<int64_t>> roi_start, roi_end, roi_shape, roi_axes;
   Optional<std::vector<double>> rel_roi_start, rel_roi_end, rel_roi_shape;
@@ -42,6 +44,7 @@ struct ReadersNumpy : ReaderOptions {
              "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
         .arg("file_list", &Op::file_list, "Text file with a path on each line.")
+        .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .arg("files", &Op::files, "Paths of the files.")
         .arg("roi_start", &Op::roi_start, "First element of the region, one value per axis.")
         .arg("roi_end", &Op::roi_end, "Element behind the last.")
@@ -67,7 +70,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   NumpySource(const Graph& g, const ReadersNumpy& a)
       : ReaderSource(a),
         a_(a),
-        files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files})),
+        files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files, a.allow_outside_root})),
         types_(files_.size()) {
     if (a.out_of_bounds_policy != "error" && a.out_of_bounds_policy != "pad" &&
         a.out_of_bounds_policy != "trim_to_shape")

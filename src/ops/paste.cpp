@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/machine/any_number.h"
 #include "ops/machine/image_work.h"
 
 namespace penstock {
@@ -14,7 +15,7 @@ struct Paste {
                       "Puts an image on a larger canvas of one color.\n\nThe canvas is trunc(ratio * extent) large, "
                       "and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the color is rounded and "
                       "saturated.")
-        .required("fill_value", &Op::fill_value, "The color, a value for each channel, or one.")
+        .required("fill_value", &Op::fill_value, "The color, a value for each channel, or one.", any_number)
         .required("ratio", &Op::ratio, "The canvas's extents by those of the image, at least 1.", at_least(1))
         .arg("paste_x", &Op::paste_x, "Where in the free width the image lies: 0 left, 1 right.", within(0, 1))
         .arg("paste_y", &Op::paste_y, "Where in the free height the image lies: 0 above, 1 below.", within(0, 1))

@@ -279,6 +279,7 @@ def fits(
     file_root: str = '',
     file_filter: str = '*.fits',
     file_list: str = '',
+    allow_outside_root: bool = False,
     files: str | Sequence[str] = [],
     hdu_indices: int | Sequence[int] = [2],
     dtypes: int | Sequence[int] = [],
@@ -311,6 +312,7 @@ def fits(
         file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
         file_filter: Glob pattern; names that match are read.
         file_list: Text file with a path on each line.
+        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         files: Paths of the files.
         hdu_indices: The HDUs to read, counted from 1, the primary one; default: the one behind it.
         dtypes: Type of each output, checked; default: what the files have.
@@ -592,6 +594,7 @@ def numpy(
     file_root: str = '',
     file_filter: str = '*.npy',
     file_list: str = '',
+    allow_outside_root: bool = False,
     files: str | Sequence[str] = [],
     roi_start: int | Sequence[int] | None = None,
     roi_end: int | Sequence[int] | None = None,
@@ -636,6 +639,7 @@ def numpy(
         file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
         file_filter: Glob pattern; names that match are read.
         file_list: Text file with a path on each line.
+        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         files: Paths of the files.
         roi_start: First element of the region, one value per axis.
         roi_end: Element behind the last.

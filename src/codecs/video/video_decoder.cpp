@@ -92,7 +92,10 @@ void VideoDecoder::open_codec() {
     bad_data("the parameters of the {} stream are wrong{}", file_->codec(), heard.why(code));
   set_option("threads", threads_);
   set_option("thread_type", kSliceThreads | (may_have_frame_threads(file_->codec()) ? kFrameThreads : 0));
-  set_option("max_pixels", file_->max_pixels());
+  // FFmpeg counts the pixels of rows and columns that it rounds up to.
+  constexpr int64_t kRounded = 256;
+  const int64_t rounded = (file_->width() + kRounded) * (file_->height() + kRounded);
+  set_option("max_pixels", std::max(file_->max_pixels(), rounded));
   set_option("err_detect", kExplode);
   set_option("log_level_offset", 64);  // threads of FFmpeg print nothing
   if (const int code = lib_.avcodec_open2(codec_, codec, nullptr); code < 0)
