@@ -259,8 +259,9 @@ class LibjpegTurbo final : public ImageDecoder {
 
 void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
                           const PixelSink& sink) const {
-  if (const JpegHeader h = read_jpeg_header(file); h.frame == jpeg::kLosslessFrame)
-    return jpeg::decode_lossless(file, h, params, region, sink);
+  if (!info.scales)  // as lossless files do not: the others need not be looked at again
+    if (const JpegHeader h = read_jpeg_header(file); h.frame == jpeg::kLosslessFrame)
+      return jpeg::decode_lossless(file, h, params, region, sink);
   Session s;
   auto& d = s.d;
   Output output;
