@@ -138,7 +138,7 @@ def test_recordings_and_videos_have_limits(tmp_path):
     assert len(fn.decoders.video(clip, max_pixels=pixels, max_frames=12)) == 12
     with pytest.raises(ps.DataError, match="12 frames are more than the limit of 11"):
         fn.decoders.video(clip, max_frames=11)
-    with pytest.raises(ps.DataError, match=f"pixels are more than the limit of {pixels - 1}|limit"):
+    with pytest.raises(ps.DataError, match=f"more than the limit of {pixels - 1}"):
         fn.decoders.video(clip, max_pixels=pixels - 1)
     with pytest.raises(ps.DataError):
         piped(lambda: fn.readers.video(filenames=[name], sequence_length=2), max_pixels=pixels - 1)

@@ -47,7 +47,9 @@ std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pi
   f->time_base_ = demuxer.time_base();
   f->width_ = lib.width(demuxer.parameters()), f->height_ = lib.height(demuxer.parameters());
   f->codec_ = lib.avcodec_get_name(lib.codec_id(demuxer.parameters()));
-  if (f->width_ < 1 || f->height_ < 1) bad_data("a {} video of {} x {} pixels", f->codec_, f->width_, f->height_);
+  if (f->width_ < 1 || f->height_ < 1)  // which FFmpeg also makes of what it finds too large
+    bad_data("a {} video of {} x {} pixels, or of more than the limit of {}", f->codec_, f->width_, f->height_,
+             max_pixels);
   if (f->width_ > max_pixels / f->height_)
     bad_data("{} x {} pixels are more than the limit of {}", f->width_, f->height_, max_pixels);
   if (f->time_base_.num <= 0 || f->time_base_.den <= 0)
