@@ -238,6 +238,9 @@ def test_functions_may_write_into_their_inputs():
 
 
 def test_sources_that_nobody_reads():
+    def never():
+        raise AssertionError("nobody reads it")
+
     def pairs():
         return IMAGES, None
 
@@ -246,8 +249,20 @@ def test_sources_that_nobody_reads():
     for source, options in ((pairs, {}), (samples, {"batch": False}), (iter([pairs()]), {}), (iter([samples(types.SampleInfo(
             0, k, 0, 0)) for k in range(3)]), {"batch": False})):
         def body():
+            fn.external_source(never)
+            fn.flip(fn.external_source(never, layout="HWC", dtype=types.INT16))
             return fn.copy(fn.external_source(source, 2, dtype=[types.UINT8, types.INT16], ndim=[3, 1], **options)[0])
         assert np.array_equal(run(body)[0].as_array(), IMAGES)
+    sizes = iter([3, 1, 2])
+    pipe = Pipeline(3, 1, None)
+    with pipe:
+        fn.flip(fn.external_source(name="fed", layout="HWC"))
+        fn.external_source(never)
+        pipe.set_outputs(fn.external_source(lambda: IMAGES[:next(sizes)]))
+    assert [len(pipe.run()[0]) for _ in range(3)] == [3, 1, 2]  # not fed, and whatever the size
+    pipe.feed_input("fed", IMAGES)
+    with pytest.raises(StopIteration):
+        pipe.run()
     with pytest.raises(TypeError, match="gave NoneType for a batch"):
         run(lambda: tuple(fn.external_source(pairs, 2)))
 

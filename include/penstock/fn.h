@@ -4922,8 +4922,8 @@ struct SpectrogramArguments {
 // Magnitudes of the short-time Fourier transform of a signal.
 //
 // Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or
-// tf turned. Windows: n / window_step + 1 of them centered, else as many as fit; a signal that is shorter than one is
-// an error. Transform: J. Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
+// tf turned. Windows: n / window_step + 1 of them centered, else as many as fit; a shorter signal is an error.
+// Transform: J. Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
 inline Batch spectrogram(const Batch& input,
                          const SpectrogramArguments& arguments = {}, const CallOptions& options = {}) {
   return call("spectrogram", {input}, arguments.list(), options)[0];

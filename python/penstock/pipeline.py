@@ -182,9 +182,9 @@ class Pipeline:
         if not nodes:
             raise ValueError("the pipeline has no outputs")
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
-        if self._sources:
-            from .sources import tell_what_is_read
-            tell_what_is_read(self)
+        if self._sources or self._fed:
+            from .sources import without_unread
+            without_unread(self)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
 
@@ -279,7 +279,7 @@ class Pipeline:
             self.feed_input(name, data)
         if not self._fed and not self._scheduled:
             return self._finish(self._pipeline.run)
-        while not self._scheduled or (self._scheduled < self._depth and all(f.waiting for f in self._fed.values())):
+        while not self._scheduled or (self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())):
             self.schedule_run(_soon=True)
         self.release_outputs()
         return self._flat_outputs()

@@ -3,7 +3,7 @@
 import json
 
 from . import _core, limits
-from .sources import FedNode
+from .sources import FedNode, without_unread
 from .video import FedVideo
 
 
@@ -61,6 +61,7 @@ def load(make, serialized_pipeline, filename, arguments):
             pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
         elif stored.op_of(index) == "experimental.inputs.video":
             pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
+    without_unread(pipeline)
     pipeline._start()
     return pipeline
 

@@ -147,7 +147,7 @@ class FedNode:
 
     def __init__(self, node, outputs, repeat_last):
         self.node, self.outputs, self.repeat_last = node, outputs, repeat_last
-        self.waiting, self.last = 0, None
+        self.waiting, self.last, self.unread = 0, None, False
 
     def feed(self, pipeline, data, layout):
         batches = [as_batch(d, "feed_input()") for d in (data if self.outputs > 1 else [data])]
@@ -159,6 +159,8 @@ class FedNode:
 
     def before_run(self, pipeline):
         if self.waiting == 0:
+            if self.unread:
+                return
             if self.last is None:
                 raise IndexError(f"external source '{pipeline._graph.name_of(self.node)}' was not fed: call feed_input() "
                                  "before run()")
@@ -267,13 +269,18 @@ def _nothing(samples, type):
     return _core.batch([numpy.zeros((1,) * max(ndim, 0), to_numpy_type(max(dtype, 0)))] * samples, layout=layout)
 
 
-def tell_what_is_read(pipeline):
-    """Tells the pipeline's sources which of their outputs anything reads: others may be None."""
-    for node, source in pipeline._sources.items():
+def without_unread(pipeline):
+    """What nobody reads is not asked and needs no data; of a source that is read in part, `read` says what."""
+    for node, source in list(pipeline._sources.items()):
         read = pipeline._graph.read_outputs(node)
         types = [pipeline._graph.type_of(graph.DataNode(pipeline, node, k)) for k in range(len(read))]
         for one in (source, getattr(source, "made", source)):
             one.read, one.types = read, types
+        if not any(read):
+            del pipeline._sources[node]
+    for fed in pipeline._fed.values():
+        if pipeline._graph.op_of(fed.node) == "external_source":
+            fed.unread = not any(pipeline._graph.read_outputs(fed.node))
 
 
 class _StatefulSource(_Source):

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/thread_pool.h"
@@ -87,7 +88,11 @@ Executor::Executor(Graph g, PipelineOptions o)
     options.memory = own;
   }
   const auto owners = owners_of_readers(graph);
+  std::set<int> asked;  // sources that are part of the plan
+  for (const Step& s : plan.steps)
+    if (s.kind == Step::Kind::source) asked.insert(s.nodes[0]);
   for (const auto& n : graph.nodes()) {
+    if (n.op == "external_source" && !asked.count(n.id)) continue;
     if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
     sources_[n.id] = make_source(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();

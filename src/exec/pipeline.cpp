@@ -82,20 +82,24 @@ std::vector<PassText> Pipeline::pass_texts() const {
   return texts;
 }
 
-static ExternalSource& external(Executor& e, int node) {
+// Null: nobody reads it, so that it is no part of the plan.
+static ExternalSource* external(Executor& e, int node) {
   auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));
-  if (!s) bad_argument("'{}' is no external source", node >= 0 ? e.graph.node(node).name : "?");
-  return *s;
+  if (!s && (node < 0 || e.graph.node(node).op != "external_source"))
+    bad_argument("'{}' is no external source", node >= 0 ? e.graph.node(node).name : "?");
+  return s;
 }
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
   const State::Use use(*state_, State::kWhole);
-  external(state_->executor, node).set_feed(std::move(feed));
+  if (ExternalSource* source = external(state_->executor, node)) source->set_feed(std::move(feed));
 }
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
   state_->executor.set_callback(node, std::move(callback));
 }
 int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
-  ExternalFeed* feed = external(state_->executor, node).feed();
+  ExternalSource* source = external(state_->executor, node);
+  if (!source) return 1;
+  ExternalFeed* feed = source->feed();
   std::optional<State::Use> use;
   if (!feed->fed_by_others()) use.emplace(*state_, State::kGiving);
   try {

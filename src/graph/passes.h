@@ -34,7 +34,7 @@ struct Planning {
 // Types and layouts of a node's outputs, as far as they follow from its arguments and inputs. Graph::add() runs it on
 // each node as it comes, so that an error shows the line that made the node.
 void infer(const Graph& g, Node& node);
-// Keeps what outputs need, and sources: they are what an epoch is counted by.
+// Keeps what outputs need, and readers: they are what an epoch is counted by.
 void prune(Planning& p);
 // By output of a node: whether it is one of the pipeline's, or read on the way to one.
 std::vector<char> read_outputs(const Graph& g, int node);

@@ -43,7 +43,8 @@ void prune(Planning& p) {
   for (size_t i = nodes.size(); i-- > 0;) {
     const auto owner = owners.find(nodes[i].id);
     if (owner == owners.end()) {
-      if (info_of(nodes[i]).family == Family::source && !calls_back(nodes[i])) p.needed[i] = 1;
+      const bool reads_data = info_of(nodes[i]).family == Family::source && !calls_back(nodes[i]);
+      if (reads_data && nodes[i].op != "external_source") p.needed[i] = 1;  // the program's is asked where it is read
     } else if (p.needed[i]) {
       refuse_second_use(p.graph, owner->second, nodes[i]);
     }
