@@ -260,8 +260,8 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   }
 }
 
-// Of a file with damage the order is that of decoding with concealment, as `ffmpeg -i` has it, and a packet that cannot be
-// decoded even so counts as one frame: what is damaged keeps its number, and is an error where it is asked for.
+// Of a file with damage the order is that of decoding with concealment, as `ffmpeg -i` has it, and a packet that cannot
+// be decoded even so counts as one frame: what is damaged keeps its number, and is an error where it is asked for.
 std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
   std::optional<VideoDecoder::Fault> first;
   for (const bool conceals : {false, true}) {
