@@ -69,7 +69,7 @@ def with_a_bad_packet(ending, number):
     path, _, packets = raw(ending)
     begin, size = packets[number]
     data = np.fromfile(path, np.uint8)
-    data[begin + {"264": 5, "hevc": 6}[ending]:begin + size] = 0x55  # behind the header of its only NAL unit
+    data[begin + {"264": 8, "hevc": 6}[ending]:begin + size] = 0x55  # a slice that cannot be decoded
     return data
 
 

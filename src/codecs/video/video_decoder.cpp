@@ -26,10 +26,9 @@ bool may_have_frame_threads(const std::string& codec) {
   return codec == "h264" || codec == "hevc" || codec == "vp8" || codec == "vp9" || codec == "av1";
 }
 
-constexpr int kSlice = 1, kKeySlice = 5, kNoSlice = 0x60;
-
-// The first byte of a packet's first slice of H.264, which says its kind and whether later pictures may refer to it.
-int first_slice(std::span<const uint8_t> headers, std::span<const uint8_t> packet) {
+// Whether later pictures of H.264 may refer to a packet's: what its first slice says, or true where none can be found.
+bool is_referred_to(std::span<const uint8_t> headers, std::span<const uint8_t> packet) {
+  constexpr int kSlice = 1, kKeySlice = 5;
   const size_t length = headers.size() > 6 && headers[0] == 1 ? (headers[4] & 3) + size_t{1} : 0;  // 0: start codes
   for (size_t at = 0; at + (length ? length : 3) < packet.size();) {
     size_t size = 0;
@@ -41,11 +40,11 @@ int first_slice(std::span<const uint8_t> headers, std::span<const uint8_t> packe
     }
     at += length ? length : 3;
     const int kind = packet[at] & 31;
-    if (kind >= kSlice && kind <= kKeySlice) return packet[at];
+    if (kind >= kSlice && kind <= kKeySlice) return (packet[at] & 0x60) != 0;
     if (size > packet.size() - at) break;
     at += size;
   }
-  return kNoSlice;
+  return true;
 }
 
 constexpr size_t rounded_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -131,11 +130,9 @@ void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
     set_option("skip_frame", skip ? kSkipUnreferenced : kSkipNothing);
     skips_ = skip;
   }
-  if (file_->codec() == "h264" && (frame >= 0 || number == 0)) {
-    const int slice = first_slice(lib_.extradata(file_->parameters()), {p->data, static_cast<size_t>(p->size)});
-    if (number == 0) begins_at_key_ = (slice & 31) == kKeySlice;
-    if (frame >= 0 && (!skip || (slice & 0x60) != 0)) expected_.insert(frame);
-  }
+  if (file_->codec() == "h264" && frame >= 0 &&
+      (!skip || is_referred_to(lib_.extradata(file_->parameters()), {p->data, static_cast<size_t>(p->size)})))
+    expected_.insert(frame);
   ++fed_;
   if (file_->chained() && file_->header_in(*p) == VideoFile::Header::unneeded) return;
   const Listener heard;
@@ -266,14 +263,6 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   }
 }
 
-// Of H.264 without fields that begins with a picture which refers to none, each packet has a picture of its own.
-bool VideoDecoder::has_a_picture_a_packet() const {
-  constexpr int64_t kProgressive = 1;
-  int64_t fields = 0;
-  lib_.av_opt_get_int(codec_, "field_order", 0, &fields);
-  return begins_at_key_ && fields == kProgressive;
-}
-
 // Of a file with damage the order is that of decoding with concealment, as `ffmpeg -i` has it, and a packet that cannot
 // be decoded even so counts as one frame: what is damaged keeps its number, and is an error where it is asked for.
 std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
@@ -295,19 +284,11 @@ std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
         break;
       }
     }
-    std::set<int64_t> known(order.begin(), order.end());
-    if (decoder.has_a_picture_a_packet() && (conceals || !decoder.fault_))
-      for (size_t k = 0; k < file.packets().size(); ++k)
-        if (file.packets()[k].frame >= 0 && !known.contains(static_cast<int64_t>(k)))
-          refused.push_back(static_cast<int64_t>(k));
-    if (!conceals) {
-      if (!decoder.fault_ && refused.empty()) return order;
-      first = decoder.fault_ ? *decoder.fault_ : VideoDecoder::Fault{": no picture comes of it", refused[0]};
-      continue;
-    }
-    if (order.empty()) continue;
+    if (!conceals && !decoder.fault_) return order;
+    if (!conceals) first = decoder.fault_;
+    if (!conceals || order.empty()) continue;
     // Where it would be shown is not known: before the first that comes after it in the file.
-    std::sort(refused.begin(), refused.end());
+    std::set<int64_t> known(order.begin(), order.end());
     std::vector<int64_t> out;
     auto next = refused.begin();
     for (const int64_t packet : order) {

@@ -49,7 +49,6 @@ class VideoDecoder {
   int64_t next_frame(std::span<const int64_t> wanted);  // the packet that it came in; -1: none is left
   void convert(uint8_t* to, int64_t frame);
   void set_option(const char* name, int64_t value);
-  bool has_a_picture_a_packet() const;
   bool decode_to(std::span<const int64_t> frames, size_t& done, bool stay, const FrameTarget& target);
 
   const ffmpeg::Library& lib_;
@@ -70,7 +69,6 @@ class VideoDecoder {
   // Frames of H.264 that were fed and have not come out. Its decoder leaves a picture out whose slices have damaged
   // headers, without an error, and takes another one for it where later pictures refer to it.
   std::set<int64_t> expected_;
-  bool begins_at_key_ = false;  // H.264: the first packet of the file has a picture that refers to none
   bool drained_ = false, skips_ = false, ycbcr_ = false;
   std::optional<Fault> fault_;
 };
