@@ -287,7 +287,7 @@ def test_the_window_is_what_slice_takes():
     (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9]), "input_shape has 1 numbers for the layout 'HW'"),
     (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], bbox_layout="xyXH"), "bbox_layout is ltrb, xywh or cxcywh, or has the letters"),
     (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], keep_size=True, size=[3, 3]), "keep_size and size are mutually exclusive"),
-    (lambda: fn.bbox_rotate(TWO, angle=float("nan"), input_shape=[9, 9]), "angle must be finite"),
+    (lambda: fn.bbox_rotate(TWO, angle=float("inf"), input_shape=[9, 9]), "angle must be finite"),
     (lambda: fn.bbox_rotate(TWO * np.float32("inf"), angle=1.0, input_shape=[9, 9]), "box 0 is not finite"),
     (lambda: fn.box_encoder(TWO, np.int32([1]), anchors=[0.0, 0, 1, 1]), "2 boxes and labels of shape"),
     (lambda: fn.box_encoder(TWO, np.int32([1, 2]), anchors=[0.0, 0, 1]), "anchors have 4 numbers each, got 3"),
