@@ -288,7 +288,7 @@ def test_worker_processes_draw_for_each_trip_and_each_part_of_a_sample():
     def pipe():
         x = fn.expand(fn.random.uniform(), k=2)
         first = last = fn.python_function(x, function=draw, processes=True)
-        for _ in range(2):
+        for _ in range(fn.random.coin_flip(probability=1.0) + 1):
             first = last
             last = fn.python_function(x, function=draw, processes=True)
         return first, last
