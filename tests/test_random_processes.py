@@ -281,3 +281,22 @@ def test_functions_of_a_pipeline_call_operators_at_once(debug):
     samples, flipped = pipe(batch_size=2, num_threads=1, debug=debug).run()
     assert samples.shape() == [(4,), (4,)]
     np.testing.assert_array_equal(flipped.as_array(), [image[:, ::-1]] * 2)
+
+
+def test_worker_processes_draw_for_each_trip_and_each_part_of_a_sample():
+    @pipeline_def(batch_size=4, num_threads=2, seed=3)
+    def pipe():
+        x = fn.expand(fn.random.uniform(), k=2)
+        first = last = fn.python_function(x, function=draw, processes=True)
+        for _ in range(fn.random.coin_flip(probability=1.0) + 1):
+            first = last
+            last = fn.python_function(x, function=draw, processes=True)
+        return first, last
+    built = pipe()
+    got = np.concatenate([b.as_array().ravel() for b in built.run()])
+    built.close()
+    assert len(set(got)) == 16
+
+
+def draw(x):
+    return np.array([float(fn.random.uniform())])

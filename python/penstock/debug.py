@@ -168,7 +168,8 @@ class DebugGraph:
         named = {k: self.get(v, samples) if isinstance(v, graph.DataNode) else v for k, v in arguments.items()}
         begin = time.perf_counter()
         if self.run.calls_back(op):
-            made = self.run.call(index, op, ins, [(*self.origins[s], s) for s in samples], line)
+            key = self._trips_key()
+            made = self.run.call(index, op, ins, [(*self.origins[s], s, key ^ self.children.get(s, 0)) for s in samples], line)
         else:
             made = self._operator(index, op, ins, named, line, samples)
         self.run.timed(index, op, line, time.perf_counter() - begin, len(samples))
@@ -178,12 +179,16 @@ class DebugGraph:
                 batch = _core.batch(batch, layout=layout)
             self.values[index, k] = Value(samples, batch=batch)
 
+    def _trips_key(self):
+        key = 0
+        for loop in self.loops:
+            key = _mixed(key ^ _mixed(loop.trip))
+        return key
+
     def _operator(self, index, op, ins, arguments, line, samples):
         on_gpu = self.run.has_gpu and self.real.on_gpu(graph.DataNode(self.run.pipeline, index, 0))
         gpu = self.run.gpu if on_gpu else -1
-        key, draws = 0, self.real.draws_of(index)
-        for loop in self.loops:
-            key = _mixed(key ^ _mixed(loop.trip))
+        key, draws = self._trips_key(), self.real.draws_of(index)
         limits = {name: self.run.pipeline._given[name] for name in limit_names}  # which other operators do not have
         arguments = {**limits, **{k: v for k, v in arguments.items() if v is not None}}
         if not self.run.is_random(op):

@@ -155,7 +155,7 @@ class Function:
 
     def call(self, batches, origins):
         """(a batch for each output, [(sample, why its data are bad)]). origins: (epoch, position, place in the pipeline's
-        batch) of each sample; inside of a condition or loop there may be fewer of them."""
+        batch, what loops and fn.expand change in random numbers) of each sample; inside of a condition or loop there may be fewer of them."""
         wrap = self.wrap or (_numpy if all(b.device_type == "cpu" for b in batches) else _on_gpu())
         if self.per_batch:
             return self._of_batch(batches, [[wrap(t) for t in b] for b in batches], origins), []
@@ -203,7 +203,7 @@ class Function:
                         return
 
         if self.pool is not None:
-            self.pool.map([o[:2] for o in origins], samples, results, errors)
+            self.pool.map([_drawn_for(o) for o in origins], samples, results, errors)
         elif self.threads is None or len(samples) == 1:
             work()
         else:
@@ -216,7 +216,7 @@ class Function:
             if self.pool is None:
                 returned = _owned([self.function(*columns)], [a for column in columns for a in column])[0]
             else:
-                returned = self.pool.call(origins[0][:2] if origins else (0, 0), *columns)
+                returned = self.pool.call(_drawn_for(origins[0]) if origins else (), *columns)
         except BaseException as error:
             if self.pool is not None and self.pool.failed(error):
                 raise
@@ -291,12 +291,17 @@ class Function:
     def _error(self, error, sample=None, origin=None):
         where = ""
         if sample is not None:
-            epoch, position, sample = origin
+            epoch, position, sample, _ = origin
             where, origin = f", for sample {sample} of the batch (position {position} of epoch {epoch})", (epoch, position)
         said = traceback.format_exception_only(type(error), error)[-1].strip()
         trace = "".join(_user_frames(error)).rstrip("\n")
         text = f"[{self.op}] '{_name_of(self.function)}' raised {said}{where}"
         return FunctionError(text + ("\n" + trace if trace else "") + self._place(), sample, origin, self.name)
+
+
+def _drawn_for(origin):
+    """What the random numbers of a call depend on, beside the seed."""
+    return origin[0], origin[1], origin[3]
 
 
 def _user_frames(error):
@@ -403,7 +408,7 @@ def _at_once(function, inputs, layouts):
         raise ValueError(f"[{function.op}] the inputs differ in their number of samples")
     function.start("", graph.user_line(), {"py_start_method": "fork", "py_callback_pickler": None, "seed": unseeded.of_pipeline()})
     try:
-        made, bad = function.call(batches, [(0, i, i) for i in range(size)])
+        made, bad = function.call(batches, [(0, i, i, 0) for i in range(size)])
     finally:
         function.stop_workers()
     if bad:

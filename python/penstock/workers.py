@@ -189,7 +189,7 @@ class FunctionWorkers(_Workers):
         self.op, self.what = getattr(function, "operator", op), getattr(function, "noun", "function")
 
     def call(self, place, *arguments):
-        """One call, as the process gave its result or exception. place: (epoch, position), which random numbers depend on."""
+        """One call, as the process gave its result or exception. place: numbers that random numbers depend on."""
         self.start_workers()
         task = self._done(self.pool.submit([(place, arguments)]))
         if task.errors:

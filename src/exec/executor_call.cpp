@@ -70,7 +70,7 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
   fill_batch(it);
   auto state = std::make_shared<CallState>();
   for (const auto& in : s.inputs) state->inputs.push_back(it.values.at(in));
-  state->request = {state->inputs, it.origin, it.size, {}, s.gpu ? it.stream : nullptr};
+  state->request = {state->inputs, it.origin, it.size, {}, it.trips_key, s.gpu ? it.stream : nullptr};
   for (int i = 0; i < it.size; ++i) {
     int place = i;
     for (size_t f = it.frames.size(); f-- > 0;) place = it.frames[f].inside[static_cast<size_t>(place)];
