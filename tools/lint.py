@@ -31,6 +31,14 @@ SOURCE = CPP | {".py", ".pyi", ".cmake"}
 MOST_LINES, MOST_LINES_OPERATOR, MOST_COLUMNS = 600, 150, 120
 BUILD_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|tmp/w|root|home/\w+)/")
+# What has one place, because there it is done so that programs end (docs/decisions/0030): the rule, the place, what to use.
+ONE_PLACE = (
+    (re.compile(r"nb::gil_scoped_|PyGILState_(?:Ensure|Release)|PyEval_(?:Save|Restore)Thread"), "python/src/gil.h",
+     "HoldGil and ReleaseGil: a destructor that takes Python's lock back ends the process where the interpreter ends"),
+    (re.compile(r"std::j?thread[({]|std::make_unique<std::thread>\(\[|threads?_?\.emplace_back\(\["), "src/base/begin_thread.h",
+     "begin_thread(): where the system gives no thread, the error says what to change"),
+    (re.compile(r"std::atexit|std::on_exit|std::at_quick_exit"), "", "no handler of an exit: what it waits for may be taken apart already"),
+)
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
 
@@ -68,6 +76,8 @@ def check_text(path, text):
         if path.suffix in CPP and len(line) > MOST_COLUMNS and not is_generated(text):
             yield number, f"{len(line)} columns, more than {MOST_COLUMNS}"
     yield from check_paths(path, lines)
+    if path.suffix in CPP and parts[0] in ("src", "python") and not path.stem.endswith(("_test", "_check")):
+        yield from check_places(path, lines)
     if parts[0] == "src" and len(parts) > 2 and not path.stem.endswith("_test"):
         yield from check_includes(parts[1], lines)
 
@@ -76,6 +86,13 @@ def check_paths(path, lines):
     for number, line in enumerate(lines, 1):
         if MACHINE_PATH.search(line) and path != Path(__file__).resolve():
             yield number, "a path of one machine"
+
+
+def check_places(path, lines):
+    for number, line in enumerate(lines, 1):
+        for found, place, instead in ONE_PLACE:
+            if found.search(line.partition("//")[0]) and path != ROOT / place:
+                yield number, f"use {instead}"
 
 
 def check_includes(room, lines):

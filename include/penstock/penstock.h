@@ -7,8 +7,9 @@
  * written nothing to its results. Structs with `struct_size` may grow in later versions: zero them, then set it to
  * sizeof the struct. Text is UTF-8 and ends with a zero.
  *
- * Threads: a handle may be read by several threads at once; a function that changes it needs it alone. Pipelines and
- * calls on different handles run at the same time.
+ * Threads: a handle may be read by several threads at once; a function that changes it needs it alone. Of two that
+ * change one pipeline at the same moment the second gives PENSTOCK_ERROR_ARGUMENT. Pipelines and calls on different
+ * handles run at the same time. A program may end while pipelines run and kernels are compiled: nothing is waited for.
  */
 #ifndef PENSTOCK_PENSTOCK_H
 #define PENSTOCK_PENSTOCK_H

@@ -16,7 +16,7 @@ _BUILT = "the pipeline is built; this must be said before"
 
 
 def _close_all():
-    for pipeline in list(_alive):
+    for pipeline in [p for p in _alive if not getattr(p._pipeline, "used_elsewhere", False)]:  # daemon threads go on
         pipeline.close()
 
 

@@ -2,6 +2,7 @@
 """python_function: the user's own function inside a pipeline, and the objects that call it in threads or processes."""
 import collections
 import os
+import queue
 import sys
 import threading
 import traceback
@@ -88,6 +89,37 @@ def _owned(items, inputs, more=0):
     return items
 
 
+class _Threads:
+    """Threads that call a function for samples. The program ends without them, whatever they stand in."""
+
+    def __init__(self, count, name):
+        self.tasks = queue.SimpleQueue()
+        self.threads = [threading.Thread(target=_serve, args=(self.tasks,), name=f"{name}_{k}", daemon=True) for k in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, work, count):
+        """work() in so many threads at once, which does not raise; returns when all have done it."""
+        done, pipeline = queue.SimpleQueue(), _core.calling_pipeline()
+        for _ in range(count):
+            self.tasks.put((work, pipeline, done))
+        for _ in range(count):
+            done.get()
+
+    def stop(self):
+        for _ in self.threads:
+            self.tasks.put(None)
+
+
+def _serve(tasks):
+    while (task := tasks.get()) is not None:
+        work, pipeline, done = task
+        _core.call_for_pipeline(pipeline)
+        work()
+        done.put(None)
+        del task, work  # they hold samples
+
+
 class Function:
     """What the executor calls for a node of python_function."""
 
@@ -107,8 +139,7 @@ class Function:
             self.pool = FunctionWorkers(self.op, self.function, self.workers, given)
             self.pool.start_workers()
         elif self.workers > 1 and not self.per_batch:
-            from concurrent.futures import ThreadPoolExecutor
-            self.threads = ThreadPoolExecutor(self.workers, thread_name_prefix=f"penstock-{name}")
+            self.threads = _Threads(self.workers, f"penstock-{name}")
 
     def cancel(self):
         """Ends a call on another thread that waits for a process."""
@@ -118,7 +149,7 @@ class Function:
     def stop_workers(self):
         threads, pool, self.threads, self.pool = self.threads, self.pool, None, None
         if threads is not None:
-            threads.shutdown(wait=False, cancel_futures=True)
+            threads.stop()
         if pool is not None:
             pool.stop_workers()
 
@@ -176,8 +207,7 @@ class Function:
         elif self.threads is None or len(samples) == 1:
             work()
         else:
-            for future in [self.threads.submit(work) for _ in range(min(self.workers, len(samples)))]:
-                future.result()
+            self.threads.run(work, min(self.workers, len(samples)))
         return results, errors, []
 
     def _of_batch(self, batches, columns, size):

@@ -220,7 +220,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   const std::span<const Batch> in(inputs, static_cast<size_t>(n));
   if (place.gpu >= 0) place.stream = stream_for(like, inputs, n, place.gpu);
   if (bytes >= kReleaseBytes || op.decodes || place.gpu >= 0) {
-    nb::gil_scoped_release release;
+    ReleaseGil release;
     out = call_op(info, in, values, context, default_memory(), batch_size, {}, &place);
   } else {
     out = call_op(info, in, values, context, default_memory(), batch_size);
@@ -247,6 +247,8 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
       if (e.op.empty()) e.op = op.info->name;
       throw;
     }
+  } catch (abi::__forced_unwind&) {
+    stand_still();
   } catch (...) {
     set_python_error();
     return nullptr;

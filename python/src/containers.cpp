@@ -123,7 +123,7 @@ nb::object export_dlpack(Tensor t, nb::handle stream, nb::handle max_version, nb
 }
 
 template <class T> T on_gpu(const T& t, int gpu) {
-  nb::gil_scoped_release release;
+  ReleaseGil release;
   runtime_of(gpu);
   return copy_to(t, {DeviceKind::gpu, static_cast<int16_t>(gpu)});
 }
@@ -240,7 +240,7 @@ void copy_out(Tensor t, nb::handle to, nb::handle stream, bool non_blocking) {
   nb::object number =
       stream.is_none() || !nb::hasattr(stream, "value") ? nb::borrow(stream) : nb::object(stream.attr("value"));
   const StreamHandle on = number.is_none() ? thread_stream(gpu) : stream_of_number(nb::cast<uintptr_t>(number));
-  nb::gil_scoped_release release;
+  ReleaseGil release;
   order_before(t, on);
   rt.copy(gpu, p, t.view.data, static_cast<size_t>(t.view.volume()) * size_of(t.view.dtype), on);
   const auto done = rt.record(gpu, on);

@@ -38,7 +38,7 @@ nb::list run_operator(const std::string& name, nb::list inputs, nb::dict argumen
     place.gpu = gpu;
     std::vector<Batch> out;
     {
-      nb::gil_scoped_release release;
+      ReleaseGil release;
       out = call_op(info, in, values, context, default_memory(), size, {}, &place);
     }
     return list_of(std::move(out));

@@ -16,10 +16,11 @@ class PythonDeviceMemory final : public MemoryResource {
   PythonDeviceMemory(nb::object allocate, nb::object free, Device device)
       : allocate_(keep(allocate.ptr())), free_(keep(free.ptr())), device_(device) {}
   void* allocate(size_t bytes, StreamHandle stream) override {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     uintptr_t address = 0;
     try {
-      address = nb::cast<uintptr_t>(function(allocate_)(bytes, static_cast<int>(device_.id), handle_number(stream)));
+      address = nb::cast<uintptr_t>(
+          called(function(allocate_), nb::make_tuple(bytes, static_cast<int>(device_.id), handle_number(stream))));
     } catch (const nb::python_error& e) {
       fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}: {}", bytes, name_of(device_),
            e.what());
@@ -30,14 +31,14 @@ class PythonDeviceMemory final : public MemoryResource {
   }
   void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
     if (!Py_IsInitialized()) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const HoldGil gil;
     try {
-      function(free_)(reinterpret_cast<uintptr_t>(p), bytes, static_cast<int>(device_.id), handle_number(stream));
+      called(function(free_), nb::make_tuple(reinterpret_cast<uintptr_t>(p), bytes, static_cast<int>(device_.id),
+                                             handle_number(stream)));
     } catch (nb::python_error& e) {
       e.discard_as_unraisable("penstock.set_device_allocator's free");
     } catch (...) {
     }
-    PyGILState_Release(state);
   }
   Device device() const override { return device_; }
 

@@ -8,9 +8,8 @@ template <class Managed> Tensor adopt(Managed* m, Where where) {
   std::shared_ptr<void> owner(m, [](void* p) {
     auto* managed = static_cast<Managed*>(p);
     if (!managed->deleter || !Py_IsInitialized()) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const HoldGil gil;
     managed->deleter(managed);
-    PyGILState_Release(state);
   });
   Tensor t;
   t.view = view_of(m->dl_tensor);

@@ -3,6 +3,7 @@
 #include "exec/file_tools.h"
 
 #include "bindings.h"
+#include "gil.h"
 
 namespace penstock::python {
 namespace {
@@ -19,7 +20,7 @@ nb::object path_to(const std::string& path) {
 }
 
 template <class F> auto without_gil(F&& f) {
-  nb::gil_scoped_release release;
+  ReleaseGil release;
   return f();
 }
 

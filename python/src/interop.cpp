@@ -253,9 +253,8 @@ std::shared_ptr<void> keep(PyObject* object) {
       drop_later(static_cast<PyObject*>(p));
       return;
     }
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const HoldGil gil;
     Py_DecRef(static_cast<PyObject*>(p));
-    PyGILState_Release(state);
   });
 }
 

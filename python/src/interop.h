@@ -7,6 +7,7 @@
 #include "batch/batch.h"
 #include "batch/dlpack.h"
 #include "batch/transfer.h"
+#include "gil.h"
 #include "ops/machine/argument.h"
 
 namespace nb = nanobind;
@@ -62,7 +63,7 @@ inline Device place_of(const Batch& b) { return b.device(); }
 // Without Python's lock while the host waits.
 template <class T> T copied_to_host(const T& t) {
   if (place_of(t).kind == DeviceKind::cpu && !t.ready) return t;
-  nb::gil_scoped_release release;
+  ReleaseGil release;
   return on_host(t);
 }
 

@@ -5,8 +5,11 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <thread>
 
+#include "base/begin_thread.h"
+#include "base/error_of.h"
 #include "base/notice.h"
 #include "bindings.h"
 #include "interop.h"
@@ -96,38 +99,71 @@ int add_change(Graph& g, const std::string& kind, nb::list inputs, nb::dict cons
   return g.add_change(std::move(n));
 }
 
+constexpr auto kPatience = std::chrono::milliseconds(500);
+
 void end_pipeline(std::unique_ptr<Pipeline> pipeline) {
   if (!pipeline) return;
-  if (InsideUserCode::depth > 0) {  // a thread cannot wait for its own end
-    std::thread([p = std::move(pipeline)]() mutable { p.reset(); }).detach();
+  ReleaseGil release;  // its threads may wait for the GIL before they can end
+  // A thread cannot wait for its own end, and nobody for a function of the program's that stands.
+  const bool ended = InsideUserCode::depth == 0 && pipeline->stop(kPatience);
+  if (ended) {
+    pipeline.reset();
     return;
   }
-  nb::gil_scoped_release release;  // its threads may wait for the GIL before they can end
-  pipeline.reset();
+  auto* left = pipeline.release();
+  if (error_of([&] { begin_thread([left] { delete left; }).detach(); })) return;  // without a thread for it, it stays
 }
 
 // A signal's handler runs while run() waits; its exception ends the wait.
 void poll_signals() {
-  nb::gil_scoped_acquire gil;
+  HoldGil gil;
   if (PyErr_CheckSignals() < 0) throw nb::python_error();
 }
 
 struct PythonPipeline {
   std::unique_ptr<Pipeline> pipeline;
   std::vector<std::shared_ptr<RaisedErrors>> raised;  // of the user's code in it
+  int inside = 0;                                     // calls that use it now; under Python's lock
+  std::thread::id user;                               // the thread of the first of them
+  std::atomic<bool> closing{false};
 
   ~PythonPipeline() { close(); }
+  // While another thread is in run(), that ends with an error; what does not leave in time closes the pipeline itself.
   void close() {
+    closing = true;
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (inside > 0 && user != std::this_thread::get_id() && std::chrono::steady_clock::now() < until) {
+      const ReleaseGil release;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    if (inside == 0) finish();
+  }
+  void finish() {
     end_pipeline(std::move(pipeline));
     raised.clear();
   }
   Pipeline& get() {
-    if (!pipeline) bad_argument("the pipeline is closed");
+    if (!pipeline || closing) bad_argument("the pipeline is closed");
     return *pipeline;
   }
+  std::function<void()> poll() {
+    return [this] {
+      poll_signals();
+      if (closing) bad_argument("the pipeline was closed while it was asked for a batch");
+    };
+  }
   template <class F> auto guarded(F&& f) -> decltype(f()) {
+    struct Inside {
+      explicit Inside(PythonPipeline& of) : p(of) {
+        if (p.inside++ == 0) p.user = std::this_thread::get_id();
+      }
+      ~Inside() {
+        if (--p.inside == 0 && p.closing) p.finish();
+      }
+      PythonPipeline& p;
+    } const use(*this);
     try {
-      nb::gil_scoped_release release;
+      ReleaseGil release;
       return f();
     } catch (const Error& e) {
       for (auto& errors : raised)
@@ -269,6 +305,9 @@ void bind_pipeline(nb::module_& m) {
     return l;
   });
 
+  m.def("calling_pipeline", [] { return reinterpret_cast<uintptr_t>(calling_pipeline()); });
+  m.def("call_for_pipeline", [](uintptr_t p) { call_for_pipeline(reinterpret_cast<const void*>(p)); });
+
   using P = PythonPipeline;
   nb::class_<P>(m, "Pipeline")
       .def("__init__", [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
@@ -284,14 +323,15 @@ void bind_pipeline(nb::module_& m) {
              o.one_stream = one_stream;
              std::unique_ptr<Pipeline> pipeline;
              {
-               nb::gil_scoped_release release;  // readers may wait for remote storage, whose client needs it
+               ReleaseGil release;  // readers may wait for remote storage, whose client needs it
                pipeline = std::make_unique<Pipeline>(g, std::move(o));
              }
-             new (self) P{std::move(pipeline), {}};
+             new (self) P;
+             self->pipeline = std::move(pipeline);
            })
       .def_static("from_json", [](const std::string& text) {
              auto p = std::make_unique<P>();
-             nb::gil_scoped_release release;
+             ReleaseGil release;
              p->pipeline = Pipeline::from_json(text);
              return p.release();
            })
@@ -309,13 +349,15 @@ void bind_pipeline(nb::module_& m) {
              for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
              return p.get().feed(node, std::move(b));
            })
-      .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(&poll_signals); })); })
+      .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(p.poll()); })); })
       .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })
       .def("schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); },
            nb::arg("soon") = false)
-      .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(&poll_signals); })); })
-      .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(), 0; }); })
+      .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(p.poll()); })); })
+      .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(p.poll()), 0; }); })
       .def("close", &P::close)
+      .def_prop_ro("used_elsewhere",
+                   [](const P& p) { return p.inside > 0 && p.user != std::this_thread::get_id(); })
       .def("reader_meta", [](P& p, const std::string& name) { return meta_of(p.get().reader_meta(name)); })
       .def("batches_per_epoch", [](P& p) { return p.get().batches_per_epoch(); })
       .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })

@@ -11,6 +11,7 @@
 
 #include "base/cache_folder.h"
 #include "bindings.h"
+#include "gil.h"
 
 namespace penstock::python {
 namespace {
@@ -19,13 +20,13 @@ namespace {
 class PythonClient final : public RemoteClient {
  public:
   RemoteStamp head(const std::string& url) override {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     return stamp_of(asked("head", url));
   }
 
   RemoteObject get(const std::string& url, int64_t offset, int64_t length, int64_t limit,
                    const RemoteStamp* known) override {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     nb::object version = known ? nb::object(nb::make_tuple(known->bytes, known->modified_ns, known->tag)) : nb::none();
     const nb::tuple answer = asked("get", url, offset, length, limit, version);
     RemoteObject object;
@@ -33,14 +34,14 @@ class PythonClient final : public RemoteClient {
     const auto bytes =
         nb::cast<nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(nb::object(answer[4]));
     constexpr size_t kLarge = 1 << 20;  // copying takes longer than waiting for the GIL again
-    std::optional<nb::gil_scoped_release> release;
+    std::optional<ReleaseGil> release;
     if (bytes.size() > kLarge) release.emplace();
     object.body.assign(bytes.data(), bytes.data() + bytes.size());
     return object;
   }
 
   std::vector<RemoteEntry> list(const std::string& url) override {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     const nb::tuple answer = asked("list", url);
     std::vector<RemoteEntry> found;
     for (nb::handle e : answer[1])
@@ -50,12 +51,12 @@ class PythonClient final : public RemoteClient {
   }
 
   void poll() override {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     if (PyErr_CheckSignals() < 0) throw nb::python_error();
   }
 
   void warn(const std::string& text) override {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     try {
       nb::module_::import_("penstock.storage").attr("_warn")(text);
     } catch (nb::python_error& e) {
@@ -68,7 +69,8 @@ class PythonClient final : public RemoteClient {
     using Kind = RemoteFailure::Kind;
     nb::tuple answer;
     try {
-      answer = nb::cast<nb::tuple>(nb::module_::import_("penstock.storage").attr("_client").attr(name)(arguments...));
+      answer = nb::cast<nb::tuple>(
+          called(nb::module_::import_("penstock.storage").attr("_client").attr(name), nb::make_tuple(arguments...)));
     } catch (nb::python_error& e) {  // a fault of the client's, not of the network
       throw RemoteFailure{Kind::unusable, e.what()};
     }
@@ -91,7 +93,7 @@ class PythonClient final : public RemoteClient {
 void bind_remote(nb::module_& m) {
   m.def("remote_configure", [](int connections, int tries, int64_t first_pause_ms, int64_t read_ahead,
                                const std::string& cache, int64_t cache_limit, bool cache_check) {
-    nb::gil_scoped_release release;  // its threads may wait for the GIL with a request
+    ReleaseGil release;  // its threads may wait for the GIL with a request
     RemoteStorage::instance().configure(
         {connections, tries, std::chrono::milliseconds(first_pause_ms), read_ahead, cache, cache_limit, cache_check});
   });
@@ -103,7 +105,7 @@ void bind_remote(nb::module_& m) {
     return d;
   });
   m.def("remote_close", [] {
-    nb::gil_scoped_release release;
+    ReleaseGil release;
     RemoteStorage::instance().close(std::chrono::seconds(2));
   });
   m.def("default_cache_folder", [] { return cache_folder(); });

@@ -42,21 +42,21 @@ class UserCode {
       object_.release();
       return;
     }
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     object_.reset();
     errors_->clear();
   }
   // Of sources and functions that wait for processes; from any thread.
   void cancel() {
     if (!Py_IsInitialized()) return;
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     try {
-      if (nb::hasattr(object_, "cancel")) object_.attr("cancel")();
+      if (nb::hasattr(object_, "cancel")) called(object_.attr("cancel"), nb::make_tuple());
     } catch (nb::python_error&) {  // nobody is there to take it
     }
   }
   template <class F> auto run(F&& f) -> decltype(f(std::declval<nb::object&>())) {
-    nb::gil_scoped_acquire gil;
+    HoldGil gil;
     InsideUserCode inside;
     try {
       return f(object_);
@@ -77,22 +77,23 @@ class PythonFeed final : public ExternalFeed {
       : resumable_(nb::cast<bool>(source.attr("resumable"))), source_(std::move(source), std::move(errors)) {}
   std::vector<Batch> next(const BatchRequest& r) override {
     return source_.run([&](nb::object& o) {
-      nb::object given = o.attr("next")(r.iteration, r.in_epoch, r.epoch, r.batch_size);
+      const nb::object given =
+          called(o.attr("next"), nb::make_tuple(r.iteration, r.in_epoch, r.epoch, r.batch_size));
       std::vector<Batch> batches;
       for (nb::handle b : given) batches.push_back(*nb::inst_ptr<Batch>(b));
       return batches;
     });
   }
   void reset() override {
-    source_.run([&](nb::object& o) { return o.attr("reset")(), 0; });
+    source_.run([&](nb::object& o) { return called(o.attr("reset"), nb::make_tuple()), 0; });
   }
   void cancel() override { source_.cancel(); }
   bool resumable() const override { return resumable_; }
   std::string state() const override {
-    return source_.run([&](nb::object& o) { return nb::cast<std::string>(o.attr("state")()); });
+    return source_.run([&](nb::object& o) { return nb::cast<std::string>(called(o.attr("state"), nb::make_tuple())); });
   }
   void restore(const std::string& s) override {
-    source_.run([&](nb::object& o) { return o.attr("restore")(s), 0; });
+    source_.run([&](nb::object& o) { return called(o.attr("restore"), nb::make_tuple(s)), 0; });
   }
 
  private:
@@ -110,7 +111,7 @@ class PythonCallback final : public Callback {
       for (const Batch& b : r.inputs) inputs.append(nb::cast(Batch(b)));
       for (size_t i = 0; i < r.origin.size(); ++i)
         origins.append(nb::make_tuple(r.origin[i].epoch, r.origin[i].position, r.places[i]));
-      nb::tuple given = nb::cast<nb::tuple>(o.attr("call")(inputs, origins));
+      nb::tuple given = nb::cast<nb::tuple>(called(o.attr("call"), nb::make_tuple(inputs, origins)));
       std::vector<Batch> batches;
       for (nb::handle b : given[0]) batches.push_back(*nb::inst_ptr<Batch>(b));
       for (nb::handle e : given[1])

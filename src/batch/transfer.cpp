@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/begin_thread.h"
 #include "base/thread_pool.h"
 
 namespace penstock {
@@ -151,7 +152,7 @@ class LetGo {
     wake_.notify_one();
   }
   LetGo() {
-    std::thread([this] {
+    begin_thread([this] {
       std::unique_lock lock(mutex_);
       while (true) {
         wake_.wait(lock, [this] { return !waiting_.empty(); });

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "capi/capi_test.h"
 
@@ -236,5 +237,55 @@ TEST(CapiPipeline, RefusesWhatIsNoSavedPipeline) {
   auto meta = zeroed<penstock_reader_meta>();
   EXPECT_STATUS(PENSTOCK_ERROR_ARGUMENT, penstock_pipeline_get_reader_meta(p, nullptr, &meta));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "text is NULL", penstock_pipeline_save(p, nullptr));
+  penstock_pipeline_destroy(p);
+}
+
+TEST(CapiPipeline, OneThreadAtATimeUsesIt) {
+  const char* waits = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 2, "prefetch": 1,
+    "graph": {"penstock_graph": 1, "seed": 5, "outputs": [[0, 0]], "nodes": [
+      {"op": "experimental.inputs.video", "name": "v", "outputs": 1, "constants": {"sequence_length": 2}}]}})";
+  penstock_pipeline* p = nullptr;
+  EXPECT_OK(penstock_pipeline_load(waits, nullptr, &p));
+  struct Inside {
+    penstock_pipeline* p;
+    int asked = 0;
+  } inside{p};
+  auto options = zeroed<penstock_run_options>();
+  options.poll_user = &inside;
+  options.poll = [](void* user) {  // while the other thread waits in run()
+    auto& i = *static_cast<Inside*>(user);
+    std::thread([&i] {
+      penstock_batch* out = nullptr;
+      const char* said = "another thread uses this pipeline";
+      EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, said, penstock_pipeline_run(i.p, nullptr, &out, 1));
+      EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, said, penstock_pipeline_reset(i.p));
+    }).join();
+    ++i.asked;
+    return 1;
+  };
+  penstock_batch* out = nullptr;
+  for (int k = 1; k < 3; ++k) {
+    EXPECT_STATUS(PENSTOCK_ERROR_CANCELLED, penstock_pipeline_run(p, &options, &out, 1));
+    EXPECT_EQ(inside.asked, k);
+  }
+  penstock_pipeline_destroy(p);
+}
+
+TEST(CapiPipeline, WithoutAFeedThereIsAnErrorAndNoWait) {
+  penstock_pipeline* p = nullptr;
+  EXPECT_OK(penstock_pipeline_load(kFed, nullptr, &p));
+  penstock_batch* out[2] = {};
+  for (int k = 0; k < 2; ++k)
+    EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "nothing was fed to 'images'", penstock_pipeline_run(p, nullptr, out, 2));
+  Images images({{8, 8}, {8, 8}});
+  penstock_batch* b = images.batch();
+  for (int k = 0; k < 3; ++k) {  // as if nothing had been
+    EXPECT_OK(penstock_pipeline_feed(p, "images", &b, 1));
+    EXPECT_OK(penstock_pipeline_run(p, nullptr, out, 2));
+    EXPECT_EQ(bytes_of(out[1], 1), images.bytes[1]);
+    for (auto*& o : out) penstock_batch_destroy(o), o = nullptr;
+  }
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "nothing was fed to 'images'", penstock_pipeline_run(p, nullptr, out, 2));
+  penstock_batch_destroy(b);
   penstock_pipeline_destroy(p);
 }

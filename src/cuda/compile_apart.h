@@ -7,8 +7,8 @@ namespace penstock {
 
 // Whether the program for it, penstock_kernel_compiler, lies beside this library.
 bool can_compile_apart();
-// What nvrtc.compile() gives. A thread that stands in here touches nothing that an exit takes apart. Where no process can
-// be begun, this one compiles. Thread-safe.
+// What nvrtc.compile() gives. A thread that stands in here touches nothing that an exit takes apart. Where no process
+// can be begun, this one compiles. Thread-safe.
 KernelImage compile_apart(const Nvrtc& nvrtc, const std::string& text, const std::string& entry,
                           const std::vector<std::string>& options);
 

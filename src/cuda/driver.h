@@ -35,8 +35,8 @@ class Driver : public DeviceRuntime {
   // The slow part of kernel() as work for another thread, after which kernel() is quick: it touches neither the GPU nor
   // what an exit takes apart, so that a program may end meanwhile. Empty where there is nothing to do beforehand.
   virtual std::function<void()> compilation(int device, const std::string& text, const std::string& entry) = 0;
-  // What kernel() gives, of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler. Null where
-  // it was not, or not for this kind of device.
+  // What kernel() gives, of a text that was compiled with the library (cuda/prebuilt/texts.h), which needs no compiler.
+  // Null where it was not, or not for this kind of device.
   virtual std::shared_ptr<const DeviceKernel> prebuilt_kernel(int, const std::string& /*text*/,
                                                               const std::string& /*entry*/) {
     return nullptr;

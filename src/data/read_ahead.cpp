@@ -11,9 +11,11 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/begin_thread.h"
+
 namespace penstock {
 
-ReadAhead::ReadAhead() : thread_([this] { serve(); }) {}
+ReadAhead::ReadAhead() : thread_(begin_thread([this] { serve(); })) {}
 
 ReadAhead::~ReadAhead() {
   {

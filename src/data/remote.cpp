@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/begin_thread.h"
 #include "base/error_of.h"
 #include "data/hash.h"
 
@@ -130,7 +131,7 @@ void RemoteStorage::start_threads() {
   if (closed_) fail(ErrorKind::cancelled, "the storage is closed: the program ends");
   const auto waiting = static_cast<int>(wanted_.size() + ahead_.size());
   while (static_cast<int>(threads_.size()) < options_.connections && idle_ < waiting)
-    threads_.emplace_back([this] { serve(); }), ++idle_, ++serving_;
+    threads_.push_back(begin_thread([this] { serve(); })), ++idle_, ++serving_;
 }
 
 void RemoteStorage::add(std::shared_ptr<Fetch> fetch) {

@@ -72,12 +72,6 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
 // A batch that the user still holds delays the next one's memory at most this long.
 constexpr auto kHoldTime = std::chrono::milliseconds(20);
 
-// What the calling thread serves.
-thread_local struct {
-  const Executor* executor = nullptr;
-  int lane = 0;
-} serving;
-
 }  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
@@ -123,7 +117,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   open_index();
   try {
     threads_.reserve(static_cast<size_t>(options.threads));
-    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+    for (int i = 0; i < options.threads; ++i) begin_thread_of(i, kAnyStep);
     start_callers();
   } catch (...) {  // a system without room for another thread
     stop();
@@ -155,33 +149,6 @@ void Executor::open_gpu() {
                                                   bound_early(plan.graph, n)->decode_params(),
                                                   int64_t{depth} * options.batch_size);
   }
-}
-
-Executor::~Executor() {
-  {
-    std::lock_guard lock(slots_->mutex);
-    slots_->wake = nullptr;
-  }
-  for (auto& [id, s] : sources_)
-    if (auto* e = dynamic_cast<ExternalSource*>(s.get())) e->feed()->cancel();
-  {
-    std::unique_lock lock(mutex_);
-    const auto callbacks = callbacks_;
-    lock.unlock();
-    for (const auto& [node, callback] : callbacks) callback->cancel();
-  }
-  stop();
-}
-
-void Executor::stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake({kNobody, true});
-  for (auto& t : threads_) t.join();
-  decoders_.clear();
-  sources_.clear();  // what they have enqueued is on gpu_
 }
 
 bool Executor::has_record(ValueRef v) const {
@@ -253,14 +220,14 @@ int Executor::in_flight() {
   return static_cast<int>(queue_.size());
 }
 
-void Executor::reset() {
+void Executor::reset(const std::function<void()>& poll) {
   check_process();
   std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   std::unique_lock lock(mutex_);
   wake({std::exchange(held_, kNobody)});
   if (!queue_.empty()) {
     // Iterations that run ahead belong to the epoch that ends: wait for them and let them go.
-    ready_.wait(lock, [&] {
+    wait_for_consumer(lock, poll, [&] {
       return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
     });
     gone.swap(queue_);

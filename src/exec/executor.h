@@ -32,15 +32,26 @@ class Executor {
   PipelineOutput outputs(const std::function<void()>& poll);
   void set_refill(int batch_size);  // batches are cut anew, to this size
   int in_flight();
+  // Throws where the calling thread is in a function of the program that this executor, or one that waits for it,
+  // calls: it would wait for itself.
+  void check_caller() const;
+  bool stop_within(std::chrono::milliseconds patience);  // see Pipeline::stop()
   void add_index_statistics(PipelineStatistics& s) const;
   bool forked() const;  // this is a child of the process that made the executor
-  void reset();
+  void reset(const std::function<void()>& poll);
   int64_t device_bytes_in_use() const;  // that the decoders have taken for themselves included
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
   void set_callback(int node, std::shared_ptr<Callback> callback);
   std::string checkpoint() const;
   void restore(const std::string& state);
+
+  // What the calling thread serves.
+  struct Serving {
+    const Executor* executor;
+    int lane;
+  };
+  static constinit thread_local Serving serving;
 
   Graph graph;
   PipelineOptions options;
@@ -90,7 +101,13 @@ class Executor {
   void add_outputs(PipelineOutput& out, Iteration& it);
   PipelineOutput refilled(const std::function<void()>& poll);
   void open_gpu();
+  void ask_to_stop();
   void stop();
+  void begin_thread_of(int thread, int lane);
+  const Node* starving(const Iteration& it) const;  // under mutex_: the source that waits for a feed()
+  // Waits on ready_ until done(), with poll() called now and then without the lock.
+  void wait_for_consumer(std::unique_lock<std::mutex>& lock, const std::function<void()>& poll,
+                         const std::function<bool()>& done);
   void check_process() const;
   void serve(int thread, int lane = kAnyStep);
   bool find_task(Task& task, int lane, const Iteration* last);  // under mutex_; `last`: of this thread, or null
@@ -225,7 +242,9 @@ class Executor {
   std::vector<Worker> workers_;    // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
-  std::condition_variable work_, ready_;
+  std::condition_variable work_, ready_, ended_;
+  int running_ = 0, calling_ = 0;  // threads that have not ended, and those of them that call the program's functions
+  std::atomic<const Executor*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
   std::deque<std::condition_variable> lane_work_;  // by lane
   bool starved_ = false;           // a task was found that has to wait: for room, the device, its turn
   std::deque<std::shared_ptr<Iteration>> queue_;

@@ -58,7 +58,7 @@ void Executor::start_callers() {
     lanes_[i] = lane;
     lane_work_.emplace_back();
     for (int64_t k = 0; k < (batches ? std::clamp<int64_t>(count, 1, 64) : 1); ++k)
-      threads_.emplace_back([this, lane] { serve(options.threads, lane); });
+      begin_thread_of(options.threads, lane);
     ++lane;
   }
   if (lane == 0) lanes_.clear();

@@ -52,25 +52,24 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
       wake(run_here(front));
       lock.lock();
     }
-    while (!queue_.front()->finished) {
-      ready_.wait_for(lock, std::chrono::milliseconds(50));
-      if (poll && !queue_.front()->finished) {
-        lock.unlock();
-        try {
-          poll();
-        } catch (...) {
-          std::lock_guard again(mutex_);
-          consumer_waits_ = false;
-          throw;
-        }
-        lock.lock();
-      }
+    try {
+      wait_for_consumer(lock, poll, [&] {
+        const Iteration& first = *queue_.front();
+        if (const Node* source = starving(first))
+          bad_argument("nothing was fed to '{}': it has no source of its own, and is fed before the batch is asked for",
+                       source->name);
+        return first.finished;
+      });
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      consumer_waits_ = false;
+      throw;
     }
     consumer_waits_ = false;
     it = std::move(queue_.front());
     queue_.pop_front();
     if (it->end_of_data) {  // those behind it end at once; none may be left that asks its source after a reset()
-      ready_.wait(lock, [&] {
+      wait_for_consumer(lock, poll, [&] {
         return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
       });
       gone.swap(queue_);

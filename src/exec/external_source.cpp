@@ -57,7 +57,9 @@ int64_t FeedQueue::feed(std::vector<Batch> batches, int) {
 
 std::vector<Batch> FeedQueue::next(const BatchRequest&) {
   std::unique_lock lock(mutex_);
+  waits_ = true;
   ready_.wait(lock, [&] { return cancelled_ || !queue_.empty(); });
+  waits_ = false;
   if (cancelled_) fail(ErrorKind::cancelled, "the pipeline is closing");
   auto b = std::move(queue_.front());
   queue_.pop_front();
@@ -67,6 +69,11 @@ std::vector<Batch> FeedQueue::next(const BatchRequest&) {
 bool FeedQueue::ready() {
   std::lock_guard lock(mutex_);
   return !queue_.empty();
+}
+
+bool FeedQueue::starves() {
+  std::lock_guard lock(mutex_);
+  return waits_ && queue_.empty() && !cancelled_;
 }
 
 void FeedQueue::cancel() {

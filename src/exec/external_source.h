@@ -29,6 +29,9 @@ class ExternalFeed {
   virtual void cancel() {}                           // wakes a next() that waits
   // Whether next() returns at once, and any thread may call it.
   virtual bool ready() { return false; }
+  // Whether a next() stands waiting for what feed() has not brought. False where another thread may bring it.
+  virtual bool starves() { return false; }
+  virtual bool fed_by_others() const { return false; }  // feed() may come while the pipeline is asked for a batch
   // feed_input(): one batch per output of the node. Returns how many iterations it gives.
   virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) {
     bad_argument("has a source of its own and cannot be fed");
@@ -41,13 +44,14 @@ class FeedQueue final : public ExternalFeed {
   int64_t feed(std::vector<Batch> batches, int batch_size) override;
   std::vector<Batch> next(const BatchRequest& request) override;
   bool ready() override;
+  bool starves() override;
   void cancel() override;
 
  private:
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<std::vector<Batch>> queue_;
-  bool cancelled_ = false;
+  bool cancelled_ = false, waits_ = false;
 };
 
 class ExternalSource final : public Source {

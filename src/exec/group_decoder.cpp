@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/begin_thread.h"
 #include "base/clock.h"
 
 namespace penstock {
@@ -21,7 +22,7 @@ GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, 
     most_images_ = 2 * static_cast<size_t>(std::max(1, decoder_->best_group())), most_bytes_ = kMostBytesOfSeveral;
   for (Lane& lane : lanes_) lane.stream = gpu_.own_stream();
   signal_->passed.reserve(lanes_.size());
-  thread_ = std::thread([this] { serve(); });
+  thread_ = begin_thread([this] { serve(); });
 }
 
 GroupDecoder::~GroupDecoder() {

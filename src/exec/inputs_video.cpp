@@ -107,6 +107,7 @@ class VideoFeed final : public ExternalFeed {
     return out;
   }
 
+  bool fed_by_others() const override { return true; }
   void cancel() override {
     {
       const std::lock_guard lock(mutex_);

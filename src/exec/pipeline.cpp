@@ -2,6 +2,8 @@
 #include "exec/pipeline.h"
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
 
 #include "base/json_text.h"
 #include "exec/executor.h"
@@ -11,6 +13,25 @@ namespace penstock {
 struct Pipeline::State {
   State(Graph g, PipelineOptions o) : executor(std::move(g), std::move(o)) {}
   Executor executor;
+  std::atomic<bool> used{false};
+
+  // While a thread changes the pipeline.
+  class Use {
+   public:
+    explicit Use(State& s) : used_(s.used) {
+      s.executor.check_caller();
+      if (used_.exchange(true, std::memory_order_acquire))
+        bad_argument(
+            "another thread uses this pipeline at this moment: each thread needs a pipeline of its own, or its turn by "
+            "a lock");
+    }
+    ~Use() { used_.store(false, std::memory_order_release); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    std::atomic<bool>& used_;
+  };
 };
 
 static Graph checked(Graph g) {
@@ -49,6 +70,7 @@ static ExternalSource& external(Executor& e, int node) {
   return *s;
 }
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
+  const State::Use use(*state_);
   external(state_->executor, node).set_feed(std::move(feed));
 }
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
@@ -56,6 +78,8 @@ void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
 }
 int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
   ExternalFeed* feed = external(state_->executor, node).feed();
+  std::optional<State::Use> use;
+  if (!feed->fed_by_others()) use.emplace(*state_);
   try {
     return feed->feed(std::move(batches), options().batch_size);
   } catch (Error& e) {
@@ -64,10 +88,17 @@ int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
   }
 }
 
-void Pipeline::schedule(bool soon) { state_->executor.schedule(soon); }
-PipelineOutput Pipeline::outputs(const std::function<void()>& poll) { return state_->executor.outputs(poll); }
+void Pipeline::schedule(bool soon) {
+  const State::Use use(*state_);
+  state_->executor.schedule(soon);
+}
+PipelineOutput Pipeline::outputs(const std::function<void()>& poll) {
+  const State::Use use(*state_);
+  return state_->executor.outputs(poll);
+}
 
 PipelineOutput Pipeline::run(const std::function<void()>& poll) {
+  const State::Use use(*state_);
   Executor& e = state_->executor;
   const int depth = e.depth;
   while (e.in_flight() < depth) e.schedule(depth == 1);
@@ -78,7 +109,13 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
 }
 
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
-void Pipeline::reset() { state_->executor.reset(); }
+void Pipeline::reset(const std::function<void()>& poll) {
+  const State::Use use(*state_);
+  state_->executor.reset(poll);
+}
+bool Pipeline::stop(std::chrono::milliseconds patience) {
+  return state_->executor.forked() || state_->executor.stop_within(patience);
+}
 
 std::optional<ReaderMeta> Pipeline::reader_meta(const std::string& name) const {
   Executor& e = state_->executor;
@@ -98,8 +135,14 @@ int64_t Pipeline::batches_per_epoch() const {
 }
 void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }
 
-std::string Pipeline::checkpoint() const { return state_->executor.checkpoint(); }
-void Pipeline::restore(const std::string& state) { state_->executor.restore(state); }
+std::string Pipeline::checkpoint() const {
+  const State::Use use(*state_);
+  return state_->executor.checkpoint();
+}
+void Pipeline::restore(const std::string& state) {
+  const State::Use use(*state_);
+  state_->executor.restore(state);
+}
 
 PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;

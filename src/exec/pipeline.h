@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A running pipeline: a graph with its sources, threads and queue of finished batches.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,11 @@
 #include "graph/plan.h"
 
 namespace penstock {
+
+// Whose function of the program this thread is in; null: of none. A function that deals its work to threads of its own
+// tells them with call_for_pipeline(), so that they are not waited for by themselves either.
+const void* calling_pipeline();
+void call_for_pipeline(const void* pipeline);
 
 constexpr int kDefaultGpu = -1;      // the first one
 constexpr int kNoGpu = -99999;       // operators that are asked for on a GPU are an error
@@ -42,10 +48,15 @@ struct PipelineOutput {
   int source_batches = 0;              // and batches
 };
 
+// Functions that change a pipeline are for one thread at a time, and not for the program's functions inside of it: such
+// calls throw ErrorKind::argument.
 class Pipeline {
  public:
   Pipeline(Graph graph, PipelineOptions options);
   ~Pipeline();  // waits for the running tasks
+  // Ends the threads: waits for what they do, but for functions of the program only as long as this. True: all have
+  // ended, and the destructor has nothing to wait for. The pipeline gives nothing more.
+  bool stop(std::chrono::milliseconds patience);
   const Graph& graph() const;
   const PipelineOptions& options() const;
   std::string plan_text() const;
@@ -66,7 +77,7 @@ class Pipeline {
   PipelineOutput outputs(const std::function<void()>& poll = {});
   // From now on all batches have this size, but for the last one; before the first run.
   void set_refill(int batch_size);
-  void reset();  // after `stopped`: external sources begin again
+  void reset(const std::function<void()>& poll = {});  // after `stopped`: external sources begin again
 
   std::optional<ReaderMeta> reader_meta(const std::string& name = {}) const;  // of the named or the only reader
   int64_t epoch_size(const std::string& name = {}) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/begin_thread.h"
 #include "base/error_of.h"
 
 namespace penstock {
@@ -41,7 +42,7 @@ void VideosOnGpu::enqueue(int32_t file, std::function<void()> task) {
   tasks_.push_back({file, std::move(task)});
   if (threads_.size() < kAtOnce && idle_ < tasks_.size()) {
     try {
-      threads_.emplace_back([this] { serve(); });
+      threads_.push_back(begin_thread([this] { serve(); }));
     } catch (...) {  // a system without room for another thread
       if (threads_.empty()) throw;
     }

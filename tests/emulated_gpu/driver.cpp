@@ -3,9 +3,9 @@
 // run block after block with one thread each. It shows whether the stages, the transfers and the executor do the right
 // thing; of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
 // PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
-// =none: nor those, as on a GPU that they have no code for; =nvrtc: NVRTC makes their code first, as for a real GPU. With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do
-// nothing, to measure the host. PENSTOCK_EMULATED_LOG names a file that gets a line for everything that is ordered by
-// streams, so that tests can see the order.
+// =none: nor those, as on a GPU that they have no code for; =nvrtc: NVRTC makes their code first, as for a real GPU.
+// With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do nothing, to measure the host. PENSTOCK_EMULATED_LOG names a
+// file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>

@@ -13,10 +13,11 @@ from conftest import REAL
 
 ROOT = pathlib.Path(__file__).parents[2]
 LIBRARY = pathlib.Path(os.environ.get("PENSTOCK_GPU_LIBRARY", ".")).resolve()
-COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))  # of moments of an exit
+MOMENTS = max(50, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")))  # of the ends of a C program
+LONG = 30_000  # ms of a compilation that no program waits for
 pytestmark = pytest.mark.skipif(REAL, reason="machine: the compiler is a stand-in; benchmarks/gpu/short_programs.py is for GPUs")
 
-BEGIN = """
+PYTHON = """
 import os, sys, time
 import numpy as np
 import penstock
@@ -27,9 +28,17 @@ def pipe():
     x = fn.external_source(lambda: np.ones((2, 8, 8, 3), np.uint8))
     return fn.contrast(fn.brightness(x.gpu(), brightness=1.25), contrast=1.5)
 
+def log():
+    path = os.environ["PENSTOCK_STANDIN_LOG"]
+    return open(path).read() if os.path.exists(path) else ""
+
+def wait_for(what):
+    until = time.monotonic() + 30
+    while what not in log() and time.monotonic() < until:
+        time.sleep(0.001)
+
 p = pipe()
 p.run()
-time.sleep(float(sys.argv[1]))
 """
 ENDS = {
     "runs to its end": ("", 0),
@@ -54,72 +63,123 @@ def compilations(tmp_path):
     return path.read_text().split("\n")[:-1] if path.exists() else []
 
 
-def python(tmp_path, end, sleep, milliseconds, expected):
+def ends(command, env, expected):
+    """Seconds until the program has ended, as it should."""
     begin = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", BEGIN + end, str(sleep)], env=environment(tmp_path, milliseconds),
-                          capture_output=True, text=True, timeout=60)
+    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == expected, done.stderr
     return time.monotonic() - begin
+
+
+def python(tmp_path, end, milliseconds, expected):
+    return ends([sys.executable, "-c", PYTHON + end], environment(tmp_path, milliseconds), expected)
 
 
 @pytest.mark.parametrize("how", ENDS)
 def test_a_python_program_ends_in_the_midst_of_a_compilation(tmp_path, how):
     end, expected = ENDS[how]
-    took = python(tmp_path, end, 0.05, 30_000, expected)
+    took = python(tmp_path, "wait_for('begin')\n" + end, LONG, expected)
     lines = compilations(tmp_path)
     assert lines and not any(line.startswith("end") for line in lines), "a compilation was at work"
-    assert took < 25, "nobody waited for it"
-
-
-def test_it_ends_at_every_moment_of_a_compilation(tmp_path):
-    count = COUNT or 5
-    for k in range(count):  # 40 ms of compiling: before it, in it, after it
-        python(tmp_path / str(k) if (tmp_path / str(k)).mkdir() is None else None, "", 0.06 * k / count, 40, 0)
+    assert took < LONG / 1000 - 5, "nobody waited for it"
 
 
 def test_the_compiling_process_ends_with_the_program_and_is_none_of_its_children(tmp_path):
     end = """
-assert not os.path.exists(f"/proc/self/task/{os.getpid()}/children") or not open(f"/proc/self/task/{os.getpid()}/children").read()
+wait_for("begin")
 try:
     os.wait()
 except ChildProcessError:
     sys.exit(5)
 """
-    python(tmp_path, end, 0.3, 30_000, 5)
+    python(tmp_path, end, LONG, 5)
     pids = {int(line.split()[1]) for line in compilations(tmp_path)}
     assert pids
     until = time.monotonic() + 10
-    while any(os.path.exists(f"/proc/{pid}") and "Z" not in pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
-              for pid in pids):
+    while any(runs(pid) for pid in pids):
         assert time.monotonic() < until, "the compiling process outlives its program"
         time.sleep(0.02)
 
 
-def test_the_kernel_is_taken_when_it_is_compiled_and_kept(tmp_path):
+def runs(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_kernel_is_taken_when_it_is_compiled_and_kept(tmp_path):
     end = """
-until = time.monotonic() + 30
-while "end" not in open(os.environ["PENSTOCK_STANDIN_LOG"]).read() and time.monotonic() < until:
+wait_for("end")
+for _ in range(20):
     p.run()
+    time.sleep(0.005)
 """
-    python(tmp_path, end, 0, 10, 0)
+    python(tmp_path, end, 10, 0)
     assert list((tmp_path / "cache" / "kernels").glob("*.kernel"))
     before = compilations(tmp_path)
-    python(tmp_path, "", 0.2, 30_000, 0)
+    python(tmp_path, "time.sleep(0.1)", LONG, 0)
     assert compilations(tmp_path) == before, "the second program finds it"
 
 
+# C, and C++ as well.
 PROGRAM = r"""
-#include <penstock/penstock.hpp>
+#include <penstock/penstock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-namespace ps = penstock;
-static ps::Pipeline* kept;
-int main(int, char** argv) {
-  ps::Graph g;
-  const ps::Value x = g.add("external_source", {}, {{"name", "x"}});
-  (void)x;
-  return 0;
+
+static void check(penstock_status status) {
+  if (!status) return;
+  fprintf(stderr, "%s\n", penstock_last_error());
+  _exit(99);
+}
+
+int main(int count, char** words) { /* how, microseconds */
+  uint8_t pixels[8][8][3] = {{{1}}};
+  void* const data[] = {pixels};
+  const int64_t shapes[] = {8, 8, 3};
+  penstock_batch_description d;
+  penstock_batch *image = NULL, *there = NULL, *brighter = NULL;
+  penstock_arguments* arguments = NULL;
+  if (count != 3) return 98;
+  memset(&d, 0, sizeof d);
+  d.struct_size = sizeof d, d.dtype = PENSTOCK_UINT8, d.ndim = 3, d.layout = "HWC", d.num_samples = 1;
+  d.shapes = shapes, d.data = data;
+  check(penstock_batch_create(&d, &image));
+  check(penstock_batch_copy_to(image, PENSTOCK_GPU, 0, NULL, &there));
+  check(penstock_arguments_create(&arguments));
+  check(penstock_set_float(arguments, "brightness", 1.5));
+  check(penstock_call("brightness", (const penstock_batch* const*)&there, 1, arguments, NULL, &brighter, 1));
+  usleep((useconds_t)atoi(words[2]));
+  if (!strcmp(words[1], "kept")) return 6;
+  penstock_batch_destroy(brighter);
+  penstock_arguments_destroy(arguments);
+  penstock_batch_destroy(there);
+  penstock_batch_destroy(image);
+  if (!strcmp(words[1], "exit")) exit(7);
+  return 6;
 }
 """
+
+
+@pytest.fixture(scope="module", params=["c", "c++"])
+def program(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("program")
+    source, made = folder / "text", folder / f"program.{request.param}"
+    source.write_text(PROGRAM)
+    compiler = ["gcc", "-std=gnu99"] if request.param == "c" else ["g++", "-std=gnu++17"]
+    subprocess.run([*compiler, "-x", request.param, source, "-o", made, f"-I{ROOT / 'include'}", "-x", "none",
+                    LIBRARY.parent / "libpenstock.so", f"-Wl,-rpath,{LIBRARY.parent}"], check=True, timeout=120)
+    return made
+
+
+def test_a_c_program_ends_at_every_moment_of_a_compilation(program, tmp_path):
+    ways, moments = {"return": 6, "exit": 7, "kept": 6}, MOMENTS if program.suffix == ".c" else MOMENTS // 5
+    for k in range(moments):  # of 20 ms of compiling: before it, in it, after it
+        way = list(ways)[k % 3]
+        (tmp_path / str(k)).mkdir()
+        ends([program, way, 40_000 * k // moments], environment(tmp_path / str(k), 20), ways[way])
+    logs = ["".join(compilations(tmp_path / str(k))) for k in range(moments)]
+    assert any("begin" in log and "end" not in log for log in logs) and any("end" in log for log in logs)

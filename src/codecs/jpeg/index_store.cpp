@@ -12,6 +12,7 @@
 #include <map>
 #include <system_error>
 
+#include "base/begin_thread.h"
 #include "base/checksum.h"
 #include "base/error.h"
 
@@ -151,7 +152,8 @@ void EntropyIndexStore::add(const IndexRecord& record, const EntropyIndex& index
   pending_bytes_ += size;
   full_ = pending_bytes_ > kMostPendingBytes;
   const bool wake = pending_bytes_ > kBatchBytes && pending_bytes_ - size <= kBatchBytes;
-  if (!thread_ && !gave_up_ && !stop_) thread_ = std::make_unique<std::thread>([this] { serve(); });
+  if (!thread_ && !gave_up_ && !stop_) 
+    thread_ = std::make_unique<std::thread>(begin_thread([this] { serve(); }));
   lock.unlock();
   if (wake) wake_.notify_all();
 }

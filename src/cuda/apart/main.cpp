@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock_kernel_compiler: NVRTC in a process of its own, for cuda/compile_apart.h. The argument is NVRTC's path, standard
-// input the socket. A request is [entry, text, options...], the answer ["cubin" or "ptx", code] or ["error", why].
+// penstock_kernel_compiler: NVRTC in a process of its own, for cuda/compile_apart.h. The argument is NVRTC's path,
+// standard input the socket. A request is [entry, text, options...], the answer ["cubin" or "ptx", code] or ["error",
+// why].
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <thread>
 
+#include "base/begin_thread.h"
 #include "base/error.h"
 #include "cuda/apart/messages.h"
 #include "cuda/nvrtc.h"
@@ -49,7 +50,7 @@ int main(int count, char** arguments) {
   ::close_range(1, ~0u, 0);
   for (int i = 0; i < 2; ++i) static_cast<void>(::open("/dev/null", O_RDWR));
   ::setenv("PENSTOCK_NVRTC", arguments[1], 1);
-  std::thread(watch).detach();
+  begin_thread(watch).detach();
   pollfd program{kSocket, POLLIN, 0};
   std::vector<std::string> request;
   for (int ready; (ready = ::poll(&program, 1, kIdleMs)) != 0;) {

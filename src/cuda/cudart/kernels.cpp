@@ -137,8 +137,8 @@ std::shared_ptr<const CudaKernel> KernelStore::prebuilt(GpuContext& gpu, const s
   return nullptr;  // NVRTC knows this GPU
 }
 
-KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std::string& text, const std::string& entry,
-                                    std::optional<KernelImage> ahead) const {
+KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std::string& text,
+                                    const std::string& entry, std::optional<KernelImage> ahead) const {
   Made made;
   made.kernel = prebuilt(gpu, text, entry);
   if (made.kernel) return made;

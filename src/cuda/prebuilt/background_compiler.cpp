@@ -8,6 +8,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/begin_thread.h"
 #include "base/error_of.h"
 
 namespace penstock {
@@ -23,7 +24,7 @@ class BackgroundCompiler {
     auto work = driver.compilation(device, text, entry);
     if (!work) return {};
     if (!began_) {
-      std::thread([this] { serve(); }).detach();
+      begin_thread([this] { serve(); }).detach();
       began_ = true;
     }
     jobs_.push_back({key, std::move(work), {}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that compiles kernels while others run. Nobody ever waits for its end: a program that ends leaves it standing,
-// in whatever it does (docs/decisions/0030).
+// A thread that compiles kernels while others run. Nobody ever waits for its end: a program that ends leaves it
+// standing, in whatever it does (docs/decisions/0030).
 #pragma once
 #include <future>
 #include <optional>
