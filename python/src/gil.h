@@ -25,29 +25,32 @@ template <class F> auto through_the_end(F&& f) -> decltype(f()) {
   }
 }
 
-class HoldGil {  // on any thread
+class HoldGil {  // on any thread; the one that ends the interpreter has the lock
  public:
-  HoldGil() : state_(through_the_end([] { return PyGILState_Ensure(); })) {}
-  ~HoldGil() {
-    through_the_end([this] { PyGILState_Release(state_); });
+  HoldGil() {
+    if (!Py_IsInitialized()) stand_still();  // what a thread needs to ask for it may be gone
+    state_ = through_the_end([] { return PyGILState_Ensure(); });
   }
+  ~HoldGil() { PyGILState_Release(state_); }
   HoldGil(const HoldGil&) = delete;
   HoldGil& operator=(const HoldGil&) = delete;
 
  private:
-  PyGILState_STATE state_;
+  PyGILState_STATE state_{};
 };
 
 class ReleaseGil {
  public:
-  ReleaseGil() : thread_(PyEval_SaveThread()) {}
+  ReleaseGil() : ending_(!Py_IsInitialized()), thread_(PyEval_SaveThread()) {}
   ~ReleaseGil() {
+    if (!ending_ && !Py_IsInitialized()) stand_still();
     through_the_end([this] { PyEval_RestoreThread(thread_); });
   }
   ReleaseGil(const ReleaseGil&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
 
  private:
+  const bool ending_;  // by this thread
   PyThreadState* thread_;
 };
 
