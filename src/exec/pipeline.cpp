@@ -13,24 +13,28 @@ namespace penstock {
 struct Pipeline::State {
   State(Graph g, PipelineOptions o) : executor(std::move(g), std::move(o)) {}
   Executor executor;
-  std::atomic<bool> used{false};
+  std::atomic<unsigned> used{0};
 
-  // While a thread changes the pipeline.
+  // While a thread changes the pipeline. One may feed and schedule while another one takes the outputs.
+  static constexpr unsigned kGiving = 1, kTaking = 2, kWhole = kGiving | kTaking;
   class Use {
    public:
-    explicit Use(State& s) : used_(s.used) {
+    Use(State& s, unsigned what) : used_(s.used), what_(what) {
       s.executor.check_caller();
-      if (used_.exchange(true, std::memory_order_acquire))
-        bad_argument(
-            "another thread uses this pipeline at this moment: each thread needs a pipeline of its own, or its turn by "
-            "a lock");
+      const unsigned before = used_.fetch_or(what, std::memory_order_acquire);
+      if (!(before & what)) return;
+      used_.fetch_and(~(what & ~before), std::memory_order_release);
+      bad_argument(
+          "another thread uses this pipeline at this moment: each thread needs a pipeline of its own, or its turn by a "
+          "lock");
     }
-    ~Use() { used_.store(false, std::memory_order_release); }
+    ~Use() { used_.fetch_and(~what_, std::memory_order_release); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
    private:
-    std::atomic<bool>& used_;
+    std::atomic<unsigned>& used_;
+    const unsigned what_;
   };
 };
 
@@ -70,7 +74,7 @@ static ExternalSource& external(Executor& e, int node) {
   return *s;
 }
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kWhole);
   external(state_->executor, node).set_feed(std::move(feed));
 }
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
@@ -79,7 +83,7 @@ void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
 int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
   ExternalFeed* feed = external(state_->executor, node).feed();
   std::optional<State::Use> use;
-  if (!feed->fed_by_others()) use.emplace(*state_);
+  if (!feed->fed_by_others()) use.emplace(*state_, State::kGiving);
   try {
     return feed->feed(std::move(batches), options().batch_size);
   } catch (Error& e) {
@@ -89,16 +93,16 @@ int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
 }
 
 void Pipeline::schedule(bool soon) {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kGiving);
   state_->executor.schedule(soon);
 }
 PipelineOutput Pipeline::outputs(const std::function<void()>& poll) {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kTaking);
   return state_->executor.outputs(poll);
 }
 
 PipelineOutput Pipeline::run(const std::function<void()>& poll) {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kWhole);
   Executor& e = state_->executor;
   const int depth = e.depth;
   while (e.in_flight() < depth) e.schedule(depth == 1);
@@ -110,7 +114,7 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
 
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
 void Pipeline::reset(const std::function<void()>& poll) {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kWhole);
   state_->executor.reset(poll);
 }
 bool Pipeline::stop(std::chrono::milliseconds patience) {
@@ -136,11 +140,11 @@ int64_t Pipeline::batches_per_epoch() const {
 void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }
 
 std::string Pipeline::checkpoint() const {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kWhole);
   return state_->executor.checkpoint();
 }
 void Pipeline::restore(const std::string& state) {
-  const State::Use use(*state_);
+  const State::Use use(*state_, State::kWhole);
   state_->executor.restore(state);
 }
 
