@@ -318,7 +318,7 @@ def test_policies_of_dalis_dynamic_executor_are_accepted():
             pipe = make(lambda rows, k: k, stream_policy=policy, concurrency=concurrency, exec_dynamic=True)
             same(batches(pipe)[1][0], [np.int32(k) for k in range(8, 16)])
             assert pipe.stream_policy is policy and pipe.concurrency is concurrency
-    with pytest.raises(TypeError, match="stream_policy must be one of types.StreamPolicy: SINGLE, PER_BACKEND, PER_OPERATOR; got 'x'"):
+    with pytest.raises(TypeError, match="stream_policy must be one of types.StreamPolicy: SINGLE, PER_BACKEND, PER_OPERATOR, UNSPECIFIED; got 'x'"):
         make(lambda rows, k: k, stream_policy="x")
     make(lambda rows, k: k, experimental_exec_dynamic=True).run()
 

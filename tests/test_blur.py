@@ -77,8 +77,8 @@ def test_without_a_layout_every_axis_is_blurred():
 @pytest.mark.parametrize("layout, arguments, error, message", [
     ("HWC", {}, ValueError, "sigma or window_size must be given"), ("HWC", {"window_size": -4}, ValueError, "positive"),
     ("HWC", {"sigma": [0.0]}, ValueError, "positive"), ("HWC", {"sigma": -1.0}, ValueError, "sigma must be within"),
-    ("HWC", {"sigma": [1, 2, 3]}, ValueError, "sigma must have 1 or 2"), ("HCW", {"sigma": 1.0}, TypeError, "C first or last"),
-    ("HFW", {"sigma": 1.0}, TypeError, "F must come first"), ("HWC", {"sigma": float("nan")}, ValueError, "sigma must be"),
+    ("HWC", {"sigma": [1, 2, 3]}, ValueError, "sigma must have 1 or 2"), ("HCW", {"sigma": 1.0}, TypeError, "C before or after them"),
+    ("HFW", {"sigma": 1.0}, TypeError, "F comes before the axes"), ("HWC", {"sigma": float("nan")}, ValueError, "sigma must be"),
 ])
 def test_wrong_arguments_are_named(layout, arguments, error, message):
     with pytest.raises(error, match=rf"\[gaussian_blur\].*{message}"):

@@ -63,7 +63,8 @@ def test_pkg_config(prefix, tmp_path, standard):
           const auto images = penstock::Batch::wrap(bytes, {1, 2, 3, 1}, "HWC");
           penstock::fn::FlipArguments arguments;
           arguments.horizontal = 1;
-          return penstock::fn::flip(images, arguments)[0].as<uint8_t>()[0] == 3 ? 0 : 1;
+          const penstock::Batch flipped = penstock::fn::flip(images, arguments);
+          return flipped[0].as<uint8_t>()[0] == 3 ? 0 : 1;
         }""")
     flags, libraries = pkg_config(prefix)
     compiler = os.environ.get("CXX", "c++")

@@ -45,8 +45,8 @@ def folder(tmp_path_factory):
 ON_HOST = """
 import runpy, sys
 from penstock.plugin import pytorch
-dense = pytorch._dense
-pytorch._dense = lambda batch, keep: dense(batch.cpu(), keep)
+dense = pytorch.dense
+pytorch.dense = lambda batch, keep: dense(batch.cpu(), keep)
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

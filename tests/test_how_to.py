@@ -27,7 +27,7 @@ AROUND = {
         ("std::vector<float> network(const float*, int, int);",
          "void f(std::vector<Batch>& outputs, std::vector<float>& scores) {{ {} }}"),
         ("", "void f(const std::vector<const uint8_t*>& pointers, const std::vector<Shape>& shapes, float* engine_input, int64_t n,"
-             " CallOptions options, std::vector<float> mean, std::vector<float> deviation) {{ {} }}"),
+             " CallOptions options, std::vector<double> mean, std::vector<double> deviation) {{ {} }}"),
     ],
 }
 
@@ -39,7 +39,7 @@ def blocks(page, language):
 def compiled(source, tmp_path, *flags):
     file = tmp_path / "block.cpp"
     file.write_text(source)
-    return subprocess.run([os.environ.get("CXX", "c++"), *flags, file], capture_output=True, text=True, timeout=300)
+    return subprocess.run([os.environ.get("CXX", "c++"), file, *flags], capture_output=True, text=True, timeout=300)
 
 
 def test_every_page_with_cpp_is_known():

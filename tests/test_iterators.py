@@ -136,8 +136,7 @@ TWO_GPUS = """
     import sys
     import numpy as np
     from penstock import fn, pipeline_def
-    from penstock.plugin.numpy import NumpyIterator
-from penstock.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
+    from penstock.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
 
     @pipeline_def(batch_size=2, num_threads=2)
     def pipe(files, shard):

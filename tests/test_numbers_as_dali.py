@@ -11,13 +11,13 @@ RANDOM = np.random.default_rng(5)
                                         ([1, 3], dict(ddof=3, epsilon=0.25)), ([1, 3], dict(ddof=2)), ([5], dict(mean=1.0, ddof=1))])
 def test_normalize_of_few_elements_divides_by_what_epsilon_leaves(oracle, x, options):
     x = np.float32(x)
-    np.testing.assert_allclose(fn.normalize(x, **options), oracle.call("normalize", [x], **options)[0][0])
+    np.testing.assert_allclose(fn.normalize(x, **options), oracle.call("normalize", [x], **options)[0])
 
 
 def test_normalize_of_a_batch_takes_both_numbers(oracle):
     xs = [np.float32([1, 3]), np.float32([4, 8, 9])]
     got = fn.normalize(xs, batch=True, mean=1.0, stddev=2.0)
-    for a, b in zip(got, oracle.call("normalize", xs, batch=True, mean=1.0, stddev=2.0)[0]):
+    for a, b in zip(got, oracle.call("normalize", xs, batch=True, mean=1.0, stddev=2.0)):
         np.testing.assert_array_equal(a, b)
 
 
@@ -26,7 +26,7 @@ def test_normalize_of_a_batch_takes_both_numbers(oracle):
                                     dict(crop_d=5, crop_h=10, crop_w=12, crop_pos_z=0.0)])
 def test_the_depth_of_a_sequence_is_its_frames(oracle, op, options, window):
     x = RANDOM.integers(0, 255, (10, 20, 30, 3), np.uint8)
-    want = oracle.call(op, [x], layout="FHWC", **window, **options)[0][0]
+    want = oracle.call(op, [x], layout="FHWC", **window, **options)[0]
     np.testing.assert_array_equal(getattr(fn, op)(tensor(x, "FHWC"), **window, **options), want)
 
 
@@ -73,7 +73,7 @@ def test_choice_keeps_the_layout_of_rows():
     def drawn():
         return fn.random.choice(types.Constant(np.arange(24, dtype=np.int32).reshape(4, 6), layout="HW"), shape=[2])
 
-    assert rows.shape == (2, 6) and drawn().run()[0].layout() == "HW"
+    assert np.asarray(rows).shape == (2, 6) and drawn().run()[0].layout() == "HW"
 
 
 def test_choice_of_ranges_beyond_32_bits():
@@ -87,7 +87,7 @@ def test_choice_of_ranges_beyond_32_bits():
 def test_no_axes(oracle):
     x = np.float32([1, 2, 3])
     np.testing.assert_array_equal(fn.expand_dims(x, axes=[]), x)
-    np.testing.assert_array_equal(fn.slice(x, start=[], end=[], axes=[]), oracle.call("slice", [x], start=[], end=[], axes=[])[0][0])
+    np.testing.assert_array_equal(fn.slice(x, start=[], end=[], axes=[]), oracle.call("slice", [x], start=[], end=[], axes=[])[0])
 
 
 def test_paths_of_signed_bytes(tmp_path):
@@ -107,14 +107,14 @@ def test_a_canvas_with_its_channels(oracle):
 @pytest.mark.parametrize("size", [25, 31])
 def test_long_windows_of_a_laplacian(oracle, size):
     x = RANDOM.random((40, 50, 1)).astype(np.float32)
-    want = oracle.call("laplacian", [x], layout="HWC", window_size=size)[0][0]
+    want = oracle.call("laplacian", [x], layout="HWC", window_size=size)[0]
     np.testing.assert_allclose(fn.laplacian(tensor(x, "HWC"), window_size=size), want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("layout", ["CFDHW", "CFHW", "FCHW"])
 def test_blur_with_channels_before_frames(oracle, layout):
     x = RANDOM.random([2, 3, 4, 5, 6][:len(layout)]).astype(np.float32)
-    want = oracle.call("gaussian_blur", [x], layout=layout, window_size=3)[0][0]
+    want = oracle.call("gaussian_blur", [x], layout=layout, window_size=3)[0]
     np.testing.assert_allclose(fn.gaussian_blur(tensor(x, layout), window_size=3), want, rtol=1e-5)
 
 

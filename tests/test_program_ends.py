@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[1]
 COUNT = max(3, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")) // 6)
 SLOW = float(os.environ.get("PENSTOCK_TEST_SLOW", "1")) * (1 + os.getloadavg()[0] / os.cpu_count())  # of a busy machine
 
@@ -23,8 +22,7 @@ stand = lambda *_: (print("stands", flush=True), time.sleep(24))[1]
 
 
 def begun(text, **options):
-    env = os.environ | {"PYTHONPATH": str(ROOT / "python")}
-    return subprocess.Popen([sys.executable, "-c", BEGIN + text], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    return subprocess.Popen([sys.executable, "-c", BEGIN + text], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True, **options)
 
 

@@ -350,7 +350,7 @@ def read_twice(folder):
 
 @pytest.mark.parametrize("more, match", [
     ({"weights": [1, 2]}, "2 weights for 3 sources"), ({"weights": [1, 2, 0]}, "must be positive"),
-    ({"weights": [1, float("nan"), 1]}, "must be positive"), ({"weights": [1, 1e-9, 1]}, "'records' .* so small a weight"),
+    ({"weights": [1, float("nan"), 1]}, "must be a number"), ({"weights": [1, 1e-9, 1]}, "'records' .* so small a weight"),
     ({"stop": "last"}, 'stop must be "first" or "all"'), ({"size": -1}, "size")])
 def test_settings_that_are_refused(folder, more, match):
     refused(ValueError, match, lambda: fn.readers.mix(sources_of(folder), **more))

@@ -112,7 +112,7 @@ def test_damaged_files(photographs, tmp_path):
     with pytest.raises((penstock.DataError, ValueError)):
         for _ in range(3):
             strict.run()
-    with pytest.raises(ValueError, match="did you mean 'skip'"):
+    with pytest.raises(ValueError, match="on_error must be 'raise', 'skip' or 'replace'"):
         pipe(on_error="skp").build()
 
 

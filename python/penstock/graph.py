@@ -165,6 +165,11 @@ class DataNode(_core.NodeRef):
                            "pipeline_def converts, &, | and ~ everywhere") + f"\n  at {user_line()}")
 
     def __array__(self, dtype=None, copy=None):
+        if dtype == object:  # an array of nodes
+            import numpy
+            boxed = numpy.empty((), object)
+            boxed[()] = self
+            return boxed
         raise TypeError("a value of the pipeline has no elements while the pipeline is defined: use operators of penstock.fn, or "
                         f"fn.python_function for functions of arrays\n  at {user_line()}")
 

@@ -54,8 +54,7 @@ def environment(tmp_path, milliseconds):
     own = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
     return own | {"PENSTOCK_GPU_LIBRARY": str(LIBRARY), "PENSTOCK_NVRTC": str(LIBRARY.parent / "libstandin_nvrtc.so"),
                   "PENSTOCK_EMULATED_COMPILER": "nvrtc", "PENSTOCK_STANDIN_COMPILE_MS": str(milliseconds),
-                  "PENSTOCK_STANDIN_LOG": str(tmp_path / "compilations"), "PENSTOCK_CACHE": str(tmp_path / "cache"),
-                  "PYTHONPATH": str(ROOT / "python")}
+                  "PENSTOCK_STANDIN_LOG": str(tmp_path / "compilations"), "PENSTOCK_CACHE": str(tmp_path / "cache")}
 
 
 def compilations(tmp_path):

@@ -84,7 +84,8 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
   auto op = info.make();
   op->info = &info;
   try {
-    for (size_t i = 0; i < info.args.size(); ++i) check_range(info.args[i], args[i]);
+    for (size_t i = 0; i < info.args.size(); ++i)
+      if (!std::holds_alternative<std::string>(args[i].value)) check_range(info.args[i], args[i]);
     for (size_t i = 0; i < info.args.size(); ++i) {
       const ArgInfo& a = info.args[i];
       if (!args[i].given()) {
@@ -94,7 +95,7 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
       Argument named;  // a number that was given by its name
       const Argument* given = &args[i];
       if (!given->batch && std::holds_alternative<std::string>(given->value))
-        named.value = without_name(a, given->value), given = &named;
+        named.value = without_name(a, given->value), given = &named, check_range(a, named);
       if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
       if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
       if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
