@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs end: with the status they chose, soon, whatever their threads and functions stand in."""
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -107,7 +106,7 @@ except KeyboardInterrupt:
     print("closed in", time.monotonic() - begin, flush=True)
     sys.exit(9)
 """)
-    assert process.stdout.readline() == "stands\n"
+    assert process.stdout.readline().startswith("stands")  # of several threads or processes the lines may mix
     time.sleep(0.05)
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)

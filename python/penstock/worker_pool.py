@@ -13,6 +13,7 @@ import pickle
 import select
 import signal
 import socket
+import threading
 import time
 import weakref
 
@@ -95,10 +96,16 @@ def _ended(processes, seconds):
     return left
 
 
-def _end(processes, queue, sender, wake, owner):
-    """Ends workers: those that wait for a task at once, the others by a signal. Nothing of them is left."""
-    if os.getpid() != owner:
-        return
+def _end(processes, queue, sender, wake, owner, over):
+    """Ends workers: those that wait for a task at once, the others by a signal. Nothing of them is left; `over` says so."""
+    try:
+        if os.getpid() == owner:
+            _end_all(processes, queue, sender, wake)
+    finally:
+        over.set()
+
+
+def _end_all(processes, queue, sender, wake):
     begun = processes[:]  # another thread may be about to begin one more, which ends with this process
     while True:  # tasks that nobody has begun
         try:
@@ -150,13 +157,19 @@ class WorkerPool:
         self.processes, self.sender = [], Sender(keeps_files=True)
         self.queue = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self.stop = weakref.finalize(self, _end, self.processes, self.queue, self.sender, self.wake, os.getpid())
+        self.over = threading.Event()
+        self.stop = weakref.finalize(self, _end, self.processes, self.queue, self.sender, self.wake, os.getpid(), self.over)
         _pools.add(self)
         try:
             self._begin(what, user_object, role, seed, options, count, method, pickler, least)
         except BaseException:
             self.stop()
             raise
+
+    def end(self):
+        """As stop(), which returns at once where another thread is in it; this waits for that."""
+        self.stop()
+        self.over.wait(2 * (_SECONDS_TO_STOP + _SECONDS_TO_TERMINATE))
 
     def _begin(self, what, user_object, role, seed, options, count, method, pickler, least):
         context = multiprocessing.get_context(method)

@@ -38,7 +38,7 @@ class _Workers:
 
     def __init__(self, user_object, count, given, name=""):
         self.user_object, self.given, self.count = user_object, given, max(1, int(count or 1))
-        self.pool, self.least, self.name = None, 0, name
+        self.pool, self.ending, self.least, self.name = None, None, 0, name
 
     def start_workers(self, *_):
         if self.pool is None:
@@ -59,8 +59,10 @@ class _Workers:
 
     def stop_workers(self):
         pool, self.pool = self.pool, None
+        pool = self.ending = pool or self.ending  # close() comes while the thread that asked for a batch ends them
         if pool is not None:
-            pool.stop()
+            pool.end()
+            self.ending = None
 
     def _done(self, task):
         try:
