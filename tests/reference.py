@@ -11,9 +11,7 @@ import math
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
 from mask_reference import grid_mask, object_boxes, random_mask_pixel, random_object_bbox, select_masks  # noqa: F401
-from picture_reference import (clahe, correlate, debayer, dilate, equalize, erode, gaussian, jitter,  # noqa: F401
-                               jpeg_compression_distortion, laplacian, median_blur, multi_paste, paste, remap, salt_and_pepper,
-                               shot, sphere, warp_perspective, water)
+from picture_reference import *  # noqa: F401, F403
 from signal_reference import (audio_resample, frame_splicing, mel_filter_bank, mfcc, nonsilent_region, power_spectrum,  # noqa: F401
                               preemphasis_filter, spec_augment, spectrogram, to_decibels)
 from tensor_reference import (coord_flip, full, full_like, lookup_table, mean, mean_square, reduce_max, reduce_min,  # noqa: F401
