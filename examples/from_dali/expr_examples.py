@@ -11,7 +11,7 @@ right = [np.array([[2, 2], [5, 1]], np.int32), np.array([[4, 3], [-2, 8]], np.in
 def computed():
     a, b = fn.external_source(source=lambda: (left, right), num_outputs=2)
     x = fn.cast(a, dtype=types.FLOAT)
-    return (a + b, a - b, a * b, a / b, -a, a * 2, 10 - a, a + types.Constant([[1, 2], [3, 4]]), a * 0.5, a & b, a | b,
+    return (a + b, a - b, a * b, a / b, -a, a * 2, 10 - a, a + types.Constant(np.array([[1, 2], [3, 4]])), a * 0.5, a & b, a | b,
             math.sqrt(math.abs(x)), math.exp(x / 10.0), math.pow(x, 2), math.sin(x), math.atan2(x, 2.0), math.floor(x / 2.0), math.tanh(x))
 
 

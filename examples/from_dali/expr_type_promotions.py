@@ -3,7 +3,7 @@
 import numpy as np
 from nvidia.dali import fn, pipeline_def, types
 
-TYPES = [np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32, np.int64, np.float16, np.float32, np.float64]
+TYPES = [np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32, np.int64, np.float32, np.float64]
 
 
 def promoted(a, b):
