@@ -10,7 +10,8 @@ H, W = picture.shape[:2]
 y, x = np.mgrid[:H, :W].astype(np.float32)
 angle = np.hypot(y - H / 2, x - W / 2) / 40
 MAPS = [(W - 1 - x, y), (x + 0.5, y + 0.25),
-        ((x - W / 2) * np.cos(angle) - (y - H / 2) * np.sin(angle) + W / 2, (x - W / 2) * np.sin(angle) + (y - H / 2) * np.cos(angle) + H / 2)]
+        ((x - W / 2) * np.cos(angle) - (y - H / 2) * np.sin(angle) + W / 2,
+         (x - W / 2) * np.sin(angle) + (y - H / 2) * np.cos(angle) + H / 2)]
 
 
 @pipeline_def(batch_size=3, num_threads=1, device_id=0)

@@ -2,7 +2,7 @@
 """YOLOv4's input with mosaic: four pictures of a batch around a point, by a permutation, and their boxes with them."""
 import numpy as np
 import small_data
-from nvidia.dali import fn, pipeline_def, types
+from nvidia.dali import fn, math, pipeline_def, types
 
 root, annotations = small_data.coco()
 SIZE, BATCH = 64, 6
@@ -18,7 +18,7 @@ def mosaic():
     zero = x * 0.0
     right, bottom = (x, 1.0 - x), (y, 1.0 - y)
     columns, rows = [(zero, x), right, (zero, x), right], [(zero, y), (zero, y), bottom, bottom]
-    pixels = [[fn.cast(part * SIZE, dtype=types.INT32) for part in (r[0], c[0], r[1], c[1])] for r, c in zip(rows, columns)]
+    pixels = [[fn.cast(math.floor(part * SIZE), dtype=types.INT32) for part in (r[0], c[0], r[1], c[1])] for r, c in zip(rows, columns)]
     canvas = fn.multi_paste(
         images, in_ids=permutations, output_size=[SIZE, SIZE], in_anchors=fn.constant(idata=[0] * 8, shape=[4, 2]),
         shapes=fn.stack(*[fn.stack(p[2], p[3]) for p in pixels]), out_anchors=fn.stack(*[fn.stack(p[0], p[1]) for p in pixels]))

@@ -11,7 +11,8 @@ pictures = [small_data.picture(n, 40, 50) for n in range(2)]
 def parts():
     x = fn.external_source(source=lambda: pictures, layout="HWC")
     row = fn.external_source(source=lambda: [np.int64(3), np.int64(9)])
-    return (fn.slice(x, start=[5, 10], end=[15, 30], axis_names="HW"), fn.slice(x, rel_start=[0.25, 0.5], rel_shape=[0.5, 0.5], axes=[0, 1]),
+    return (fn.slice(x, start=[5, 10], end=[15, 30], axis_names="HW"),
+            fn.slice(x, rel_start=[0.25, 0.5], rel_shape=[0.5, 0.5], axes=[0, 1]),
             fn.slice(x, start=[-2], shape=[6], axis_names="H", out_of_bounds_policy="pad", fill_values=9),
             fn.slice(x, start=[-2], shape=[6], axis_names="H", out_of_bounds_policy="trim_to_shape"),
             x[4:, :-5], x[:, ::1, 0], x[row], x[row:row + 4, -1], x[0:40:2, 1::3], x[:, :, 1:],
