@@ -23,6 +23,7 @@ def shapes():
 pipe = shapes()
 pipe.build()
 rest, relative, swapped, grown, back, parts, pairs, like = pipe.run()
+assert swapped.layout() == "HW"  # a reshape moves no data: the letters stay where they are
 assert grown.layout() == "CHDW" and back.layout() == "HDW" and pairs.layout() == "HWC"
 for i, x in enumerate(batch):
     assert (rest.at(i) == x.reshape(3, 8)).all()
