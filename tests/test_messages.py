@@ -2,6 +2,8 @@
 """What errors and warnings say to newcomers: the choices, the argument that was meant, the user's line and no other."""
 import random
 import re
+import subprocess
+import sys
 import traceback
 import warnings
 
@@ -123,6 +125,24 @@ def test_numbers_that_python_draws_once_are_warned_of():
         own = random.Random(3)
         pipeline(lambda x: fn.brightness(x, brightness=own.uniform(0.5, 1.5)))
         pipeline(lambda x: fn.brightness(x, brightness=fn.random.uniform(range=[0.5, 1.5])))
+
+
+@pytest.mark.parametrize("draw,warned", [("get_state", 0), ("rand", 1)])
+def test_a_module_that_loads_numpys_generator_draws_nothing_of_it(draw, warned):
+    """NumPy loads it late; the function of a pipeline may be the first to import what does, such as Numba."""
+    done = subprocess.run([sys.executable, "-c", f"""
+import sys
+from penstock import pipeline_def, types
+@pipeline_def(batch_size=1, num_threads=1, device_id=None)
+def pipe():
+    assert "numpy.random" not in sys.modules
+    import numpy.random
+    numpy.random.{draw}()
+    return types.Constant([1.0])
+pipe()
+"""], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("drew numbers of numpy.random") == warned
 
 
 def test_a_function_is_warned_of_once():

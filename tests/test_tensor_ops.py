@@ -110,6 +110,9 @@ def test_shapes_for_reshape_by_sample():
     assert out.shape() == [(3, 2), (10, 1)]
     assert fn.reshape(laid_out(np.zeros((2, 3), np.uint8), "HW"), shape=[3, 2]).layout() == "HW"
     assert not fn.reshape(laid_out(np.zeros((2, 3), np.uint8), "HW"), shape=[6]).layout()
+    for moved in dict(src_dims=[1, 0]), dict(src_dims=[1, 0], rel_shape=[2, 0.5]), dict(src_dims=[0, -1], rel_shape=[1, 3]):
+        for op in fn.reshape, fn.reinterpret:  # as in DALI: the rank decides, not where the extents come from
+            assert op(laid_out(np.zeros((2, 3), np.uint8), "HW"), **moved).layout() == "HW"
     assert fn.reshape(np.zeros((2, 3), np.uint8), layout="HW") is not None
     assert fn.reshape(laid_out(np.zeros((2, 3), np.uint8), "HW"), shape=[3, 2, 1], layout="HWC").layout() == "HWC"
 

@@ -11,7 +11,6 @@ import warnings
 from . import control_flow_ast, graph
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_UNUSED = 624   # the place of NumPy's generator that gave no number yet
 _drawn = set()  # what was warned of: the code of a function, and the generators
 
 
@@ -48,8 +47,9 @@ def _warn_of_draws(function, before):
     code = getattr(function, "__code__", None)
     after = _generators()
     names = [name for name, state in after.items() if before.get(name, state) != state]
-    if "numpy.random" not in before and after.get("numpy.random", (0, 0, _UNUSED))[2] != _UNUSED:  # NumPy loads it late
-        names.append("numpy.random")
+    if "numpy.random" in after and "numpy.random" not in before:  # NumPy loads it late: the place of one that gave no number
+        if after["numpy.random"][2] != sys.modules["numpy.random"].RandomState().get_state()[2]:
+            names.append("numpy.random")
     if not names or (code, *names) in _drawn:
         return
     _drawn.add((code, *names))

@@ -33,7 +33,7 @@ struct NewShape {
   ValueType type_with(const ValueType& in, DType dtype) const {
     ValueType out{dtype, ndim_of(in.ndim), {}};
     if (layout.given()) out.layout = Layout(*layout);
-    else if (out.ndim == in.ndim && !src_dims.given()) out.layout = in.layout;
+    else if (out.ndim == in.ndim) out.layout = in.layout;
     else if (src_dims.constant() && src_dims.given() && !rel_shape.given()) out.layout = moved_layout(in.layout);
     if (out.ndim >= 0 && !out.layout.empty() && out.layout.size() != out.ndim)
       bad_argument("layout '{}' has {} letters for {} dimensions", out.layout.str(), out.layout.size(), out.ndim);
