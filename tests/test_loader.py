@@ -3,6 +3,8 @@
 import itertools
 import json
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -420,3 +422,26 @@ def test_epoch_size_counts_what_pad_last_batch_repeats():
     assert pipe.epoch_size("reader") == 8 == pipe.epoch_size()["reader"] and pipe.reader_meta("reader")["epoch_size"] == 7
     assert numbers(7, 0, 2, batch_size=2).epoch_size("reader") == 7
     assert penstock.Pipeline.epoch_size.__doc__
+
+
+def test_an_epoch_is_left_while_the_memory_limit_holds_batches_back(tmp_path):
+    """What is ready gives its memory back, so that what waits for it can end."""
+    program = """
+import numpy as np
+from penstock import fn, pipeline_def
+from penstock.torch import DataLoader
+
+@pipeline_def(batch_size=8, num_threads=2, prefetch_queue_depth=4, memory_limit=120_000, seed=1)
+def pictures():
+    numbers = fn.readers.indices(size=80)
+    return fn.cast(fn.full(numbers, shape=[64, 64, 3]), dtype="uint8"), numbers
+
+loader = DataLoader(pictures())
+for epoch in range(6):
+    for k, batch in enumerate(loader):
+        if k == epoch % 3:
+            break
+print(sum(len(numbers) for _, numbers in loader))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.split() == ["80"], done.stdout + done.stderr

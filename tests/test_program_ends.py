@@ -9,7 +9,12 @@ import time
 import pytest
 
 COUNT = max(3, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")) // 6)
-SLOW = float(os.environ.get("PENSTOCK_TEST_SLOW", "1")) * (1 + os.getloadavg()[0] / os.cpu_count())  # of a busy machine
+
+
+def slow():
+    """How much longer things take now, on a busy machine."""
+    return float(os.environ.get("PENSTOCK_TEST_SLOW", "1")) * (2 + os.getloadavg()[0] / os.cpu_count())
+
 
 BEGIN = """
 import os, sys, threading, time
@@ -112,7 +117,7 @@ except KeyboardInterrupt:
     process.send_signal(signal.SIGINT)
     code, out, errors = ended(process, 20)
     assert code == 9, errors
-    assert time.monotonic() - begin < 1.5 * SLOW, out
+    assert time.monotonic() - begin < 1.5 * slow(), out
 
 
 def test_del_of_a_pipeline_whose_function_stands_returns():
@@ -129,7 +134,7 @@ print(time.monotonic() - begin)
 """)
     code, out, errors = ended(process, 20)
     assert code == 0 and not errors
-    assert float(out.split("\n")[1]) < 1 * SLOW
+    assert float(out.split("\n")[1]) < 1 * slow()
 
 
 OWN = {

@@ -132,7 +132,7 @@ def test_a_slow_server_that_keeps_the_least_rate_is_read():
         for k in range(0, len(BODY), 1024):
             connection.sendall(BODY[k:k + 1024])
             time.sleep(0.06)
-    storage.configure(timeout=0.3)
+    storage.configure(timeout=0.5)
     with Server(slow) as server:
         assert read(server.url) == BODY
 

@@ -32,15 +32,31 @@ def check_options(options):
 def _generators():
     """The states of the random generators that Python programs share, of modules that are imported."""
     states = {}
-    if "random" in sys.modules:
-        states["random"] = sys.modules["random"].getstate()
-    if "numpy.random" in sys.modules:
-        kind, keys, place, *rest = sys.modules["numpy.random"].get_state()
-        states["numpy.random"] = (kind, keys.tobytes(), place, *rest)
-    torch = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "get_rng_state"):
-        states["torch"] = torch.get_rng_state().numpy().tobytes()
+    for name, state_of in _STATES.items():
+        module = sys.modules.get(name)
+        if module is not None:
+            try:
+                states[name] = state_of(module)
+            except Exception:  # another generator than the module's own: nothing can be said of it
+                pass
     return states
+
+
+def _state_of_numpy(module):
+    kind, keys, place, *rest = module.get_state()
+    return kind, keys.tobytes(), place, *rest
+
+
+_STATES = {"random": lambda module: module.getstate(), "numpy.random": _state_of_numpy,
+           "torch": lambda module: module.get_rng_state().numpy().tobytes()}
+
+
+def _user_level():
+    """The stacklevel, for the caller, of the first frame outside of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _warn_of_draws(function, before):
@@ -55,8 +71,8 @@ def _warn_of_draws(function, before):
     _drawn.add((code, *names))
     where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     warnings.warn(f"'{getattr(function, '__name__', function)}'{where} drew numbers of {' and '.join(names)}: the function of a "
-                  "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and its "
-                  "kin draw one for each sample", UserWarning, stacklevel=4)
+                  "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and similar "
+                  "operators draw one for each sample", UserWarning, stacklevel=_user_level())
 
 
 # --- tracebacks -------------------------------------------------------------------------------------------------------

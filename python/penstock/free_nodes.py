@@ -80,7 +80,11 @@ class Draft:
             target._functions[made] = self._functions.pop(index)
         if index in self._sources:
             source = self._sources.pop(index)
-            target._sources[made] = source.again(target._given) if hasattr(source, "again") else source
+            if hasattr(source, "again"):  # its processes are those of the pipeline that it joins
+                again = source.again(target._given)
+                again.name, again.anew = target._graph.name_of(made), getattr(source, "anew", False)
+                source = again
+            target._sources[made] = source
         for fed in [f for f in self._fed if f.node == index]:
             self._fed.remove(fed)
             fed.node = made

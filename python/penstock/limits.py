@@ -8,6 +8,7 @@ LARGEST = 2**40
 
 def check_number(name, value, most, least=1):
     """ValueError unless it is None or a whole number from `least` to `most`."""
-    if value is not None and (not hasattr(value, "__index__") or not least <= value <= most):
+    whole = hasattr(value, "__index__") or (isinstance(value, float) and value.is_integer())
+    if value is not None and (not whole or not least <= value <= most):
         kind = "a positive integer" if least else "a whole number"
         raise ValueError(f"{name} must be {kind}, {most} at most, got {value!r}")

@@ -156,7 +156,7 @@ NAMES = {
     "var": "fn.reductions.variance(x, mean), with the mean of fn.reductions.mean(x)",
     "uniform": "fn.random.uniform(range=[low, high])",
     "rand": "fn.random.uniform(range=[0.0, 1.0])",
-    "randint": "fn.cast(fn.random.uniform(range=[low, high]), dtype=\"int32\"), or fn.random.uniform(values=[1, 2, 3])",
+    "randint": "fn.cast(fn.random.uniform(values=list(range(low, high))), dtype=\"int32\")",
     "randn": "fn.random.normal(mean=0.0, stddev=1.0)",
     "coin_flip": "fn.random.coin_flip(probability=0.5)",
     "abs": "`penstock.math.abs(x)`",
@@ -222,7 +222,7 @@ def answer(name, operators, group=""):
     """What the error for fn.name says after its first sentence; "" where nothing is near."""
     plain = _plain(name)
     for key in (plain, plain.removeprefix("random_")):
-        if key in NAMES and not group:
+        if key in NAMES and group in ("", "random"):
             return _sentence(NAMES[key])
     last = {o.rpartition(".")[2]: o for o in operators}
     near = [plain] if plain in last else difflib.get_close_matches(plain, last, 1, 0.75)

@@ -12,7 +12,7 @@ def text_of_saved(data, what, path=None):
     try:
         return bytes(data).decode()
     except UnicodeDecodeError as e:
-        raise ValueError(f"this is no saved {what}: byte {e.start} is no UTF-8 text" + (f" (file: {path})" if path else "")) from None
+        raise ValueError(f"this is not a saved {what}: byte {e.start} is not UTF-8 text" + (f" (file: {path})" if path else "")) from None
 
 
 def text_of_checkpoint(checkpoint):

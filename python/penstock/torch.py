@@ -62,7 +62,7 @@ class DataLoader:
     the samples' extents, int64. Outputs that pad or ragged name are not taken for labels.
     A tensor keeps its batch's memory until it dies; the pipeline makes new memory for the next one.
     Epochs are those of the pipeline's reader; without a reader they end where the external source ends. Each `for` is a whole
-    epoch, the next one also where the loop before was left early. After an error next() goes on behind the batch.
+    epoch, the next one also where the loop before was left early. After an error next() goes on after the batch.
     state_dict() is the position after the last batch that was handed out. After load_state_dict() the next loop goes on from it,
     to the end of its epoch, also with another batch size or number of shards.
     """
@@ -72,6 +72,9 @@ class DataLoader:
         for name in others:
             raise TypeError(f"DataLoader has no argument '{name}'" + (f": {_WHERE[name]}" if name in _WHERE else ""))
         _check_pipeline(pipeline)
+        if isinstance(output_map, (int, str)):
+            what = f": {_WHERE['batch_size']}" if isinstance(output_map, int) else f", such as [{output_map!r}]"
+            raise TypeError(f"output_map is a list of the outputs' names, got {output_map!r}{what}")
         modes = {"partial": "partial" if uneven else "even", "drop": "drop", "fill": "stream"}
         if last_batch not in modes:
             raise ValueError(f"last_batch must be 'partial', 'drop' or 'fill', got {last_batch!r}")

@@ -2,8 +2,10 @@
 """Requests to web servers whose answers obstore does not take: without Content-Length (chunked), or with a Last-Modified
 that is no time of this calendar."""
 import email.utils
+import http.client
 import re
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from .storage import Pace
@@ -62,13 +64,14 @@ def get(url, offset, length, limit, settings):
 
 
 def _opened(url, settings, method, headers=()):
-    request = urllib.request.Request(url, method=method, headers={"Accept-Encoding": "identity", **dict(headers)})
+    request = urllib.request.Request(urllib.parse.quote(url, safe="%/:?#[]@!$&'()*+,;=~"), method=method, headers={
+        "Accept-Encoding": "identity", **settings["http"].get("default_headers", {}), **dict(headers)})
     try:
         return urllib.request.urlopen(request, timeout=float(settings["timeout"]))
     except urllib.error.HTTPError as e:
         kind = "missing" if e.code in (404, 410) else "passing" if e.code >= 500 or e.code in (408, 429) else "refused"
         raise Failed(f"the server answered {e.code} {e.reason}", kind) from None
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, http.client.HTTPException) as e:
         raise Failed(_cause(e), "passing") from None
 
 

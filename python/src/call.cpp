@@ -191,9 +191,9 @@ bool holds_batches(PyObject* o) {
 
 PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
 
-// drawn: what a random operator without a seed draws from; null: new numbers.
+// drawn: what the sets of one call draw from without a seed, made by the first that does; null: new numbers.
 PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names,
-              const SampleContext* drawn = nullptr) {
+              std::optional<SampleContext>* drawn = nullptr) {
   const OpInfo& info = *op.info;
   Batch inputs_[4];
   std::vector<Batch> many;
@@ -303,7 +303,10 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
         std::vector<Tensor> same(batch_size, inputs[i].tensor(0));
         inputs[i] = Batch::from_tensors(std::move(same));
       }
-  if (info.random && !seeded) context = drawn ? *drawn : unseeded_context();
+  if (info.random && !seeded) {
+    if (drawn && !*drawn) *drawn = unseeded_context();
+    context = drawn ? **drawn : unseeded_context();
+  }
   std::vector<Batch> out;
   const std::span<const Batch> in(inputs, static_cast<size_t>(n));
   if (place.gpu >= 0) place.stream = stream_for(like, inputs, n, place.gpu);
@@ -336,13 +339,12 @@ PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyOb
     sets = size;
   }
   std::optional<SampleContext> drawn;
-  if (op.info->random) drawn = unseeded_context();
   std::vector<PyObject*> own(args, args + n + (names ? PyTuple_Size(names) : 0));
   nb::list results;
   for (Py_ssize_t k = 0; k < sets; ++k) {
     for (Py_ssize_t i = 0; i < n; ++i)
       if (holds_batches(args[i])) own[i] = PyList_GetItem(args[i], k);
-    results.append(nb::steal(run(op, own.data(), n, names, drawn ? &*drawn : nullptr)));
+    results.append(nb::steal(run(op, own.data(), n, names, &drawn)));
   }
   if (!nb::isinstance<nb::tuple>(results[0])) return results.release().ptr();
   nb::list outputs;  // a list of sets for each output, as in a pipeline

@@ -20,7 +20,7 @@ const char* kFed = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 2, "p
 
 // Waits for what another thread may feed.
 const char* kWaits = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 2, "prefetch": 1,
-  "graph": {"penstock_graph": 1, "seed": 5, "outputs": [[0, 0]], "nodes": [
+  "graph": {"penstock_graph": 2, "seed": 5, "outputs": [[0, 0]], "nodes": [
     {"op": "experimental.inputs.video", "name": "v", "outputs": 1, "constants": {"sequence_length": 2}}]}})";
 
 std::string reading(const std::vector<std::string>& files) {

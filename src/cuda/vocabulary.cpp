@@ -13,12 +13,14 @@ static std::string parts_before(const std::string& header) {
 }
 
 const std::string& vocabulary(bool transcendental) {
-  static const std::string basic = parts_before("pixel/transcendental.h"), all = parts_before("pixel/stored.h");
+  // Never destroyed: threads may compile while the program ends.
+  static const auto& basic = *new std::string(parts_before("pixel/transcendental.h"));
+  static const auto& all = *new std::string(parts_before("pixel/stored.h"));
   return transcendental ? all : basic;
 }
 
 const std::string& whole_vocabulary() {
-  static const std::string text = parts_before("");
+  static const auto& text = *new std::string(parts_before(""));
   return text;
 }
 

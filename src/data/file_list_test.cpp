@@ -158,7 +158,10 @@ TEST(FileList, ReadsTextAsDaliDoes) {
   EXPECT_EQ(entries(read("a -1\n")), (Entries{{"a", -1}}));  // DALI refuses it
   EXPECT_EQ(read("b/2.jpg 3\n").path(0), folder.path("b/2.jpg"));
   EXPECT_EQ(read("b/2.jpg 3\n", "/r").path(0), "/r/b/2.jpg");
-  EXPECT_EQ(read("/x/2.jpg 3\n", "/r").path(0), "/x/2.jpg");
+  EXPECT_EQ(read("/x/2.jpg 3\n").path(0), "/x/2.jpg");
+  const std::string outside = folder.write("list.txt", "/x/2.jpg 3\n");
+  EXPECT_EQ(FileList::from_text(outside, "/r", true).path(0), "/x/2.jpg");
+  EXPECT_EQ(refusal([&] { FileList::from_text(outside, "/r"); }).kind(), ErrorKind::data);  // DALI reads it
 }
 
 TEST(FileList, RefusesTextThatIsNoList) {

@@ -22,11 +22,6 @@ StageScratch& thread_scratch() {
 // Below this many elements a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
-// Of several samples an error says which one it is of, where no file does.
-void name_sample(Error& e, int i, int n) {
-  if (n > 1 && e.source.empty()) e.source = fmt::format("sample {}", i);
-}
-
 template <class F> void for_one_of(int n, int i, F&& body) {
   try {
     body(i);
@@ -155,6 +150,10 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 }
 
 }  // namespace
+
+void name_sample(Error& e, int i, int n) {
+  if (n > 1 && e.source.empty()) e.source = fmt::format("sample {}", i);
+}
 
 SampleContext of_sample(SampleContext c, int i) {
   c.index = i, c.sample += i;

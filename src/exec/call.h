@@ -7,6 +7,9 @@
 
 namespace penstock {
 
+// Of several samples an error says which one it is of, where no file does.
+void name_sample(Error& e, int i, int n);
+
 // Where a call runs.
 struct CallPlace {
   int gpu = -1;                   // -1: on the GPU of the first input that lies on one, else on the CPU

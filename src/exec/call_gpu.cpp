@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "batch/transfer.h"
+#include "exec/call.h"
 #include "exec/call_decode.h"
 #include "exec/call_into.h"
 #include "exec/refuse_boxes.h"
@@ -166,6 +167,7 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
     const auto first = std::min_element(errors.begin(), errors.end(),
                                         [](const auto& a, const auto& b) { return a.sample < b.sample; });
     if (first->error.source.empty() && !inputs.empty()) first->error.source = inputs[0].sample(first->sample).source;
+    name_sample(first->error, first->sample, batch_size);
     throw first->error;
   }
   return outputs;

@@ -229,15 +229,33 @@ int Executor::in_flight() {
 
 void Executor::reset(bool leave_epoch, const std::function<void()>& poll) {
   check_process();
-  std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   std::unique_lock lock(mutex_);
   wake({std::exchange(held_, kNobody)});
   if (!queue_.empty()) {
-    // Iterations that run ahead belong to the epoch that ends: wait for them and let them go.
-    wait_for_consumer(lock, poll, [&] {
-      return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
-    });
-    gone.swap(queue_);
+    // Iterations that run ahead belong to the epoch that ends: wait for them and let them go, the first one at once, so
+    // that those after it get its memory where there is a limit.
+    consumer_waits_ = true;
+    const auto let_go = [&] {
+      while (!queue_.empty() && queue_.front()->finished) {
+        std::shared_ptr<Iteration> first = std::move(queue_.front());
+        queue_.pop_front();
+        lock.unlock();
+        first.reset();
+        lock.lock();
+      }
+      Wake room;
+      wake_for_room(room);
+      wake(room);
+      return queue_.empty();
+    };
+    try {
+      wait_for_consumer(lock, poll, let_go);
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      consumer_waits_ = false;
+      throw;
+    }
+    consumer_waits_ = false;
   }
   last_number_ = UINT64_MAX;
   if (skip_ > 0 && !parts_.empty()) delivered_states_ = parts_.front().states;

@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/size_limits.h"
+#include "codecs/video/frame_choice.h"
 #include "exec/executor.h"
 
 namespace penstock {
@@ -60,9 +61,11 @@ static PipelineOptions checked(PipelineOptions o) {
   if (o.threads > kMostThreads) bad_argument("at most {} threads, got {}", kMostThreads, o.threads);
   if (o.prefetch > kMostPrefetch)
     bad_argument("at most {} iterations are prefetched, got {}", kMostPrefetch, o.prefetch);
-  for (const auto& [name, limit] : size_limits(o))
-    if (limit < 0 || static_cast<double>(limit) > kLargestLimit)
-      bad_argument("{} must be at least 1 and at most {}, got {}", name, kLargestLimit, limit);
+  for (const auto& [name, limit] : size_limits(o)) {
+    const double most = std::string_view(name) == "max_frames" ? static_cast<double>(kMostFrames) : kLargestLimit;
+    if (limit < 0 || static_cast<double>(limit) > most)
+      bad_argument("{} must be at least 1 and at most {}, got {}", name, most, limit);
+  }
   return o;
 }
 

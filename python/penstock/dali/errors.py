@@ -28,7 +28,7 @@ def raise_again(error):
     made = _classes.get(type(error))
     if made is None or not _is_ours(error):
         raise error
-    again = made(*error.args)
+    again = made(*error.args, error.filename) if isinstance(error, OSError) and error.filename else made(*error.args)
     again.__dict__.update(error.__dict__)
     raise again.with_traceback(error.__traceback__) from error.__cause__
 

@@ -80,7 +80,7 @@ def write(lines, source, index):
     """The index file of `source`; it is there as a whole or not at all."""
     begun = f"{index}.{os.getpid()}"
     try:
-        with open(begun, "w") as file:
+        with open(begun, "w", encoding="utf-8", errors="surrogateescape") as file:
             for line in lines(source):
                 file.write(line + "\n")
         os.replace(begun, index)

@@ -102,6 +102,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
                 say("shard")
             with shards_of_readers(shards):
                 pipeline = also_runtime_errors(made_by)(function, args, rest, _pipeline_arguments(options), Pipeline)
+            pipeline._definition = create, args, {**rest, **options, **shards}
             pipeline._shards_of_readers = shards  # with debug=True the function runs later
             return pipeline
 

@@ -133,6 +133,8 @@ class LosslessDecoder {
       else if (marker == 0xDD && body.size() >= 2) interval_ = be16(body.data());
       else if (marker == 0xE0) is_jfif_ |= body.size() >= 5 && !std::memcmp(body.data(), "JFIF", 5);
       else if (marker == 0xEE && body.size() >= 12 && !std::memcmp(body.data(), "Adobe", 5)) adobe_ = body[11];
+      else if (marker == kLosslessFrame && body.size() < static_cast<size_t>(6 + 3 * header_.components))
+        bad_data("JPEG: a damaged frame header");
       else if (marker == kLosslessFrame)
         for (int c = 0; c < header_.components; ++c) ids_[c] = body[static_cast<size_t>(6 + 3 * c)];
       else if (marker == 0xDA) at = read_scan(scan_of(body), at);

@@ -57,7 +57,7 @@ struct Folds {
   std::map<const OpInfo*, int> number;
 };
 const Folds& folds() {
-  static const Folds all = [] {
+  static const auto& all = *new Folds([] {
     Folds f;
     std::map<std::string, int> known;
     for (const OpInfo* info : all_ops()) {
@@ -74,7 +74,7 @@ const Folds& folds() {
                                  it->second, kNumberTypes[l]);
     }
     return f;
-  }();
+  }());
   return all;
 }
 
@@ -86,7 +86,7 @@ int64_t fold_number(const OpInfo* info, Lane lane) {
 }
 
 const std::string& fold_text() {
-  static const std::string text = [] {
+  static const auto& text = *new std::string([] {
     constexpr std::pair<DType, const char*> types[] = {
         {DType::uint8, "uint8_t"},   {DType::uint16, "uint16_t"}, {DType::uint32, "uint32_t"},
         {DType::uint64, "uint64_t"}, {DType::int8, "int8_t"},     {DType::int16, "int16_t"},
@@ -99,7 +99,7 @@ const std::string& fold_text() {
     return vocabulary() + "\nnamespace penstock {\n" + fold_rows_text + "\n}\n" + with(kNumbers, "%CASES%", cases) +
            folds().functions + "}\n" +
            with(with(kEntry, "%THREADS%", std::to_string(kFoldThreads)), "%CASES%", folds().cases);
-  }();
+  }());
   return text;
 }
 

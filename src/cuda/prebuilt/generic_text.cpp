@@ -337,7 +337,7 @@ struct Operators {
   std::map<const OpInfo*, int> number;
 };
 const Operators& operators() {
-  static const Operators all = [] {
+  static const auto& all = *new Operators([] {
     Operators o;
     std::map<std::string, int> known;
     for (const OpInfo* info : all_ops()) {
@@ -353,7 +353,7 @@ const Operators& operators() {
         if (op->coef_bytes(static_cast<Lane>(l)) > 0) o.lanes[it->second] |= 1u << l;
     }
     return o;
-  }();
+  }());
   return all;
 }
 
@@ -366,7 +366,7 @@ int generic_operator(const OpInfo* info, Lane lane) {
 }
 
 const std::string& generic_stage_text() {
-  static const std::string text = [] {
+  static const auto& text = *new std::string([] {
     const Operators& o = operators();
     std::string functions, cases;
     for (size_t k = 0; k < o.texts.size(); ++k) {
@@ -389,7 +389,7 @@ const std::string& generic_stage_text() {
            fmt::format(
                "extern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{ penstock::run(table); }}\n",
                kStageThreads, kStageEntry);
-  }();
+  }());
   return text;
 }
 

@@ -9,11 +9,11 @@ namespace penstock::video_gpu {
 const std::vector<VocabularyPart>& kernel_parts();
 
 const std::string& kernel_text() {
-  static const std::string text = [] {
+  static const auto& text = *new std::string([] {
     std::string all;
     for (const VocabularyPart& p : kernel_parts()) all += p.text;
     return all;
-  }();
+  }());
   return text;
 }
 

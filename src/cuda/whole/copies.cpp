@@ -2,6 +2,7 @@
 // Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size. Where
 // neighbors of the source and of the target are far apart in the other, tiles go through shared memory.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 
@@ -31,7 +32,8 @@ const StageCode& copy_code(size_t bytes) {
     compile_stage(std::move(p), *code);
     return code;
   };
-  static const std::unique_ptr<StageCode> codes[] = {make(1), make(2), make(4), make(8)};
+  using Codes = std::array<std::unique_ptr<StageCode>, 4>;
+  static const auto& codes = *new Codes{make(1), make(2), make(4), make(8)};  // threads may copy while the program ends
   return *codes[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
 }
 
