@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that are made outside of a pipeline. Until they join one they lie in a Draft, whose graph knows their types; what
 a draft was told is told again to the graph of the pipeline that they join."""
+import contextlib
 import weakref
 
 from . import _core, graph
@@ -149,3 +150,14 @@ def home(*values):
             return node.pipeline
         first = first or node.pipeline
     return first or Draft()
+
+
+@contextlib.contextmanager
+def at_home(*values):
+    """Calls inside of it add their nodes where those in `values` are, or outside of any pipeline."""
+    pipeline = home(*values)
+    graph.push(pipeline)
+    try:
+        yield pipeline
+    finally:
+        graph.pop()

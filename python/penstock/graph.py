@@ -513,17 +513,6 @@ def _free():
     return free_nodes
 
 
-@contextlib.contextmanager
-def at_home(*values):
-    """Calls inside of it add their nodes where those in `values` are, or outside of any pipeline (free_nodes.py)."""
-    pipeline = _free().home(*values)
-    push(pipeline)
-    try:
-        yield pipeline
-    finally:
-        pop()
-
-
 def add_node(op, inputs, arguments, draws_of=-1):
     """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it. draws_of: the
     node whose random numbers it draws."""
@@ -543,7 +532,7 @@ def _add_node(op, inputs, arguments, draws_of):
             return _for_each_set(op, inputs, arguments)
     pipeline = current()
     if pipeline is None:
-        with at_home(nodes, *arguments.values()):
+        with _free().at_home(nodes, *arguments.values()):
             return add_node(op, inputs, arguments, draws_of)
     if pipeline._built:
         raise RuntimeError("the pipeline is built: no operator can be added")
@@ -571,7 +560,7 @@ def add_call(op, inputs, arguments, function):
         raise TypeError(f"[{op}] takes values of the pipeline, not lists of them\n  at {user_line()}")
     pipeline = current()
     if pipeline is None:
-        with at_home(*inputs):
+        with _free().at_home(*inputs):
             return add_call(op, inputs, arguments, function)
     made = add_node(op, inputs, arguments)
     index = pipeline._graph.nodes() - 1

@@ -6,7 +6,7 @@ import warnings
 from types import ModuleType
 
 from .. import fn as native
-from .. import graph
+from .. import free_nodes, graph
 from ..types import ScalarConstant
 from . import meanings
 from .aliases import DEPRECATED, NAMES
@@ -45,7 +45,7 @@ def _adapted(path, function, old=None):
             warnings.warn(f"fn.{old} is deprecated: use fn.{path}", DeprecationWarning, stacklevel=meanings.user_level())
         try:
             if graph.current() is None and path not in _INSIDE and (path == "external_source" or _is_free(inputs, arguments)):
-                with graph.at_home(inputs, arguments):
+                with free_nodes.at_home(inputs, arguments):
                     return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
             return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
         except KINDS as error:
