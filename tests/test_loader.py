@@ -431,7 +431,7 @@ import numpy as np
 from penstock import fn, pipeline_def
 from penstock.torch import DataLoader
 
-@pipeline_def(batch_size=8, num_threads=2, prefetch_queue_depth=4, memory_limit=120_000, seed=1)
+@pipeline_def(batch_size=8, num_threads=2, prefetch_queue_depth=4, memory_limit=900_000, seed=1)
 def pictures():
     numbers = fn.readers.indices(size=80)
     return fn.cast(fn.full(numbers, shape=[64, 64, 3]), dtype="uint8"), numbers

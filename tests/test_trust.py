@@ -76,7 +76,7 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
         broken = data[:9] + b"\xff\xfe" + data[9:]
         bad.write_bytes(broken)
         if load:
-            with pytest.raises(ValueError, match=f"this is no saved {word}: byte 9 is no UTF-8 text") as told:
+            with pytest.raises(ValueError, match=f"this is not a saved {word}: byte 9 is not UTF-8 text") as told:
                 load(broken)
             assert not isinstance(told.value, UnicodeError)
             with pytest.raises(ValueError, match=r"\(file: .*bad\)"):
@@ -86,7 +86,7 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
                 again = Pipeline(batch_size=1, checkpoint=given)
                 with again:
                     again.set_outputs(fn.random.uniform())
-                with pytest.raises(ValueError, match=f"this is no saved {word}: byte 9 is no UTF-8 text") as told:
+                with pytest.raises(ValueError, match=f"this is not a saved {word}: byte 9 is not UTF-8 text") as told:
                     again.run()
                 assert not isinstance(told.value, UnicodeError)
 

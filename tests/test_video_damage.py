@@ -36,11 +36,11 @@ def test_the_sweep_sees_processes_that_die_and_hang(monkeypatch, tmp_path):
                         "    print('try', n, flush=True)\n    if n == 3: os.abort()\n    if n == 6: time.sleep(60)\n"
                         "    print('got', n, 'KeyError: x' if n == 4 else 'frames', flush=True)\n")
     monkeypatch.setattr(sweep, "__file__", str(stand_in))
-    monkeypatch.setattr(sweep, "LONGEST", 2.0)
+    monkeypatch.setattr(sweep, "LONGEST", 2)
     (tmp_path / sweep.CLIPS["mpeg4"][0]).touch()
     counts, wrong = sweep.sweep(9, kinds=("mpeg4",), workers=2, folder=tmp_path)
     assert sorted((number, text) for number, *_, text in wrong) == [
-        (3, "the process died: SIGABRT"), (4, "KeyError: x"), (6, "more than 2.0 s")]
+        (3, "the process died: SIGABRT"), (4, "KeyError: x"), (6, "more than 2 s")]
     assert counts == {"frames": 6, "wrong": 3}
 
 

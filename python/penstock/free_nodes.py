@@ -121,8 +121,12 @@ def refer(node):
 def check_owner(op, node, pipeline):
     """Raises an error where a node cannot be used in this pipeline."""
     if node.pipeline is not pipeline:
-        rule = "; a node that is made outside of a pipeline joins the first one that uses it" if node.pipeline._took else ""
-        raise ValueError(f"[{op}] {node!r} belongs to another pipeline{rule}\n  at {graph.user_line()}")
+        raise ValueError(f"[{op}] {node!r} belongs to another pipeline{rule_of(node)}\n  at {graph.user_line()}")
+
+
+def rule_of(node):
+    """What else there is to say of a node that another pipeline has."""
+    return "; a node that is made outside of a pipeline joins the first one that uses it" if node.pipeline._took else ""
 
 
 def join(value, pipeline):

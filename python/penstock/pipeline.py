@@ -164,7 +164,7 @@ class Pipeline:
             nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
             free_nodes.join(nodes[-1], self)
             if nodes[-1].pipeline is not self:
-                free_nodes.check_owner(f"output {k}", nodes[-1], self)
+                raise ValueError(f"output {k} belongs to another pipeline{free_nodes.rule_of(nodes[-1])}")
         return nodes
 
     def build(self, define_graph=None):
