@@ -83,7 +83,7 @@ def test_damaged_files_in_the_middle_of_a_group(files, tmp_path, policy, decoder
 @pytest.mark.parametrize("decoder", ["cuda", "hardware"])
 def test_a_memory_limit_holds_back_what_is_read_ahead(files, decoder):
     """Files on their way count, on the GPU or not: with room for little more than a batch, few are made at a time, and all are right."""
-    pipe = decoding(files, decoder=decoder, memory_limit=500_000, prefetch_queue_depth=4)
+    pipe = decoding(files, decoder=decoder, memory_limit=1_200_000, prefetch_queue_depth=4)
     equal(batches(pipe), batches(decoding(files, "cpu")))
 
 
