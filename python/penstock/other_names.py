@@ -165,7 +165,7 @@ NAMES = {
     "log": "`penstock.math.log(x)`",
     "lookup": "fn.lookup_table(x, keys=, values=)",
     # --- boxes
-    "box_convert": "arithmetic on `boxes[:, 0]` and its kin; operators of boxes take bbox_layout=\"ltrb\", \"xywh\" or \"cxcywh\", "
+    "box_convert": "arithmetic on `boxes[:, 0]` and similar values; operators of boxes take bbox_layout=\"ltrb\", \"xywh\" or \"cxcywh\", "
                    "such as fn.bb_flip(boxes, bbox_layout=)",
     "bbox_flip": "fn.bb_flip(boxes, horizontal=)",
     "flip_boxes": "fn.bb_flip(boxes, horizontal=)",

@@ -278,7 +278,7 @@ class Function:
         try:
             return _core.fed_tensor(value)
         except (TypeError, ValueError) as error:
-            raise self._fault(type(error), f"returned what is no array for output {k} of sample {i}: {error}") from None
+            raise self._fault(type(error), f"returned what is not an array for output {k} of sample {i}: {error}") from None
 
     # --- errors -------------------------------------------------------------------------------------------------------
 
@@ -359,7 +359,7 @@ class _Capsule:
         api.PyCapsule_GetPointer.restype = ctypes.c_void_p
         versioned = api.PyCapsule_IsValid(self.capsule, b"dltensor_versioned")
         if not versioned and not api.PyCapsule_IsValid(self.capsule, b"dltensor"):
-            raise TypeError("a capsule that is no DLPack tensor, or one that was used already")
+            raise TypeError("a capsule that is not a DLPack tensor, or one that was used already")
         address = api.PyCapsule_GetPointer(self.capsule, b"dltensor_versioned" if versioned else b"dltensor")
         kind, number = (ctypes.c_int32 * 2).from_address(address + (32 if versioned else 0) + ctypes.sizeof(ctypes.c_void_p))
         return kind, number

@@ -98,7 +98,7 @@ def _cause(error):
     return f"the request failed ({first})"
 
 
-# What obstore does not read of servers that are no object stores, by the words of its errors.
+# What obstore does not read of servers that are not object stores, by the words of its errors.
 _FOREIGN_HEADERS = re.compile("last.modified|content.length", re.IGNORECASE)
 
 

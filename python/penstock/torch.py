@@ -57,7 +57,7 @@ class DataLoader:
     labels: an output that holds one integer in each sample, of shape () or (1,), becomes int64 (N,), as torch's losses take it.
     The first batch decides. False: outputs stay as they are; names: only of these.
     A batch of samples that differ in shape is a list of tensors, unless pad or ragged say otherwise, each for all outputs or a
-    dict by name (by number, without output_map). pad: a number: one tensor, filled up with it behind each sample to the batch's
+    dict by name (by number, without output_map). pad: a number: one tensor, filled up with it after each sample to the batch's
     largest extents. ragged: "list": a list, also where shapes are equal; "pad" or a number: as pad, and "<name>_lengths" has
     the samples' extents, int64. Outputs that pad or ragged name are not taken for labels.
     A tensor keeps its batch's memory until it dies; the pipeline makes new memory for the next one.
@@ -128,7 +128,7 @@ class DataLoader:
 
     def load_state_dict(self, state):
         if state.get("version") not in (1, 2):
-            raise ValueError("this is no state of this version's DataLoader")
+            raise ValueError("this is not a state of this version's DataLoader")
         text = state["pipeline"]
         if not isinstance(text, str):  # version 1 had the text
             packed = {name: part if isinstance(part, str) else json.dumps(part) for name, part in text["sources"].items()}

@@ -14,7 +14,7 @@ def dense(batch, keep=None):
 
 
 def padded(batch, keep, value):
-    """One tensor that holds all samples, filled up behind each with `value`."""
+    """One tensor that holds all samples, filled up after each with `value`."""
     return dense(batch if batch.is_uniform() else operators.pad(batch, fill_value=value), keep)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests to web servers whose answers obstore does not take: without Content-Length (chunked), or with a Last-Modified
-that is no time of this calendar."""
+that is not a time of this calendar."""
 import email.utils
 import http.client
 import re

@@ -34,7 +34,7 @@ def _module_code(name):
 
 
 def run(arguments):
-    """Of a command line behind `python`."""
+    """Of a command line after `python`."""
     by_name = arguments[0] == "-m"
     if by_name:
         sys.path[0] = os.getcwd()
