@@ -133,7 +133,7 @@ def test_resuming_is_explicit_and_exact():
     old = make().state_dict()
     old = {"version": 1, "pipeline": make().pipeline.checkpoint().decode()}
     make().load_state_dict(old)
-    with pytest.raises(ValueError, match="no state of this version"):
+    with pytest.raises(ValueError, match="not a state of this version"):
         make().load_state_dict({"version": 9})
 
 

@@ -38,8 +38,9 @@ class UserCode {
   UserCode(const UserCode&) = delete;
   UserCode& operator=(const UserCode&) = delete;
   ~UserCode() {
-    if (!Py_IsInitialized()) {
+    if (!Py_IsInitialized()) {  // neither is let go of: that would ask for Python's lock
       object_.release();
+      new std::shared_ptr<RaisedErrors>(std::move(errors_));
       return;
     }
     HoldGil gil;
