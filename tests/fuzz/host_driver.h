@@ -53,6 +53,7 @@ class HostDriver final : public Driver {
     made->kernel = find_cooperative(text, entry);
     return made;
   }
+  std::function<void()> compilation(int, const std::string&, const std::string&) override { return {}; }
   void launch(int, const DeviceKernel& kernel, const Launch& how, const void* table, StreamHandle) override {
     run_cooperative(static_cast<const BuiltIn&>(kernel).kernel, how.blocks, how.threads,
                     static_cast<const char*>(table));
