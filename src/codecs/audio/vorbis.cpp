@@ -80,16 +80,16 @@ class VorbisFile final : public AudioFile {
     info_.format = "vorbis";
     for (size_t i = streams_.size(); i-- > 0;) {  // the first one, which is decoded first, stays open
       open(i);
-      const vorbis_info* info = ov_info(&session_->ogg, -1);
+      const vorbis_info info = *ov_info(&session_->ogg, -1);  // a copy: counted() opens the stream anew
       const int64_t length = is_open_ended(i) ? counted(i) : ov_pcm_total(&session_->ogg, -1);
       // A packet takes at least a byte and gives at most 8,192 samples.
       if (length < 0 || length > static_cast<int64_t>(streams_[i].size()) * 8192)
         bad_data("Vorbis: {} bytes cannot hold {} samples", streams_[i].size(), length);
-      if (info->channels < 1 || info->channels > kMostAudioChannels || info->rate < 1)
-        bad_data("Vorbis: the header says {} channels, {} samples a second", info->channels, info->rate);
-      if (i + 1 < streams_.size() && (info->channels != info_.channels || info->rate != info_.rate))
+      if (info.channels < 1 || info.channels > kMostAudioChannels || info.rate < 1)
+        bad_data("Vorbis: the header says {} channels, {} samples a second", info.channels, info.rate);
+      if (i + 1 < streams_.size() && (info.channels != info_.channels || info.rate != info_.rate))
         bad_data("Vorbis: channels or rate change in stream {}", i + 1);
-      info_.channels = info->channels, info_.rate = static_cast<double>(info->rate), info_.length += length;
+      info_.channels = info.channels, info_.rate = static_cast<double>(info.rate), info_.length += length;
       lengths_.insert(lengths_.begin(), length);
     }
     if (is_doubtful(info_, file.size())) decode(ignore), open(0);
