@@ -20,7 +20,7 @@ namespace penstock {
 namespace fs = std::filesystem;
 
 // Magic, format (16 bytes), size, time, records, bytes of names, records with heads, offsets, lengths, names with a
-// zero behind each, heads, CRC-32C.
+// zero after each, heads, CRC-32C.
 static constexpr char kMagic[9] = "PSTKCIX2";
 static constexpr size_t kHead = 8 + 16 + 5 * 8;
 

@@ -41,7 +41,7 @@ class Executor {
   // leave_epoch: in the middle of one, whose rest nobody wants.
   void reset(bool leave_epoch, const std::function<void()>& poll);
   int64_t device_bytes_in_use() const;  // that the decoders have taken for themselves included
-  bool at_end_of_epoch() const { return at_end_of_epoch_; }  // behind the last outputs(), also one that has failed
+  bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
   void set_callback(int node, std::shared_ptr<Callback> callback);

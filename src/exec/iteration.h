@@ -65,7 +65,7 @@ struct Iteration {
   std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
   std::map<ValueRef, Batch> given;    // on_error="replace": what sources gave, for samples that are replaced later
   std::map<int, uint32_t> attempts;   // samples that were replaced, and how often another one was tried
-  std::map<int, std::string> states;  // of sources, behind this iteration; of kNoSource: the next position
+  std::map<int, std::string> states;  // of sources, after this iteration; of kNoSource: the next position
 
   std::vector<Frame> frames;          // the branches and loops that the current step is in
   uint64_t trips_key = 0;             // of the trips of those loops, for random numbers; 0: in none

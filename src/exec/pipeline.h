@@ -90,7 +90,7 @@ class Pipeline {
   int64_t epoch_size(const std::string& name = {}) const;
   int64_t batches_per_epoch() const;
   std::optional<FirstEpoch> first_epoch() const;  // of the source that gives the ids
-  bool at_end_of_epoch() const;  // behind the last run(), also one that has failed
+  bool at_end_of_epoch() const;  // after the last run(), also one that has failed
   void set_epoch_mode(EpochMode mode);  // before the first run
 
   // State behind the last batch that run() returned: JSON of a few integers. restore() before the first run.

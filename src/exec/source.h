@@ -52,7 +52,7 @@ class Source {
   virtual std::string state() const { return {}; }  // behind the last next()
   virtual void restore(const std::string&) { bad_argument("this source cannot go on from a checkpoint"); }
   virtual void reset() {}                  // after the end of the data: begin again
-  // An epoch that was left is over: the one after it begins. delivered: the state behind its last batch that was handed
+  // An epoch that was left is over: the one after it begins. delivered: the state after its last batch that was handed
   // out; empty: there was none.
   virtual void begin_epoch(const std::string& /*delivered*/) { reset(); }
   // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it.

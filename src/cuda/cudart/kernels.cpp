@@ -103,7 +103,7 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
     });
     const bool good = made.kernel != nullptr;
     promise.set_value(std::move(made));
-    if (!good) {  // not for ever: memory may have run out
+    if (!good) {  // not kept: memory may have run out
       std::lock_guard lock(mutex_);
       known_.erase(key);
     }

@@ -43,7 +43,7 @@ void StageKernels::settle(Driver& driver, Known& known) {
   const std::optional<Error> failed = known.coming.get();
   known.coming = {};
   const std::string text = std::exchange(known.text, {});
-  if (failed) throw Error(*failed);  // not for ever: memory may have run out
+  if (failed) throw Error(*failed);  // not kept: memory may have run out
   known.kernel = driver.kernel(known.device, text, kStageEntry, known.why_not);
 }
 
