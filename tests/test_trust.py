@@ -91,6 +91,20 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
                 assert not isinstance(told.value, UnicodeError)
 
 
+@pytest.mark.parametrize("number", [-1, -(2 ** 31), 0, 1025, 2 ** 31 - 1, 2 ** 40, [3, -1]])
+def test_a_saved_number_of_outputs_is_checked_before_memory_is_taken(number):
+    pipe = Pipeline(batch_size=1, num_threads=1)
+    with pipe:
+        pipe.set_outputs(*fn.external_source(num_outputs=2))
+    saved = json.loads(pipe.serialize())
+    node, = (n for n in saved["graph"]["nodes"] if n["op"] == "external_source")
+    assert node["constants"]["num_outputs"] == 2
+    node["constants"]["num_outputs"] = number
+    node["outputs"] = 0  # as many as the argument says
+    with pytest.raises((ValueError, TypeError), match="external_source"):
+        Pipeline.deserialize(json.dumps(saved))
+
+
 # --- names in lists -----------------------------------------------------------------------------------------------------
 
 @pytest.fixture

@@ -92,7 +92,7 @@ penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const 
     if (name) node.name = name;
     if (num_inputs > 0) required(inputs, "inputs");
     if (num_outputs > 0) required(outputs, "outputs");
-    constexpr size_t kMost = 1024;
+    constexpr size_t kMost = kMostOutputs;
     if (num_inputs > kMost || num_outputs > kMost || num_outputs == 0)
       bad_argument("{} inputs and {} outputs; at most {}, and at least one output", num_inputs, num_outputs, kMost);
     for (size_t i = 0; i < num_inputs; ++i) node.inputs.push_back({inputs[i].node, inputs[i].output});

@@ -65,6 +65,8 @@ int Graph::add(Node node) {
     if (node.outputs <= 0) node.outputs = outputs;
     if (node.outputs != outputs && !info.arg("num_outputs"))
       bad_argument("gives {} outputs, not {}", outputs, node.outputs);
+    if (node.outputs < 0 || node.outputs > kMostOutputs)
+      bad_argument("{} outputs; at most {}, and not less than none", node.outputs, kMostOutputs);
     join_domains(node);
     node.id = static_cast<int>(nodes_.size());  // constants may have come in front of it
     if (mixes(node)) node.types = mixed_types(*this, node);

@@ -132,6 +132,8 @@ inline bool mixes(const Node& n) {
 
 struct Planning;
 
+inline constexpr int kMostOutputs = 1024;  // of a node: what is saved elsewhere may say any number
+
 class Graph {
  public:
   Graph();

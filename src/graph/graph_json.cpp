@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 // 2: nodes of one seed draw the same numbers.
 constexpr int kVersion = 2;
-constexpr int kMostNodes = 1 << 20, kMostOutputs = 1024;
+constexpr int kMostNodes = 1 << 20;
 constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset",
                                     "filter", "expand", "flatten", "rebatch"};
 
