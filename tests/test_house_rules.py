@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+import draw_rooms  # noqa: E402
 import generate_settings  # noqa: E402
 import links  # noqa: E402
 import lint  # noqa: E402
@@ -64,8 +65,19 @@ def test_rooms_stand_on_floors():
     floor = rooms.floors(pairs)
     assert all(floor[a] > floor[b] for a, b in pairs) and floor["base"] == 0
     assert rooms.needed({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
+    built = re.search(r"set\(PENSTOCK_ROOMS ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    assert {*built.split(), "cuda"} == set(rooms.BELOW)  # cuda is a library of its own
     with pytest.raises(SystemExit, match="rooms in a circle: .*exec"):
         rooms.floors(pairs | {("base", "exec")})
+
+
+def test_long_functions_and_large_classes_are_found():
+    cpp = ["namespace a {", "struct Many {", *(f"  int m{k} = 0, n{k};" for k in range(8)), "  void f();", "};", "",
+           "template <class T>", "int longest(const std::vector<T>& a,", "    int b) {", *["  ++b;"] * 70, "}", "}  // namespace a"]
+    assert list(draw_rooms.classes_of_cpp(cpp)) == [("Many", 2, 17)]
+    assert list(draw_rooms.functions_of_cpp(cpp)) == [("longest", 14, 74)]
+    functions, classes = draw_rooms.of_python("class A:\n    def f(self):\n        self.x = self.y = 1\n")
+    assert functions == [("f", 2, 2)] and classes == [("A", 1, 3)]
 
 
 def test_the_map_and_the_glossary_name_what_is_there():

@@ -88,7 +88,7 @@ def texts():
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout
     files = [f for f in listed.split("\0") if Path(f).suffix in READING and f not in TABLES and not f.startswith(("third_party", "docs"))]
-    return {f: (ROOT / f).read_text(errors="replace") for f in files if (ROOT / f).is_file()}
+    return {f: re.sub(r"//.*", "", (ROOT / f).read_text(errors="replace")) for f in files if (ROOT / f).is_file()}
 
 
 def readers_of(name, files):
