@@ -45,6 +45,13 @@ def test_settings_that_are_read_past_the_table(file, line, said):
     assert (len(found) == 1 and said in found[0]) if said else not found, found
 
 
+def test_each_setting_stands_in_one_table():
+    table = re.findall(r'\{"([A-Z0-9_]+)",', (ROOT / "src/base/settings.h").read_text()) + list(generate_settings.OF_TESTS)
+    assert len(table) > 60 and len(set(table)) == len(table)
+    page = lint.PAGE_OF_SETTINGS.read_text()
+    assert all(f"| `{name}` |" in page for name in table)
+
+
 def test_a_setting_that_nothing_reads_is_an_error():
     with pytest.raises(SystemExit, match=f"nothing reads the setting {UNKNOWN}"):
         generate_settings.row(UNKNOWN, "", "", [])
