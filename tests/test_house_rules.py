@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tools/lint.py refuses of pages and settings, and that the map of the source tree names what is there."""
+import os
 import re
 import subprocess
 import sys
@@ -61,7 +62,7 @@ def test_a_setting_outside_of_the_table_does_not_compile(tmp_path):
     def compiles(name):
         file = tmp_path / "setting.cpp"
         file.write_text(f'#include "base/settings.h"\nconst char* value() {{ return penstock::Setting("{name}").value(); }}\n')
-        return subprocess.run(["g++", "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'src'}", file], capture_output=True, text=True)
+        return subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'src'}", file], capture_output=True, text=True)
     assert compiles("PENSTOCK_CACHE").returncode == 0
     refused = compiles(UNKNOWN)
     assert refused.returncode != 0 and "add the setting to kSettings" in refused.stderr
