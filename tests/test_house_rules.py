@@ -80,7 +80,7 @@ def test_rooms_stand_on_floors():
 
 
 def test_long_functions_and_large_classes_are_found():
-    cpp = ["namespace a {", "struct Many {", *(f"  int m{k} = 0, n{k};" for k in range(8)), "  void f();", "};", "",
+    cpp = ["namespace a {", "struct Many {", *(f"  int m{k} = 0, n{k};" for k in range(8)), "  std::map<int, std::set<int>> f;  // a, b", "};", "",
            "template <class T>", "int longest(const std::vector<T>& a,", "    int b) {", *["  ++b;"] * 70, "}", "}  // namespace a"]
     assert list(draw_rooms.classes_of_cpp(cpp)) == [("Many", 2, 17)]
     assert list(draw_rooms.functions_of_cpp(cpp)) == [("longest", 14, 74)]

@@ -56,7 +56,9 @@ def classes_of_cpp(lines):
         for member in lines[k + 1:end_of(lines, k)]:
             if indentation(member) != inner or NO_MEMBER.match(member) or not re.search(r"[;{,(]", member):
                 continue
-            plain = re.sub(r"<[^<>]*>|\([^()]*\)|\{[^{}]*\}|//.*", "", member)
+            plain, before = member.partition("//")[0], None
+            while plain != before:  # from the innermost brackets outwards
+                plain, before = re.sub(r"<[^<>]*>|\([^()]*\)|\{[^{}]*\}", "", plain), plain
             members += 1 + (0 if "(" in member.partition("=")[0] else plain.count(","))
         yield found.group(2), k + 1, members
 
