@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints every operator of the library as JSON: what tools/generate.py makes stubs, fn.h and reference pages from.
+// Prints every operator and every setting of the library as JSON: what tools/generate.py makes stubs, fn.h and
+// reference pages from.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/settings.h"
 #include "ops/machine/bound_op.h"
 #include "ops/machine/named_numbers.h"
 
@@ -61,10 +63,18 @@ ordered_json to_json(const penstock::OpInfo& o) {
           {"arguments", args}};
 }
 
+ordered_json to_json(const penstock::SettingInfo& s) {
+  constexpr const char* uses[] = {"daily", "library", "check", "internal"};
+  return {{"name", s.name},           {"use", uses[static_cast<int>(s.use)]},
+          {"values", s.values},       {"otherwise", s.otherwise},
+          {"when", s.when},           {"meaning", s.meaning}};
+}
+
 }  // namespace
 
 int main() {
-  ordered_json ops = ordered_json::array();
-  for (const penstock::OpInfo* o : penstock::all_ops()) ops.push_back(to_json(*o));
-  std::puts(ops.dump(1).c_str());
+  ordered_json all{{"operators", ordered_json::array()}, {"settings", ordered_json::array()}};
+  for (const penstock::OpInfo* o : penstock::all_ops()) all["operators"].push_back(to_json(*o));
+  for (const penstock::SettingInfo& s : penstock::kSettings) all["settings"].push_back(to_json(s));
+  std::puts(all.dump(1).c_str());
 }

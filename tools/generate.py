@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the files that follow from the registry of operators; they are checked in and their diff is read by a person.
+"""Writes the files that follow from the registry of operators and from the tree; they are checked in and a person reads their diff.
 
     python tools/generate.py                  write every kind
     python tools/generate.py cpp              write one kind
     python tools/generate.py --check          write nothing; end with 1 if a file is out of date
 
 The facts come from build/dump_registry, which CMake builds; --registry FILE reads its output from a file instead.
-A kind is a function of the operators that returns {path in the repository: text}; its module is tools/generate_<kind>.py.
+A kind is a function of the operators that returns {path in the repository: text}; its module is tools/generate_<kind>.py. A module
+whose MADE_FROM is "settings" gets the settings instead.
 """
 import argparse
 import difflib
@@ -25,7 +26,7 @@ KINDS = sorted(path.stem.removeprefix("generate_") for path in Path(__file__).pa
 
 
 def read_registry(file=None):
-    """The operators, as tools/dump_registry.cpp prints them."""
+    """The operators and the settings, as tools/dump_registry.cpp prints them."""
     if file:
         return json.loads(Path(file).read_text())
     program = ROOT / "build" / "dump_registry"
@@ -46,11 +47,13 @@ def with_joined(operators):
     return sorted([*operators, *made], key=lambda o: o["name"])
 
 
-def generate(kind, operators):
+def generate(kind, registry):
     """{path in the repository: text} of one kind."""
-    if kind != "cpp":  # C++ calls the two
-        operators = with_joined(operators)
-    return importlib.import_module(f"generate_{kind}").generate(operators)
+    module = importlib.import_module(f"generate_{kind}")
+    facts = registry[getattr(module, "MADE_FROM", "operators")]
+    if facts is registry["operators"] and kind != "cpp":  # C++ calls the two
+        facts = with_joined(facts)
+    return module.generate(facts)
 
 
 def out_of_date(path, text):
@@ -70,10 +73,10 @@ def main():
     options = parser.parse_args()
     if unknown := set(options.kinds) - set(KINDS):
         parser.error(f"no kind {', '.join(sorted(unknown))}: {', '.join(KINDS)}")
-    operators = read_registry(options.registry)
+    registry = read_registry(options.registry)
     stale = []
     for kind in options.kinds or KINDS:
-        for name, text in generate(kind, operators).items():
+        for name, text in generate(kind, registry).items():
             path = ROOT / name
             if difference := out_of_date(path, text):
                 stale.append(name)

@@ -9,23 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-BELOW = {  # a room may include itself, `base`, and these; the two backends are reached through base/backend.h alone
-    "base": set(),
-    "batch": set(),
-    "pixel": set(),
-    "data": {"batch", "pixel"},  # for the counter-based random numbers
-    "codecs": {"batch", "pixel"},
-    "ops": {"batch", "pixel"},
-    "graph": {"batch", "pixel", "ops"},
-    "cpu": {"batch", "pixel", "ops", "codecs"},
-    "cuda": {"batch", "pixel", "ops", "codecs"},
-    "exec": {"batch", "pixel", "ops", "codecs", "graph", "data"},
-    "capi": {"batch", "pixel", "ops", "codecs", "graph", "data", "exec"},
-}
-# Operators that read files and the graph know this much of codecs.
-INTERFACES_OF_DECODERS = {"codecs/image_decoder.h", "codecs/audio/audio_decoder.h", "codecs/video/video_decoder.h",
-                          "codecs/video/frame_choice.h", "codecs/video/video_index_cache.h", "codecs/video/device_frames.h"}
+from links import check_links
+from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
+
 CPP = {".cpp", ".h", ".hpp", ".cu"}
 SOURCE = CPP | {".py", ".pyi", ".cmake"}
 MOST_LINES, MOST_LINES_OPERATOR, MOST_COLUMNS = 600, 150, 120
@@ -39,6 +25,10 @@ ONE_PLACE = (
      "begin_thread(): where the system gives no thread, the error says what to change"),
     (re.compile(r"std::atexit|std::on_exit|std::at_quick_exit"), "", "no handler of an exit: what it waits for may be taken apart already"),
 )
+# Reads of the environment. Tests and tools have their own, which must stand on the page of settings.
+READS = {"src": (re.compile(r"\bgetenv\("), "src/base/settings.h"), "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py")}
+SETTING = re.compile(r'"(PENSTOCK_[A-Z0-9_]+)"|\$\{?(PENSTOCK_[A-Z0-9_]+)')
+PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
 
@@ -95,13 +85,27 @@ def check_places(path, lines):
                 yield number, f"use {instead}"
 
 
+def check_settings(path, lines, page):
+    """What is read from the environment is read in one place and stands on the page of settings."""
+    top = path.relative_to(ROOT).parts[0]
+    pattern, place = READS.get(top, (None, None))
+    if pattern and path != ROOT / place and not path.stem.endswith(("_test", "test_decodes")) and path.suffix != ".txt":
+        for number, line in enumerate(lines, 1):
+            if pattern.search(re.split("//|#(?!include)", line)[0]) and "posix_spawn" not in line:
+                yield number, f"read the environment through {place}"
+    if top not in ("docs", "include") and path.suffix in (".cpp", ".h", ".py", ".sh", ""):
+        for number, line in enumerate(lines, 1):
+            for quoted, expanded in SETTING.findall(line):
+                if f"`{quoted or expanded}`" not in page:
+                    yield number, f"{quoted or expanded} is not in {PAGE_OF_SETTINGS.relative_to(ROOT)}: add it to its table"
+
+
 def check_includes(room, lines):
     if room not in BELOW:
         yield 1, f"src/{room} is no room of the house: {', '.join(BELOW)}"
         return
     for number, line in enumerate(lines, 1):
-        found = re.match(r'\s*#\s*include\s+"(([a-z]+)/[^"]+)"', line)
-        header, target = found.groups() if found else (None, None)
+        header, target = included(line)
         if header in INTERFACES_OF_DECODERS and room in ("ops", "graph"):
             continue
         if target in BELOW and target not in BELOW[room] | {room, "base"}:
@@ -162,6 +166,7 @@ def main():
     tracked = tracked_files()
     files = [path for path in tracked if is_ours(path)]
     breaches = list(check_types(files))
+    page = PAGE_OF_SETTINGS.read_text() if PAGE_OF_SETTINGS.exists() else ""
     for path in filter(is_result, tracked):
         breaches += [(path, number, what) for number, what in check_paths(path, path.read_text().splitlines())]
     for path in files:
@@ -170,6 +175,9 @@ def main():
         except UnicodeDecodeError:
             continue  # a picture, a sample file
         breaches += [(path, number, what) for number, what in check_text(path, text)]
+        breaches += [(path, number, what) for number, what in check_settings(path, text.splitlines(), page)]
+        if path.suffix == ".md":
+            breaches += [(path, number, what) for number, what in check_links(path, text)]
     breaches += [*check_build(files), *check_generated()]
     for path, number, what in breaches:
         print(f"{path.relative_to(ROOT)}{f':{number}' if number else ''}: {what}")

@@ -4,6 +4,7 @@ import os as _os
 
 from . import _core, fn, types
 from . import graph as _graph
+from . import settings as _settings
 from . import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
 from .graph import DataNode, newaxis
@@ -57,7 +58,7 @@ def __dir__():
 
 def _tell_nvidia_folders():
     """Where Python packages keep NVIDIA's libraries. The GPU part looks there when it first needs one."""
-    if "PENSTOCK_NVIDIA_LIBS" in _os.environ:
+    if _settings.is_set("PENSTOCK_NVIDIA_LIBS"):
         return
     from importlib.util import find_spec
     try:
@@ -68,7 +69,7 @@ def _tell_nvidia_folders():
                for name in ("cu13", "cuda_nvrtc", "nvjpeg")]
     folders = [f for f in folders if _os.path.isdir(f)]
     if folders:
-        _os.environ["PENSTOCK_NVIDIA_LIBS"] = _os.pathsep.join(folders)
+        _settings.set_setting("PENSTOCK_NVIDIA_LIBS", _os.pathsep.join(folders))
 
 
 _tell_nvidia_folders()

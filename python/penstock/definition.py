@@ -9,6 +9,7 @@ import types as python_types
 import warnings
 
 from . import control_flow_ast, graph
+from .settings import setting
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _drawn = set()  # what was warned of: the code of a function, and the generators
@@ -79,7 +80,7 @@ def _warn_of_draws(function, before):
 
 def pruned(error):
     """The exception with the frames of user code alone; all of them where PENSTOCK_TRACEBACK=full."""
-    if os.environ.get("PENSTOCK_TRACEBACK", "") == "full":
+    if setting("PENSTOCK_TRACEBACK") == "full":
         return error
     frames, last = [], None
     step = error.__traceback__

@@ -7,6 +7,7 @@ import threading
 import warnings
 
 from . import _core
+from .settings import setting
 from .types import DType, ScalarConstant
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -68,7 +69,7 @@ def warn_device(device):
     why_not = _core.gpu_why_not()
     if not why_not:
         return
-    if os.environ.get("PENSTOCK_REQUIRE_GPU", "") not in ("", "0"):
+    if setting("PENSTOCK_REQUIRE_GPU") not in ("", "0"):
         raise RuntimeError(f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}")
     if "device" not in _warned:
         _warned.add("device")

@@ -7,27 +7,24 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "base/notice.h"
+#include "base/settings.h"
 
 namespace penstock {
 
 namespace fs = std::filesystem;
 
-static std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 static std::string reason(int code) { return std::generic_category().message(code); }
 
 std::string cache_folder() {
-  if (const std::string own = environment("PENSTOCK_CACHE"); !own.empty()) return fs::absolute(own).lexically_normal();
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty() && cache[0] == '/')
-    return cache + "/penstock";
-  std::string home = environment("HOME");
+  if (const std::string_view own = Setting("PENSTOCK_CACHE").text(); !own.empty())
+    return fs::absolute(own).lexically_normal();
+  if (const std::string_view cache = Setting("XDG_CACHE_HOME").text(); !cache.empty() && cache[0] == '/')
+    return std::string(cache) + "/penstock";
+  std::string home(Setting("HOME").text());
   if (home.empty())
     if (const passwd* user = ::getpwuid(::geteuid()); user && user->pw_dir) home = user->pw_dir;
   return home.empty() || home[0] != '/' ? "" : home + "/.cache/penstock";

@@ -3,9 +3,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 
 #include "base/direct_storage.h"
+#include "base/settings.h"
 
 namespace penstock {
 namespace {
@@ -29,7 +29,7 @@ class NoGpu final : public GpuBackend {
 };
 
 std::string library_path() {
-  if (const char* named = std::getenv("PENSTOCK_GPU_LIBRARY")) return named;
+  if (const char* named = Setting("PENSTOCK_GPU_LIBRARY").value()) return named;
   Dl_info self;
   if (!dladdr(reinterpret_cast<void*>(&gpu_backend), &self) || !self.dli_fname) return "libpenstock_cuda.so";
   const std::string own = self.dli_fname;

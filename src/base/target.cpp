@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/target.h"
 
-#include <cstdlib>
-#include <cstring>
+#include "base/settings.h"
 
 namespace penstock {
 
@@ -14,11 +13,10 @@ Target best_target() {
     if (best && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
       best = 2;
-    if (const char* wish = std::getenv("PENSTOCK_TARGET")) {
-      const char* names[] = {"scalar", "avx2", "avx512"};
-      for (int i = 0; i < best; ++i)
-        if (!std::strcmp(wish, names[i])) best = i;
-    }
+    const std::string_view wish = Setting("PENSTOCK_TARGET").text();
+    const char* names[] = {"scalar", "avx2", "avx512"};
+    for (int i = 0; i < best; ++i)
+      if (wish == names[i]) best = i;
     return static_cast<Target>(best);
   }();
   return target;

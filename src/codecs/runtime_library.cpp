@@ -3,14 +3,12 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-
 namespace penstock {
 
-RuntimeLibrary::RuntimeLibrary(const char* setting, std::initializer_list<const char*> files) {
-  const char* named = std::getenv(setting);
+RuntimeLibrary::RuntimeLibrary(Setting setting, std::initializer_list<const char*> files) {
+  const char* named = setting.value();
   if (named && std::string(named) == "off") {
-    why_not_ = std::string(setting) + " is off";
+    why_not_ = std::string(setting.name()) + " is off";
     return;
   }
   const auto open = [&](const char* file) {

@@ -5,13 +5,15 @@
 #include <initializer_list>
 #include <string>
 
+#include "base/settings.h"
+
 namespace penstock {
 
 class RuntimeLibrary {
  public:
-  // The first of `files` ("libmpg123.so.0") that the loader finds. The variable `setting` ("PENSTOCK_MPG123") of the
-  // environment names another file, or is "off". Never closed.
-  RuntimeLibrary(const char* setting, std::initializer_list<const char*> files);
+  // The first of `files` ("libmpg123.so.0") that the loader finds. The setting
+  // ("PENSTOCK_MPG123") names another file, or is "off". Never closed.
+  RuntimeLibrary(Setting setting, std::initializer_list<const char*> files);
 
   // Sets `to` to the function; without it the library counts as absent.
   template <class F> void find(F*& to, const char* name) { to = reinterpret_cast<F*>(address(name)); }

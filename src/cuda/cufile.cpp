@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
 #include "base/error.h"
 #include "base/gpu.h"
+#include "base/settings.h"
 #include "cuda/nvidia_library.h"
 
 namespace penstock {
@@ -129,7 +129,7 @@ class CufileStorage final : public DirectStorage {
 }  // namespace
 
 std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& why) {
-  const char* named = std::getenv("PENSTOCK_CUFILE");
+  const char* named = Setting("PENSTOCK_CUFILE").value();
   if (named && std::string(named) == "off") {
     why = "PENSTOCK_CUFILE is off";
     return nullptr;

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <vector>
@@ -64,7 +62,7 @@ struct SearchFolder {
 
 std::vector<SearchFolder> places_of_libraries() {
   std::vector<SearchFolder> list;
-  if (const char* given = std::getenv("PENSTOCK_NVIDIA_LIBS")) {
+  if (const char* given = Setting("PENSTOCK_NVIDIA_LIBS").value()) {
     std::istringstream all(given);
     for (std::string one; std::getline(all, one, ':');)
       if (!one.empty()) list.push_back({one});
@@ -99,12 +97,11 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
   return nullptr;
 }
 
-OptionalLibrary::OptionalLibrary(const char* title, const char* variable, const char* advice,
+OptionalLibrary::OptionalLibrary(const char* title, Setting setting, const char* advice,
                                  std::initializer_list<const char*> names)
     : title_(title) {
-  const char* wanted = std::getenv(variable);
-  if (wanted && !std::strcmp(wanted, "off")) {
-    why_ = fmt::format("{} switches {} off", variable, title);
+  if (setting.text() == "off") {
+    why_ = fmt::format("{} switches {} off", setting.name(), title);
     return;
   }
   file_ = open_nvidia_library(names, why_);

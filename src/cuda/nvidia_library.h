@@ -5,6 +5,8 @@
 #include <string>
 #include <type_traits>
 
+#include "base/settings.h"
+
 namespace penstock {
 
 // Opens the first of `names` ("libnvjpeg.so.13") that is found: in the folders of PENSTOCK_NVIDIA_LIBS (separated by
@@ -12,11 +14,11 @@ namespace penstock {
 // beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
 
-// One that Penstock does without where it is not there, or where the environment variable `variable` says "off".
+// One that Penstock does without where it is not there, or where the setting says "off".
 class OptionalLibrary {
  public:
   // `title` stands in messages, `advice` says how the library comes to a machine.
-  OptionalLibrary(const char* title, const char* variable, const char* advice,
+  OptionalLibrary(const char* title, Setting setting, const char* advice,
                   std::initializer_list<const char*> names);
   template <class F> void find(F& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<F>>(address(name));

@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "cuda/nvidia_library.h"
 
 namespace penstock {
@@ -33,7 +33,7 @@ struct Nvrtc::Calls {
 
 const Nvrtc* Nvrtc::load(std::string& why) {
   void* opened = nullptr;
-  if (const char* named = std::getenv("PENSTOCK_NVRTC"); named && *named) {
+  if (const char* named = Setting("PENSTOCK_NVRTC").value(); named && *named) {
     opened = dlopen(named, RTLD_NOW | RTLD_LOCAL);
     const char* reason = opened ? nullptr : dlerror();
     if (reason) why = fmt::format("NVRTC: PENSTOCK_NVRTC is set to a library that cannot be loaded: {}", reason);

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/settings.h"
 #include "base/thread_pool.h"
 #include "codecs/video/device_frames.h"
 #include "data/remote.h"
@@ -43,8 +44,8 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
         "device "
         "away");
   const std::string why_not = gpu_backend().why_not();
-  const char* required = std::getenv("PENSTOCK_REQUIRE_GPU");
-  if (!why_not.empty() && required && *required && std::string(required) != "0")
+  const std::string_view required = Setting("PENSTOCK_REQUIRE_GPU").text();
+  if (!why_not.empty() && !required.empty() && required != "0")
     refuse(fmt::format("is asked for on a GPU and PENSTOCK_REQUIRE_GPU is set, but there is none to use: {}", why_not));
   p.gpu = why_not.empty();
   if (!p.gpu) return p;

@@ -6,17 +6,13 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "data/hash.h"
 #include "data/remote_client.h"
 
 namespace penstock {
 
 namespace fs = std::filesystem;
-
-static std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 void check_index_option(const std::string& option) {
   static const std::vector<std::string> words{"off", "read", "auto"};
@@ -44,7 +40,7 @@ std::string index_path(const std::string& cache, const std::string& data_set) {
 }
 
 int64_t index_limit() {
-  const std::string text = environment("PENSTOCK_ENTROPY_INDEX_LIMIT");
+  const std::string text(Setting("PENSTOCK_ENTROPY_INDEX_LIMIT").text());
   if (text.empty()) return kDefaultIndexLimit;
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -56,7 +52,7 @@ int64_t index_limit() {
 }
 
 IndexSetting open_indexes(const std::string& given, const std::string& data_set) {
-  std::string option = given.empty() ? environment("PENSTOCK_ENTROPY_INDEX") : given;
+  std::string option = given.empty() ? std::string(Setting("PENSTOCK_ENTROPY_INDEX").text()) : given;
   if (option.empty()) option = "auto";
   check_index_option(option);
   IndexSetting s;

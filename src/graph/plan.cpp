@@ -2,19 +2,16 @@
 #include "graph/plan.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
+#include "base/settings.h"
 #include "graph/passes.h"
 
 namespace penstock {
 
 PlanOptions plan_options_from_environment() {
   PlanOptions o;
-  const char* exec = std::getenv("PENSTOCK_EXEC");
-  const char* push = std::getenv("PENSTOCK_PUSH_DOWN");
-  if (exec && !std::strcmp(exec, "simple")) o.fuse = o.push_down = false;
-  if (push && !std::strcmp(push, "0")) o.push_down = false;
+  if (Setting("PENSTOCK_EXEC").text() == "simple") o.fuse = o.push_down = false;
+  if (Setting("PENSTOCK_PUSH_DOWN").text() == "0") o.push_down = false;
   return o;
 }
 

@@ -7,6 +7,8 @@ import runpy
 import sys
 from types import ModuleType
 
+from ..settings import set_setting, setting
+
 _WHAT = "PENSTOCK_DALI_SCRIPT"  # for processes that multiprocessing spawns: the script's path, or "-m" and the module's name
 
 
@@ -39,7 +41,7 @@ def run(arguments):
     if by_name:
         sys.path[0] = os.getcwd()
         name, sys.argv = arguments[1], arguments[1:]
-        os.environ[_WHAT] = f"-m{name}"
+        set_setting(_WHAT, f"-m{name}")
         code, path, package = _module_code(name)
         sys.argv = [path, *sys.argv[1:]]
     else:
@@ -47,7 +49,7 @@ def run(arguments):
         if os.path.isdir(path):
             return runpy.run_path(path, run_name="__main__")
         sys.path[0] = os.path.dirname(path)
-        os.environ[_WHAT] = path
+        set_setting(_WHAT, path)
         code = _script_code(path)
     main = ModuleType("__main__")
     main.__file__, main.__package__, main.__spec__ = path, package, _Spec(package)
@@ -64,5 +66,5 @@ def _script_code(path):
 
 def spawned(name):
     """What `__main__` has in a process that multiprocessing spawned, whose own name for it is `name`."""
-    what = os.environ[_WHAT]
+    what = setting(_WHAT)
     return runpy.run_module(what[2:], run_name=name) if what.startswith("-m") else runpy.run_path(what, run_name=name)

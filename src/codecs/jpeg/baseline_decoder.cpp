@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codecs/jpeg/baseline_decoder.h"
 
-#include <cstdlib>
 #include <cstring>
 
+#include "base/settings.h"
 #include "codecs/jpeg/region_decoder.h"
 #include "codecs/jpeg_decoder.h"
 #include "codecs/orientation.h"
@@ -47,9 +47,9 @@ JpegChoice& jpeg_choice() {
   static JpegChoice choice = [] {
     JpegChoice c;
     c.target = best_target();
-    const char* wish = std::getenv("PENSTOCK_JPEG");
-    if (wish && !std::strcmp(wish, "own")) c.engine = JpegEngine::own;
-    if (wish && !std::strcmp(wish, "libjpeg-turbo")) c.engine = JpegEngine::libjpeg_turbo;
+    const std::string_view wish = Setting("PENSTOCK_JPEG").text();
+    if (wish == "own") c.engine = JpegEngine::own;
+    if (wish == "libjpeg-turbo") c.engine = JpegEngine::libjpeg_turbo;
     return c;
   }();
   return choice;

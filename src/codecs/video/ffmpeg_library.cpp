@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
+
+#include "base/settings.h"
 
 namespace penstock::ffmpeg {
 
@@ -117,8 +118,7 @@ void check_layout(const Library& lib) {
 }
 
 Library load_library() {
-  const char* named = std::getenv("PENSTOCK_FFMPEG");
-  const std::string folder = named ? named : "";
+  const std::string folder(Setting("PENSTOCK_FFMPEG").text());
   Handles h{};
   std::string why;
   const Release* release = nullptr;

@@ -3,10 +3,10 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/settings.h"
 
 namespace penstock {
 namespace {
@@ -216,7 +216,7 @@ Gpus::Gpus() {
                  version_text(CUDART_VERSION / 1000 * 1000));
   }
   if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const char* visible = Setting("CUDA_VISIBLE_DEVICES").value();
     if (visible) bad_argument("no GPU is visible (CUDA_VISIBLE_DEVICES is \"{}\")", visible);
     bad_argument("no GPU is visible");
   }

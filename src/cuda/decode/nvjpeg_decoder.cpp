@@ -2,11 +2,10 @@
 #include "cuda/decode/nvjpeg_decoder.h"
 
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "base/error_of.h"
+#include "base/settings.h"
 #include "codecs/image_decoder.h"
 #include "cuda/decode/jpeg_engine.h"
 
@@ -35,8 +34,8 @@ class NvjpegDecoder final : public BatchDecoder {
  public:
   NvjpegDecoder(const nvjpeg::Library& library, Driver& driver, int device, nvjpeg::Handle* handle)
       : library_(library), driver_(driver), device_(device), handle_(handle) {
-    const char* wait = std::getenv("PENSTOCK_NVJPEG_WAIT");
-    waits_after_ = wait && *wait && std::strcmp(wait, "0") != 0;
+    const std::string_view wait = Setting("PENSTOCK_NVJPEG_WAIT").text();
+    waits_after_ = !wait.empty() && wait != "0";
   }
   ~NvjpegDecoder() override {
     (void)error_of([&] {  // a GPU that has failed refuses to be waited for

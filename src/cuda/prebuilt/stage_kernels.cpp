@@ -2,9 +2,9 @@
 #include "cuda/prebuilt/stage_kernels.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <utility>
 
+#include "base/settings.h"
 #include "cuda/prebuilt/fold_text.h"
 #include "cuda/prebuilt/generic_stage.h"
 
@@ -17,8 +17,7 @@ constexpr std::chrono::milliseconds kPatience{5};
 }  // namespace
 
 KernelChoice kernel_choice() {
-  const char* text = std::getenv("PENSTOCK_KERNELS");
-  const std::string word = text ? text : "";
+  const std::string_view word = Setting("PENSTOCK_KERNELS").text();
   if (word.empty() || word == "auto") return KernelChoice::automatic;
   if (word == "compiled") return KernelChoice::compiled;
   if (word == "generic") return KernelChoice::generic;

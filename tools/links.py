@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links of the pages, for tools/lint.py: what a page links to or names as a path of the repository is there."""
+import re
+
+from rooms import ROOT
+
+LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
+# Of changes in the past (CHANGELOG.md) and of results only links count: what they name may be gone since.
+PATH = re.compile(r"(?<![\w./$-])(?:\.ci|benchmarks|cmake|docs|examples|include/penstock|python/(?:penstock|src)|src|tests|tools)/[\w./*-]*[\w*]")
+MADE = ("docs/how_to/add_", "benchmarks/data", "examples/demo/data", "benchmarks/logs")  # pages that tell to make a file; what programs make
+
+
+def anchors(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    made, fenced = set(), False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if not fenced and (heading := re.match(r"#+ (.*)", line)):
+            plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading.group(1)).strip().lower()
+            slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+            made.add(slug if slug not in made else f"{slug}-{sum(a == slug or a.startswith(slug + '-') for a in made)}")
+    return made
+
+
+def wrong_link(path, target):
+    if re.match(r"[a-z]+:", target):
+        return ""
+    name, _, anchor = target.partition("#")
+    to = (path.parent / name).resolve() if name else path
+    if not to.exists() or not to.is_relative_to(ROOT):
+        return f"the link {target} leads nowhere"
+    if anchor and to.suffix == ".md" and anchor not in anchors(to.read_text()):
+        return f"{name or path.name} has no heading for #{anchor}"
+    return ""
+
+
+def is_there(name, page):
+    """Below the root or beside the page; `src/cuda/stage` means the files of that stem."""
+    return any(next(folder.glob(pattern), None) for folder in (ROOT, page.parent) for pattern in (name, name + ".*", name + "-*"))
+
+
+def check_links(path, text):
+    """(line, what) of each link, and of each path of the repository, that names nothing."""
+    page = str(path.relative_to(ROOT))
+    for link in LINK.finditer(text):
+        if what := wrong_link(path, link.group(1)):
+            yield text.count("\n", 0, link.start()) + 1, what
+    if path.name == "CHANGELOG.md" or page.startswith(MADE):
+        return
+    for number, line in enumerate(LINK.sub(lambda link: "\n" * link.group().count("\n"), text).splitlines(), 1):
+        for name in PATH.findall(line):
+            if not is_there(name, path) and not name.startswith(MADE):
+                yield number, f"there is no {name}"

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of the house: folders of src/, and which may include which. tools/lint.py refuses other arrows, tools/draw_rooms.py
+draws those that are there."""
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BELOW = {  # a room may include itself, `base`, and these; the two backends are reached through base/backend.h alone
+    "base": set(),
+    "batch": set(),
+    "pixel": set(),
+    "data": {"batch", "pixel"},  # for the counter-based random numbers
+    "codecs": {"batch", "pixel"},
+    "ops": {"batch", "pixel"},
+    "graph": {"batch", "pixel", "ops"},
+    "cpu": {"batch", "pixel", "ops", "codecs"},
+    "cuda": {"batch", "pixel", "ops", "codecs"},
+    "exec": {"batch", "pixel", "ops", "codecs", "graph", "data"},
+    "capi": {"batch", "pixel", "ops", "codecs", "graph", "data", "exec"},
+}
+# Operators that read files and the graph know this much of codecs.
+INTERFACES_OF_DECODERS = {"codecs/image_decoder.h", "codecs/audio/audio_decoder.h", "codecs/video/video_decoder.h",
+                          "codecs/video/frame_choice.h", "codecs/video/video_index_cache.h", "codecs/video/device_frames.h"}
+CPP = {".cpp", ".h", ".hpp"}
+# What each room is, in the picture of docs/explanation/architecture.md.
+JOBS = {
+    "package": "Python: fn, Pipeline, plug-ins",
+    "headers": "C and C++: penstock.h, fn.h",
+    "extension": "nanobind: calls and arrays",
+    "capi": "the C functions",
+    "exec": "executor, readers, calls",
+    "graph": "nodes, passes, plan",
+    "cpu": "stages on the CPU",
+    "cuda": "stages and decoders on a GPU",
+    "ops": "operators: a file each",
+    "codecs": "images, sound, video",
+    "data": "files, containers, order",
+    "batch": "batches of samples",
+    "pixel": "arithmetic of both devices",
+    "base": "errors, shapes, memory",
+}
+FOLDERS = {**{room: f"src/{room}" for room in BELOW},
+           "extension": "python/src", "package": "python/penstock", "headers": "include/penstock"}
+# Arrows that no #include shows: who calls, who is called, and the interface in between.
+INDIRECT = {
+    ("exec", "cpu"): "base/backend.h",
+    ("exec", "cuda"): "base/gpu.h",
+    ("package", "extension"): "_core",
+    ("headers", "capi"): "penstock/penstock.h",
+}
+
+
+def sources(room):
+    """The room's files without tests, which stand outside of the rule of the arrows."""
+    found = sorted((ROOT / FOLDERS[room]).rglob("*"))
+    return [p for p in found if p.suffix in CPP | {".py"} and not p.stem.endswith("_test")]
+
+
+def included(line):
+    """(header, room) of an #include of another file of src; (None, None) of another line."""
+    found = re.match(r'\s*#\s*include\s+"(([a-z]+)/[^"]+)"', line)
+    return found.groups() if found else (None, None)
+
+
+def arrows():
+    """{(room, room): number of #include lines}, as the tree has them."""
+    count = {}
+    for room in FOLDERS:
+        for path in sources(room):
+            for line in path.read_text().splitlines():
+                target = included(line)[1]
+                if target in BELOW and target != room:
+                    count[room, target] = count.get((room, target), 0) + 1
+    return count
+
+
+def floors(pairs):
+    """{room: 0 for one that needs no other, else one more than the highest that it needs}."""
+    below = {room: {b for a, b in pairs if a == room} for room in FOLDERS}
+    known = {}
+
+    def floor(room, way=()):
+        if room in way:
+            raise SystemExit("rooms in a circle: " + " -> ".join([*way[way.index(room):], room]))
+        if room not in known:
+            known[room] = 1 + max((floor(b, (*way, room)) for b in below[room]), default=-1)
+        return known[room]
+
+    return {room: floor(room) for room in FOLDERS}
+
+
+def needed(pairs):
+    """The arrows that do not follow from others."""
+    def reaches(a, b, without):
+        return any(x == a and (x, y) != without and (y == b or reaches(y, b, without)) for x, y in pairs)
+
+    return {(a, b) for a, b in pairs if not reaches(a, b, (a, b))}
