@@ -6,6 +6,7 @@ import numpy as np
 from attempts import Attempts, Wrong
 
 MOST_PIXELS = 178956970  # the default of max_pixels
+LARGE = 1 << 24
 TYPES = ("rgb", "any_data", "gray", "bgr", "ycbcr")
 DTYPES = ("uint8", "uint16", "float32", "uint8")
 WINDOWS = ({"rel_start": [0.2, 0.3], "rel_shape": [0.5, 0.4]}, {"rel_start": [0.0, 0.7], "rel_shape": [1.0, 0.3]})
@@ -51,11 +52,22 @@ class Pictures(Attempts):
             self.sane(batch[k], type, dtype)
         return "decoded" if len(batch) == bads + 1 else "skipped"
 
+    def is_large(self, bad):
+        """Whether its header claims so much that copies in other types take gigabytes, and seconds to fill."""
+        import penstock
+        from penstock import fn
+        try:
+            return np.prod(np.asarray(fn.peek_image_shape([bad])[0])[:2]) > LARGE
+        except penstock.DataError:
+            return False
+
     def immediate(self, bad, turn):
         """Two threads may have the same damage at once."""
         from penstock import fn
-        how = {"output_type": TYPES[turn % 5], "dtype": DTYPES[turn % 4]}
-        return self.samples(fn.decoders.image([bad, bad, self.whole[self.kind]], **how), *how.values(), bads=2)
+        large = self.is_large(bad)
+        how = {"output_type": TYPES[turn % 5], "dtype": "uint8" if large else DTYPES[turn % 4]}
+        bads = [bad] if large else [bad, bad]
+        return self.samples(fn.decoders.image([*bads, self.whole[self.kind]], **how), *how.values(), bads=len(bads))
 
     @functools.lru_cache(maxsize=30)
     def pipeline(self, threads, type, dtype):
@@ -67,7 +79,7 @@ class Pictures(Attempts):
         return pipeline()
 
     def skipping(self, bad, turn):
-        how = TYPES[turn % 2], DTYPES[turn % 3]
+        how = TYPES[turn % 2], "uint8" if self.is_large(bad) else DTYPES[turn % 3]
         batch, = self.fed(self.pipeline(2 + turn % 3, *how), bad)
         return self.samples(batch, *how)
 
