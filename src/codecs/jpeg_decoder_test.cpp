@@ -80,6 +80,7 @@ TEST(JpegDecoder, EveryRegionEqualsTheFullDecode) {
     if (r.components == 4 && r.h * r.v > 4) r.components = 3;
     r.stored = r.components == 4 ? (in(0, 1) ? JCS_YCCK : JCS_CMYK) : in(0, 9) == 0 ? JCS_RGB : JCS_YCbCr;
     if (r.components == 1 && in(0, 1)) r.h = r.v = 1;
+    if (r.components == 3 && r.h == 4 && r.v == 1) r.third_h = in(1, 2);
     r.quality = in(10, 100);
     r.progressive = in(0, 4) == 0;
     r.incomplete = r.progressive && in(0, 2) == 0;
