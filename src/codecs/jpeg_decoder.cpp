@@ -324,7 +324,7 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
       }))
     report(s, 0, height);
   if (smoothed)  // no error for libjpeg, and not the picture that was stored
-    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over, as by libjpeg-turbo 3");
+    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over as by libjpeg-turbo 3");
 
   thread_local Scratch scratch;
   RowWork work{output, region, window, sink};
@@ -351,8 +351,8 @@ JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& reg
   JpegWindow w;
   // At the edges of a crop chroma is upsampled as if the image ended there, which spoils one column; the margin of two
   // columns moves the crop out by an iMCU only where the region begins or ends that close to a border of iMCUs.
-  // Where a component has a fourth or a third of the columns, a crop that leaves it one sample makes libjpeg-turbo choose
-  // the upsampling of all components again, by their few columns.
+  // Where a component has a fourth or a third of the columns, a crop that leaves it one sample makes libjpeg-turbo
+  // choose the upsampling of all components again, by their few columns.
   const int64_t widest = d.max_h_samp_factor, margin = widest > 2 ? 2 * widest : widest > 1 ? 2 : 0;
   const int64_t left = std::max<int64_t>(0, (region.x - margin) / mcu_width * mcu_width);
   const int64_t right = std::min(width, region.x + region.width + margin);
