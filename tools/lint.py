@@ -39,6 +39,17 @@ ONE_PLACE = (
      "begin_thread(): where the system gives no thread, the error says what to change"),
     (re.compile(r"std::atexit|std::on_exit|std::at_quick_exit"), "", "no handler of an exit: what it waits for may be taken apart already"),
 )
+# Operators are known by traits of their schemas (OpInfo), not by name. Where a name may be compared, and why.
+KNOWN_BY_NAME = {
+    "python/penstock/dali/fn.py": {"external_source"},  # the words are DALI's: it alone is no operator of immediate mode there
+    "python/penstock/dali/meanings.py": {"python_function", "dl_tensor_python_function"},  # DALI's defaults and copies of these two
+}
+REGISTERED = re.compile(r'Schema<[^<>]*>\(\s*"([^"]+)"')
+_OPERATOR = r"(?:\bop|\boperator|\bop_name|\bop_of\([^()]*\)|\brecords?\b\S*(?:\([^()]*\(?[^()]*\)*\))?\[0\])"
+COMPARED_OPERATOR = re.compile(
+    rf"""{_OPERATOR}\s*(?:==|!=|(?:not )?in\b)\s*[(\[{{]?\s*["']([^"']*)|["']([^"']*)["']\s*(?:==|!=)\s*[\w.>()-]*{_OPERATOR}"""
+    rf"""|{_OPERATOR}\.(?:starts_?with|ends_?with|find|rfind|compare|contains)\(["']([^"']*)""")
+COMPARED = re.compile(r"""(?:==|!=)\s*["']([^"']*)["']|["']([^"']*)["']\s*(?:==|!=)""")
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
 
@@ -93,6 +104,24 @@ def check_places(path, lines):
         for found, place, instead in ONE_PLACE:
             if found.search(line.partition("//")[0]) and path != ROOT / place:
                 yield number, f"use {instead}"
+
+
+def operator_names(files):
+    """Those that no other word is: "random.uniform", "external_source", not "pad"."""
+    for path in files:
+        if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[:2] in (("src", "ops"), ("src", "exec")):
+            yield from (name for name in REGISTERED.findall(path.read_text()) if re.search(r"[._]", name))
+
+
+def check_names(path, lines, names):
+    """Operators that are told apart by name."""
+    may = KNOWN_BY_NAME.get(path.relative_to(ROOT).as_posix(), set())
+    for number, line in enumerate(lines, 1):
+        code = line.partition("//")[0] if path.suffix in CPP else line
+        named = {next(filter(None, found.groups()), "") for found in COMPARED_OPERATOR.finditer(code)}
+        named |= {name for found in COMPARED.finditer(code) for name in found.groups() if name in names}
+        for name in sorted(named - may - {""}):
+            yield number, f"an operator is known by its name, '{name}': give its schema a trait (OpInfo) that says what differs"
 
 
 def check_includes(room, lines):
@@ -170,6 +199,11 @@ def main():
         except UnicodeDecodeError:
             continue  # a picture, a sample file
         breaches += [(path, number, what) for number, what in check_text(path, text)]
+    names = set(operator_names(files))
+    for path in files:
+        parts = path.relative_to(ROOT).parts
+        if path.suffix in CPP | {".py"} and (parts[0] == "src" or parts[:2] in (("python", "src"), ("python", "penstock"))) and not path.stem.endswith("_test"):
+            breaches += [(path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)]
     breaches += [*check_build(files), *check_generated()]
     for path, number, what in breaches:
         print(f"{path.relative_to(ROOT)}{f':{number}' if number else ''}: {what}")

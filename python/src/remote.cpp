@@ -16,6 +16,10 @@ namespace {
 // What comes of an object, in the buffer that the reader will have.
 struct RemoteBody {
   std::vector<uint8_t> bytes;
+  void reserve(size_t due) {
+    if (due > bytes.max_size()) throw std::bad_alloc();
+    bytes.reserve(due);
+  }
 };
 
 // Its functions end in a tuple whose first element is None, or the name of a failure before its text.
@@ -91,8 +95,8 @@ class PythonClient final : public RemoteClient {
 
 void bind_remote(nb::module_& m) {
   nb::class_<RemoteBody>(m, "RemoteBody", "The bytes of a remote object, as they come.")
-      .def("__init__", [](RemoteBody* b, size_t due) { (new (b) RemoteBody)->bytes.reserve(due); }, nb::arg("due") = 0)
-      .def("reserve", [](RemoteBody& b, size_t due) { b.bytes.reserve(due); })
+      .def("__init__", [](RemoteBody* b, size_t due) { (new (b) RemoteBody)->reserve(due); }, nb::arg("due") = 0)
+      .def("reserve", &RemoteBody::reserve)
       .def("append",
            [](RemoteBody& b, const nb::bytes& piece) {
              const auto* from = static_cast<const uint8_t*>(piece.data());
