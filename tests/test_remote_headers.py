@@ -7,7 +7,7 @@ import time
 
 import penstock as ps
 import pytest
-from penstock import Pipeline, fn, storage, tfrecord
+from penstock import Pipeline, _core, fn, storage, tfrecord
 
 BODY = bytes(range(256)) * 40
 DATE = b"Last-Modified: Mon, 05 Oct 2020 10:00:00 GMT\r\n"
@@ -219,6 +219,20 @@ def test_a_server_that_lies_about_a_length_is_a_typed_error(answer, why, client,
         assert server.url in str(told.value) and not any(word in str(told.value) for word in ("Traceback", "ValueError", "Generic"))
         assert len(str(told.value)) < 600
         pipe.close()
+
+
+def test_a_body_that_memory_has_no_room_for_is_out_of_memory(monkeypatch):
+    for due in (1 << 48, 1 << 63):
+        with pytest.raises(MemoryError):
+            _core.RemoteBody(due)
+
+    def no_room(answer, due):
+        raise MemoryError
+    monkeypatch.setattr(storage, "_received", no_room)
+    with Server(with_headers(DATE)) as server:
+        with pytest.raises(MemoryError, match="out of memory") as told:
+            read(server.url)
+        assert server.url in str(told.value)
 
 
 def test_no_error_quotes_the_client():
