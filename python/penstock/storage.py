@@ -24,8 +24,8 @@ def configure(**settings):
     """Sets how this process reads from remote storage; what is not given stays as it is.
 
     connections: requests at once (32). tries: of a request that fails for a reason that may pass (4); first_pause: seconds
-    before the second one (0.2), twice as long before each further one. timeout: seconds without a byte,
-    and until the headers of an answer are whole; connect_timeout (10). least_rate: bytes of a body a second ("1K"); an answer
+    before the second one (0.2), twice as long before each further one. timeout: seconds without a byte, and
+    until the headers of an answer are whole (30); connect_timeout (10). least_rate: bytes of a body a second ("1K"); an answer
     that took longer than the timeout and came more slowly is given up, so that no object holds a reader for longer than its
     size says; 0: never. read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
     cache: a folder that keeps what was read, True for one in the user's cache folder, False for none; cache_limit: its
