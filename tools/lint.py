@@ -29,6 +29,17 @@ ONE_PLACE = (
 READS = {"src": (re.compile(r"\bgetenv\("), "src/base/settings.h"), "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py")}
 SETTING = re.compile(r'"(PENSTOCK_[A-Z0-9_]+)"|\$\{?(PENSTOCK_[A-Z0-9_]+)')
 PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"
+# Operators are known by traits of their schemas (OpInfo), not by name. Where a name may be compared, and why.
+KNOWN_BY_NAME = {
+    "python/penstock/dali/fn.py": {"external_source"},  # the words are DALI's: it alone is no operator of immediate mode there
+    "python/penstock/dali/meanings.py": {"python_function", "dl_tensor_python_function"},  # DALI's defaults and copies of these two
+}
+REGISTERED = re.compile(r'Schema<[^<>]*>\(\s*"([^"]+)"')
+_OPERATOR = r"(?:\bop|\boperator|\bop_name|\bop_of\([^()]*\)|\brecords?\b\S*(?:\([^()]*\(?[^()]*\)*\))?\[0\])"
+COMPARED_OPERATOR = re.compile(
+    rf"""{_OPERATOR}\s*(?:==|!=|(?:not )?in\b)\s*[(\[{{]?\s*["']([^"']*)|["']([^"']*)["']\s*(?:==|!=)\s*[\w.>()-]*{_OPERATOR}"""
+    rf"""|{_OPERATOR}\.(?:starts_?with|ends_?with|find|rfind|compare|contains)\(["']([^"']*)""")
+COMPARED = re.compile(r"""(?:==|!=)\s*["']([^"']*)["']|["']([^"']*)["']\s*(?:==|!=)""")
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
 
@@ -98,6 +109,24 @@ def check_settings(path, lines, page):
             for quoted, expanded in SETTING.findall(line):
                 if f"`{quoted or expanded}`" not in page:
                     yield number, f"{quoted or expanded} is not in {PAGE_OF_SETTINGS.relative_to(ROOT)}: add it to its table"
+
+
+def operator_names(files):
+    """Those that no other word is: "random.uniform", "external_source", not "pad"."""
+    for path in files:
+        if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[:2] in (("src", "ops"), ("src", "exec")):
+            yield from (name for name in REGISTERED.findall(path.read_text()) if re.search(r"[._]", name))
+
+
+def check_names(path, lines, names):
+    """Operators that are told apart by name."""
+    may = KNOWN_BY_NAME.get(path.relative_to(ROOT).as_posix(), set())
+    for number, line in enumerate(lines, 1):
+        code = line.partition("//")[0] if path.suffix in CPP else line
+        named = {next(filter(None, found.groups()), "") for found in COMPARED_OPERATOR.finditer(code)}
+        named |= {name for found in COMPARED.finditer(code) for name in found.groups() if name in names}
+        for name in sorted(named - may - {""}):
+            yield number, f"an operator is known by its name, '{name}': give its schema a trait (OpInfo) that says what differs"
 
 
 def check_includes(room, lines):
@@ -178,6 +207,11 @@ def main():
         breaches += [(path, number, what) for number, what in check_settings(path, text.splitlines(), page)]
         if path.suffix == ".md":
             breaches += [(path, number, what) for number, what in check_links(path, text)]
+    names = set(operator_names(files))
+    for path in files:
+        parts = path.relative_to(ROOT).parts
+        if path.suffix in CPP | {".py"} and (parts[0] == "src" or parts[:2] in (("python", "src"), ("python", "penstock"))) and not path.stem.endswith("_test"):
+            breaches += [(path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)]
     breaches += [*check_build(files), *check_generated()]
     for path, number, what in breaches:
         print(f"{path.relative_to(ROOT)}{f':{number}' if number else ''}: {what}")

@@ -279,7 +279,7 @@ def without_unread(pipeline):
         if not any(read):
             del pipeline._sources[node]
     for fed in pipeline._fed.values():
-        if pipeline._graph.op_of(fed.node) == "external_source":
+        if pipeline._graph.fed(fed.node) == "batches":
             fed.unread = not any(pipeline._graph.read_outputs(fed.node))
 
 

@@ -50,8 +50,7 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
       nb::tuple x = nb::cast<nb::tuple>(t);
       n.types.push_back({static_cast<DType>(nb::cast<int>(x[0])), nb::cast<int>(x[1]), nb::cast<std::string>(x[2])});
     }
-    if (op == "constant" && n.inputs.empty() && n.per_sample.empty())
-      n.region = 0;  // the same in every trip and branch
+    if (find_op(op) && fits_all(n)) n.region = 0;
   } catch (Error& e) {
     if (e.op.empty()) e.op = op;
     e.user_line = user_line;
@@ -301,6 +300,7 @@ void bind_pipeline(nb::module_& m) {
              for (const ValueRef& v : g.outputs()) l.append(nb::bool_(g.on_gpu(v)));
              return l;
            })
+      .def("fed", [](const Graph& g, int node) { return name_of(info_of(g.node(node)).fed); })
       .def("read_outputs", [](const Graph& g, int node) {
              nb::list l;
              for (const char read : read_outputs(g, node)) l.append(nb::bool_(read != 0));

@@ -69,6 +69,7 @@ struct NumbaFunctionNode {
                "Calls a function that Numba compiles: run_fn(*outputs, *inputs) fills the outputs. The pipeline's "
                "threads run it for several samples at once, without Python's lock.")
         .inputs(1, 6)
+        .calls_compiled()
         .outputs(1)
         .required("run_fn", &Op::run_fn,
                   "The function: it gets the arrays of a sample, first those of the outputs; with "

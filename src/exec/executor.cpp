@@ -93,7 +93,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::source) asked.insert(s.nodes[0]);
   for (const auto& n : graph.nodes()) {
-    if (n.op == "external_source" && !asked.count(n.id)) continue;
+    if (info_of(n).fed == Fed::batches && !asked.count(n.id)) continue;
     if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
     sources_[n.id] = make_source(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();

@@ -31,6 +31,7 @@ struct ExternalSourceNode {
                "external_source",
                "Takes batches that the program brings: from a callable, a generator, an iterable or feed_input().")
         .inputs(0)
+        .fed(Fed::batches)
         .arg("layout", &Op::layout, "Layout of the samples, for all outputs or one each.")
         .arg("dtype", &Op::dtype, "Type of the samples, for all outputs or one each; checked.")
         .arg("ndim", &Op::ndim, "Number of dimensions of the samples, for all outputs or one each; checked.")

@@ -37,6 +37,7 @@ struct InputsVideo {
                       "run for which "
                       "nothing was fed is an IndexError. A file that cannot be opened is an error of feed_input().")
         .inputs(0)
+        .fed(Fed::video)
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
         .arg("last_sequence_policy", &Op::last_sequence_policy,
              "partial: a video's last sequence may be shorter; pad: it is filled with zeros.")

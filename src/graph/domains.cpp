@@ -13,7 +13,7 @@ constexpr int64_t kMostSamples = 1 << 24;  // of a batch
 
 // The same for each sample: fits into every domain.
 bool is_free(const Node& n) {
-  return n.op == "constant" && n.control == Control::none && n.inputs.empty() && n.per_sample.empty() &&
+  return n.control == Control::none && fits_all(n) &&
          std::none_of(n.constants.begin(), n.constants.end(), [](const auto& c) { return c.first == "samples"; });
 }
 

@@ -117,12 +117,10 @@ inline bool gives_size(const Node& n) {
   return !info.size_output.empty() && n.outputs > info.outputs;
 }
 
-// Whether the node calls a function of the user's program: it reads values as operators do and makes new ones as
-// sources do.
-inline bool calls_back(const Node& n) {
-  const OpInfo& info = info_of(n);
-  return info.family == Family::source && info.max_inputs > 0 && !info.loads_samples;
-}
+inline bool calls_back(const Node& n) { return info_of(n).calls_back(); }
+
+// Whether the node's value is the same for all samples, and in every trip and branch.
+inline bool fits_all(const Node& n) { return n.inputs.empty() && n.per_sample.empty() && info_of(n).fits_all; }
 
 // Whether the node mixes readers: its inputs name their outputs, and it does their reading itself.
 inline bool mixes(const Node& n) {

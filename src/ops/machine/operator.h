@@ -138,6 +138,9 @@ template <class Op> class Schema {
   Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
   Schema&& loads_samples() && { info_.loads_samples = true; return std::move(*this); }
   Schema&& lazy_files() && { info_.lazy_files = true; return std::move(*this); }
+  Schema&& fed(Fed what) && { info_.fed = what; return std::move(*this); }
+  Schema&& calls_compiled() && { info_.calls_compiled = true; return std::move(*this); }
+  Schema&& fits_all() && { info_.fits_all = true; return std::move(*this); }
   Schema&& reads_shapes() && { info_.reads_shapes = true; return std::move(*this); }
   Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
   OpInfo take() && { return std::move(info_); }
