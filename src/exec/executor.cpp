@@ -40,8 +40,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   if (o.device == kNoGpu)
     refuse(
         "runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's "
-        "device "
-        "away");
+        "device away");
   const std::string why_not = gpu_backend().why_not();
   const char* required = std::getenv("PENSTOCK_REQUIRE_GPU");
   if (!why_not.empty() && required && *required && std::string(required) != "0")
