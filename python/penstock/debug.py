@@ -589,8 +589,8 @@ class DebugRun:
         for source in self.sources.values():
             source.set_epoch_mode(mode)
 
-    def left_out(self):
-        return [x for source in self.sources.values() for x in source.left_out()]
+    def left_out(self, last_batch=False):
+        return [x for source in self.sources.values() for x in source.left_out(last_batch)]
 
     def start_trace(self):
         pass

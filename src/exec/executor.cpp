@@ -41,8 +41,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   if (o.device == kNoGpu)
     refuse(
         "runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's "
-        "device "
-        "away");
+        "device away");
   const std::string why_not = gpu_backend().why_not();
   const std::string_view required = Setting("PENSTOCK_REQUIRE_GPU").text();
   if (!why_not.empty() && !required.empty() && required != "0")

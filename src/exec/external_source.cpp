@@ -2,6 +2,7 @@
 #include "exec/external_source.h"
 
 #include "base/json_text.h"
+#include "data/replacement.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -41,8 +42,8 @@ struct ExternalSourceNode {
 PENSTOCK_OPERATOR(ExternalSourceNode);
 
 [[maybe_unused]] const bool registered_external_source =
-    register_source("external_source", [](const Graph&, const Node& n) -> std::unique_ptr<Source> {
-      return std::make_unique<ExternalSource>(n);
+    register_source("external_source", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+      return std::make_unique<ExternalSource>(n, g.seed());
     });
 
 }  // namespace
@@ -85,7 +86,8 @@ void FeedQueue::cancel() {
   ready_.notify_all();
 }
 
-ExternalSource::ExternalSource(const Node& node) : outputs_(node.outputs), types_(node.types) {}
+ExternalSource::ExternalSource(const Node& node, uint64_t seed)
+    : outputs_(node.outputs), seed_(seed), types_(node.types) {}
 
 int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, bool primary) {
   std::vector<Batch> batches;
@@ -125,6 +127,21 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
   samples_ += n;
   ++iteration_, ++in_epoch_;
   return n;
+}
+
+// The first one to try is chosen by a hash, the others follow in their order.
+bool ExternalSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
+  const int n = it.given.at({node, 0}).size();
+  if (static_cast<int64_t>(attempt) >= n - 1) return false;
+  SampleOrigin& o = it.origin[static_cast<size_t>(i)];
+  const int64_t past = static_cast<int64_t>(o.position) + n;  // no position of the n - 1 others
+  const int64_t first = replacement_position(seed_, o.epoch, past, 0, n - 1);
+  const int other = static_cast<int>((i + 1 + (first + attempt) % (n - 1)) % n);
+  for (int k = 0; k < outputs_; ++k)
+    for (Batch* b : {&it.given.at({node, k}), &it.values.at({node, k})})
+      if (b->size() == n) b->sample(i) = b->sample(other);  // else it was let go of
+  o.path = it.origin[static_cast<size_t>(other)].path;
+  return true;
 }
 
 std::string ExternalSource::state() const {

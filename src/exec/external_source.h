@@ -56,16 +56,19 @@ class FeedQueue final : public ExternalFeed {
 
 class ExternalSource final : public Source {
  public:
-  explicit ExternalSource(const Node& node);
+  ExternalSource(const Node& node, uint64_t seed);
   void set_feed(std::shared_ptr<ExternalFeed> feed) { feed_ = std::move(feed); }
   ExternalFeed* feed() const { return feed_.get(); }
   int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) override;
   std::string state() const override;
   void restore(const std::string& text) override;
   void reset() override;
+  // Another sample of the same batch: the program is not asked for more.
+  bool replace(Iteration& it, int node, int sample, uint32_t attempt) override;
 
  private:
   int outputs_;
+  uint64_t seed_;
   std::vector<ValueType> types_;
   std::shared_ptr<ExternalFeed> feed_ = std::make_shared<FeedQueue>();
   uint64_t iteration_ = 0, in_epoch_ = 0, epoch_ = 0, samples_ = 0;

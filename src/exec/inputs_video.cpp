@@ -32,10 +32,9 @@ struct InputsVideo {
                       "Decodes videos that feed_input() brings, piece by piece, through the FFmpeg that is found at "
                       "run time.\n\n"
                       "feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8, "
-                      "FHWC, RGB; each "
-                      "run gives the next batch_size sequences, at a video's end fewer; then the next video comes. A "
-                      "run for which "
-                      "nothing was fed is an IndexError. A file that cannot be opened is an error of feed_input().")
+                      "FHWC, RGB; each run gives the next batch_size sequences, at a video's end fewer; then the next "
+                      "video comes. A run for which nothing was fed is an IndexError. A file that cannot be opened is "
+                      "an error of feed_input().")
         .inputs(0)
         .fed(Fed::video)
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
@@ -164,7 +163,7 @@ class VideoFeed final : public ExternalFeed {
 
 [[maybe_unused]] const bool registered_video_inputs =
     register_source("experimental.inputs.video", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-      auto source = std::make_unique<ExternalSource>(n);
+      auto source = std::make_unique<ExternalSource>(n, g.seed());
       source->set_feed(std::make_shared<VideoFeed>(bound_options<InputsVideo>(g, n)));
       return source;
     });
