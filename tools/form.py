@@ -10,6 +10,7 @@ is safe when it says that nothing differs. Kernels' texts, which hold their blan
 """
 import argparse
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def tokens(text):
                 if directive:
                     seen.append("\n")
                 directive, fresh = False, True
-            elif directive and seen[-1] != " ":
+            elif directive and seen[-3:-1] == ["#", "define"]:
                 seen.append(" ")  # `#define F (x)` is not `#define F(x)`
             continue
         directive = directive or (fresh and token == "#")
@@ -80,12 +81,18 @@ def tokens(text):
             seen[-1] = seen[-1][:-1] + token[1:]
         else:
             seen.append(token)
-    # Blanks in directives matter after a macro's name alone; there a formatter changes none.
-    return [token for i, token in enumerate(seen) if token != " " or (i > 2 and seen[i - 2].strip() == "define")]
+    return seen
 
 
 def tree(text):
-    return ast.dump(ast.parse(text))
+    """The syntax tree, with docstrings as help() shows them."""
+    parsed = ast.parse(text)
+    for node in ast.walk(parsed):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) \
+                and isinstance(body[0].value.value, str):
+            body[0].value.value = inspect.cleandoc(body[0].value.value).strip()
+    return ast.dump(parsed)
 
 
 def kernel_texts():
