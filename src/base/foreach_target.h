@@ -26,11 +26,11 @@
 #pragma GCC push_options
 #pragma GCC target("general-regs-only")
 #endif
-namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _scalar) {
 #define PENSTOCK_TARGET_FLOATS 0
+namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _scalar) {
 #include PENSTOCK_LOOPS_TEXT
+}
 #undef PENSTOCK_TARGET_FLOATS
-}  // namespace PENSTOCK_JOIN(PENSTOCK_LOOPS,_scalar)
 #if PENSTOCK_HAS_TARGETS && defined(PENSTOCK_LOOPS_OF_INTEGERS)
 #pragma GCC pop_options
 #endif
@@ -42,11 +42,11 @@ namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _scalar) {
 #else
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt")
 #endif
-namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx2) {
 #define PENSTOCK_TARGET_FLOATS 8
+namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx2) {
 #include PENSTOCK_LOOPS_TEXT
+}
 #undef PENSTOCK_TARGET_FLOATS
-}  // namespace PENSTOCK_JOIN(PENSTOCK_LOOPS,_avx2)
 #pragma GCC pop_options
 #else
 namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx2) = PENSTOCK_JOIN(PENSTOCK_LOOPS, _scalar);
@@ -55,11 +55,11 @@ namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx2) = PENSTOCK_JOIN(PENSTOCK_LOOPS, _
 #if PENSTOCK_HAS_TARGETS && !defined(PENSTOCK_LOOPS_UP_TO_AVX2) && !defined(PENSTOCK_LOOPS_OF_INTEGERS)
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2,lzcnt,prefer-vector-width=512")
-namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx512) {
 #define PENSTOCK_TARGET_FLOATS 16
+namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx512) {
 #include PENSTOCK_LOOPS_TEXT
+}
 #undef PENSTOCK_TARGET_FLOATS
-}  // namespace PENSTOCK_JOIN(PENSTOCK_LOOPS,_avx512)
 #pragma GCC pop_options
 #else
 namespace PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx512) = PENSTOCK_JOIN(PENSTOCK_LOOPS, _avx2);
