@@ -16,6 +16,7 @@ import words  # noqa: E402
     ('f("a"\n  "b");', 'f("ab");'),
     ("#define A \\\n  1\nint x;", "#define A    \\\n 1\n\nint x;"),
     ("x = 1'000 + 0x1p-3;", "x = 1'000+0x1p-3;"),
+    ("PENSTOCK_PIXEL(\n  int a = (1);\n  int b;  // two\n);", "PENSTOCK_PIXEL(int a = (1); int b;);"),
 ])
 def test_form_is_not_seen(before, after):
     assert form.tokens(before) == form.tokens(after)
@@ -30,6 +31,7 @@ def test_form_is_not_seen(before, after):
     ('f(R"(a\n b)");', 'f(R"(a\nb)");'),
     ('f("a", "b");', 'f("ab");'),
     ("// #if 0\nx;", "#if 0\nx;"),
+    ("PENSTOCK_PIXEL(int a=1;);", "PENSTOCK_PIXEL(int a = 1;);"),
 ])
 def test_code_is_seen(before, after):
     assert form.tokens(before) != form.tokens(after)

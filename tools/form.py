@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 CPP = {".cpp", ".h", ".hpp", ".c", ".cu"}
 RAW_STRING = r'(?:u8|[uUL])?R"(?P<mark>[^()\s]*)\(.*?\)(?P=mark)"'
+KEPT_AS_TEXT = {"PENSTOCK_PIXEL", "PENSTOCK_TEXT"}  # macros: blanks between their tokens are single ones of the text
 TOKEN = re.compile(
     RAW_STRING + r'|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<space>(?:\s|\\\n)+)'
     r"|(?P<string>\"(?:\\.|[^\"\\\n])*\")|'(?:\\.|[^'\\\n])+'|[A-Za-z_]\w*|\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*|.",
@@ -64,10 +65,12 @@ def breaches():
 
 def tokens(text):
     """What the compiler sees of a C++ file: tokens, adjacent strings joined, preprocessor lines as they are."""
-    seen, directive, fresh = [], False, True
+    seen, directive, fresh, depth = [], False, True, None
     for found in TOKEN.finditer(text):
         token = found.group()
         if found["comment"] or found["space"]:
+            if depth and seen[-1] != " ":
+                seen.append(" ")
             if "\n" in token.replace("\\\n", "") and not token.startswith("/*"):
                 if directive:
                     seen.append("\n")
@@ -77,6 +80,16 @@ def tokens(text):
             continue
         directive = directive or (fresh and token == "#")
         fresh = False
+        if token in KEPT_AS_TEXT and not directive:
+            depth = 0
+        elif depth is not None and token in "()":
+            depth += 1 if token == "(" else -1
+            if depth == 0:
+                depth = None
+                if seen[-1] == " ":
+                    seen.pop()
+        elif seen[-2:] == ["(", " "] and depth == 1 and seen[-3] in KEPT_AS_TEXT:
+            seen.pop()
         if found["string"] and seen and seen[-1].startswith('"') and seen[-1].endswith('"') and not directive:
             seen[-1] = seen[-1][:-1] + token[1:]
         else:
