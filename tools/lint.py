@@ -9,6 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import form
+import headers_alone
+import words
 from links import check_links
 from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
 
@@ -191,6 +194,28 @@ def check_generated():
             yield generator, 0, "generated files are out of date:\n" + (done.stdout + done.stderr).strip()
 
 
+def check_tools(files):
+    """What other programs find: unused and undefined Python names, misspelled words."""
+    names = [str(path.relative_to(ROOT)) for path in files]
+    prose = [name for name in names if not name.endswith((".json", ".log", ".ppm", ".png", ".jpg"))]
+    for command in (["ruff", "check", "--quiet", "--output-format", "concise", "."],
+                    ["codespell", "--toml", "pyproject.toml", *prose]):
+        if not (form.BIN / command[0]).exists():
+            yield ROOT / "tools/requirements/lint.txt", 0, f"{command[0]} is not installed: make lint does it"
+            continue
+        said = subprocess.run([form.BIN / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True)
+        for file, number, what in re.findall(r"^([^:\n]+):(\d+):(.*)$", said.stdout, re.MULTILINE):
+            yield ROOT / file, int(number), f"{command[0]}: {what.strip()}"
+        if said.returncode and not said.stdout:
+            yield ROOT / "pyproject.toml", 0, said.stderr.strip()
+
+
+def check_form():
+    """From the commit on that formats the whole tree, which .git-blame-ignore-revs lists."""
+    if re.search(r"^[0-9a-f]{40}", (ROOT / ".git-blame-ignore-revs").read_text(), re.MULTILINE):
+        yield from form.breaches()
+
+
 def main():
     tracked = tracked_files()
     files = [path for path in tracked if is_ours(path)]
@@ -212,7 +237,9 @@ def main():
         parts = path.relative_to(ROOT).parts
         if path.suffix in CPP | {".py"} and (parts[0] == "src" or parts[:2] in (("python", "src"), ("python", "penstock"))) and not path.stem.endswith("_test"):
             breaches += [(path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)]
-    breaches += [*check_build(files), *check_generated()]
+    breaches += [*check_build(files), *check_generated(), *check_tools(files), *check_form(), *words.breaches()]
+    if (ROOT / "build" / "compile_commands.json").exists():
+        breaches += headers_alone.breaches()
     for path, number, what in breaches:
         print(f"{path.relative_to(ROOT)}{f':{number}' if number else ''}: {what}")
     print(f"lint: {len(files)} files, {len(breaches)} breaches")

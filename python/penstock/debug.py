@@ -11,7 +11,7 @@ import time
 
 from . import _core, graph
 from .control_flow_run import call as converted
-from .debug_values import Empty, FullBatches, Value, entry
+from .debug_values import FullBatches, Value, entry
 from .limits import NAMES as limit_names
 from .types import DType
 

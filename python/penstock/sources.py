@@ -5,7 +5,7 @@ import json
 from types import GeneratorType
 
 from . import _core, graph
-from .types import BatchInfo, DType, SampleInfo, to_numpy_type
+from .types import BatchInfo, SampleInfo, to_numpy_type
 
 
 def external_source(source=None, num_outputs=None, *, cycle=None, name=None, device="cpu", layout=None, dtype=None,
