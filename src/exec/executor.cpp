@@ -31,8 +31,8 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   const auto output = std::find_if(g.outputs().begin(), g.outputs().end(), asks);
   if (node == g.nodes().end() && output == g.outputs().end()) return p;
   const Node& first = node == g.nodes().end() ? g.node(output->node) : *node;
-  const auto refuse = [&](std::string why) {
-    Error e(ErrorKind::argument, std::move(why));
+  const auto refuse = [&](const std::string& why) {
+    Error e(ErrorKind::argument, why);
     e.op = first.op, e.user_line = first.user_line;
     throw e;
   };
