@@ -55,7 +55,7 @@ def formatted(names, check):
         runs = list(pool.map(lambda c: subprocess.run(c, cwd=ROOT, capture_output=True, text=True), commands))
     said = "".join(run.stdout + run.stderr for run in runs)
     found = set(re.findall(r"^(\S+?):\d+:\d+: error: code should be clang-formatted", said, re.MULTILINE))
-    found |= set(re.findall(r"^Would reformat: (\S+)", said, re.MULTILINE))
+    found |= set(re.findall(r"^(?:Would reformat: |  --> )(\S+?)(?::\d+:\d+)?$", said, re.MULTILINE))
     if any(run.returncode for run in runs) and not found:
         raise SystemExit(said)
     return sorted(found)

@@ -22,9 +22,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STAMPS = ROOT / "build" / "headers_alone.json"
 INCLUDED = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
-OTHERS = tuple(f"src/cuda/{name}.h" for name in (
-    "jpeg/color_rows", "jpeg/decode", "jpeg/device", "jpeg/huffman_lookup", "jpeg/kernels", "jpeg/reconstruct",
-    "jpeg/restarts", "jpeg/scan", "jpeg/synchronize", "jpeg/unstuff", "video/convert"))
+OTHERS = tuple(
+    f"src/cuda/{name}.h"
+    for name in (
+        "jpeg/color_rows",
+        "jpeg/decode",
+        "jpeg/device",
+        "jpeg/huffman_lookup",
+        "jpeg/kernels",
+        "jpeg/reconstruct",
+        "jpeg/restarts",
+        "jpeg/scan",
+        "jpeg/synchronize",
+        "jpeg/unstuff",
+        "video/convert",
+    )
+)
 
 
 def headers():
