@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every operator of the registry, whatever it does: random calls from tests/strategies.py."""
+"""What holds for every operator of the registry, whatever it does: random calls from tests/operators."""
 import hashlib
 import json
 import os
@@ -8,8 +8,8 @@ import sys
 
 import numpy as np
 import operator_calls
+import operators
 import pytest
-import reference
 import strategies
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -38,9 +38,9 @@ def test_operator_has_random_calls_and_a_reference(name):
     if name in strategies.RANDOM:
         assert _core.operator_schema(name)["random"]
         return
-    assert name in strategies.CASES, f"tests/strategies.py draws no calls of {name}"
-    referred = strategies.OTHER_REFERENCE.get(name, name.rpartition(".")[2])
-    assert referred == "numpy" or hasattr(reference, referred), f"tests/reference.py has no {referred}()"
+    assert name in strategies.CASES, f"no file in tests/operators draws calls of {name}"
+    family, referred = operators.reference_of(name)
+    assert referred == "numpy" or hasattr(family, referred), f"{family.__file__} has no {referred}()"
     assert _core.operator_schema(name)["oracle"], f"{name} names no oracle"
 
 
