@@ -12,8 +12,11 @@ import penstock
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import count_additions  # noqa: E402
+
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-HOW_TO = "docs/how_to/add_an_operator.md"
+HOW_TO, READER = "docs/how_to/add_an_operator.md", "docs/how_to/add_a_reader.md"
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
 
 # What stands around the blocks of a page, for each in turn.
@@ -43,7 +46,7 @@ def compiled(source, tmp_path, *flags):
 
 
 def test_every_page_with_cpp_is_known():
-    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO}
+    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, READER}
 
 
 @pytest.mark.parametrize("page", AROUND)
@@ -84,8 +87,8 @@ sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *arguments]))
 
 def typed_files(page, folder):
     """Writes the files that a page names before its blocks of code into a folder; returns their paths."""
-    text, paths = (ROOT / page).read_text(), []
-    for path, code in re.findall(r"^\*\*\d\. `([^`]+)`\*\*.*?^```\w+\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+    paths = []
+    for path, code in count_additions.typed_files(ROOT / page):
         file = folder / path
         assert not (ROOT / path).exists() and not file.exists(), path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -117,6 +120,13 @@ def run_typed(made, folder, package, *arguments):
     return done, int(passed[1]) if passed else 0
 
 
+def test_what_an_addition_touches():
+    """New source files and tests, and files edited by hand, as tools/count_additions.py prints them."""
+    counted = {addition: (len(new), edited) for addition, new, edited, _ in count_additions.rows()}
+    assert all(counted[f"{kind} operator"] == (2, []) for kind in ("pixel", "warp", "window"))
+    assert counted["reader"] == (3, [])
+
+
 def test_the_page_that_adds_an_operator(tmp_path):
     made, paths = built(HOW_TO, tmp_path)
     assert paths == ["src/ops/posterize.cpp", "tests/operators/posterize.py"]
@@ -125,3 +135,14 @@ def test_the_page_that_adds_an_operator(tmp_path):
     (tmp_path / paths[1]).unlink()  # the generic tests demand it
     done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
     assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_page_that_adds_a_reader(tmp_path):
+    made, paths = built(READER, tmp_path)
+    assert paths == ["src/data/pack.cpp", "src/exec/readers_pack.cpp", "tests/readers/pack.py"]
+    done, passed = run_typed(made, tmp_path, "readers", "tests/test_containers.py", "tests/test_every_op.py", "-k",
+                             "(test_containers and pack) or (test_every_op and readers.pack)")
+    assert done.returncode == 0 and passed >= 12, done.stdout + done.stderr
+    (tmp_path / paths[2]).unlink()  # a test demands it
+    done, _ = run_typed(made, tmp_path, "readers", "tests/test_every_op.py", "-k", "readers.pack")
+    assert done.returncode == 1 and "no file in tests/readers writes and reads files of readers.pack" in done.stdout, done.stdout

@@ -5,14 +5,8 @@ RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.
           "random.beta": {"alpha": 2.0}}
 NO_ARRAYS = {
     "readers.file": "reads files: test_determinism.py, test_bad_input.py",
-    "readers.caffe": "reads files: test_containers.py, test_lmdb.py",
-    "readers.caffe2": "reads files: test_containers.py, test_lmdb.py",
     "readers.coco": "reads files: test_coco.py",
     "readers.numpy": "reads files: test_numpy_files.py",
-    "readers.lmdb": "reads files: test_containers.py, test_lmdb.py",
-    "readers.mxnet": "reads files: test_containers.py, test_recordio_tar.py",
-    "readers.webdataset": "reads files: test_containers.py, test_recordio_tar.py",
-    "readers.tfrecord": "reads files: test_containers.py, test_tfrecord.py",
     "readers.video": "reads files: test_video_readers.py",
     "readers.fits": "reads files: test_fits.py",
     "readers.nemo_asr": "reads files: test_nemo_asr.py",
