@@ -98,12 +98,12 @@ def typed_files(page, folder):
     return paths
 
 
-def built(page, folder):
-    """Types a page and builds its C++ files as a library that registers what they add."""
+def built(page, folder, room="penstock_ops"):
+    """Types a page and builds its C++ files, as files of the room, as a library that registers what they add."""
     library = next(Path(penstock.__file__).parent.glob("libpenstock.so*"), None) or ROOT / "build" / "libpenstock.so"
     paths = typed_files(page, folder)
     command = next(c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text())
-                   if "penstock_ops" in c["command"])
+                   if room in c["command"])
     flags = [f for f in shlex.split(command) if f.startswith(("-I", "-D", "-f", "-std", "-O"))]
     sources = [str(folder / p) for p in paths if p.endswith(".cpp")]
     made = folder / "libtyped.so"

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-STEP = re.compile(r"^\*\*\d\. `([^`]+)`\*\*.*?^```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+STEP = re.compile(r"^\*\*\d\. [^`\n]*`([\w./]+\.(?:cpp|h|py))`.*?^```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 TAUGHT = {"pixel operator": "add_an_operator", "image format": "add_an_image_format", "reader": "add_a_reader"}
 EXAMPLES = {"warp operator": "rotate", "window operator": "erase", "whole operator": "equalize"}
 PLUG_IN = "python/penstock/plugin/jax.py"
