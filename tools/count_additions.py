@@ -43,8 +43,9 @@ def rows():
                 new = [f for f in named if f == f"src/ops/{name}.cpp" or f.startswith("tests/operators/")]
                 yield other, new, [f for f in named if f not in new], f"`{name}`"
     module = Path(PLUG_IN).stem
-    named = files_with(rf"plugin[./]{module}\b|import {module}\b.*plugin", *COUNTED, *NOT_COUNTED)
-    yield "plug-in", [PLUG_IN], [f for f in named if f != PLUG_IN and Path(f).parent != Path(PLUG_IN).parent], f"`{module}`, and its test"
+    named = files_with(rf"plugin[./]{module}\b", *COUNTED, *NOT_COUNTED)
+    tests = files_with(rf"plugin[./ ](import )?{module}\b", "tests/test_*.py")
+    yield "plug-in", [PLUG_IN], [f for f in named if f != PLUG_IN and Path(f).parent != Path(PLUG_IN).parent], f"`{module}`; {len(tests)} test files of several plug-ins import it"
 
 
 def listed(files):
