@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random calls of every operator of the registry, from the files of tests/operators."""
+
 from hypothesis import strategies as st
 from operators import gathered
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers of containers: what they all do alike. Each kind writes the same payloads in its own format."""
+
 import os
 import shutil
 
@@ -31,8 +32,14 @@ def checked(request, tmp_path_factory):
 
 
 def make(kind, folder, batch_size=4, threads=2, checkpoint=None, seed=3, pipeline=None, **arguments):
-    pipe = Pipeline(batch_size=batch_size, num_threads=threads, seed=seed, enable_checkpointing=True, checkpoint=checkpoint,
-                    **(pipeline or {}))
+    pipe = Pipeline(
+        batch_size=batch_size,
+        num_threads=threads,
+        seed=seed,
+        enable_checkpointing=True,
+        checkpoint=checkpoint,
+        **(pipeline or {}),
+    )
     with pipe:
         pipe.set_outputs(*kind.read(folder, name="reader", **arguments))
     pipe.kind = kind
@@ -44,7 +51,9 @@ def take(pipe, batches):
     out = []
     for _ in range(batches):
         data, label = pipe.run()
-        out += [(pipe.kind.label(label[i].numpy()), pipe.kind.payload(data[i].numpy().tobytes())) for i in range(len(data))]
+        out += [
+            (pipe.kind.label(label[i].numpy()), pipe.kind.payload(data[i].numpy().tobytes())) for i in range(len(data))
+        ]
     return out
 
 
@@ -52,7 +61,7 @@ EXPECTED = [(k, payload(k)) for k in range(SIZE)]
 
 
 def test_records_come_in_their_order(data):
-    assert take(make(*data), 12)[:2 * SIZE] == EXPECTED + EXPECTED
+    assert take(make(*data), 12)[: 2 * SIZE] == EXPECTED + EXPECTED
 
 
 def test_a_shuffled_epoch_holds_each_record_once(data):
@@ -66,9 +75,13 @@ def test_threads_change_nothing(data):
 
 def test_shards_cut_the_data(data):
     for shuffle in (False, True):
-        parts = [take(make(*data, batch_size=1, num_shards=3, shard_id=s, random_shuffle=shuffle),
-                      make(*data, num_shards=3, shard_id=s, random_shuffle=shuffle).reader_meta("reader")["epoch_size"] // 3)
-                 for s in range(3)]
+        parts = [
+            take(
+                make(*data, batch_size=1, num_shards=3, shard_id=s, random_shuffle=shuffle),
+                make(*data, num_shards=3, shard_id=s, random_shuffle=shuffle).reader_meta("reader")["epoch_size"] // 3,
+            )
+            for s in range(3)
+        ]
         labels = [label for part in parts for label, _ in part]
         assert len(set(labels)) == len(labels) == SIZE // 3 * 3
 
@@ -112,7 +125,7 @@ def test_a_damaged_record_is_an_error_with_its_place(checked, tmp_path):
     assert [g for k, g in enumerate(got) if k != 5] == EXPECTED[:5] + EXPECTED[6:] and got[5] in EXPECTED
     pipe = make(kind, folder, pipeline={"on_error": "skip"})
     got = take(pipe, 6)
-    assert got[:SIZE - 1] == EXPECTED[:5] + EXPECTED[6:]
+    assert got[: SIZE - 1] == EXPECTED[:5] + EXPECTED[6:]
     left = {(position, os.path.basename(source).split(",")[0]) for _, position, source, _ in pipe.left_out()}
     assert left == {(5, os.path.basename(path))}
 
@@ -165,9 +178,9 @@ def test_damaged_files_end_in_typed_errors(data, tmp_path, seed):
                 content[at] ^= 1 << int(rng.integers(8))
             elif way == 2:
                 number = [0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1, 4096, 24][rng.integers(8)]
-                content[at:at + 8] = number.to_bytes(8, "little")
+                content[at : at + 8] = number.to_bytes(8, "little")
             else:
-                content[at:at] = content[max(0, at - 40):at]
+                content[at:at] = content[max(0, at - 40) : at]
         path.write_bytes(content)
         try:
             take(make(kind, folder), 7)

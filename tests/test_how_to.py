@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages say what compiles: each C++ block of the documentation, and the page that adds an operator, typed in."""
+
 import json
 import os
 import re
@@ -22,15 +23,23 @@ STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unuse
 # What stands around the blocks of a page, for each in turn.
 AROUND = {
     "docs/how_to/call_from_cpp.md": [
-        ("", "void f(const uint8_t* pixels, const float* values, int64_t n, int64_t height, int64_t width) {{ {} (void)p; }}"),
+        (
+            "",
+            "void f(const uint8_t* pixels, const float* values, int64_t n, int64_t height, int64_t width) {{ {} (void)p; }}",
+        ),
         ("void train(const Batch&, const Batch&);", "void f() {{ {} }}"),
         ("void train(const void*, void*);", "void f(const Batch& images, void* stream) {{ {} }}"),
     ],
     "docs/examples/resnet50.md": [
-        ("std::vector<float> network(const float*, int, int);",
-         "void f(std::vector<Batch>& outputs, std::vector<float>& scores) {{ {} }}"),
-        ("", "void f(const std::vector<const uint8_t*>& pointers, const std::vector<Shape>& shapes, float* engine_input, int64_t n,"
-             " CallOptions options, std::vector<double> mean, std::vector<double> deviation) {{ {} }}"),
+        (
+            "std::vector<float> network(const float*, int, int);",
+            "void f(std::vector<Batch>& outputs, std::vector<float>& scores) {{ {} }}",
+        ),
+        (
+            "",
+            "void f(const std::vector<const uint8_t*>& pointers, const std::vector<Shape>& shapes, float* engine_input, int64_t n,"
+            " CallOptions options, std::vector<double> mean, std::vector<double> deviation) {{ {} }}",
+        ),
     ],
 }
 
@@ -62,11 +71,14 @@ def test_cpp_blocks_compile(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("statement, message", [
-    ("const float* p = fn::cast(images, {.dtype = DType::float32})[0].as<float>(); (void)p;", "deleted"),
-    ("Tensor t = fn::cast(images, {.dtype = DType::float32})[0]; const float* p = t.as<float>(); (void)p;", ""),
-    ("for (const Tensor& t : images) (void)t.size();", ""),
-])
+@pytest.mark.parametrize(
+    "statement, message",
+    [
+        ("const float* p = fn::cast(images, {.dtype = DType::float32})[0].as<float>(); (void)p;", "deleted"),
+        ("Tensor t = fn::cast(images, {.dtype = DType::float32})[0]; const float* p = t.as<float>(); (void)p;", ""),
+        ("for (const Tensor& t : images) (void)t.size();", ""),
+    ],
+)
 def test_a_pointer_into_a_batch_that_ends_does_not_compile(statement, message, tmp_path):
     source = f"#include <penstock/fn.h>\nusing namespace penstock;\nvoid f(const Batch& images) {{ {statement} }}\n"
     done = compiled(source, tmp_path, *STRICT, "-fsyntax-only")
@@ -102,20 +114,42 @@ def built(page, folder, room="penstock_ops"):
     """Types a page and builds its C++ files, as files of the room, as a library that registers what they add."""
     library = next(Path(penstock.__file__).parent.glob("libpenstock.so*"), None) or ROOT / "build" / "libpenstock.so"
     paths = typed_files(page, folder)
-    command = next(c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text())
-                   if room in c["command"])
+    command = next(
+        c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text()) if room in c["command"]
+    )
     flags = [f for f in shlex.split(command) if f.startswith(("-I", "-D", "-f", "-std", "-O"))]
     sources = [str(folder / p) for p in paths if p.endswith(".cpp")]
     made = folder / "libtyped.so"
-    done = subprocess.run([os.environ.get("CXX", "c++"), *sources, *flags, f"-I{folder / 'src'}", "-Wall", "-Wextra", "-shared", "-o", made,
-                           library, f"-Wl,-rpath,{library.parent}"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [
+            os.environ.get("CXX", "c++"),
+            *sources,
+            *flags,
+            f"-I{folder / 'src'}",
+            "-Wall",
+            "-Wextra",
+            "-shared",
+            "-o",
+            made,
+            library,
+            f"-Wl,-rpath,{library.parent}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     return made, paths
 
 
 def run_typed(made, folder, package, *arguments):
-    done = subprocess.run([sys.executable, "-c", TYPED, made, ROOT / "tests", folder, package, *arguments], cwd=ROOT, capture_output=True,
-                          text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", TYPED, made, ROOT / "tests", folder, package, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     passed = re.search(r"(\d+) passed", done.stdout)
     return done, int(passed[1]) if passed else 0
 
@@ -134,15 +168,26 @@ def test_the_page_that_adds_an_operator(tmp_path):
     assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
     (tmp_path / paths[1]).unlink()  # the generic tests demand it
     done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
-    assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, (
+        done.stdout + done.stderr
+    )
 
 
 def test_the_page_that_adds_a_reader(tmp_path):
     made, paths = built(READER, tmp_path)
     assert paths == ["src/data/pack.cpp", "src/exec/readers_pack.cpp", "tests/readers/pack.py"]
-    done, passed = run_typed(made, tmp_path, "readers", "tests/test_containers.py", "tests/test_every_op.py", "-k",
-                             "(test_containers and pack) or (test_every_op and readers.pack)")
+    done, passed = run_typed(
+        made,
+        tmp_path,
+        "readers",
+        "tests/test_containers.py",
+        "tests/test_every_op.py",
+        "-k",
+        "(test_containers and pack) or (test_every_op and readers.pack)",
+    )
     assert done.returncode == 0 and passed >= 12, done.stdout + done.stderr
     (tmp_path / paths[2]).unlink()  # a test demands it
     done, _ = run_typed(made, tmp_path, "readers", "tests/test_every_op.py", "-k", "readers.pack")
-    assert done.returncode == 1 and "no file in tests/readers writes and reads files of readers.pack" in done.stdout, done.stdout
+    assert done.returncode == 1 and "no file in tests/readers writes and reads files of readers.pack" in done.stdout, (
+        done.stdout
+    )

@@ -8,6 +8,7 @@ generic tests, so these files are all. For an addition without such a page an ex
 in quotes, without those that are generated, tests of other things and documentation. `penstock/dali` is counted: a second name of
 DALI's is an edit there.
 """
+
 import re
 import subprocess
 from pathlib import Path
@@ -36,7 +37,9 @@ def rows():
     for addition, page in TAUGHT.items():
         path = ROOT / "docs" / "how_to" / f"{page}.md"
         files = [file for file, _ in typed_files(path)] if path.exists() else []
-        yield (addition, files, [], f"`{page}.md`, typed by a test") if files else (addition, [], [], "no page types it")
+        yield (
+            (addition, files, [], f"`{page}.md`, typed by a test") if files else (addition, [], [], "no page types it")
+        )
         if addition == "pixel operator":
             for other, name in EXAMPLES.items():
                 named = files_with(f"[\"']{name}[\"']", *COUNTED, *NOT_COUNTED)
@@ -45,7 +48,12 @@ def rows():
     module = Path(PLUG_IN).stem
     named = files_with(rf"plugin[./]{module}\b", *COUNTED, *NOT_COUNTED)
     tests = files_with(rf"plugin[./ ](import )?{module}\b", "tests/test_*.py")
-    yield "plug-in", [PLUG_IN], [f for f in named if f != PLUG_IN and Path(f).parent != Path(PLUG_IN).parent], f"`{module}`; {len(tests)} test files of several plug-ins import it"
+    yield (
+        "plug-in",
+        [PLUG_IN],
+        [f for f in named if f != PLUG_IN and Path(f).parent != Path(PLUG_IN).parent],
+        f"`{module}`; {len(tests)} test files of several plug-ins import it",
+    )
 
 
 def listed(files):

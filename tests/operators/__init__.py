@@ -12,13 +12,17 @@ A file holds, for its operators:
 All files of this folder are found by themselves. The meaning is that of DALI 2.4 (docs/explanation/operator_semantics.md);
 `tests/check_reference_against_dali.py` compares the two. Angles are in degrees, coordinates in pixels with pixel k covering [k, k + 1).
 """
+
 import importlib
 import pkgutil
 
 
 def families():
     """The modules of this folder."""
-    return [importlib.import_module(f"{__name__}.{found.name}") for found in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name)]
+    return [
+        importlib.import_module(f"{__name__}.{found.name}")
+        for found in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name)
+    ]
 
 
 def gathered(name):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Gaussian blur: the references and random calls."""
+
 import math
 
 import numpy as np
@@ -32,12 +33,16 @@ def gaussian_blur(x, *, layout="HWC", sigma=0.0, window_size=0):
 
 def draw_gaussian_blur(draw):
     xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC"], empty=False)
-    constants = draw(st.one_of(
-        st.builds(lambda s: {"sigma": s}, number(0.5, 3)),
-        st.builds(lambda k: {"window_size": k}, st.integers(2, 13)),
-        st.builds(lambda s, k: {"sigma": s, "window_size": 2 * k + 1}, number(0.5, 3), st.integers(1, 6))))
-    return Case([xs], [layout], constants, dtype=dtype,
-                expected=lambda i: gaussian_blur(xs[i], layout=layout, **constants))
+    constants = draw(
+        st.one_of(
+            st.builds(lambda s: {"sigma": s}, number(0.5, 3)),
+            st.builds(lambda k: {"window_size": k}, st.integers(2, 13)),
+            st.builds(lambda s, k: {"sigma": s, "window_size": 2 * k + 1}, number(0.5, 3), st.integers(1, 6)),
+        )
+    )
+    return Case(
+        [xs], [layout], constants, dtype=dtype, expected=lambda i: gaussian_blur(xs[i], layout=layout, **constants)
+    )
 
 
 CASES = {"gaussian_blur": draw_gaussian_blur}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on boxes and labels: the references and random calls."""
+
 import math
 
 import numpy as np
@@ -31,8 +32,11 @@ def bbox_paste(boxes, *, ratio, paste_x=0.5, paste_y=0.5, ltrb=False):
 
 def one_hot(x, *, num_classes=0, axis=-1, on_value=1.0, off_value=0.0):
     classes = np.trunc(x.astype(np.float64))
-    return np.stack([np.where(classes == j, on_value, off_value) for j in range(num_classes)], axis) if num_classes else \
-        np.empty(np.insert(x.shape, x.ndim if axis < 0 else axis, 0))
+    return (
+        np.stack([np.where(classes == j, on_value, off_value) for j in range(num_classes)], axis)
+        if num_classes
+        else np.empty(np.insert(x.shape, x.ndim if axis < 0 else axis, 0))
+    )
 
 
 def coord_transform(x, *, M=None, T=None, MT=None):
@@ -43,13 +47,23 @@ def coord_transform(x, *, M=None, T=None, MT=None):
         M, T = MT[:, :n], MT[:, n]
     elif MT is not None:
         M = MT
-    M = np.eye(n) if M is None else np.eye(n) * np.float64(np.ravel(M)[0]) if np.size(M) == 1 else np.reshape(M, (-1, n))
+    M = (
+        np.eye(n)
+        if M is None
+        else np.eye(n) * np.float64(np.ravel(M)[0])
+        if np.size(M) == 1
+        else np.reshape(M, (-1, n))
+    )
     return x @ np.float64(M).T + np.float64(0 if T is None else T)
 
 
 def bbox_rotate(boxes, *, angle, image, canvas, mode="expand", remove_threshold=0.1, normalized=True, layout="xyXY"):
     """(boxes, rows of the input that stay); `image` and `canvas` are (height, width) before and after."""
-    b, size, room = np.array(boxes, np.float64).reshape(-1, 4), np.array(image[::-1], float), np.array(canvas[::-1], float)
+    b, size, room = (
+        np.array(boxes, np.float64).reshape(-1, 4),
+        np.array(image[::-1], float),
+        np.array(canvas[::-1], float),
+    )
     corners = b[:, 2:] + (b[:, :2] if layout == "xyWH" else 0)
     low, high = (v * (size if normalized else 1) for v in (b[:, :2], corners))
     c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)
@@ -75,7 +89,9 @@ def overlaps(boxes, others):
     return common / (area(boxes)[:, None] + area(others)[None] - common)
 
 
-def box_encoder(boxes, labels, *, anchors, criteria=0.5, offset=False, scale=1.0, means=(0, 0, 0, 0), stds=(1, 1, 1, 1)):
+def box_encoder(
+    boxes, labels, *, anchors, criteria=0.5, offset=False, scale=1.0, means=(0, 0, 0, 0), stds=(1, 1, 1, 1)
+):
     """(boxes, labels) of each anchor."""
     anchors = np.float32(anchors).reshape(-1, 4)
     centered = lambda b: np.hstack([(b[:, :2] + b[:, 2:]) / 2, b[:, 2:] - b[:, :2]])
@@ -105,7 +121,9 @@ def random_bbox_crop(boxes, *, anchor, shape, prune=None):
     low, high = np.maximum(boxes[:, :d], anchor), np.minimum(boxes[:, d:], anchor + shape)
     part = np.prod(np.maximum(high - low, 0), 1) / np.prod(boxes[:, d:] - boxes[:, :d], 1)
     middle = (boxes[:, :d] + boxes[:, d:]) / 2
-    stay = (part > 0) & (part >= prune) if prune is not None else ((middle >= anchor) & (middle <= anchor + shape)).all(1)
+    stay = (
+        (part > 0) & (part >= prune) if prune is not None else ((middle >= anchor) & (middle <= anchor + shape)).all(1)
+    )
     return np.clip((boxes - np.tile(anchor, 2)) / np.tile(shape, 2), 0, 1)[stay], np.flatnonzero(stay)
 
 
@@ -146,13 +164,21 @@ def draw_one_hot(draw):
     on, off = draw(st.integers(-3, 300)), draw(st.integers(-3, 300))
     vectors = axis is None and all(x.size == 1 for x in xs)
     place = -1 if axis is None else axis
-    constants = {"num_classes": classes, "dtype": out, "on_value": float(on), "off_value": float(off),
-                 **({} if axis is None else {"axis": axis})}
+    constants = {
+        "num_classes": classes,
+        "dtype": out,
+        "on_value": float(on),
+        "off_value": float(off),
+        **({} if axis is None else {"axis": axis}),
+    }
 
     def expected(i):
         x = xs[i].reshape(()) if vectors else xs[i]
         return to_dtype(one_hot(x, num_classes=classes, axis=place, on_value=on, off_value=off), out)
-    return Case([xs], [""], constants, dtype=out, expected=expected, error=0.0, alone={} if vectors else {"axis": place})
+
+    return Case(
+        [xs], [""], constants, dtype=out, expected=expected, error=0.0, alone={} if vectors else {"axis": place}
+    )
 
 
 def draw_coord_transform(draw):
@@ -161,9 +187,14 @@ def draw_coord_transform(draw):
     xs = [values(dtype, tuple(draw(st.integers(0, 5)) for _ in range(dims)) + (columns,), seed + i) for i in range(n)]
     vector = lambda k: st.lists(number(-2, 2), min_size=k, max_size=k)
     how = draw(st.sampled_from(["nothing", "M", "M and T", "MT", "T", "one M", "one MT"]))
-    wanted = {"M": {"M": vector(rows * columns)}, "M and T": {"M": vector(rows * columns), "T": vector(rows)},
-              "MT": {"MT": vector(rows * (columns + 1))}, "T": {"T": vector(columns)},
-              "one M": {"M": vector(1), "T": vector(1)}, "one MT": {"MT": vector(1)}}.get(how, {})
+    wanted = {
+        "M": {"M": vector(rows * columns)},
+        "M and T": {"M": vector(rows * columns), "T": vector(rows)},
+        "MT": {"MT": vector(rows * (columns + 1))},
+        "T": {"T": vector(columns)},
+        "one M": {"M": vector(1), "T": vector(1)},
+        "one MT": {"MT": vector(1)},
+    }.get(how, {})
     constants, per_sample = {}, {}
     for name, value in wanted.items():
         if draw(st.booleans()):
@@ -173,8 +204,18 @@ def draw_coord_transform(draw):
     out = draw(st.sampled_from(NUMBERS))
     constants["dtype"] = out
     largest = 40 * max([1.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size])
-    return Case([xs], [""], constants, per_sample, dtype=out, largest=largest, error=1e-6, expected=lambda i: coord_transform(
-        xs[i], **{k: v for k, v in of((constants, per_sample), i).items() if k != "dtype"}))
+    return Case(
+        [xs],
+        [""],
+        constants,
+        per_sample,
+        dtype=out,
+        largest=largest,
+        error=1e-6,
+        expected=lambda i: coord_transform(
+            xs[i], **{k: v for k, v in of((constants, per_sample), i).items() if k != "dtype"}
+        ),
+    )
 
 
 def draw_bbox_rotate(draw):
@@ -188,8 +229,10 @@ def draw_bbox_rotate(draw):
 
     def expected(i):
         canvas = images[i] if keep else rotate_size(images[i], angles[i])
-        return bbox_rotate(xs[i], angle=angles[i], image=images[i], canvas=canvas, mode=mode, remove_threshold=threshold,
-                               layout=layout)[0]
+        return bbox_rotate(
+            xs[i], angle=angles[i], image=images[i], canvas=canvas, mode=mode, remove_threshold=threshold, layout=layout
+        )[0]
+
     return Case([xs], [""], constants, {"input_shape": images, "angle": angles}, dtype="float32", expected=expected)
 
 
@@ -200,10 +243,19 @@ def draw_box_encoder(draw):
     anchors = np.sort(rng.random((draw(st.integers(1, 20)), 2, 2), np.float32), 1).reshape(-1, 4)
     constants = {"criteria": draw(number(0, 1))}
     if draw(st.booleans()):
-        constants.update(offset=True, scale=draw(number(1, 300)), means=[draw(number(-1, 1)) for _ in range(4)],
-                         stds=[draw(number(0.5, 2)) for _ in range(4)])
-    return Case([xs, labels], ["", ""], {"anchors": anchors.ravel().tolist(), **constants}, dtype="float32",
-                expected=lambda i: box_encoder(xs[i], labels[i], anchors=anchors, **constants)[0])
+        constants.update(
+            offset=True,
+            scale=draw(number(1, 300)),
+            means=[draw(number(-1, 1)) for _ in range(4)],
+            stds=[draw(number(0.5, 2)) for _ in range(4)],
+        )
+    return Case(
+        [xs, labels],
+        ["", ""],
+        {"anchors": anchors.ravel().tolist(), **constants},
+        dtype="float32",
+        expected=lambda i: box_encoder(xs[i], labels[i], anchors=anchors, **constants)[0],
+    )
 
 
 def draw_random_bbox_crop(draw):
@@ -212,5 +264,12 @@ def draw_random_bbox_crop(draw):
     return Case([xs], [""], {}, dtype="float32", expected=lambda i: np.zeros(2))
 
 
-CASES = {"bb_flip": draw_bb_flip, "bbox_paste": draw_bbox_paste, "one_hot": draw_one_hot, "coord_transform": draw_coord_transform,
-         "bbox_rotate": draw_bbox_rotate, "box_encoder": draw_box_encoder, "random_bbox_crop": draw_random_bbox_crop}
+CASES = {
+    "bb_flip": draw_bb_flip,
+    "bbox_paste": draw_bbox_paste,
+    "one_hot": draw_one_hot,
+    "coord_transform": draw_coord_transform,
+    "bbox_rotate": draw_bbox_rotate,
+    "box_encoder": draw_box_encoder,
+    "random_bbox_crop": draw_random_bbox_crop,
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the random calls of several families share."""
+
 import math
 
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ def image_shape(draw, layout, channels=None, empty=False):
     spatial = [i for i, letter in enumerate(layout) if letter in "HW"]
     odd = draw(st.integers(0, 19))
     if odd == 0:
-        shape[spatial[-1]] = 1031                                           # one that takes several tiles
+        shape[spatial[-1]] = 1031  # one that takes several tiles
     elif odd == 1 and empty:
         shape[spatial[0]] = 0
     return tuple(shape)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the references share: exact values, types, axes."""
+
 import math
 
 import numpy as np
@@ -17,7 +18,7 @@ def to_dtype(x, dtype):
     if x.dtype.kind in "iub":
         return np.asarray(np.clip(x.astype(object), low, high)).astype(dtype)
     x = np.rint(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
-    out = np.where((x < high) & (x > low), x, 0).astype(dtype)      # float(high) may be high + 1: compare first
+    out = np.where((x < high) & (x > low), x, 0).astype(dtype)  # float(high) may be high + 1: compare first
     return np.where(x >= high, high, np.where(x <= low, low, out)).astype(dtype)
 
 

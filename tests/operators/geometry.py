@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that move elements, and those that change shapes alone: the references and random calls."""
+
 import math
 
 import numpy as np
@@ -52,10 +53,22 @@ def crop(x, *, layout="HWC", crop=None, crop_pos=None, rounding="round", out_of_
     return _window(np.asarray(x), start, shape, out_of_bounds_policy, fill_values, layout.find("C"))
 
 
-def slice(x, *, axes, start=None, end=None, shape=None, rel_start=None, rel_end=None, rel_shape=None,
-          out_of_bounds_policy="error", fill_values=0.0, channel=None):
+def slice(
+    x,
+    *,
+    axes,
+    start=None,
+    end=None,
+    shape=None,
+    rel_start=None,
+    rel_end=None,
+    rel_shape=None,
+    out_of_bounds_policy="error",
+    fill_values=0.0,
+    channel=None,
+):
     first, count = [0] * x.ndim, list(x.shape)
-    part = lambda relative, n: float(np.float32(relative) * np.float32(n))      # float32 decides at halves
+    part = lambda relative, n: float(np.float32(relative) * np.float32(n))  # float32 decides at halves
     for i, a in enumerate(axes):
         n = x.shape[a]
         low = start[i] if start is not None else part(rel_start[i], n) if rel_start is not None else 0
@@ -92,8 +105,18 @@ def transpose(x, *, perm=None):
     return np.transpose(x, perm)
 
 
-def erase(x, *, axes, anchor=None, shape=(), fill_value=0, centered_anchor=False, normalized_anchor=False,
-          normalized_shape=False, channel=None):
+def erase(
+    x,
+    *,
+    axes,
+    anchor=None,
+    shape=(),
+    fill_value=0,
+    centered_anchor=False,
+    normalized_anchor=False,
+    normalized_shape=False,
+    channel=None,
+):
     x, k, f = np.array(x), len(axes), np.float32
     anchor = [0] * len(shape) if anchor is None or len(anchor) == 0 else anchor
     for region in range(len(shape) // k):
@@ -102,7 +125,7 @@ def erase(x, *, axes, anchor=None, shape=(), fill_value=0, centered_anchor=False
             low, n = f(anchor[region * k + j]), f(shape[region * k + j])
             n = n * f(x.shape[a]) if normalized_shape else n
             low = (low * f(x.shape[a]) if normalized_anchor else low) - (n / f(2) if centered_anchor else f(0))
-            box[a] = np.s_[max(int(low), 0):max(int(low + n), 0)]
+            box[a] = np.s_[max(int(low), 0) : max(int(low + n), 0)]
         fill = np.atleast_1d(fill_value)
         fill = fill if len(fill) == 1 else fill.reshape([-1 if a == channel else 1 for a in range(x.ndim)])
         x[tuple(box)] = np.broadcast_to(fill, x.shape)[tuple(box)]
@@ -143,8 +166,15 @@ def copy(x):
 
 def draw_flip(draw):
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
-    given = arguments(draw, len(xs), {"horizontal": st.integers(0, 1), "vertical": st.integers(0, 1),
-                                      **({"depthwise": st.integers(0, 1)} if "D" in layout else {})})
+    given = arguments(
+        draw,
+        len(xs),
+        {
+            "horizontal": st.integers(0, 1),
+            "vertical": st.integers(0, 1),
+            **({"depthwise": st.integers(0, 1)} if "D" in layout else {}),
+        },
+    )
     return Case([xs], [layout], *given, dtype=dtype, expected=lambda i: flip(xs[i], layout=layout, **of(given, i)))
 
 
@@ -161,8 +191,13 @@ def draw_per_frame(draw):
 def draw_transpose(draw):
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
     perm = draw(st.none() | st.permutations(range(len(layout))))
-    return Case([xs], [layout], {} if perm is None else {"perm": list(perm)}, dtype=dtype,
-                expected=lambda i: transpose(xs[i], perm=perm))
+    return Case(
+        [xs],
+        [layout],
+        {} if perm is None else {"perm": list(perm)},
+        dtype=dtype,
+        expected=lambda i: transpose(xs[i], perm=perm),
+    )
 
 
 POLICIES = ["constant", "edge", "reflect", "reflect_101", "wrap", "trim_to_shape"]
@@ -194,8 +229,14 @@ def draw_crop(draw):
     spatial = [k for k in "DHW" if k in layout]
     window = [draw(st.integers(1, 40)) for _ in spatial]
     constants = {**given[0], **options, **{f"crop_{k.lower()}": float(w) for k, w in zip(spatial, window)}}
-    return Case([xs], [layout], constants, given[1], dtype=dtype,
-                expected=lambda i: crop(xs[i], layout=layout, crop=window, crop_pos=pos(i), **options))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        given[1],
+        dtype=dtype,
+        expected=lambda i: crop(xs[i], layout=layout, crop=window, crop_pos=pos(i), **options),
+    )
 
 
 def draw_slice(draw):
@@ -212,8 +253,14 @@ def draw_slice(draw):
         ends = [[draw(number(0.5, 1)) for _ in axes] for _ in xs]
         per_sample = {"rel_start": starts, "rel_end": ends}
         keywords = lambda i: {"rel_start": starts[i], "rel_end": ends[i]}
-    return Case([xs], [layout], {**options, "axis_names": "HW"}, per_sample, dtype=dtype,
-                expected=lambda i: slice(xs[i], axes=axes, channel=layout.find("C"), **keywords(i), **options))
+    return Case(
+        [xs],
+        [layout],
+        {**options, "axis_names": "HW"},
+        per_sample,
+        dtype=dtype,
+        expected=lambda i: slice(xs[i], axes=axes, channel=layout.find("C"), **keywords(i), **options),
+    )
 
 
 def draw_pad(draw):
@@ -231,9 +278,21 @@ def draw_pad(draw):
     if draw(st.integers(0, 3)) == 0:
         given["shape"] = [draw(st.sampled_from([-1, 1, 9, 40])) for _ in padded]
     wanted = [n if n > 0 else largest[a] for a, n in zip(padded, given.get("shape", [0] * len(padded)))]
-    return Case([xs], [layout], {**constants, **given}, dtype=dtype, alone={"shape": wanted} if all(wanted) else {},
-                expected=lambda i: pad(xs[i], largest=largest, axes=axes, shape=given.get("shape"),
-                                           align=given.get("align", 1), fill_value=constants["fill_value"]))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **given},
+        dtype=dtype,
+        alone={"shape": wanted} if all(wanted) else {},
+        expected=lambda i: pad(
+            xs[i],
+            largest=largest,
+            axes=axes,
+            shape=given.get("shape"),
+            align=given.get("align", 1),
+            fill_value=constants["fill_value"],
+        ),
+    )
 
 
 def draw_erase(draw):
@@ -244,10 +303,16 @@ def draw_erase(draw):
     shapes = [[float(draw(st.integers(0, 30))) for _ in range(2 * regions)] for _ in xs]
     fill = float(draw(st.integers(0, 1 if dtype == "bool" else 100)))
     centered = draw(st.booleans())
-    return Case([xs], [layout], {"fill_value": fill, "axis_names": "HW", "centered_anchor": centered},
-                {"anchor": anchors, "shape": shapes}, dtype=dtype,
-                expected=lambda i: erase(xs[i], axes=axes, anchor=anchors[i], shape=shapes[i], fill_value=fill,
-                                             centered_anchor=centered))
+    return Case(
+        [xs],
+        [layout],
+        {"fill_value": fill, "axis_names": "HW", "centered_anchor": centered},
+        {"anchor": anchors, "shape": shapes},
+        dtype=dtype,
+        expected=lambda i: erase(
+            xs[i], axes=axes, anchor=anchors[i], shape=shapes[i], fill_value=fill, centered_anchor=centered
+        ),
+    )
 
 
 def draw_joined(function):
@@ -256,8 +321,14 @@ def draw_joined(function):
         count = draw(st.integers(1, 4))
         inputs = [xs] + [[values(dtype, x.shape, 100 * k + i) for i, x in enumerate(xs)] for k in range(1, count)]
         axis = draw(st.integers(0, xs[0].ndim - 1))
-        return Case(inputs, [layout] * count, {"axis": axis}, dtype=dtype,
-                    expected=lambda i: function(*[x[i] for x in inputs], axis=axis))
+        return Case(
+            inputs,
+            [layout] * count,
+            {"axis": axis},
+            dtype=dtype,
+            expected=lambda i: function(*[x[i] for x in inputs], axis=axis),
+        )
+
     return make
 
 
@@ -266,8 +337,14 @@ def draw_reshape(draw):
     shapes = [draw(st.permutations(x.shape)) for x in xs]
     if draw(st.booleans()):
         return Case([xs], [layout], {"shape": [-1]}, dtype=dtype, expected=lambda i: reshape(xs[i], shape=[-1]))
-    return Case([xs], [layout], {}, {"shape": [list(s) for s in shapes]}, dtype=dtype,
-                expected=lambda i: reshape(xs[i], shape=shapes[i]))
+    return Case(
+        [xs],
+        [layout],
+        {},
+        {"shape": [list(s) for s in shapes]},
+        dtype=dtype,
+        expected=lambda i: reshape(xs[i], shape=shapes[i]),
+    )
 
 
 def draw_expand_dims(draw):
@@ -289,8 +366,19 @@ def draw_shape(draw):
 
 
 CASES = {
-    "copy": draw_copy, "per_frame": draw_per_frame, "flip": draw_flip, "transpose": draw_transpose, "crop": draw_crop, "slice": draw_slice,
-    "pad": draw_pad, "erase": draw_erase, "cat": draw_joined(cat), "stack": draw_joined(stack), "reshape": draw_reshape,
-    "squeeze": draw_squeeze, "expand_dims": draw_expand_dims, "shapes": draw_shape,
+    "copy": draw_copy,
+    "per_frame": draw_per_frame,
+    "flip": draw_flip,
+    "transpose": draw_transpose,
+    "crop": draw_crop,
+    "slice": draw_slice,
+    "pad": draw_pad,
+    "erase": draw_erase,
+    "cat": draw_joined(cat),
+    "stack": draw_joined(stack),
+    "reshape": draw_reshape,
+    "squeeze": draw_squeeze,
+    "expand_dims": draw_expand_dims,
+    "shapes": draw_shape,
 }
 REFERENCES = {"shapes": "numpy"}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of x[key], x[key] = value and where: the references and random calls."""
+
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case, values
@@ -43,7 +44,7 @@ def draw_assign(draw):
     parts = [x[key].shape for x, key in zip(xs, keys)]
     dims = draw(st.integers(0, len(parts[0])))  # some are left out, some are 1
     ones = draw(st.lists(st.booleans(), min_size=dims, max_size=dims))
-    shapes = [tuple(1 if one else n for one, n in zip(ones, p[len(p) - dims:])) or (1,) for p in parts]
+    shapes = [tuple(1 if one else n for one, n in zip(ones, p[len(p) - dims :])) or (1,) for p in parts]
     value_dtype, seed = draw(st.sampled_from(DTYPES)), draw(st.integers(0, 2**32 - 1))
     given = [values(value_dtype, s, seed + i) for i, s in enumerate(shapes)]
 
@@ -51,6 +52,7 @@ def draw_assign(draw):
         out = xs[i].copy()
         out[keys[i]] = to_dtype(given[i], dtype).reshape(() if parts[i] == () else shapes[i])
         return out
+
     return Case([xs, given], [layout, ""], constants, per_sample, dtype=dtype, expected=expected)
 
 
@@ -70,7 +72,10 @@ def draw_masks(draw, xs):
 
 def draw_lists(draw, xs):
     counts = [draw(st.integers(0, 4)) for _ in xs]
-    return [np.array([draw(st.integers(-x.shape[0], x.shape[0] - 1)) for _ in range(n)], np.int32) for x, n in zip(xs, counts)]
+    return [
+        np.array([draw(st.integers(-x.shape[0], x.shape[0] - 1)) for _ in range(n)], np.int32)
+        for x, n in zip(xs, counts)
+    ]
 
 
 def draw_reads(picks):
@@ -78,6 +83,7 @@ def draw_reads(picks):
         xs, layout, dtype = images(draw, ["HWC", "HW"], empty=False)
         keys = picks(draw, xs)
         return Case([xs, keys], [layout, ""], dtype=dtype, expected=lambda i: xs[i][keys[i]])
+
     return make
 
 
@@ -91,7 +97,9 @@ def draw_assigns(picks):
             out = xs[i].copy()
             out[keys[i]] = stored[i]
             return out
+
         return Case([xs, keys, given], [layout, "", ""], dtype=dtype, expected=expected)
+
     return make
 
 
@@ -108,10 +116,16 @@ def draw_where(draw):
     inputs[0] = [c * (np.random.default_rng(seed).random(c.shape) < 0.5) for c in inputs[0]]
     inputs[0] = [np.asarray(c, types[0]) for c in inputs[0]]
     made = promote(np.dtype(types[1]), np.dtype(types[2]))
-    return Case(inputs, ["", layout, ""], dtype=str(made),
-                           expected=lambda i: where(*(arrays[i] for arrays in inputs)))
+    return Case(inputs, ["", layout, ""], dtype=str(made), expected=lambda i: where(*(arrays[i] for arrays in inputs)))
 
 
-CASES = {"_subscript": draw_subscript, "_assign": draw_assign, "_select_where": draw_reads(draw_masks), "_assign_where": draw_assigns(draw_masks),
-         "_take": draw_reads(draw_lists), "_assign_at": draw_assigns(draw_lists), "where": draw_where}
+CASES = {
+    "_subscript": draw_subscript,
+    "_assign": draw_assign,
+    "_select_where": draw_reads(draw_masks),
+    "_assign_where": draw_assigns(draw_masks),
+    "_take": draw_reads(draw_lists),
+    "_assign_at": draw_assigns(draw_lists),
+    "where": draw_where,
+}
 REFERENCES = {name: "numpy" for name in CASES if name != "where"}

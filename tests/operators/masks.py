@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grid masks, and objects and polygons of masks: the references and random calls."""
+
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case
@@ -9,7 +10,7 @@ from operators.draws import DTYPES, INTEGERS, arguments, images, number, of
 def grid_mask(x, *, layout="HWC", tile=100, ratio=0.5, angle=0.0, shift_x=0.0, shift_y=0.0):
     """Zero where the turned and moved coordinates, modulo the tile, are both below ratio * tile (a float32 product)."""
     h, w = layout.index("H"), layout.index("W")
-    row, column = np.mgrid[:x.shape[h], :x.shape[w]].astype(np.float64)
+    row, column = np.mgrid[: x.shape[h], : x.shape[w]].astype(np.float64)
     a, black = np.float64(np.float32(angle)), np.float64(np.float32(ratio) * np.float32(tile))
     u = np.cos(a) * column - np.sin(a) * row - np.float32(shift_x)
     v = np.sin(a) * column + np.cos(a) * row - np.float32(shift_y)
@@ -36,7 +37,7 @@ def object_boxes(labels, *, background=0):
             continue
         part = np.zeros_like(seen)
         part[first] = True
-        while True:                                       # grows by one step until nothing is added
+        while True:  # grows by one step until nothing is added
             grown = part.copy()
             for axis in range(labels.ndim):
                 low, high = [[slice(None)] * labels.ndim for _ in range(2)]
@@ -66,11 +67,25 @@ def random_mask_pixel(mask):
 
 def draw_grid_mask(draw):
     xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC"])
-    given = arguments(draw, len(xs), {
-        "tile": st.integers(1, 60), "ratio": number(-.25, 1.25), "angle": number(-3, 3),
-        "shift_x": number(-50, 50), "shift_y": number(-50, 50)})
-    return Case([xs], [layout], *given, dtype=dtype, error=0.0,
-                expected=lambda i: grid_mask(xs[i], layout=layout, **of(given, i)))
+    given = arguments(
+        draw,
+        len(xs),
+        {
+            "tile": st.integers(1, 60),
+            "ratio": number(-0.25, 1.25),
+            "angle": number(-3, 3),
+            "shift_x": number(-50, 50),
+            "shift_y": number(-50, 50),
+        },
+    )
+    return Case(
+        [xs],
+        [layout],
+        *given,
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: grid_mask(xs[i], layout=layout, **of(given, i)),
+    )
 
 
 def draw_shape(draw):
@@ -82,7 +97,7 @@ def draw_random_mask_pixel(draw):
     xs = [np.zeros(shape, dtype) for _ in range(draw(st.integers(1, 3)))]
     for x in xs:
         x[tuple(draw(st.integers(0, n - 1)) for n in shape)] = 1
-    constants = draw(st.sampled_from([{}, {"threshold": .5}, {"value": 1}]))
+    constants = draw(st.sampled_from([{}, {"threshold": 0.5}, {"value": 1}]))
     return Case([xs], [""], {"foreground": 1, **constants}, dtype="int64", expected=lambda i: random_mask_pixel(xs[i]))
 
 
@@ -103,13 +118,22 @@ def draw_select_masks(draw):
         masks, vertices = int(rng.integers(1, 6)), int(rng.integers(0, 30))
         ranges = np.sort(rng.integers(0, vertices + 1, (masks + 2, 2)), 1)
         names = np.concatenate([np.arange(masks), rng.integers(0, masks, 2)])
-        inputs[0].append(rng.permutation(masks)[:rng.integers(0, masks + 1)].astype(np.int32))
+        inputs[0].append(rng.permutation(masks)[: rng.integers(0, masks + 1)].astype(np.int32))
         inputs[1].append(np.column_stack([names, ranges]).astype(np.int32))
         inputs[2].append(rng.random((vertices, 2), np.float32))
     reindex = draw(st.booleans())
-    return Case(list(inputs), ["", "", ""], {"reindex_masks": reindex}, dtype="int32",
-                expected=lambda i: select_masks(*[x[i] for x in inputs], reindex_masks=reindex)[0])
+    return Case(
+        list(inputs),
+        ["", "", ""],
+        {"reindex_masks": reindex},
+        dtype="int32",
+        expected=lambda i: select_masks(*[x[i] for x in inputs], reindex_masks=reindex)[0],
+    )
 
 
-CASES = {"grid_mask": draw_grid_mask, "segmentation.random_mask_pixel": draw_random_mask_pixel,
-         "segmentation.random_object_bbox": draw_random_object_bbox, "segmentation.select_masks": draw_select_masks}
+CASES = {
+    "grid_mask": draw_grid_mask,
+    "segmentation.random_mask_pixel": draw_random_mask_pixel,
+    "segmentation.random_object_bbox": draw_random_object_bbox,
+    "segmentation.select_masks": draw_select_masks,
+}

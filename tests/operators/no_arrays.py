@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that random arrays do not call: those that draw numbers, and those with tests of their own."""
+
 # They draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
-RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {},
-          "random.beta": {"alpha": 2.0}}
+RANDOM = {
+    "random.uniform": {"range": [-1.0, 3.0]},
+    "random.normal": {"mean": 2.0},
+    "random.coin_flip": {},
+    "random.beta": {"alpha": 2.0},
+}
 NO_ARRAYS = {
     "readers.file": "reads files: test_determinism.py, test_bad_input.py",
     "readers.coco": "reads files: test_coco.py",

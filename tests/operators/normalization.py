@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Normalizations: the references and random calls."""
+
 import math
 
 import numpy as np
@@ -22,13 +23,34 @@ def normalize(x, *, axes=None, mean=None, stddev=None, ddof=0, epsilon=0.0, scal
     return scale * (x - mean) / deviation + shift
 
 
-def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, crop_pos=None, rounding="round",
-                          out_of_bounds_policy="error", fill_values=0.0, mirror=0, mean=0.0, std=1.0, scale=1.0,
-                          shift=0.0, pad_output=False):
+def crop_mirror_normalize(
+    x,
+    *,
+    layout="HWC",
+    output_layout="CHW",
+    crop=None,
+    crop_pos=None,
+    rounding="round",
+    out_of_bounds_policy="error",
+    fill_values=0.0,
+    mirror=0,
+    mean=0.0,
+    std=1.0,
+    scale=1.0,
+    shift=0.0,
+    pad_output=False,
+):
     c = layout.index("C")
     per_channel = lambda v: np.reshape(np.asarray(v, np.float64), [-1 if a == c else 1 for a in range(x.ndim)])
-    y = cropped(x.astype(np.float64), layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding,
-                out_of_bounds_policy=out_of_bounds_policy, fill_values=np.nan)
+    y = cropped(
+        x.astype(np.float64),
+        layout=layout,
+        crop=crop,
+        crop_pos=crop_pos,
+        rounding=rounding,
+        out_of_bounds_policy=out_of_bounds_policy,
+        fill_values=np.nan,
+    )
     y = scale * (y - per_channel(mean)) / per_channel(std) + shift
     channels = 1 << (x.shape[c] - 1).bit_length() if pad_output else x.shape[c]
     fill = np.atleast_1d(np.asarray(fill_values if out_of_bounds_policy in ("constant", "pad") else 0.0, np.float64))
@@ -48,12 +70,36 @@ def draw_crop_mirror_normalize(draw):
     target = draw(st.sampled_from(["CHW", "HWC"]))
     out = draw(st.sampled_from(["float32", "float16", "uint8", "int8"]))
     pad = draw(st.booleans())
-    constants = {"crop": [float(w) for w in window], "mean": mean, "std": std, "scale": scale, "shift": shift,
-                 "output_layout": target, "dtype": out, "pad_output": pad}
-    return Case([xs], [layout], constants, {"mirror": mirror}, dtype=out, largest=200.0,
-                expected=lambda i: crop_mirror_normalize(
-                    xs[i], layout=layout, output_layout=target, crop=window, mirror=mirror[i], mean=mean, std=std,
-                    scale=scale, shift=shift, pad_output=pad))
+    constants = {
+        "crop": [float(w) for w in window],
+        "mean": mean,
+        "std": std,
+        "scale": scale,
+        "shift": shift,
+        "output_layout": target,
+        "dtype": out,
+        "pad_output": pad,
+    }
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        {"mirror": mirror},
+        dtype=out,
+        largest=200.0,
+        expected=lambda i: crop_mirror_normalize(
+            xs[i],
+            layout=layout,
+            output_layout=target,
+            crop=window,
+            mirror=mirror[i],
+            mean=mean,
+            std=std,
+            scale=scale,
+            shift=shift,
+            pad_output=pad,
+        ),
+    )
 
 
 def draw_normalize(draw):
@@ -61,8 +107,14 @@ def draw_normalize(draw):
     constants = {"scale": draw(number(-4, 4)), "shift": draw(number(-50, 50)), "epsilon": draw(number(0.5, 2))}
     names = draw(st.sampled_from(["", "HW", "W"]))
     axes = [layout.index(k) for k in names] or None
-    return Case([xs], [layout], {**constants, **({"axis_names": names} if names else {})}, dtype="float32", error=1e-4,
-                expected=lambda i: normalize(xs[i], axes=axes, **constants))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **({"axis_names": names} if names else {})},
+        dtype="float32",
+        error=1e-4,
+        expected=lambda i: normalize(xs[i], axes=axes, **constants),
+    )
 
 
 CASES = {"crop_mirror_normalize": draw_crop_mirror_normalize, "normalize": draw_normalize}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the random calls of the operators on pictures share."""
+
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import values
@@ -15,11 +16,19 @@ def pictures(draw, layouts, dtypes=NUMBERS, channels=None, smallest=1, smooth=Fa
     n, seed = draw(st.integers(1, 3)), draw(st.integers(0, 2**32 - 1))
     xs = []
     for i in range(n):
-        shape = [max(smallest, draw(st.sampled_from(EXTENTS))) if k in "HW" else channels if k == "C" and channels else
-                 draw(st.integers(1, 4)) for k in layout]
+        shape = [
+            max(smallest, draw(st.sampled_from(EXTENTS)))
+            if k in "HW"
+            else channels
+            if k == "C" and channels
+            else draw(st.integers(1, 4))
+            for k in layout
+        ]
         x = values(dtype, shape, seed + i)
         if smooth:
-            ramp = sum(np.arange(n).reshape([-1 if a == b else 1 for b in range(len(shape))]) for a, n in enumerate(shape))
+            ramp = sum(
+                np.arange(n).reshape([-1 if a == b else 1 for b in range(len(shape))]) for a, n in enumerate(shape)
+            )
             x = ((x.astype(np.int64) % 32 + ramp * 5) % 256).astype(dtype)
         xs.append(x)
     return xs, layout, dtype

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that resample: the references and random calls."""
+
 import math
 
 import numpy as np
@@ -15,15 +16,21 @@ _KERNEL = {
     "linear": (1, lambda t: np.maximum(0, 1 - np.abs(t))),
     "triangular": (1, lambda t: np.maximum(0, 1 - np.abs(t))),
     "gaussian": (1, lambda t: np.where(np.abs(t) < 1, np.exp(-4 * t * t), 0)),
-    "cubic": (2, lambda t: np.where(np.abs(t) <= 1, 1.5 * np.abs(t)**3 - 2.5 * t * t + 1, np.where(
-        np.abs(t) < 2, -0.5 * np.abs(t)**3 + 2.5 * t * t - 4 * np.abs(t) + 2, 0))),
+    "cubic": (
+        2,
+        lambda t: np.where(
+            np.abs(t) <= 1,
+            1.5 * np.abs(t) ** 3 - 2.5 * t * t + 1,
+            np.where(np.abs(t) < 2, -0.5 * np.abs(t) ** 3 + 2.5 * t * t - 4 * np.abs(t) + 2, 0),
+        ),
+    ),
     "lanczos3": (3, lambda t: np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0)),
 }
 
 
 def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", antialias=True):
     """Resamples axis 0 so that [low, high) of the input becomes n pixels; taps outside the image are clamped."""
-    scale, shrinks = (high - low) / n, n < abs(high - low) * (1 - 1e-6)         # equal within float32: enlarging
+    scale, shrinks = (high - low) / n, n < abs(high - low) * (1 - 1e-6)  # equal within float32: enlarging
     center = low + (np.arange(n) + 0.5) * scale
     name = min_filter if shrinks else mag_filter
     if name == "nn":
@@ -38,9 +45,22 @@ def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", ant
     return np.einsum("ot,ot...->o...", weights, x[np.clip(taps, 0, len(x) - 1)])
 
 
-def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, resize_shorter=0, resize_longer=0,
-                    mode="default", max_size=None, roi_start=None, roi_end=None, roi_relative=False,
-                    subpixel_scale=True):
+def resize_geometry(
+    extents,
+    *,
+    size=None,
+    resize_x=0,
+    resize_y=0,
+    resize_z=0,
+    resize_shorter=0,
+    resize_longer=0,
+    mode="default",
+    max_size=None,
+    roi_start=None,
+    roi_end=None,
+    roi_relative=False,
+    subpixel_scale=True,
+):
     """Returns per spatial axis (low, high, n): the input interval, reversed for a flip, and the output extent.
 
     ROI, extents, requested sizes and their ratios are float32, so that sizes that fall on a half round as DALI's do.
@@ -49,7 +69,7 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
     if resize_shorter or resize_longer:
         mode, wanted = ("not_smaller", [resize_shorter] * d) if resize_shorter else ("not_larger", [resize_longer] * d)
     else:
-        wanted = listed(size, d) if size is not None else [resize_z, resize_y, resize_x][3 - d:]
+        wanted = listed(size, d) if size is not None else [resize_z, resize_y, resize_x][3 - d :]
     wanted = single(wanted)
     low, high = [0.0] * d, [float(e) for e in extents]
     if roi_start is not None:
@@ -77,8 +97,10 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
     else:
         scale = max(scales) if mode == "not_smaller" else min(scales)
         scale = min([scale] + [m / e for m, e in zip(limit, extent) if m > 0])
-        wanted = [w if g and r == scale else math.copysign(e * scale, w)                # -0.0: missing but flipped
-                  for w, e, g, r in zip(wanted, extent, given, ratio)]
+        wanted = [
+            w if g and r == scale else math.copysign(e * scale, w)  # -0.0: missing but flipped
+            for w, e, g, r in zip(wanted, extent, given, ratio)
+        ]
     result = []
     for l, h, w in zip(low, high, single(wanted)):
         n = max(1, round_away(abs(w)))
@@ -107,8 +129,9 @@ def resize(x, *, layout="HWC", interp_type=None, min_filter=None, mag_filter=Non
     return _resample(x, layout, geometry, _filters(interp_type, min_filter, mag_filter, antialias))
 
 
-def random_resized_crop(x, *, window, size, layout="HWC", interp_type=None, min_filter=None, mag_filter=None,
-                        antialias=True):
+def random_resized_crop(
+    x, *, window, size, layout="HWC", interp_type=None, min_filter=None, mag_filter=None, antialias=True
+):
     """`window` = (y, x, h, w), the crop that was drawn."""
     start, shape = window[:2], window[2:]
     geometry = [(s, s + e, n) for s, e, n in zip(start, shape, size)]
@@ -139,8 +162,10 @@ def draw_size(draw, n, d):
     if way == "size":
         return {}, {"size": [[draw(extent_) for _ in range(d)] for _ in range(n)]}
     if way == "mode":
-        return {"mode": draw(st.sampled_from(["stretch", "not_larger", "not_smaller"])),
-                "size": [draw(extent_) for _ in range(d)]}, {}
+        return {
+            "mode": draw(st.sampled_from(["stretch", "not_larger", "not_smaller"])),
+            "size": [draw(extent_) for _ in range(d)],
+        }, {}
     if way == "x":
         return {}, {"resize_x": [draw(extent_) for _ in range(n)]}
     return {"resize_" + way: draw(extent_)}, {}
@@ -163,8 +188,9 @@ def draw_resize(draw):
     constants, filters, gain = draw_filters(draw)
     size = draw_size(draw, len(xs), len(spatial))
     if draw(st.booleans()):
-        size[0].update(roi_start=[0.0] * len(spatial), roi_relative=True,
-                       roi_end=[draw(number(0.25, 1)) for _ in spatial])
+        size[0].update(
+            roi_start=[0.0] * len(spatial), roi_relative=True, roi_end=[draw(number(0.25, 1)) for _ in spatial]
+        )
     out = dtype
     if draw(st.booleans()):
         out = constants["dtype"] = draw(st.sampled_from(FLOATS))
@@ -173,8 +199,15 @@ def draw_resize(draw):
     # A side of one sample that becomes the shorter one asks for gigabytes of the others.
     assume(all(np.prod([float(n) for _, _, n in g]) <= 1e6 for g in geometry))
     assume(not any(_near_border(g, filters["interp_type"]) for g in geometry))
-    return Case([xs], [layout], {**constants, **size[0]}, size[1], dtype=out, error=1e-5 * gain,
-                expected=lambda i: resize(xs[i], layout=layout, **filters, **of(size, i)))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **size[0]},
+        size[1],
+        dtype=out,
+        error=1e-5 * gain,
+        expected=lambda i: resize(xs[i], layout=layout, **filters, **of(size, i)),
+    )
 
 
 def draw_random_resized_crop(draw):
@@ -184,8 +217,13 @@ def draw_random_resized_crop(draw):
     size = [draw(st.integers(1, 40)) for _ in range(2)]
     h, w = (x.shape[layout.index(k)] for k in "HW")
     constants = {"size": size, "random_area": [1.0, 1.0], "random_aspect_ratio": [w / h * 0.9998, w / h * 1.0002]}
-    return Case([[x]], [layout], constants, dtype=dtype,
-                expected=lambda i: random_resized_crop(x, layout=layout, window=(0, 0, h, w), size=size))
+    return Case(
+        [[x]],
+        [layout],
+        constants,
+        dtype=dtype,
+        expected=lambda i: random_resized_crop(x, layout=layout, window=(0, 0, h, w), size=size),
+    )
 
 
 def draw_resize_crop_mirror(draw):
@@ -193,9 +231,18 @@ def draw_resize_crop_mirror(draw):
     size = [draw(st.integers(8, 50)) for _ in range(2)]
     crop = [draw(st.integers(1, n)) for n in size]
     mirror = draw(st.integers(0, 3))
-    return Case([xs], [layout], {"size": [float(s) for s in size], "crop": [float(c) for c in crop], "mirror": mirror},
-                dtype=dtype, error=2e-5,
-                expected=lambda i: resize_crop_mirror(xs[i], layout=layout, size=size, crop=crop, mirror=mirror))
+    return Case(
+        [xs],
+        [layout],
+        {"size": [float(s) for s in size], "crop": [float(c) for c in crop], "mirror": mirror},
+        dtype=dtype,
+        error=2e-5,
+        expected=lambda i: resize_crop_mirror(xs[i], layout=layout, size=size, crop=crop, mirror=mirror),
+    )
 
 
-CASES = {"resize": draw_resize, "random_resized_crop": draw_random_resized_crop, "resize_crop_mirror": draw_resize_crop_mirror}
+CASES = {
+    "resize": draw_resize,
+    "random_resized_crop": draw_random_resized_crop,
+    "resize_crop_mirror": draw_resize_crop_mirror,
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions, constants, shapes and orders of frames: the references and random calls."""
+
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case, values
@@ -76,7 +77,7 @@ def lookup_table(x, *, keys=(), values=(), default_value=0.0):
 def coord_flip(x, *, flip_x=1, flip_y=0, flip_z=0, center_x=0.5, center_y=0.5, center_z=0.5, layout=""):
     flips, centers = dict(x=flip_x, y=flip_y, z=flip_z), dict(x=center_x, y=center_y, z=center_z)
     out = x.astype(np.float64)
-    for column, letter in enumerate((layout or "xyz")[:x.shape[1]]):
+    for column, letter in enumerate((layout or "xyz")[: x.shape[1]]):
         if flips[letter]:
             out[:, column] = 2 * np.float64(centers[letter]) - out[:, column]
     return out
@@ -103,6 +104,7 @@ def draw_reduction(function):
         elif function is reduce_sum and np.dtype(dtype).kind != "f":
             out = "int64" if np.dtype(dtype).kind == "i" else "uint64"
         return Case([xs], [layout], constants, dtype=out, expected=lambda i: function(xs[i], axes=axes, keep_dims=keep))
+
     return make
 
 
@@ -112,8 +114,14 @@ def draw_about_mean(function):
         kind, ddof = draw(st.sampled_from(["float32", "float64"])), draw(st.integers(0, 2))
         one, shift = draw(st.booleans()), draw(number(-2, 2))
         means = [np.asarray(mean(x, axes=None if one else axes, keep_dims=not one and keep) + shift, kind) for x in xs]
-        return Case([xs, means], [layout, ""], {**constants, "ddof": ddof}, dtype=_real(dtype),
-                    expected=lambda i: function(xs[i], means[i], axes=axes, keep_dims=keep, ddof=ddof))
+        return Case(
+            [xs, means],
+            [layout, ""],
+            {**constants, "ddof": ddof},
+            dtype=_real(dtype),
+            expected=lambda i: function(xs[i], means[i], axes=axes, keep_dims=keep, ddof=ddof),
+        )
+
     return make
 
 
@@ -126,15 +134,22 @@ def draw_values_for(draw, shapes, dtype):
     """Values that are broadcast to these shapes."""
     kept, seed = draw(st.integers(0, len(shapes[0]))), draw(st.integers(0, 2**32 - 1))
     ones = [draw(st.booleans()) for _ in range(kept)]
-    parts = [tuple(1 if one else n for one, n in zip(ones, s[len(s) - kept:])) for s in shapes]
+    parts = [tuple(1 if one else n for one, n in zip(ones, s[len(s) - kept :])) for s in shapes]
     return [np.asarray(values(dtype, p, seed + i), dtype) for i, p in enumerate(parts)]
 
 
 def draw_full(draw):
     shapes, dtype = draw_shapes(draw, draw(st.integers(1, 3)), draw(st.integers(1, 3))), draw(st.sampled_from(DTYPES))
     xs = draw_values_for(draw, shapes, dtype)
-    return Case([xs], [""], {}, {"shape": [list(s) for s in shapes]}, dtype=dtype, error=0.0,
-                expected=lambda i: np.array(full(xs[i], shape=shapes[i])))
+    return Case(
+        [xs],
+        [""],
+        {},
+        {"shape": [list(s) for s in shapes]},
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: np.array(full(xs[i], shape=shapes[i])),
+    )
 
 
 def draw_full_like(draw):
@@ -142,14 +157,25 @@ def draw_full_like(draw):
     seed = draw(st.integers(0, 2**32 - 1))
     likes = [np.asarray(values(dtype, s, seed + i), dtype) for i, s in enumerate(shapes)]
     fills = draw_values_for(draw, shapes, draw(st.sampled_from(DTYPES)))
-    return Case([likes, fills], ["", ""], dtype=dtype, expected=lambda i: to_dtype(full_like(likes[i], fills[i]), dtype))
+    return Case(
+        [likes, fills], ["", ""], dtype=dtype, expected=lambda i: to_dtype(full_like(likes[i], fills[i]), dtype)
+    )
 
 
 def draw_filled(value):
     def make(draw):
         shapes, out = draw_shapes(draw, draw(st.integers(1, 3)), draw(st.integers(1, 3))), draw(st.sampled_from(DTYPES))
-        return Case([], [], {"dtype": out}, {"shape": [list(s) for s in shapes]}, dtype=out, size=len(shapes), error=0.0,
-                    expected=lambda i: np.full(shapes[i], value, out))
+        return Case(
+            [],
+            [],
+            {"dtype": out},
+            {"shape": [list(s) for s in shapes]},
+            dtype=out,
+            size=len(shapes),
+            error=0.0,
+            expected=lambda i: np.full(shapes[i], value, out),
+        )
+
     return make
 
 
@@ -158,15 +184,22 @@ def draw_filled_like(value):
         xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
         constants = {}
         out = output_type(draw, dtype, constants)
-        return Case([xs], [layout], constants, dtype=out, error=0.0, expected=lambda i: np.full(xs[i].shape, value, out))
+        return Case(
+            [xs], [layout], constants, dtype=out, error=0.0, expected=lambda i: np.full(xs[i].shape, value, out)
+        )
+
     return make
 
 
 def draw_cast_like(draw):
     xs, layout, _ = images(draw, IMAGE_LAYOUTS)
     out = draw(st.sampled_from(DTYPES))
-    return Case([xs, [np.zeros((k, 2), out) for k in range(len(xs))]], [layout, ""], dtype=out,
-                expected=lambda i: cast(xs[i], dtype=out))
+    return Case(
+        [xs, [np.zeros((k, 2), out) for k in range(len(xs))]],
+        [layout, ""],
+        dtype=out,
+        expected=lambda i: cast(xs[i], dtype=out),
+    )
 
 
 def draw_reinterpret(draw):
@@ -177,7 +210,9 @@ def draw_reinterpret(draw):
     constants, shape = {"dtype": out}, None
     if draw(st.booleans()):
         constants["shape"] = shape = [-1]
-    return Case([xs], ["AB"], constants, dtype=out, error=0.0, expected=lambda i: reinterpret(xs[i], dtype=out, shape=shape))
+    return Case(
+        [xs], ["AB"], constants, dtype=out, error=0.0, expected=lambda i: reinterpret(xs[i], dtype=out, shape=shape)
+    )
 
 
 def draw_element_extract(draw):
@@ -195,7 +230,9 @@ def draw_sequence_rearrange(draw):
 
 def draw_get_property(draw):
     xs, layout, _ = images(draw, IMAGE_LAYOUTS)
-    return Case([xs], [layout], {"key": "layout"}, dtype="uint8", expected=lambda i: np.frombuffer(layout.encode(), np.uint8))
+    return Case(
+        [xs], [layout], {"key": "layout"}, dtype="uint8", expected=lambda i: np.frombuffer(layout.encode(), np.uint8)
+    )
 
 
 def draw_lookup_table(draw):
@@ -203,15 +240,22 @@ def draw_lookup_table(draw):
     keys = draw(st.lists(st.integers(0, 300), max_size=8))
     values, other = [draw(number(-90, 300)) for _ in keys], draw(number(-9, 9))
     out = draw(st.sampled_from(NUMBERS))
-    return Case([xs], [layout], {"keys": keys, "values": values, "default_value": other, "dtype": out}, dtype=out, error=0.0,
-                expected=lambda i: to_dtype(lookup_table(xs[i], keys=keys, values=values, default_value=other), out))
+    return Case(
+        [xs],
+        [layout],
+        {"keys": keys, "values": values, "default_value": other, "dtype": out},
+        dtype=out,
+        error=0.0,
+        expected=lambda i: to_dtype(lookup_table(xs[i], keys=keys, values=values, default_value=other), out),
+    )
 
 
 def draw_coord_flip(draw):
     n, columns, seed = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(0, 2**32 - 1))
     xs = [np.random.default_rng(seed + i).random((draw(st.integers(0, 9)), columns), np.float32) for i in range(n)]
-    given = arguments(draw, n, {**{f"flip_{k}": st.integers(0, 1) for k in "xyz"},
-                                           **{f"center_{k}": number(-2, 2) for k in "xyz"}})
+    given = arguments(
+        draw, n, {**{f"flip_{k}": st.integers(0, 1) for k in "xyz"}, **{f"center_{k}": number(-2, 2) for k in "xyz"}}
+    )
     if draw(st.booleans()):
         given[0]["layout"] = "".join(draw(st.permutations("xyz"))[:columns])
     return Case([xs], [""], *given, dtype="float32", expected=lambda i: coord_flip(xs[i], **of(given, i)))
@@ -220,8 +264,15 @@ def draw_coord_flip(draw):
 def draw_permute_batch(draw):
     """The order that there is; test_batch_order.py has others."""
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
-    return Case([xs], [layout], {"indices": list(range(len(xs)))}, dtype=dtype, error=0.0, expected=lambda i: xs[i],
-                alone={"indices": [0]})
+    return Case(
+        [xs],
+        [layout],
+        {"indices": list(range(len(xs)))},
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: xs[i],
+        alone={"indices": [0]},
+    )
 
 
 def draw_choice(draw):
@@ -230,8 +281,15 @@ def draw_choice(draw):
     rest = draw(st.sampled_from([(), (3,)]))
     xs = [np.asarray(values(dtype, (1, *rest), seed + i), dtype) for i in range(draw(st.integers(1, 3)))]
     shapes = draw_shapes(draw, len(xs), 2)
-    return Case([xs], [""], {}, {"shape": [list(s) for s in shapes]}, dtype=dtype, error=0.0,
-                expected=lambda i: np.broadcast_to(xs[i][0], shapes[i] + rest).copy())
+    return Case(
+        [xs],
+        [""],
+        {},
+        {"shape": [list(s) for s in shapes]},
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: np.broadcast_to(xs[i][0], shapes[i] + rest).copy(),
+    )
 
 
 def draw_roi_random_crop(draw):
@@ -239,31 +297,72 @@ def draw_roi_random_crop(draw):
     n, dims = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     starts = [[draw(st.integers(0, 50)) for _ in range(dims)] for _ in range(n)]
     extents = [[draw(st.integers(0, 50)) for _ in range(dims)] for _ in range(n)]
-    return Case([], [], {}, {"crop_shape": extents, "roi_start": starts, "roi_shape": extents}, dtype="int64", size=n,
-                expected=lambda i: np.array(starts[i], np.int64))
+    return Case(
+        [],
+        [],
+        {},
+        {"crop_shape": extents, "roi_start": starts, "roi_shape": extents},
+        dtype="int64",
+        size=n,
+        expected=lambda i: np.array(starts[i], np.int64),
+    )
 
 
 def draw_random_crop_generator(draw):
     """The whole image, so that nothing is random."""
     h, w = draw(st.integers(1, 700)), draw(st.integers(1, 700))
-    x = np.array([h, w, 3][:draw(st.integers(2, 3))], draw(st.sampled_from(["int16", "int32", "int64", "uint16"])))
+    x = np.array([h, w, 3][: draw(st.integers(2, 3))], draw(st.sampled_from(["int16", "int32", "int64", "uint16"])))
     constants = {"random_area": [1.0, 1.0], "random_aspect_ratio": [w / h * 0.9998, w / h * 1.0002]}
     return Case([[x]], [""], constants, dtype="int32", expected=lambda i: np.array([0, 0], np.int32))
 
 
 CASES = {
-    "reductions.sum": draw_reduction(reduce_sum), "reductions.mean": draw_reduction(mean), "reductions.mean_square": draw_reduction(mean_square),
-    "reductions.rms": draw_reduction(rms), "reductions.min": draw_reduction(reduce_min), "reductions.max": draw_reduction(reduce_max),
-    "reductions.variance": draw_about_mean(variance), "reductions.std_dev": draw_about_mean(std_dev),
-    "full": draw_full, "full_like": draw_full_like, "zeros": draw_filled(0), "ones": draw_filled(1), "zeros_like": draw_filled_like(0),
-    "ones_like": draw_filled_like(1), "cast_like": draw_cast_like, "reinterpret": draw_reinterpret, "element_extract": draw_element_extract,
-    "sequence_rearrange": draw_sequence_rearrange, "get_property": draw_get_property, "lookup_table": draw_lookup_table, "coord_flip": draw_coord_flip,
-    "permute_batch": draw_permute_batch, "random.choice": draw_choice, "roi_random_crop": draw_roi_random_crop,
+    "reductions.sum": draw_reduction(reduce_sum),
+    "reductions.mean": draw_reduction(mean),
+    "reductions.mean_square": draw_reduction(mean_square),
+    "reductions.rms": draw_reduction(rms),
+    "reductions.min": draw_reduction(reduce_min),
+    "reductions.max": draw_reduction(reduce_max),
+    "reductions.variance": draw_about_mean(variance),
+    "reductions.std_dev": draw_about_mean(std_dev),
+    "full": draw_full,
+    "full_like": draw_full_like,
+    "zeros": draw_filled(0),
+    "ones": draw_filled(1),
+    "zeros_like": draw_filled_like(0),
+    "ones_like": draw_filled_like(1),
+    "cast_like": draw_cast_like,
+    "reinterpret": draw_reinterpret,
+    "element_extract": draw_element_extract,
+    "sequence_rearrange": draw_sequence_rearrange,
+    "get_property": draw_get_property,
+    "lookup_table": draw_lookup_table,
+    "coord_flip": draw_coord_flip,
+    "permute_batch": draw_permute_batch,
+    "random.choice": draw_choice,
+    "roi_random_crop": draw_roi_random_crop,
     "random_crop_generator": draw_random_crop_generator,
 }
 # Three would hide Python's own functions by their names.
 REFERENCES = {
-    "reductions.sum": "reduce_sum", "reductions.min": "reduce_min", "reductions.max": "reduce_max", "cast_like": "cast",
-    **dict.fromkeys(("zeros", "ones", "zeros_like", "ones_like", "element_extract", "sequence_rearrange", "get_property", "permute_batch",
-                     "random.choice", "roi_random_crop", "random_crop_generator"), "numpy"),
+    "reductions.sum": "reduce_sum",
+    "reductions.min": "reduce_min",
+    "reductions.max": "reduce_max",
+    "cast_like": "cast",
+    **dict.fromkeys(
+        (
+            "zeros",
+            "ones",
+            "zeros_like",
+            "ones_like",
+            "element_extract",
+            "sequence_rearrange",
+            "get_property",
+            "permute_batch",
+            "random.choice",
+            "roi_random_crop",
+            "random_crop_generator",
+        ),
+        "numpy",
+    ),
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that make matrices of affine maps, n x (n + 1): the references and random calls."""
+
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case
@@ -43,7 +44,7 @@ def transform_rotation(x=None, *, angle, axis=None, center=None, reverse_order=F
         linear = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
     else:
         u = np.asarray(axis, np.float64) / np.linalg.norm(np.asarray(axis, np.float64))
-        cross = np.cross(np.eye(3), u)                      # v -> u x v
+        cross = np.cross(np.eye(3), u)  # v -> u x v
         linear = np.cos(a) * np.eye(3) + np.sin(a) * cross + (1 - np.cos(a)) * np.outer(u, u)
     return _chained(_about(linear, center), x, reverse_order)
 
@@ -56,7 +57,9 @@ def transform_shear(x=None, *, shear=None, angles=None, center=None, reverse_ord
     return _chained(_about(linear, center), x, reverse_order)
 
 
-def transform_crop(x=None, *, from_start=(0,), from_end=(1,), to_start=(0,), to_end=(1,), absolute=False, reverse_order=False):
+def transform_crop(
+    x=None, *, from_start=(0,), from_end=(1,), to_start=(0,), to_end=(1,), absolute=False, reverse_order=False
+):
     a, b, c, d = np.broadcast_arrays(*[np.asarray(v, np.float64) for v in (from_start, from_end, to_start, to_end)])
     if absolute:
         a, b, c, d = np.minimum(a, b), np.maximum(a, b), np.minimum(c, d), np.maximum(c, d)
@@ -82,8 +85,16 @@ def draw_case(draw, function, n, given, count):
     if draw(st.booleans()):
         constants["reverse_order"] = True
     xs = draw_matrices(draw, count, n) if chained else [None] * count
-    return Case([xs] if chained else [], [""] if chained else [], constants, given[1], dtype="float32", size=count, largest=300.0,
-                expected=lambda i: function(xs[i], **of((constants, given[1]), i)))
+    return Case(
+        [xs] if chained else [],
+        [""] if chained else [],
+        constants,
+        given[1],
+        dtype="float32",
+        size=count,
+        largest=300.0,
+        expected=lambda i: function(xs[i], **of((constants, given[1]), i)),
+    )
 
 
 def draw_size(draw):
@@ -137,10 +148,22 @@ def draw_combine(draw):
     n, count = draw_size(draw)
     inputs = [draw_matrices(draw, count, n) for _ in range(draw(st.integers(2, 4)))]
     reverse = draw(st.booleans())
-    return Case(inputs, [""] * len(inputs), {"reverse_order": reverse}, dtype="float32", largest=300.0,
-                expected=lambda i: combine(*[x[i] for x in inputs], reverse_order=reverse))
+    return Case(
+        inputs,
+        [""] * len(inputs),
+        {"reverse_order": reverse},
+        dtype="float32",
+        largest=300.0,
+        expected=lambda i: combine(*[x[i] for x in inputs], reverse_order=reverse),
+    )
 
 
-CASES = {"transforms.translation": draw_translation, "transforms.scale": draw_scale, "transforms.rotation": draw_rotation,
-         "transforms.shear": draw_shear, "transforms.crop": draw_crop, "transforms.combine": draw_combine}
+CASES = {
+    "transforms.translation": draw_translation,
+    "transforms.scale": draw_scale,
+    "transforms.rotation": draw_rotation,
+    "transforms.shear": draw_shear,
+    "transforms.crop": draw_crop,
+    "transforms.combine": draw_combine,
+}
 REFERENCES = {name: name.replace("transforms.", "transform_") for name in CASES if name != "transforms.combine"}

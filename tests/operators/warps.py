@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine warps: the references and random calls."""
+
 import math
 
 import numpy as np
@@ -11,23 +12,25 @@ from operators.exact import round_away, spatial_axes, to_dtype
 
 def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_value=None, interp_type="linear"):
     """`matrix`: (d, d + 1), rows and columns in the order x, y[, z]; maps output to input when `inverse_map`."""
-    axes = spatial_axes(layout)[::-1]                                           # x, y[, z]
+    axes = spatial_axes(layout)[::-1]  # x, y[, z]
     if fill_value is not None:
-        fill_value = float(to_dtype(fill_value, np.asarray(x).dtype))      # a sample like the others
+        fill_value = float(to_dtype(fill_value, np.asarray(x).dtype))  # a sample like the others
     d, x = len(axes), np.asarray(x, np.float64)
     m = np.vstack([np.asarray(matrix, np.float64).reshape(d, d + 1), [0] * d + [1]])
     m = m if inverse_map else np.linalg.inv(m)
     out = [x.shape[a] for a in spatial_axes(layout)] if size is None else [max(1, round_away(s)) for s in size]
     grid = np.stack(np.meshgrid(*[np.arange(n) + 0.5 for n in out], indexing="ij")[::-1])
     at = np.tensordot(m[:d, :d], grid, 1) + m[:d, d].reshape([d] + [1] * d)
-    v = np.moveaxis(x, axes[::-1], range(d))                                # spatial axes first
+    v = np.moveaxis(x, axes[::-1], range(d))  # spatial axes first
 
-    def tap(index):                                                         # index: x, y[, z]
+    def tap(index):  # index: x, y[, z]
         inside = np.all([(i >= 0) & (i < x.shape[a]) for i, a in zip(index, axes)], 0)
         clamped = [np.clip(i, 0, x.shape[a] - 1) for i, a in zip(index, axes)]
         got = v[tuple(clamped[::-1])]
-        return got if fill_value is None else np.where(inside.reshape(inside.shape + (1,) * (v.ndim - d)), got,
-                                                       fill_value)
+        return (
+            got if fill_value is None else np.where(inside.reshape(inside.shape + (1,) * (v.ndim - d)), got, fill_value)
+        )
+
     if interp_type == "nn":
         result = tap(list(np.floor(at).astype(int)))
     else:
@@ -41,7 +44,7 @@ def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_va
 
 
 def _rotation(angle, axis=None):
-    c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)   # 90 degrees: 0 and 1
+    c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)  # 90 degrees: 0 and 1
     if axis is None:
         return np.array([[c, -s], [s, c]])
     u = np.asarray(axis, np.float64) / np.linalg.norm(axis)
@@ -66,12 +69,18 @@ def rotate_size(extents, angle, axis=None):
 def rotate(x, *, angle, axis=None, layout="HWC", size=None, keep_size=False, fill_value=None, interp_type="linear"):
     """Counter-clockwise for 2-D samples; 3-D: about `axis` = (x, y, z) by the right-hand rule."""
     extents = [x.shape[a] for a in spatial_axes(layout)]
-    out = ([max(1, round_away(s)) for s in size] if size is not None else
-           extents if keep_size else rotate_size(extents, angle, axis))
-    r = _rotation(angle) if axis is None else _rotation(-angle, axis)       # output to input
+    out = (
+        [max(1, round_away(s)) for s in size]
+        if size is not None
+        else extents
+        if keep_size
+        else rotate_size(extents, angle, axis)
+    )
+    r = _rotation(angle) if axis is None else _rotation(-angle, axis)  # output to input
     offset = np.array(extents[::-1]) / 2 - r @ (np.array(out[::-1]) / 2)
-    return warp_affine(x, matrix=np.column_stack([r, offset]), layout=layout, size=out, fill_value=fill_value,
-                       interp_type=interp_type)
+    return warp_affine(
+        x, matrix=np.column_stack([r, offset]), layout=layout, size=out, fill_value=fill_value, interp_type=interp_type
+    )
 
 
 def draw_warped(draw):
@@ -91,18 +100,34 @@ def draw_warp_affine(draw):
     xs, layout, dtype, constants = draw_warped(draw)
     matrices = [[[draw(number(-1.5, 1.5)), draw(number(-1, 1)), draw(number(-8, 20))] for _ in range(2)] for _ in xs]
     per_sample = {"matrix": matrices}
-    return Case([xs], [layout], constants, per_sample, dtype=dtype, error=_slope(xs),
-                expected=lambda i: warp_affine(xs[i], matrix=matrices[i], layout=layout,
-                                                   fill_value=constants.get("fill_value")))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        per_sample,
+        dtype=dtype,
+        error=_slope(xs),
+        expected=lambda i: warp_affine(
+            xs[i], matrix=matrices[i], layout=layout, fill_value=constants.get("fill_value")
+        ),
+    )
 
 
 def draw_rotate(draw):
     xs, layout, dtype, constants = draw_warped(draw)
     angles = [draw(st.integers(-180, 180).filter(lambda a: a % 45).map(float)) for _ in xs]
     keep = constants["keep_size"] = draw(st.booleans())
-    return Case([xs], [layout], constants, {"angle": angles}, dtype=dtype, error=_slope(xs),
-                expected=lambda i: rotate(xs[i], angle=angles[i], layout=layout, keep_size=keep,
-                                              fill_value=constants.get("fill_value")))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        {"angle": angles},
+        dtype=dtype,
+        error=_slope(xs),
+        expected=lambda i: rotate(
+            xs[i], angle=angles[i], layout=layout, keep_size=keep, fill_value=constants.get("fill_value")
+        ),
+    )
 
 
 CASES = {"warp_affine": draw_warp_affine, "rotate": draw_rotate}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the generic tests of readers (test_containers.py) write and read the files of each reader: a file of this folder for each
 reader or family of readers. All files of this folder are found by themselves, and each class that derives from Kind is tested."""
+
 import importlib
 import os
 import pkgutil
@@ -20,7 +21,8 @@ def halves(payloads):
 
 class Kind:
     """write() makes the files of a folder; read() returns the nodes of payload and label, the payload's number."""
-    name = ""        # of the operator
+
+    name = ""  # of the operator
     checked = False  # the format has checksums: a flipped bit in a payload is an error
 
     def write(self, folder, payloads):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TFRecord, RecordIO, tar and LMDB."""
+
 import container_files as files
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ class Tfrecord(Kind):
             files.write_tfrecord(folder / f"part-{part}.tfrecord", records)
 
     def read(self, folder, **arguments):
-        features = {"x": tfrecord.FixedLenFeature((), tfrecord.string, ""),
-                    "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}
+        features = {
+            "x": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+            "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
+        }
         out = fn.readers.tfrecord(path=str(folder / "part-*.tfrecord"), features=features, **arguments)
         return out["x"], out["label"]
 
@@ -28,8 +31,9 @@ class Mxnet(Kind):
 
     def write(self, folder, payloads):
         for part, numbers in enumerate(halves(payloads)):
-            files.write_recordio(folder / f"part-{part}.rec", folder / f"part-{part}.idx",
-                                 [(k, payloads[k]) for k in numbers])
+            files.write_recordio(
+                folder / f"part-{part}.rec", folder / f"part-{part}.idx", [(k, payloads[k]) for k in numbers]
+            )
 
     def read(self, folder, **arguments):
         return fn.readers.mxnet(path=str(folder / "part-*.rec"), **arguments)
@@ -40,13 +44,21 @@ class Webdataset(Kind):
 
     def write(self, folder, payloads):
         for part, numbers in enumerate(halves(payloads)):
-            members = [(f"{k:04d}.{ext}", data) for k in numbers
-                       for ext, data in (("bin", payloads[k]), ("cls", np.int32(k).tobytes()))]
+            members = [
+                (f"{k:04d}.{ext}", data)
+                for k in numbers
+                for ext, data in (("bin", payloads[k]), ("cls", np.int32(k).tobytes()))
+            ]
             files.write_tar(folder / f"part-{part}.tar", members)
 
     def read(self, folder, **arguments):
-        return fn.readers.webdataset(paths=str(folder / "part-*.tar"), ext=["bin", "cls"], dtypes=[types.UINT8, types.INT32],
-                                     missing_component_behavior="error", **arguments)
+        return fn.readers.webdataset(
+            paths=str(folder / "part-*.tar"),
+            ext=["bin", "cls"],
+            dtypes=[types.UINT8, types.INT32],
+            missing_component_behavior="error",
+            **arguments,
+        )
 
 
 def write_lmdb(folder, records):
@@ -58,6 +70,7 @@ def write_lmdb(folder, records):
 
 class Lmdb(Kind):
     """Values and keys; small ones lie in the tree's pages, large ones in pages of their own."""
+
     name, checked = "readers.lmdb", False
 
     def write(self, folder, payloads):
@@ -71,7 +84,7 @@ class Lmdb(Kind):
         return int(key.tobytes())
 
     def payload(self, value):
-        return value[:len(value) // 30]
+        return value[: len(value) // 30]
 
 
 class Caffe(Kind):
