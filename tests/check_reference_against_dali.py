@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares tests/reference.py with DALI over random shapes, types and arguments, and reports the largest differences.
+"""Compares the references of tests/operators with DALI over random shapes, types and arguments, and reports the largest differences.
 
-Run with any Python that has NumPy, with PENSTOCK_DALI_PYTHON set (or .venv-dali there):
+Run with the Python of the tests, with PENSTOCK_DALI_PYTHON set (or .venv-dali there):
 `python tests/check_reference_against_dali.py [rounds [check..]]`. pytest runs the same checks from test_reference.py.
 The unit of the difference is the output's: one step of an integer type; floats are relative to the largest input.
 Ends with 1 when an operator differs by more than it is known to (`ALLOWED`).
@@ -101,7 +101,7 @@ def check_resize(random):
         limits = [float(random.integers(1, 50)) for _ in range(d)]
         a["max_size"] = limits if random.random() < 0.5 else limits[0]
     if random.random() < 0.4:
-        extents = [x.shape[i] for i in ref._spatial(layout)]
+        extents = [x.shape[i] for i in ref.spatial_axes(layout)]
         relative = bool(random.random() < 0.5)
         a["roi_start"] = [float(np.float32(random.uniform(-0.2, 1.2) * (1 if relative else e))) for e in extents]
         a["roi_end"] = [float(np.float32(random.uniform(-0.2, 1.2) * (1 if relative else e))) for e in extents]
@@ -125,7 +125,7 @@ def check_resize(random):
         if used & {"cubic", "lanczos3"}
         else "resize"
     )
-    axes = ref._spatial(layout)
+    axes = ref.spatial_axes(layout)
     geometry = ref.resize_geometry([x.shape[i] for i in axes], **a)
     outside = any(max(l, h) < 1 or min(l, h) > x.shape[i] - 1 for i, (l, h, n) in zip(axes, geometry))
     if max(n for *_, n in geometry) > 300 or outside:  # outside: DALI's process dies

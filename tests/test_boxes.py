@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on boxes and labels: DALI gives the same, labels stay with their boxes, and what is drawn keeps its rules."""
 
-import box_reference as ref
 import numpy as np
 import penstock
 import pytest
+from operators import boxes as ref
 from penstock import fn, pipeline_def, types
 
 SEEDS = range(12)

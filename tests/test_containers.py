@@ -4,154 +4,16 @@
 import os
 import shutil
 
-import container_files as files
 import numpy as np
 import pytest
+import readers
+from readers import payload
 
 import penstock
-from penstock import Pipeline, fn, tfrecord, types
+from penstock import Pipeline
 
 SIZE = 23
-
-
-def payload(k):
-    return np.random.default_rng(k).integers(0, 256, 40 + 13 * k, np.uint8).tobytes()
-
-
-class Kind:
-    """write() makes the files of a folder; read() returns the nodes of payload and label."""
-
-    def write(self, folder, payloads):
-        raise NotImplementedError
-
-    def read(self, folder, **arguments):
-        raise NotImplementedError
-
-    def label(self, label):
-        return int(label.ravel()[0])
-
-    def payload(self, value):
-        return value
-
-    def file(self, folder):
-        """The file that holds payload 5, and a byte inside that payload."""
-        for name in sorted(os.listdir(folder)):
-            path = os.path.join(folder, name)
-            at = open(path, "rb").read().find(payload(5)) if os.path.isfile(path) else -1
-            if at >= 0:
-                return path, at + 10
-        raise AssertionError("payload 5 is in no file")
-
-
-class Tfrecord(Kind):
-    name, checked = "readers.tfrecord", True
-
-    def write(self, folder, payloads):
-        cut = len(payloads) // 3
-        for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
-            records = [files.example({"x": payloads[k], "label": np.array([k])}) for k in range(lo, hi)]
-            files.write_tfrecord(folder / f"part-{part}.tfrecord", records)
-
-    def read(self, folder, **arguments):
-        features = {
-            "x": tfrecord.FixedLenFeature((), tfrecord.string, ""),
-            "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
-        }
-        out = fn.readers.tfrecord(path=str(folder / "part-*.tfrecord"), features=features, **arguments)
-        return out["x"], out["label"]
-
-
-class Mxnet(Kind):
-    name, checked = "readers.mxnet", False
-
-    def write(self, folder, payloads):
-        cut = len(payloads) // 3
-        for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
-            files.write_recordio(
-                folder / f"part-{part}.rec", folder / f"part-{part}.idx", [(k, payloads[k]) for k in range(lo, hi)]
-            )
-
-    def read(self, folder, **arguments):
-        return fn.readers.mxnet(path=str(folder / "part-*.rec"), **arguments)
-
-
-class Webdataset(Kind):
-    name, checked = "readers.webdataset", False
-
-    def write(self, folder, payloads):
-        cut = len(payloads) // 3
-        for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
-            members = [
-                (f"{k:04d}.{ext}", data)
-                for k in range(lo, hi)
-                for ext, data in (("bin", payloads[k]), ("cls", np.int32(k).tobytes()))
-            ]
-            files.write_tar(folder / f"part-{part}.tar", members)
-
-    def read(self, folder, **arguments):
-        return fn.readers.webdataset(
-            paths=str(folder / "part-*.tar"),
-            ext=["bin", "cls"],
-            dtypes=[types.UINT8, types.INT32],
-            missing_component_behavior="error",
-            **arguments,
-        )
-
-
-def write_lmdb(folder, records):
-    lmdb = pytest.importorskip("lmdb")
-    with lmdb.open(str(folder), map_size=1 << 30) as database, database.begin(write=True) as transaction:
-        for k, record in enumerate(records):
-            transaction.put(b"%08d" % k, record)
-
-
-class Lmdb(Kind):
-    """Values and keys; small ones lie in the tree's pages, large ones in pages of their own."""
-
-    name, checked = "readers.lmdb", False
-
-    def write(self, folder, payloads):
-        write_lmdb(folder, [p * 30 for p in payloads])
-
-    def read(self, folder, **arguments):
-        value, key = fn.readers.lmdb(path=str(folder), with_keys=True, **arguments)
-        return value, key
-
-    def label(self, key):
-        return int(key.tobytes())
-
-    def payload(self, value):
-        return value[: len(value) // 30]
-
-
-class Caffe(Kind):
-    name, checked = "readers.caffe", False
-
-    def write(self, folder, payloads):
-        write_lmdb(folder, [files.caffe_datum(p, k) for k, p in enumerate(payloads)])
-
-    def read(self, folder, **arguments):
-        return fn.readers.caffe(path=str(folder), **arguments)
-
-
-class Caffe2(Kind):
-    name, checked = "readers.caffe2", False
-
-    def write(self, folder, payloads):
-        write_lmdb(folder, [files.caffe2_record(p, np.int32([k])) for k, p in enumerate(payloads)])
-
-    def read(self, folder, **arguments):
-        return fn.readers.caffe2(path=str(folder), **arguments)
-
-
-KINDS = {
-    "tfrecord": Tfrecord(),
-    "mxnet": Mxnet(),
-    "webdataset": Webdataset(),
-    "lmdb": Lmdb(),
-    "caffe": Caffe(),
-    "caffe2": Caffe2(),
-}
+KINDS = readers.kinds()
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
@@ -235,6 +97,15 @@ def test_a_checkpoint_continues_on_another_number_of_ranks(data):
     assert sorted(first + rest) == EXPECTED
 
 
+def test_files_that_the_pattern_does_not_match_are_not_read(data, tmp_path):
+    kind, good = data
+    folder = tmp_path / "data"
+    shutil.copytree(good, folder)
+    (folder / "part-0.other").write_bytes(bytes(range(256)))
+    (folder / "notes.txt").write_text("not a record")
+    assert take(make(kind, folder), 6)[:SIZE] == EXPECTED
+
+
 def test_metadata_counts_records(data):
     meta = make(*data, num_shards=2, shard_id=1).reader_meta("reader")
     assert (meta["epoch_size"], meta["number_of_shards"], meta["shard_id"]) == (SIZE, 2, 1)
@@ -274,7 +145,7 @@ def test_a_file_cut_while_it_is_used_is_an_error(data, tmp_path):
 
 
 def test_an_index_is_kept_and_made_anew_for_a_changed_file(tmp_path):
-    kind = Tfrecord()
+    kind = KINDS["tfrecord"]
     kind.write(tmp_path, [payload(k) for k in range(SIZE)])
     assert take(make(kind, tmp_path), 6)[:SIZE] == EXPECTED
     kept = os.path.join(os.environ["PENSTOCK_CACHE"], "containers")

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from operator_calls import values
+from operators.draws import number
 
 import penstock
 from penstock import Pipeline, fn, types
@@ -76,9 +76,6 @@ def constant_or_fed(draw, value, dtype=np.float32):
         v = draw(value)
         return lambda: v
     return _fed([draw(value) for _ in range(3)], dtype)
-
-
-number = strategies.number
 
 
 def link_flip(draw):

@@ -13,8 +13,11 @@ import penstock
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import count_additions  # noqa: E402
+
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-HOW_TO = "docs/how_to/add_an_operator.md"
+HOW_TO, READER = "docs/how_to/add_an_operator.md", "docs/how_to/add_a_reader.md"
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
 
 # What stands around the blocks of a page, for each in turn.
@@ -52,7 +55,7 @@ def compiled(source, tmp_path, *flags):
 
 
 def test_every_page_with_cpp_is_known():
-    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO}
+    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, READER}
 
 
 @pytest.mark.parametrize("page", AROUND)
@@ -82,61 +85,109 @@ def test_a_pointer_into_a_batch_that_ends_does_not_compile(statement, message, t
     assert (done.returncode != 0 and message in done.stderr) if message else done.returncode == 0, done.stderr
 
 
+# Runs pytest in a process where a typed library is registered and typed test files are found beside those of the tree.
 TYPED = """
 import ctypes, sys
-ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)  # registers the operator, before Python asks for all
-sys.path.insert(0, sys.argv[2])
-import picture_reference
-exec(open(sys.argv[3]).read(), vars(picture_reference))
-import picture_strategies
-exec(open(sys.argv[4]).read(), vars(picture_strategies))
-exec("CASES.update({" + open(sys.argv[5]).read() + "})", vars(picture_strategies))
-import penstock, test_every_op
-import numpy
-assert penstock.fn.posterize(numpy.uint8([200]), bits=1)[0] == 128
-names = [n for n in vars(test_every_op) if n.startswith("test_")]
-ran = 0
-for name in names:
-    test = getattr(test_every_op, name)
-    mark = next((m for m in getattr(test, "pytestmark", []) if m.name == "parametrize" and m.args[0] == "name"), None)
-    if mark and "posterize" in mark.args[1] and test.__code__.co_argcount == 1:
-        test("posterize")
-        ran += 1
-print("ran", ran)
+library, tests, folder, package, *arguments = sys.argv[1:]
+ctypes.CDLL(library, ctypes.RTLD_GLOBAL)  # registers what was typed, before Python asks for all
+sys.path.insert(0, tests)
+__import__(package).__path__.append(folder + "/tests/" + package)
+import pytest
+sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *arguments]))
 """
 
 
-def test_the_page_that_adds_an_operator(tmp_path):
+def typed_files(page, folder):
+    """Writes the files that a page names before its blocks of code into a folder; returns their paths."""
+    paths = []
+    for path, code in count_additions.typed_files(ROOT / page):
+        file = folder / path
+        assert not (ROOT / path).exists() and not file.exists(), path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(code)
+        assert code.startswith(("// SPDX-License-Identifier: Apache-2.0", "# SPDX-License-Identifier: Apache-2.0"))
+        paths.append(path)
+    return paths
+
+
+def built(page, folder, room="penstock_ops"):
+    """Types a page and builds its C++ files, as files of the room, as a library that registers what they add."""
     library = next(Path(penstock.__file__).parent.glob("libpenstock.so*"), None) or ROOT / "build" / "libpenstock.so"
-    (source,) = blocks(HOW_TO, "cpp")
-    assert source.startswith("// SPDX-License-Identifier: Apache-2.0")
-    reference, draws, entry = blocks(HOW_TO, "python")
+    paths = typed_files(page, folder)
     command = next(
-        c["command"]
-        for c in json.loads((ROOT / "build" / "compile_commands.json").read_text())
-        if "penstock_ops" in c["command"]
+        c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text()) if room in c["command"]
     )
     flags = [f for f in shlex.split(command) if f.startswith(("-I", "-D", "-f", "-std", "-O"))]
-    made = tmp_path / "libposterize.so"
-    done = compiled(
-        source,
-        tmp_path,
-        *flags,
-        "-Wall",
-        "-Wextra",
-        "-shared",
-        "-o",
-        str(made),
-        str(library),
-        f"-Wl,-rpath,{library.parent}",
+    sources = [str(folder / p) for p in paths if p.endswith(".cpp")]
+    made = folder / "libtyped.so"
+    done = subprocess.run(
+        [
+            os.environ.get("CXX", "c++"),
+            *sources,
+            *flags,
+            f"-I{folder / 'src'}",
+            "-Wall",
+            "-Wextra",
+            "-shared",
+            "-o",
+            made,
+            library,
+            f"-Wl,-rpath,{library.parent}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    files = []
-    for name, text in (("reference", reference), ("draws", draws), ("entry", entry)):
-        files.append(tmp_path / f"{name}.py")
-        files[-1].write_text(text)
+    return made, paths
+
+
+def run_typed(made, folder, package, *arguments):
     done = subprocess.run(
-        [sys.executable, "-c", TYPED, made, ROOT / "tests", *files], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", TYPED, made, ROOT / "tests", folder, package, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout.split()[-1]) >= 5, done.stdout
+    passed = re.search(r"(\d+) passed", done.stdout)
+    return done, int(passed[1]) if passed else 0
+
+
+def test_what_an_addition_touches():
+    """New source files and tests, and files edited by hand, as tools/count_additions.py prints them."""
+    counted = {addition: (len(new), edited) for addition, new, edited, _ in count_additions.rows()}
+    assert all(counted[f"{kind} operator"] == (2, []) for kind in ("pixel", "warp", "window"))
+    assert counted["reader"] == (3, [])
+
+
+def test_the_page_that_adds_an_operator(tmp_path):
+    made, paths = built(HOW_TO, tmp_path)
+    assert paths == ["src/ops/posterize.cpp", "tests/operators/posterize.py"]
+    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
+    assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
+    (tmp_path / paths[1]).unlink()  # the generic tests demand it
+    done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
+    assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, (
+        done.stdout + done.stderr
+    )
+
+
+def test_the_page_that_adds_a_reader(tmp_path):
+    made, paths = built(READER, tmp_path)
+    assert paths == ["src/data/pack.cpp", "src/exec/readers_pack.cpp", "tests/readers/pack.py"]
+    done, passed = run_typed(
+        made,
+        tmp_path,
+        "readers",
+        "tests/test_containers.py",
+        "tests/test_every_op.py",
+        "-k",
+        "(test_containers and pack) or (test_every_op and readers.pack)",
+    )
+    assert done.returncode == 0 and passed >= 12, done.stdout + done.stderr
+    (tmp_path / paths[2]).unlink()  # a test demands it
+    done, _ = run_typed(made, tmp_path, "readers", "tests/test_every_op.py", "-k", "readers.pack")
+    assert done.returncode == 1 and "no file in tests/readers writes and reads files of readers.pack" in done.stdout, (
+        done.stdout
+    )

@@ -3,8 +3,8 @@
 
 import cv2
 import numpy as np
-import picture_reference
 import pytest
+from operators.pictures import lab_of
 
 import penstock
 from penstock import fn
@@ -72,7 +72,7 @@ def test_arguments_for_each_frame():
 def test_lightness_is_opencvs():
     r, g, b = np.meshgrid(*[np.arange(0, 256, 5, dtype=np.uint8)] * 3, indexing="ij")
     colors = np.stack([r, g, b], -1).reshape(52, -1, 3)
-    ours, theirs = picture_reference.lab_of(colors), cv2.cvtColor(colors, cv2.COLOR_RGB2LAB)
+    ours, theirs = lab_of(colors), cv2.cvtColor(colors, cv2.COLOR_RGB2LAB)
     np.testing.assert_array_equal(ours[..., 0], theirs[..., 0])
     assert np.abs(ours.astype(int) - theirs).max() <= 1 and (ours != theirs).mean() < 1e-4
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators on pictures against DALI's on the CPU, with the arguments that picture_strategies.py does not draw."""
+"""The operators on pictures against DALI's on the CPU, with the arguments that operators/pictures.py does not draw."""
 
 import dali_oracle
 import numpy as np

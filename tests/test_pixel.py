@@ -69,7 +69,7 @@ def test_brightness_contrast(seed, dtype, out, hw, layout, brightness, shift, co
     assert got.layout() == layout
     exact = reference.brightness_contrast(x, **given, dtype=out)
     largest = max(
-        1.0, float(np.max(np.abs(x.astype(np.float64)))), reference._range_of(out or dtype), reference._range_of(dtype)
+        1.0, float(np.max(np.abs(x.astype(np.float64)))), reference.range_of(out or dtype), reference.range_of(dtype)
     )
     check(got.numpy(), exact, out or dtype, 16 * largest)
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
+#include "data/container_formats.h"
 #include "data/container_index.h"
 #include "data/test_folder.h"
 #include "data/tfrecord.h"
@@ -154,6 +156,16 @@ TEST(ExpandPaths, SortsWhatMatchesAndKeepsOthers) {
                                              folder.path("c.idx"), folder.path("odd[1].rec")}));
   EXPECT_THROW(expand_paths(std::vector{folder.path("*.none")}), Error);
   EXPECT_THROW(expand_paths({}), Error);
+}
+
+TEST(ContainerFormats, AreFoundByNameAndRegisteredOnce) {
+  std::vector<std::string> names;
+  for (const ContainerFormat& format : container_formats()) names.emplace_back(format.name);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  for (const char* name : {"recordio", "tar", "tfrecord"}) EXPECT_EQ(std::string(container_format(name).name), name);
+  EXPECT_THROW(container_format("none of these"), Error);
+  EXPECT_THROW(register_container_format(container_format("tar")), Error);
+  EXPECT_EQ(container_formats().size(), names.size());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "data/container_formats.h"
 #include "data/container_index.h"
 
 namespace penstock {
@@ -82,7 +83,8 @@ Bytes take_chunk(Bytes& rest, uint32_t& kind) {
 
 }  // namespace
 
-ContainerFormat recordio_format() { return {"recordio", scan, parse, text_of}; }
+// Index files are rec2idx's: lines of a key and an offset.
+PENSTOCK_CONTAINER_FORMAT(recordio, scan, parse, text_of);
 
 void read_image_record(Bytes record, ImageRecord& out) {
   uint32_t kind = whole;

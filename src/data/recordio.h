@@ -8,9 +8,6 @@
 
 namespace penstock {
 
-// Index files are rec2idx's: lines of a key and an offset.
-ContainerFormat recordio_format();
-
 struct ImageRecord {
   std::vector<float> labels;
   Bytes image;                  // into the record, or into `joined`

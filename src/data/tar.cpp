@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/checksum.h"
+#include "data/container_formats.h"
 
 namespace penstock {
 namespace {
@@ -157,7 +158,8 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t) 
 
 }  // namespace
 
-ContainerFormat tar_format() { return {"tar", scan, parse, nullptr, kBlock, check_head}; }
+// Regular files of the archive, named. Index files are wds2idx's, versions 1.1 and 1.2; they are not made.
+PENSTOCK_CONTAINER_FORMAT(tar, scan, parse, nullptr, kBlock, check_head);
 
 SampleName sample_name(std::string_view path) {
   const size_t slash = path.rfind('/');

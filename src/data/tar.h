@@ -6,9 +6,6 @@
 
 namespace penstock {
 
-// Regular files of the archive, named. Index files are wds2idx's, versions 1.1 and 1.2; they are not made.
-ContainerFormat tar_format();
-
 // "folder/name" and "seg.png" of "folder/name.seg.png".
 struct SampleName {
   std::string_view base, extension;

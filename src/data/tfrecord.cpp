@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/checksum.h"
+#include "data/container_formats.h"
 #include "data/container_index.h"
 
 namespace penstock {
@@ -53,7 +54,8 @@ std::string text_of(const ContainerIndex& index) {
 
 }  // namespace
 
-ContainerFormat tfrecord_format() { return {"tfrecord", scan, parse, text_of}; }
+// Records are indexed with their frame: 16 bytes more than the data. Index files are tfrecord2idx's.
+PENSTOCK_CONTAINER_FORMAT(tfrecord, scan, parse, text_of);
 
 Bytes tfrecord_payload(Bytes record, bool check) {
   const auto bytes = static_cast<int64_t>(record.size());

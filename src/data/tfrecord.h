@@ -8,9 +8,6 @@ namespace penstock {
 
 constexpr int64_t kTfrecordHead = 12, kTfrecordFrame = 16;
 
-// Records are indexed with their frame: 16 bytes more than the data. Index files are tfrecord2idx's.
-ContainerFormat tfrecord_format();
-
 // The data inside a record that was read with its frame. Error (data) where lengths or, if `check`, checksums do not
 // fit.
 Bytes tfrecord_payload(Bytes record, bool check);

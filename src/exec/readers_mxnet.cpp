@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.mxnet: image records of RecordIO files.
+#include "data/container_formats.h"
 #include "data/recordio.h"
 #include "exec/container_source.h"
 
@@ -36,7 +37,7 @@ PENSTOCK_OPERATOR(ReadersMxnet);
 class MxnetSource final : public ContainerSource {
  public:
   MxnetSource(const Graph& g, const ReadersMxnet& a) : ContainerSource(a) {
-    open(g, open_container(recordio_format(), a.path, a.index_path));
+    open(g, open_container(container_format("recordio"), a.path, a.index_path));
   }
 
  protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.tfrecord: features of the tf.train.Example records of TFRecord files.
 #include "base/json_text.h"
+#include "data/container_formats.h"
 #include "data/tf_example.h"
 #include "data/tfrecord.h"
 #include "exec/container_source.h"
@@ -93,7 +94,7 @@ class TfrecordSource final : public ContainerSource {
       features_.push_back(feature_of(f));
       names_.push_back(features_.back().name);
     }
-    open(g, open_container(tfrecord_format(), a.path, a.index_path));
+    open(g, open_container(container_format("tfrecord"), a.path, a.index_path));
   }
 
  protected:

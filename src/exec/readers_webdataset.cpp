@@ -2,6 +2,7 @@
 // readers.webdataset: samples of several files each, in tar archives.
 #include <algorithm>
 
+#include "data/container_formats.h"
 #include "data/hash.h"
 #include "data/tar.h"
 #include "exec/container_source.h"
@@ -68,7 +69,7 @@ class WebdatasetSource final : public ReaderSource {
       bad_argument("missing_component_behavior must be \"empty\", \"skip\" or \"error\", got \"{}\"{}",
                    a.missing_component_behavior, did_you_mean(missing, kWays));
     for (size_t k = 0; k < outputs_; ++k) dtypes_.push_back(type_of(a.dtypes, k));
-    container_ = open_container(tar_format(), a.paths, a.index_paths);
+    container_ = open_container(container_format("tar"), a.paths, a.index_paths);
     find_samples(a, missing);
     uint64_t hash = container_->hash();
     for (const auto& e : a.ext) hash = hash_bytes(e, hash);

@@ -3,9 +3,7 @@
 #include <cstring>
 
 #include "base/checksum.h"
-#include "data/recordio.h"
-#include "data/tar.h"
-#include "data/tfrecord.h"
+#include "data/container_formats.h"
 #include "fuzz_containers.h"
 
 using namespace penstock;
@@ -22,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (first_outside(*index, stamp.bytes) >= 0 || index_bytes("tfrecord", stamp, *index).size() > size + 8)
       std::abort();
   const std::string text(data, data + size);
-  for (const auto& format : {tfrecord_format(), recordio_format(), tar_format()})
+  for (const auto& format : {container_format("tfrecord"), container_format("recordio"), container_format("tar")})
     fuzz::may_refuse([&] { first_outside(format.parse_index(text, "index", 1000), 1000); });
   return 0;
 }

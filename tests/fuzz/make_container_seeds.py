@@ -17,6 +17,7 @@ import fits_files  # noqa: E402
 import flac_files  # noqa: E402
 import heif_files  # noqa: E402
 import image_files  # noqa: E402
+import readers  # noqa: E402
 import video_files  # noqa: E402
 
 
@@ -84,6 +85,13 @@ def main(folder):
     files.write_recordio(scratch / "a", scratch / "a.idx", [(1, b"abc"), ([1, 2], b"x" * 8 + magic + b"y" * 8 + magic)])
     write("recordio", "a", (scratch / "a").read_bytes())
     write("container_index", "recordio", (scratch / "a.idx").read_bytes())
+    for name, kind in readers.kinds().items():
+        at = scratch / name
+        at.mkdir(exist_ok=True)
+        kind.write(at, [b"one", b"", bytes(20)])
+        for file in at.iterdir():
+            if file.stat().st_size < 1 << 16:
+                write("container", f"{name}_{file.name}", file.read_bytes())
     for number, format in enumerate((0, 1, 2)):
         files.write_tar(
             scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx"

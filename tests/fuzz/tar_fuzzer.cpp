@@ -2,6 +2,7 @@
 // A tar archive. Half of the inputs get right checksums in their headers, or nothing behind these would be seen.
 #include <cstdio>
 
+#include "data/container_formats.h"
 #include "data/tar.h"
 #include "fuzz_containers.h"
 
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::copy(text, text + 7, file.begin() + static_cast<long>(at) + 148);
   }
   fuzz::may_refuse([&] {
-    const ContainerIndex index = fuzz::scanned(tar_format(), file.data(), file.size());
+    const ContainerIndex index = fuzz::scanned(container_format("tar"), file.data(), file.size());
     for (const auto& name : index.names) sample_name(name);
   });
   return 0;

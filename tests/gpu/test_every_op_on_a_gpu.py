@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator of the registry gives on a GPU what it gives on the CPU, for the random calls of tests/strategies.py."""
+"""Every operator of the registry gives on a GPU what it gives on the CPU, for the random calls of tests/operators."""
 
 import os
 

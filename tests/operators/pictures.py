@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators on pictures mean (filters, histograms, noise, distortions); see reference.py. Parts that a standard
-defines bit for bit are OpenCV's: equalizeHist, JPEG."""
+"""Operators on pictures (filters, histograms, noise, distortions): the references and random calls."""
 
 import cv2
 import numpy as np
+from hypothesis import strategies as st
+from operator_calls import Case, values
+from operators.picture_draws import NUMBERS, of_axes, per_sample, pictures, some
 
 BORDERS = {
     "reflect_101": "reflect",
@@ -337,3 +339,360 @@ def debayer(x, blue_position, algorithm="bilinear_ocv"):
     suffix = {"edgeaware_ocv": "RGB_EA", "gray_ocv": "GRAY"}.get(algorithm, "RGB")
     out = cv2.cvtColor(np.ascontiguousarray(x.reshape(x.shape[:2])), getattr(cv2, f"COLOR_BAYER_{pattern}2{suffix}"))
     return out.reshape(*x.shape[:2], -1)
+
+
+def draw_gaussian(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "FHWC"])
+    constants, each, at = per_sample(draw, len(xs), "mean", st.integers(-50, 50).map(float))
+    return Case(
+        [xs], [layout], {**constants, "stddev": 0.0}, each, dtype=dtype, expected=lambda i: gaussian(xs[i], **at(i))
+    )
+
+
+def draw_salt_and_pepper(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW"])
+    constants = {
+        "prob": float(draw(st.integers(0, 1))),
+        "salt_vs_pepper": float(draw(st.integers(0, 1))),
+        **some(draw, salt_val=st.integers(-200, 300).map(float), pepper_val=st.integers(-200, 300).map(float)),
+    }
+    more = {"per_channel": True} if draw(st.booleans()) else {}
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **more},
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: salt_and_pepper(xs[i], **constants),
+    )
+
+
+def draw_shot(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW"])
+    return Case([xs], [layout], {"factor": 0.0}, dtype=dtype, error=0.0, expected=lambda i: shot(xs[i]))
+
+
+def draw_equalize(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC", "FCHW"], ["uint8"], smooth=draw(st.booleans()))
+    if draw(st.integers(0, 4)) == 0:
+        xs[0][...] = 7
+    return Case([xs], [layout], dtype=dtype, error=0.0, expected=lambda i: equalize(xs[i], layout))
+
+
+def draw_laplacian(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC", "DHWC"])
+    axes = of_axes(layout)
+    odd = lambda low: st.integers(low, 3).map(lambda k: 2 * k + 1)
+    sizes = lambda low: st.one_of(odd(low), st.lists(odd(low), min_size=len(axes), max_size=len(axes)))
+    arguments = some(draw, window_size=sizes(1), smoothing_size=sizes(0))
+    if draw(st.booleans()):
+        arguments["normalized_kernel"] = True
+    elif draw(st.booleans()):
+        arguments["scale"] = draw(st.integers(-8, 8).map(lambda v: v / 16))
+    more = {"dtype": "float32"} if draw(st.booleans()) else {}
+    largest = max(float(np.abs(laplacian(np.abs(x.astype(np.float64)), axes, **arguments)).max()) for x in xs)
+    return Case(
+        [xs],
+        [layout],
+        {**arguments, **more},
+        dtype=more.get("dtype", dtype),
+        error=1e-5,
+        largest=largest,
+        expected=lambda i: laplacian(xs[i], axes, **arguments),
+    )
+
+
+def draw_jpeg(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "FHWC"], ["uint8"], channels=3, smooth=draw(st.booleans()))
+    constants, each, at = per_sample(draw, len(xs), "quality", st.integers(-3, 104))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        each,
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: jpeg_compression_distortion(xs[i], **at(i)),
+    )
+
+
+def draw_correlate(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"])
+    size = [draw(st.integers(1, 5)) for _ in "HW"]
+    border = draw(st.sampled_from(["reflect_101", "reflect_1001", "wrap", "clamp", "constant"]))
+    constants = {"border": border, "mode": draw(st.sampled_from(["same", "same", "valid"]))}
+    if constants["mode"] == "valid":
+        size = [min([n] + [x.shape[layout.index(k)] for x in xs]) for n, k in zip(size, "HW")]
+    if draw(st.booleans()):
+        constants["anchor"] = [draw(st.integers(-1, n - 1)) for n in size]
+    seed = draw(st.integers(0, 2**32 - 1))
+    filters = [
+        (np.random.default_rng(seed + i).integers(-64, 65, size) / 16).astype(np.float32) for i in range(len(xs))
+    ]
+    inputs, layouts, fills = [xs, filters], [layout, ""], None
+    if border == "constant" and draw(st.booleans()):
+        fills = [np.array(values(dtype, (), seed + i)) for i in range(len(xs))]
+        inputs, layouts = [*inputs, fills], [*layouts, ""]
+    more = {"dtype": "float32"} if draw(st.booleans()) else {}
+    exact = lambda i: correlate(xs[i], filters[i], layout, fill=float(fills[i]) if fills else 0.0, **constants)
+    return Case(
+        inputs,
+        layouts,
+        {**constants, **more},
+        dtype=more.get("dtype", dtype),
+        error=1e-6,
+        expected=exact,
+        largest=max(float(np.abs(exact(i)).max(initial=0)) for i in range(len(xs))),
+    )
+
+
+def draw_morphology(function):
+    def make(draw):
+        xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"], [*NUMBERS, "uint64", "bool"], smallest=3)
+        size = [draw(st.integers(1, 4)) for _ in range(2)]
+        constants = {
+            "mask_size": size,
+            **some(draw, border_mode=st.sampled_from(["replicate", "constant"]), iterations=st.integers(0, 3)),
+        }
+        if constants.get("iterations", 1) == 1:
+            constants.update(some(draw, border_mode=st.sampled_from(["reflect", "reflect_101", "wrap"])))
+        if draw(st.booleans()):
+            constants["anchor"] = [draw(st.integers(-1, n - 1)) for n in size]
+        return Case(
+            [xs], [layout], constants, dtype=dtype, error=0.0, expected=lambda i: function(xs[i], layout, **constants)
+        )
+
+    return make
+
+
+def draw_median_blur(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"], [*NUMBERS, "int64", "uint64", "bool"])
+    odd = st.integers(0, 4).map(lambda k: 2 * k + 1)
+    constants, each, at = per_sample(draw, len(xs), "window_size", st.tuples(odd, odd).map(list))
+    return Case(
+        [xs], [layout], constants, each, dtype=dtype, error=0.0, expected=lambda i: median_blur(xs[i], layout, **at(i))
+    )
+
+
+_BORDERS = ["constant", "replicate", "reflect", "reflect_101", "wrap"]
+
+
+def _slope(kind, xs):
+    return 1e-9 * max(max(x.shape) for x in xs) * (4 if kind == 2 else 1)
+
+
+def draw_warp_perspective(draw):
+    xs, layout, dtype = pictures(draw, ["HWC"])
+    fraction = lambda low, high: draw(st.integers(low, high)) / 61
+    matrices = [
+        [
+            fraction(30, 90),
+            fraction(-20, 20),
+            fraction(-200, 200) + 0.003,
+            fraction(-20, 20),
+            fraction(30, 90),
+            fraction(-200, 200) + 0.003,
+            draw(st.integers(-20, 20)) / 6100,
+            draw(st.integers(-20, 20)) / 6100,
+            1.0,
+        ]
+        for _ in xs
+    ]
+    matrices = [np.asarray(m, np.float32) for m in matrices]
+    constants = {
+        "interp_type": draw(st.integers(1, 2)),
+        **some(draw, border_mode=st.sampled_from(_BORDERS), pixel_origin=st.sampled_from(["corner", "center"])),
+    }
+    size = {}
+    if draw(st.booleans()):
+        size["size"] = [float(draw(st.integers(1, 20))) for _ in "HW"]
+    fill = {"fill_value": [float(draw(st.integers(0, 100)))]} if draw(st.booleans()) else {}
+    drawn_size = [int(v) for v in size["size"]] if size else None
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **size, **fill},
+        {"matrix": matrices},
+        dtype=dtype,
+        error=1e-4,
+        largest=1000.0,
+        expected=lambda i: warp_perspective(xs[i], matrices[i], size=drawn_size, **constants, **fill),
+    )
+
+
+def draw_remap(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "HW"])
+    seed, normalized = draw(st.integers(0, 2**32 - 1)), draw(st.booleans())
+    size = [draw(st.integers(1, 20)) for _ in "HW"]
+
+    def coordinates(n, k):  # multiples of 1/16 and a bit, so that none is between two pixels
+        rng = np.random.default_rng(seed + k)
+        v = rng.integers(-16, 16 * (n + 1), size) / 16 + 1 / 64
+        return (v / max(n, 2) * 2 - 1 if normalized else v).astype(np.float32)
+
+    mapx, mapy = ([coordinates(x.shape[a], 9 * i + a) for i, x in enumerate(xs)] for a in (1, 0))
+    constants = {
+        "interp": draw(st.integers(0 if not normalized else 1, 2)),
+        "normalized": normalized,
+        **some(
+            draw,
+            border_mode=st.sampled_from(_BORDERS),
+            pixel_origin=st.sampled_from(["corner", "center"]),
+            fill_value=st.integers(0, 100).map(float),
+        ),
+    }
+    return Case(
+        [xs, mapx, mapy],
+        [layout, "", ""],
+        constants,
+        dtype=dtype,
+        error=1e-5,
+        expected=lambda i: remap(xs[i], mapx[i], mapy[i], **constants),
+    )
+
+
+def draw_clahe(draw):
+    channels = draw(st.sampled_from([1, 3]))
+    xs, layout, dtype = pictures(draw, ["HWC"], ["uint8"], channels=channels, smallest=8, smooth=draw(st.booleans()))
+    constants = {
+        "tiles_x": draw(st.integers(1, 5)),
+        "tiles_y": draw(st.integers(1, 5)),
+        "clip_limit": draw(st.sampled_from([0.0, 0.5, 1.5, 2.0, 4.0])),
+        **some(draw, bins=st.sampled_from([16, 64, 256, 512]), luma_only=st.booleans()),
+    }
+    light = channels == 3 and constants.get("luma_only", True)
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        dtype=dtype,
+        error=0.6 / 255 if light else 1e-4,
+        expected=lambda i: clahe(xs[i], **constants),
+    )
+
+
+def draw_paste(draw):
+    channels = draw(st.integers(1, 4))
+    xs, layout, dtype = pictures(draw, ["HWC"], channels=channels)
+    fraction = st.integers(0, 16).map(lambda v: v / 16)
+    constants = {
+        "fill_value": [float(draw(st.integers(0, 100))) for _ in range(channels)],
+        **some(draw, paste_x=fraction, min_canvas_size=st.integers(0, 40).map(float)),
+    }
+    each = {"ratio": [draw(st.integers(16, 48)) / 16 for _ in xs], "paste_y": [draw(fraction) for _ in xs]}
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        each,
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: paste(xs[i], **constants, **{k: v[i] for k, v in each.items()}),
+    )
+
+
+def draw_multi_paste(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "FHWC"], channels=3, smallest=2)
+    xs = [x[:1] if layout[0] == "F" else x for x in xs]
+    ys = [x[..., ::-1, :1, :].copy() for x in xs]
+    lead, n = len(layout) - 3, len(xs)
+    size = [max(x.shape[lead + d] for x in xs) + draw(st.integers(0, 5)) for d in range(2)]
+    regions, arguments = [[] for _ in xs], {"in_anchors": [], "shapes": [], "out_anchors": []}
+    for i in range(n):
+        rows = {k: [] for k in arguments}
+        for k, image in enumerate((xs[i], ys[i])):
+            have = image.shape[lead : lead + 2]
+            begin = [draw(st.integers(0, e - 1)) for e in have]
+            extent = [draw(st.integers(1, e - b)) for e, b in zip(have, begin)]
+            place = [draw(st.integers(0, s - e)) for s, e in zip(size, extent)]
+            for name, v in zip(rows, (begin, extent, place)):
+                rows[name].append(v)
+            regions[i].append((k, *begin, *extent, *place))
+        for name, v in rows.items():
+            arguments[name].append(v)
+    more = {"dtype": "float32"} if draw(st.booleans()) else {}
+    return Case(
+        [xs, ys],
+        [layout, layout],
+        {"output_size": size, **more},
+        arguments,
+        dtype=more.get("dtype", dtype),
+        error=0.0 if not more else 1e-7,
+        expected=lambda i: multi_paste([xs[i], ys[i]], regions[i], size),
+    )
+
+
+def draw_displacement(function, **choices):
+    def make(draw):
+        xs, layout, dtype = pictures(draw, ["HWC", "HW"])
+        constants = {
+            "interp_type": 1,
+            "fill_value": float(draw(st.integers(0, 100))),
+            **some(draw, **{k: st.integers(*v).map(lambda v: v / 16 + 0.003) for k, v in choices.items()}),
+        }
+        c, each, at = per_sample(draw, len(xs), "mask", st.integers(0, 1))
+        return Case(
+            [xs],
+            [layout],
+            {**constants, **c},
+            each,
+            dtype=dtype,
+            error=1e-5,
+            expected=lambda i: function(xs[i], **constants, **at(i)),
+        )
+
+    return make
+
+
+def draw_jitter(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "FHWC"])
+    constants = draw(st.sampled_from([{"nDegree": 0}, {"nDegree": 1}, {"nDegree": 9, "mask": 0}]))
+    return Case([xs], [layout], constants, dtype=dtype, error=0.0, expected=lambda i: jitter(xs[i], **constants))
+
+
+def draw_debayer(draw):
+    xs, layout, dtype = pictures(draw, ["HW", "HWC", "FHWC"], ["uint8", "uint16"], channels=1, smallest=4)
+    h = layout.index("H")
+    xs = [
+        x[..., : x.shape[h] // 2 * 2, : x.shape[h + 1] // 2 * 2]
+        if layout == "HW"
+        else x[..., : x.shape[h] // 2 * 2, : x.shape[h + 1] // 2 * 2, :]
+        for x in xs
+    ]
+    xs = [np.ascontiguousarray(x) for x in xs]
+    constants, each, at = per_sample(
+        draw, len(xs), "blue_position", st.tuples(st.integers(0, 1), st.integers(0, 1)).map(list)
+    )
+    more = some(draw, algorithm=st.sampled_from(["bilinear_ocv", "edgeaware_ocv", "gray_ocv"]))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **more},
+        each,
+        dtype=dtype,
+        error=0.0,
+        expected=lambda i: debayer(xs[i], **at(i), **more),
+    )
+
+
+CASES = {
+    "noise.gaussian": draw_gaussian,
+    "noise.salt_and_pepper": draw_salt_and_pepper,
+    "noise.shot": draw_shot,
+    "equalize": draw_equalize,
+    "laplacian": draw_laplacian,
+    "jpeg_compression_distortion": draw_jpeg,
+    "correlate": draw_correlate,
+    "dilate": draw_morphology(dilate),
+    "erode": draw_morphology(erode),
+    "median_blur": draw_median_blur,
+    "warp_perspective": draw_warp_perspective,
+    "remap": draw_remap,
+    "clahe": draw_clahe,
+    "paste": draw_paste,
+    "multi_paste": draw_multi_paste,
+    "jitter": draw_jitter,
+    "debayer": draw_debayer,
+    "sphere": draw_displacement(sphere),
+    "water": draw_displacement(water, ampl_x=(0, 90), ampl_y=(0, 90), freq_x=(0, 9), phase_x=(0, 50), phase_y=(0, 50)),
+}
