@@ -2,6 +2,7 @@
 #include "torch_layout.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace penstock::python {
 namespace {
@@ -14,9 +15,14 @@ PyObject* attribute() {
 // "HWC 32,48,3 144,3,1": the stride of an extent of 1 says nothing, and torch changes it.
 std::string mark_of(const View& v, const Layout& layout) {
   std::string mark(layout.view());
-  for (int64_t e : v.shape) mark += fmt::format(" {}", e);
+  const auto add = [&](char before, int64_t number) {  // for each tensor that comes or goes: without a formatter
+    char digits[24];
+    mark += before;
+    mark.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  };
+  for (int64_t e : v.shape) add(' ', e);
   for (int d = 0; d < v.shape.size(); ++d)
-    if (v.shape[d] > 1) mark += fmt::format(",{}", v.strides[d]);
+    if (v.shape[d] > 1) add(',', v.strides[d]);
   return mark;
 }
 
