@@ -440,7 +440,7 @@ def read_twice(folder):
         ({"weights": [1, 2]}, "2 weights for 3 sources"),
         ({"weights": [1, 2, 0]}, "must be positive"),
         ({"weights": [1, float("nan"), 1]}, "must be a number"),
-        ({"weights": [1, 1e-9, 1]}, "'records' .* so small a weight"),
+        ({"weights": [1, 1e-9, 1]}, "'records' .* is so small that"),
         ({"stop": "last"}, 'stop must be "first" or "all"'),
         ({"size": -1}, "size"),
     ],

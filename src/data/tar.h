@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// tar archives (POSIX ustar and pax, GNU) with WebDataset's way of naming: the files of a sample follow each other and
-// have one name up to the first dot behind the last slash.
+// tar archives (POSIX ustar and pax, GNU) with the naming of WebDataset: the files of a sample are contiguous and
+// have the same name up to the first dot after the last slash.
 #pragma once
 #include "data/container.h"
 
 namespace penstock {
 
-// Regular files of the archive, named. Index files are wds2idx's, versions 1.1 and 1.2; they are not made.
+// The named regular files of the archive. Index files are those of wds2idx, versions 1.1 and 1.2; they are not created.
 ContainerFormat tar_format();
 
-// "folder/name" and "seg.png" of "folder/name.seg.png".
+// "folder/name" and "seg.png" for "folder/name.seg.png".
 struct SampleName {
   std::string_view base, extension;
 };
