@@ -185,7 +185,10 @@ def changed(old, new, content=None):
             changed("GCOUNT  =                    1", "GCOUNT  =  4611686018427387904"),
             "the number of elements is too large",
         ),
-        (changed("GCOUNT  =                    1", "GCOUNT  =                    0"), "an image has PCOUNT 0 and GCOUNT 0"),
+        (
+            changed("GCOUNT  =                    1", "GCOUNT  =                    0"),
+            "an image has PCOUNT 0 and GCOUNT 0",
+        ),
         (changed("XTENSION", "XTENSIOM"), "a header begins with 'XTENSIOM'"),
         (changed("'IMAGE   '", "'IMAGE    "), "has no end"),
         (changed("'IMAGE   '", "'TABLE   '"), "is 'TABLE', no image"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in the program's memory, pictures into the program's memory.
+// Decodes files in the program's memory into the program's memory.
 #include "capi/capi_test.h"
 #include "codecs/png_write.h"
 
