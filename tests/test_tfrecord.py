@@ -149,7 +149,7 @@ def test_wrong_index_files(path, tmp_path, text, message):
     [
         ("FixedLenFeature([3], tfrec.int64, 0)", "2 values, its shape"),
         ("FixedLenFeature([2], tfrec.float32, 0)", "has integers, floats are asked for"),
-        ("VarLenFeature([3], tfrec.int64, 0)", "no multiple"),
+        ("VarLenFeature([3], tfrec.int64, 0)", "not a multiple"),
         ("FixedLenFeature((), tfrec.string, '')", "has integers, byte strings"),
     ],
 )

@@ -78,7 +78,7 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
         pipe.set_outputs(fn.random.uniform())
     saved, state = pipe.serialize(), pipe.checkpoint()
     with pytest.raises(
-        ValueError, match="a saved pipeline with the unknown key 'memory_limt', did you mean 'memory_limit'"
+        ValueError, match="a saved pipeline has the unknown key 'memory_limt', did you mean 'memory_limit'"
     ):
         Pipeline.deserialize(json.dumps(json.loads(saved) | {"memory_limt": 5}))
     bad = tmp_path / "bad"
