@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reader's videos on a GPU. Its own threads, not the pipeline's, wait for the engine and decode several videos at
 // once.
+#pragma once
 #include <set>
 #include <thread>
 
