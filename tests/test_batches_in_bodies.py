@@ -254,11 +254,11 @@ def too_few(rows, k):
         ),
         (
             cut,
-            r"\[rebatch\] cuts the pipeline's outputs into batches, and a condition or loop hands out none: call it behind",
+            r"\[rebatch\] cuts the pipeline's outputs into batches, which do not exist in a condition or loop: call it after",
         ),
         (
             too_few,
-            r"\[filter\] inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there",
+            r"\[filter\] inside a condition or loop there is only a part of the batch, so min_batch must be 0 or 1 there",
         ),
     ],
 )

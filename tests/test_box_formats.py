@@ -129,7 +129,7 @@ def test_the_names_in_a_pipeline_and_its_errors():
     ],
 )
 def test_boxes_are_not_pictures(operator):
-    message = r"works on images, the input has the shape \(3, 4\) of boxes"
+    message = r"works on images, but the input has the shape \(3, 4\) of boxes"
     with pytest.raises(ValueError, match=message):
         operator(LTRB)
     operator(penstock.tensor(LTRB, "HW"))  # a picture that is 4 wide

@@ -186,4 +186,4 @@ def test_info_says_why_there_is_no_gpu(tmp_path):
         check=True,
         env={**os.environ, "PENSTOCK_GPU_LIBRARY": library},
     ).stdout
-    assert "no GPU: the CUDA part of Penstock is not there: " in out and library in out
+    assert "no GPU: the CUDA part of Penstock was not found: " in out and library in out

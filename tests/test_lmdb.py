@@ -100,7 +100,7 @@ def test_sparse_labels_of_caffe2(tmp_path):
     [
         (b"\xff", "damaged message"),
         (files.caffe_datum(b"123", 1, False, (3, 5, 5)), "has 3 bytes"),
-        (files.caffe_datum(b"123", 1, False, (2**62, 4, 4)), "an extent of"),
+        (files.caffe_datum(b"123", 1, False, (2**62, 4, 4)), "has the extent"),
         (files.field(4, b"123")[:-1], "damaged message"),
     ],
 )
@@ -144,24 +144,24 @@ def damage(tree, tmp_path, changes):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        (lambda meta, root, node, large: [(root + node, "<H", root // PAGE)], "comes twice"),  # a cycle
-        (lambda meta, root, node, large: [(root + node, "<I", 2**31)], "a page 2147483648 in a file"),
-        (lambda meta, root, node, large: [(root + node, "<H", 0)], "a page 0 in a file"),
-        (lambda meta, root, node, large: [(root + 16, "<H", 65535)], "an entry at byte 65535"),
-        (lambda meta, root, node, large: [(root + 16, "<H", 0)], "an entry at byte 0"),
-        (lambda meta, root, node, large: [(root + 12, "<H", 65534)], "entries up to byte"),
-        (lambda meta, root, node, large: [(root + 12, "<H", 3)], "entries up to byte"),
+        (lambda meta, root, node, large: [(root + node, "<H", root // PAGE)], "occurs twice"),  # a cycle
+        (lambda meta, root, node, large: [(root + node, "<I", 2**31)], "page 2147483648 does not lie inside"),
+        (lambda meta, root, node, large: [(root + node, "<H", 0)], "page 0 does not lie inside"),
+        (lambda meta, root, node, large: [(root + 16, "<H", 65535)], "an entry is at byte 65535"),
+        (lambda meta, root, node, large: [(root + 16, "<H", 0)], "an entry is at byte 0"),
+        (lambda meta, root, node, large: [(root + 12, "<H", 65534)], "the entries of a page end at byte"),
+        (lambda meta, root, node, large: [(root + 12, "<H", 3)], "the entries of a page end at byte"),
         (lambda meta, root, node, large: [(root + 10, "<H", 8)], "kind 8"),
         (lambda meta, root, node, large: [(root + node + 6, "<H", 65535)], "a key of 65535 bytes"),
         (lambda meta, root, node, large: [(root, "<Q", 77)], "says that it is page 77"),
         (lambda meta, root, node, large: [(large + 12, "<I", 1)], "does not lie inside them"),
         (lambda meta, root, node, large: [(large + 12, "<I", 2**32 - 1)], "does not lie inside them or the file"),
-        (lambda meta, root, node, large: [(large + 10, "<H", 2)], "holds no large value"),
+        (lambda meta, root, node, large: [(large + 10, "<H", 2)], "does not hold a large value"),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 40, "<Q", 2**63)], "a page 9223372036854775808 in"),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 32, "<Q", 7)], "its head says 7"),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 4, "<H", 4)], "several values for a key"),
         (lambda meta, root, node, large: [(16 + 24, "<I", 3)], "pages of 3 bytes"),
-        (lambda meta, root, node, large: [(16, "<I", 3)], "no LMDB database"),
+        (lambda meta, root, node, large: [(16, "<I", 3)], "not an LMDB database"),
         (lambda meta, root, node, large: [(16 + 4, "<I", 2)], "version 2"),
     ],
 )

@@ -286,11 +286,11 @@ def test_lists_with_commas_and_labels_of_text_say_what_to_give(tmp_path):
         at.write_text(text)
         with pytest.raises(penstock.DataError) as told:
             read(fn.readers.file, file_list=str(at))
-        said = f"line {line}: {why}; a CSV file is not read: give its columns as files= and labels=, which are whole numbers: "
+        said = f"line {line}: {why}; CSV is not supported: give the columns as files= and labels=, which are whole numbers: "
         assert f'[readers.file] {said}"{text.splitlines()[line - 1]}" (file: {at})' in str(told.value)
     at.write_text("a.mp4,3\n")
     with pytest.raises(
-        penstock.DataError, match='a CSV file is not read: give its columns as filenames= and labels=.*: "a.mp4,3"'
+        penstock.DataError, match='CSV is not supported: give the columns as filenames= and labels=.*: "a.mp4,3"'
     ):
         read(fn.readers.video, file_list=str(at), sequence_length=1)
     for labels in (["cat"], "cat"):

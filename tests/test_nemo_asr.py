@@ -175,17 +175,17 @@ def test_shards_and_shuffles_give_each_line_once(tmp_path, recordings):
 @pytest.mark.parametrize(
     "text, said",
     [
-        ('{"audio_filepath": "x"', "line 2: it is no JSON object"),
-        ("[1]", "line 2: it is no JSON object"),
+        ('{"audio_filepath": "x"', "line 2: it is not a JSON object"),
+        ("[1]", "line 2: it is not a JSON object"),
         ('{"text": "hi"}', "line 2: it has no audio_filepath"),
-        ('{"audio_filepath": 5}', "line 2: audio_filepath is no string"),
-        ('{"audio_filepath": ""}', "line 2: audio_filepath is no path"),
-        ('{"audio_filepath": "a\\u0000b"}', "audio_filepath is no path"),
-        ('{"audio_filepath": "x", "text": 5}', "line 2: text is no string"),
-        ('{"audio_filepath": "x", "duration": "1.5"}', "line 2: duration is no number"),
-        ('{"audio_filepath": "x", "offset": [1]}', "line 2: offset is no number"),
+        ('{"audio_filepath": 5}', "line 2: audio_filepath is not a string"),
+        ('{"audio_filepath": ""}', "line 2: audio_filepath is not a path"),
+        ('{"audio_filepath": "a\\u0000b"}', "audio_filepath is not a path"),
+        ('{"audio_filepath": "x", "text": 5}', "line 2: text is not a string"),
+        ('{"audio_filepath": "x", "duration": "1.5"}', "line 2: duration is not a number"),
+        ('{"audio_filepath": "x", "offset": [1]}', "line 2: offset is not a number"),
         ('{"audio_filepath": "x", "offset": 1e999}', "line 2: "),
-        ("\xff\xfe", "line 2: it is no JSON object"),
+        ("\xff\xfe", "line 2: it is not a JSON object"),
         ('{"audio_filepath": "x", "a": ' + "[" * 100_000 + "}", "line 2: it nests deeper than 32"),
     ],
 )
@@ -199,9 +199,9 @@ def test_a_line_that_is_wrong_is_named(tmp_path, text, said):
 def test_manifests_that_give_nothing(tmp_path, recordings):
     empty = tmp_path / "empty.json"
     empty.write_text("\n\n")
-    with pytest.raises(penstock.DataError, match="no line of the manifests is read"):
+    with pytest.raises(penstock.DataError, match="all lines of the manifests are left out"):
         run(fn.readers.nemo_asr, 1, manifest_filepaths=str(empty))
-    with pytest.raises(penstock.DataError, match="no line of the manifests is read"):
+    with pytest.raises(penstock.DataError, match="all lines of the manifests are left out"):
         run(fn.readers.nemo_asr, 1, manifest_filepaths=write(tmp_path, lines_of(recordings)), min_duration=99.0)
     with pytest.raises(FileNotFoundError, match="nothing.json"):
         run(fn.readers.nemo_asr, 1, manifest_filepaths=str(tmp_path / "nothing.json"))

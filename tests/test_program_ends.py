@@ -196,7 +196,7 @@ p.run()
 """)
     code, out, errors = ended(process, 20)
     assert code == 0, errors
-    assert out.count("another thread uses this pipeline at this moment") == 1
+    assert out.count("another thread is using this pipeline") == 1
 
 
 def test_a_pipeline_that_another_thread_waits_for_can_be_closed():
@@ -244,4 +244,4 @@ def test_a_system_without_room_for_threads_is_named():
         ),
         20,
     )
-    assert code == 0 and "no further thread" in out and "num_threads" in out, out + errors
+    assert code == 0 and "refuses this process another thread" in out and "num_threads" in out, out + errors

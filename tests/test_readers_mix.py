@@ -410,16 +410,16 @@ def test_errors_name_sources_and_lines(folder):
     refused(ValueError, rf"'photos' \({line}\) is in the list twice", lambda: fn.readers.mix(twice(folder)))
     refused(
         ValueError,
-        "takes what readers give, and '__decoders_image_.' .* is what decoders.image gives",
+        "takes outputs of readers, and '__decoders_image_.' .* is an output of decoders.image",
         lambda: fn.readers.mix([fn.decoders.image(files_of(folder)[0])]),
     )
-    refused(ValueError, "'photos' .*cannot be read by itself too", lambda: read_twice(folder))
+    refused(ValueError, "'photos' .*cannot also be read by itself", lambda: read_twice(folder))
     refused(
         ValueError,
         "'photos' .* is mixed: give num_shards, shard_id",
         lambda: fn.readers.mix(sources_of(folder, which=[0], num_shards=2)),
     )
-    refused(ValueError, "is no reader: external_source cannot be mixed", lambda: fn.readers.mix([fn.external_source()]))
+    refused(ValueError, "is not a reader: external_source cannot be mixed", lambda: fn.readers.mix([fn.external_source()]))
     refused(TypeError, "source 0 holds str", lambda: fn.readers.mix(["photos"]))
     refused(TypeError, "no argument 'random_shuffle'", lambda: fn.readers.mix(sources_of(folder), random_shuffle=True))
 
@@ -440,7 +440,7 @@ def read_twice(folder):
         ({"weights": [1, 2]}, "2 weights for 3 sources"),
         ({"weights": [1, 2, 0]}, "must be positive"),
         ({"weights": [1, float("nan"), 1]}, "must be a number"),
-        ({"weights": [1, 1e-9, 1]}, "'records' .* so small a weight"),
+        ({"weights": [1, 1e-9, 1]}, "'records' .* is so small that"),
         ({"stop": "last"}, 'stop must be "first" or "all"'),
         ({"size": -1}, "size"),
     ],

@@ -49,7 +49,7 @@ def test_recordio_is_read_as_dali_reads_it(rec, oracle):
 @pytest.mark.parametrize(
     "at, change, message",
     [
-        (0, b"\0", "no RecordIO file"),
+        (0, b"\0", "not a RecordIO file"),
         (7, b"\xff", "does not lie inside|kind"),
         (7, b"\x40", "kind"),
         (7, b"\x20", "kind|chunk"),
@@ -177,7 +177,7 @@ def header(name=b"a.jpg", size=b"00000000004\0", kind=b"0", sum=None):
             header(size=b"\xff" * 12) + bytes(512),
             "does not lie inside the archive",
         ),  # a negative size: back to the start
-        (header(sum=1) + bytes(512), "no tar archive"),
+        (header(sum=1) + bytes(512), "not a tar archive"),
         (header()[:300], "does not lie inside the file"),
         (header() + b"data".ljust(512, b"\0") + header(sum=9), "checksum of a tar header"),
         (header(kind=b"x", size=b"00000000020\0") + b"99 path=abc\n".ljust(512, b"\0"), "damaged pax header"),

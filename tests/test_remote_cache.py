@@ -152,7 +152,7 @@ print([g[0].hex() for g in got])
     out, err = done.communicate(timeout=120)
     assert done.returncode == 0, err
     assert eval(out) == [w[0].hex() for w in want]
-    assert err.count("nothing more is kept in the cache") == 1 and "File too large" in err
+    assert err.count("accepts no more entries") == 1 and "File too large" in err
     assert entries(tmp_path / "full") == []  # nothing half written stays
 
 

@@ -232,7 +232,7 @@ def test_a_redirect_is_followed_without_its_body_and_without_credentials_for_ano
         ),
         (
             b"206 Partial Content\r\nContent-Range: bytes 1000-1399/10240\r\nContent-Length: 400\r\n\r\n" + b"x" * 400,
-            "400 bytes came where 500 were due|Requested 1000..1500, got 1000..1400",
+            "received 400 bytes instead of 500|Requested 1000..1500, got 1000..1400",
         ),
         (
             b"206 Partial Content\r\nContent-Range: bytes 0-499/10240\r\nContent-Length: 500\r\n\r\n" + b"x" * 500,
@@ -256,8 +256,8 @@ def test_a_redirect_is_followed_without_its_body_and_without_credentials_for_ano
             b"200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n" + b"x" * 500,
             "does not send parts|more than the limit",
         ),
-        (b"200 OK\r\nContent-Length: \xb2\r\n\r\n" + b"x" * 500, "the request failed|0 bytes came where 500"),
-        (b"200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 500, "the request failed|0 bytes came where 500"),
+        (b"200 OK\r\nContent-Length: \xb2\r\n\r\n" + b"x" * 500, "the request failed|received 0 bytes instead of 500"),
+        (b"200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 500, "the request failed|received 0 bytes instead of 500"),
         (b"200 OK\r\nContent-Length: 500\r\n\r\n" + b"x" * 300, "does not send parts|ended early"),
         (b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\n200\r\n" + b"x" * 300, "does not send parts|ended early"),
     ],

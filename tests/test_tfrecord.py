@@ -133,7 +133,7 @@ def test_index_files_are_used_and_made(path, tmp_path):
         ("0 1 2\n", "line 1"),
         ("0\n", "line 1"),
         ("0 3\n", "too short"),
-        ("1 40\n", "the record says"),
+        ("1 40\n", "according to the index"),
         ("99999999999999999999 1\n", "line 1"),
     ],
 )
@@ -149,7 +149,7 @@ def test_wrong_index_files(path, tmp_path, text, message):
     [
         ("FixedLenFeature([3], tfrec.int64, 0)", "2 values, its shape"),
         ("FixedLenFeature([2], tfrec.float32, 0)", "has integers, floats are asked for"),
-        ("VarLenFeature([3], tfrec.int64, 0)", "no multiple"),
+        ("VarLenFeature([3], tfrec.int64, 0)", "not a multiple"),
         ("FixedLenFeature((), tfrec.string, '')", "has integers, byte strings"),
     ],
 )
@@ -170,11 +170,11 @@ def damaged(path, tmp_path, change):
     "change, message",
     [
         (lambda c: c.__delitem__(slice(-5, None)), "does not lie inside the file"),
-        (lambda c: c.__setitem__(0, c[0] ^ 1), "is no TFRecord file"),
-        (lambda c: c.__setitem__(9, c[9] ^ 1), "is no TFRecord file"),
+        (lambda c: c.__setitem__(0, c[0] ^ 1), "is not a TFRecord file"),
+        (lambda c: c.__setitem__(9, c[9] ^ 1), "is not a TFRecord file"),
         (lambda c: c.__setitem__(20, c[20] ^ 16), "CRC-32C.*data is wrong"),
         (lambda c: c.clear(), "there are no records|is empty"),
-        (lambda c: c.__setitem__(slice(0, 20), b"\xff" * 20), "is no TFRecord file"),
+        (lambda c: c.__setitem__(slice(0, 20), b"\xff" * 20), "is not a TFRecord file"),
     ],
 )
 def test_damaged_files(path, tmp_path, change, message):

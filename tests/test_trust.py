@@ -78,7 +78,7 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
         pipe.set_outputs(fn.random.uniform())
     saved, state = pipe.serialize(), pipe.checkpoint()
     with pytest.raises(
-        ValueError, match="a saved pipeline with the unknown key 'memory_limt', did you mean 'memory_limit'"
+        ValueError, match="a saved pipeline has the unknown key 'memory_limt', did you mean 'memory_limit'"
     ):
         Pipeline.deserialize(json.dumps(json.loads(saved) | {"memory_limt": 5}))
     bad = tmp_path / "bad"
@@ -186,7 +186,7 @@ def test_lists_stay_below_their_root(kind, tree, tmp_path):
             run(readers_of(kind, tree, name, tmp_path), batch_size=1)
         text = str(told.value)
         assert name in text and ("image 7" if kind == "coco" else "line 1") in text and str(tmp_path / "list") in text
-        assert ("is a URL outside of the root" if "://" in name else "lies outside of file_root") in text
+        assert ("is a URL outside the root" if "://" in name else "is outside file_root") in text
     for name in OUTSIDE[:4]:
         name = named(kind, name, tmp_path)
         assert run(readers_of(kind, tree, name, tmp_path, allow_outside_root=True), batch_size=1)[0][0].size
@@ -198,7 +198,7 @@ def test_a_text_list_without_a_root_names_any_path_but_no_url(kind, tree, tmp_pa
         name = named(kind, name, tmp_path)
         assert run(readers_of(kind, tree, name, tmp_path, file_root=False), batch_size=1)[0][0].size
     for name in OUTSIDE[4:6]:
-        with pytest.raises(ps.DataError, match="is a URL outside of the root") as told:
+        with pytest.raises(ps.DataError, match="is a URL outside the root") as told:
             run(readers_of(kind, tree, named(kind, name, tmp_path), tmp_path, file_root=False), batch_size=1)
         assert "line 1" in str(told.value) and str(tmp_path / "list.txt") in str(told.value)
 
@@ -290,7 +290,7 @@ def test_an_index_file_of_another_archive(tmp_path):
     for rows, words in (
         (good, None),
         ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, the index 500"),
-        ([(good[0][0] + 512, 600), *good[1:]], "no header of a file stands in front of it"),
+        ([(good[0][0] + 512, 600), *good[1:]], "it has no file header"),
     ):
         index.write_text(f"v1.2 {len(rows)}\n" + "".join(f"txt {o} {s} {k}.txt\n" for k, (o, s) in enumerate(rows)))
 
@@ -362,4 +362,4 @@ print(*(str(w.message) for w in told))
         assert done.returncode == 0, done.stderr
         if used is not None:
             assert bool(list(cache.glob("containers/*"))) == used, mode
-            assert (f"{shared} above it others may write it" in done.stdout) == (not used), done.stdout
+            assert (f"{shared} above it others can write to it" in done.stdout) == (not used), done.stdout

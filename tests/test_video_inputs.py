@@ -102,7 +102,7 @@ def test_a_saved_pipeline_is_fed_as_well():
 def test_what_cannot_be_fed():
     data, _ = video("h264")
     pipe = inputs(2, sequence_length=4)
-    with pytest.raises(ValueError, match="one video is fed at a time, not 2"):
+    with pytest.raises(ValueError, match="feed one video at a time, not 2"):
         pipe.feed_input("video", [data, data])
     with pytest.raises(TypeError, match="expected the bytes of a file: 1-d uint8"):
         pipe.feed_input("video", [data.astype(np.int32)])

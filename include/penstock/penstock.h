@@ -2,14 +2,14 @@
  *
  * Penstock's C interface. C99 and C++; needs no other header of Penstock.
  *
- * Every function that can fail returns a status; the message is penstock_last_error() of the same thread. Handles may
- * be NULL only where a comment says so; a NULL elsewhere gives PENSTOCK_ERROR_ARGUMENT. Where a function fails, it has
+ * Every function that can fail returns a status; penstock_last_error() of the same thread has the message. Handles may
+ * be NULL only where a comment says so; a NULL elsewhere gives PENSTOCK_ERROR_ARGUMENT. A function that fails has
  * written nothing to its results. Structs with `struct_size` may grow in later versions: zero them, then set it to
  * sizeof the struct. Text is UTF-8 and ends with a zero.
  *
- * Threads: a handle may be read by several threads at once; a function that changes it needs it alone. Of two that
- * change one pipeline at the same moment the second gives PENSTOCK_ERROR_ARGUMENT. Pipelines and calls on different
- * handles run at the same time. A program may end while pipelines run and kernels are compiled: nothing is waited for.
+ * Threads: several threads may read a handle at once; a function that changes it needs exclusive access. If two calls
+ * change one pipeline at the same moment, the second returns PENSTOCK_ERROR_ARGUMENT. Pipelines and calls on different
+ * handles run concurrently. A program may exit while pipelines run and kernels are compiled: exit does not wait.
  */
 #ifndef PENSTOCK_PENSTOCK_H
 #define PENSTOCK_PENSTOCK_H
@@ -33,7 +33,7 @@ extern "C" {
 #define PENSTOCK_MAX_DIMS 8
 
 /* ---- Status ---- */
-/* Enumerations are integers here, so that any value may be passed and is answered by a status. */
+/* Enumerations are integers here, so that any value may be passed; a wrong one returns an error status. */
 
 typedef int32_t penstock_status;
 enum {
@@ -44,16 +44,16 @@ enum {
   PENSTOCK_ERROR_FILE_MISSING = 4,
   PENSTOCK_ERROR_DATA = 5,      /* a file or record that cannot be read or decoded */
   PENSTOCK_ERROR_STOPPED = 6,   /* the data has ended */
-  PENSTOCK_ERROR_CANCELLED = 7, /* the caller's poll function asked for it */
+  PENSTOCK_ERROR_CANCELLED = 7, /* requested by the caller's poll function */
   PENSTOCK_ERROR_OUT_OF_MEMORY = 8,
-  PENSTOCK_ERROR_INTERNAL = 9 /* a fault of Penstock */
+  PENSTOCK_ERROR_INTERNAL = 9 /* a bug in Penstock */
 };
 
 /* "0.1.0". */
 PENSTOCK_API const char* penstock_version(void);
 /* "out of memory". Never NULL. */
 PENSTOCK_API const char* penstock_status_text(penstock_status status);
-/* What the last failing call of this thread said; "" if there was none. Valid until this thread's next failure. */
+/* The message of this thread's last failed call; "" if there was none. Valid until this thread's next failure. */
 PENSTOCK_API const char* penstock_last_error(void);
 /* Frees text that a function returned through `char**`. NULL is allowed. */
 PENSTOCK_API void penstock_free_text(char* text);
@@ -65,17 +65,17 @@ typedef struct penstock_allocator penstock_allocator;
 typedef struct penstock_allocator_functions {
   size_t struct_size;
   void* user;                                                    /* the first argument of all three */
-  void* (*allocate)(void* user, size_t bytes, size_t alignment); /* NULL where there is no memory */
+  void* (*allocate)(void* user, size_t bytes, size_t alignment); /* returns NULL if there is no memory */
   void (*deallocate)(void* user, void* data, size_t bytes, size_t alignment);
-  void (*release)(void* user); /* may be NULL; called once, when the handle and all that came from it are gone */
+  void (*release)(void* user); /* may be NULL; called once, when the handle and all memory from it are gone */
 } penstock_allocator_functions;
 
-/* The functions are called from several threads at once. `alignment` is 64. */
+/* Several threads may call the functions at once. `alignment` is 64. */
 PENSTOCK_API penstock_status penstock_allocator_create(const penstock_allocator_functions* functions,
                                                        penstock_allocator** allocator);
-/* Gives the handle back; memory that came from it stays valid. NULL is allowed. */
+/* Releases the handle; memory that came from it stays valid. NULL is allowed. */
 PENSTOCK_API void penstock_allocator_destroy(penstock_allocator* allocator);
-/* What calls and batches use that name no allocator; NULL: Penstock's own pool. Pipelines that name none have a pool
+/* The allocator of calls and batches that do not name one; NULL: Penstock's own pool. Pipelines without one have a pool
  * each. */
 PENSTOCK_API penstock_status penstock_set_default_allocator(const penstock_allocator* allocator);
 
@@ -86,23 +86,23 @@ PENSTOCK_API penstock_status penstock_set_default_allocator(const penstock_alloc
 typedef int32_t penstock_device_kind;
 enum { PENSTOCK_CPU = 0, PENSTOCK_GPU = 1 };
 
-/* The GPUs that can be used. */
+/* The number of usable GPUs. */
 PENSTOCK_API int penstock_gpu_count(void);
-/* Why there is none; "" where there is one. Never NULL; lives as long as the library. */
+/* Why no GPU can be used; "" if one can. Never NULL; valid as long as the library. */
 PENSTOCK_API const char* penstock_gpu_why_not(void);
 
 typedef struct penstock_device_allocator_functions {
   size_t struct_size;
   void* user; /* the first argument of all three */
-  /* Memory that work on `stream` may use from now on; NULL where there is none. Aligned to 256 bytes. */
+  /* Memory that work on `stream` may use from now on; NULL if there is none. Aligned to 256 bytes. */
   void* (*allocate)(void* user, size_t bytes, void* stream);
-  /* Gives it back for what is enqueued on `stream` behind all that is there. */
+  /* Frees it after the work that is on `stream` now; later work on `stream` may reuse it. */
   void (*deallocate)(void* user, void* data, size_t bytes, void* stream);
-  void (*release)(void* user); /* may be NULL; called once, when it is replaced and all that came from it is gone */
+  void (*release)(void* user); /* may be NULL; called once, when it is replaced and all memory from it is gone */
 } penstock_device_allocator_functions;
 
-/* What all memory on that GPU comes from, from now on; NULL: Penstock's own pool again. The functions are called from
- * several threads at once, with any device current. */
+/* From now on, all memory on that GPU comes from these functions; NULL: from Penstock's own pool again. They are called
+ * by several threads at once, with any device current. */
 PENSTOCK_API penstock_status penstock_set_device_allocator(int device,
                                                            const penstock_device_allocator_functions* functions);
 
@@ -118,12 +118,12 @@ typedef struct penstock_thread_pool {
                        void* context);
 } penstock_thread_pool;
 
-/* The number of threads, the caller's included; 0: the cores that the process may use. */
+/* The number of threads, including the caller's; 0: the cores that the process may use. */
 PENSTOCK_API penstock_status penstock_set_threads(int threads);
-/* Work runs on the program's own pool from now on; NULL: on Penstock's again. `user` must live until then. */
+/* From now on, work runs on the program's own pool; NULL: on Penstock's again. `user` must live until then. */
 PENSTOCK_API penstock_status penstock_set_thread_pool(const penstock_thread_pool* pool);
 
-/* ---- Batches: samples of one element type and rank, each with a shape of its own ---- */
+/* ---- Batches: samples of one element type and rank, each with its own shape ---- */
 
 typedef int32_t penstock_dtype;
 enum {
@@ -148,20 +148,20 @@ typedef struct penstock_batch_description {
   size_t struct_size;
   penstock_dtype dtype;
   int ndim;                            /* of a sample, 0 to PENSTOCK_MAX_DIMS */
-  const char* layout;                  /* "HWC", one letter a dimension; NULL or "": not known */
+  const char* layout;                  /* "HWC", one letter per dimension; NULL or "": unknown */
   int num_samples;                     /* at least 1 */
   const int64_t* shapes;               /* num_samples times ndim extents, sample after sample */
   void* const* data;                   /* num_samples pointers to the caller's memory; NULL: allocate */
   const int64_t* strides;              /* num_samples times ndim, in elements; NULL: row-major. Only with `data` */
   const penstock_allocator* allocator; /* where `data` is NULL; NULL: the default */
-  /* Only with `data`; may be NULL. Called once, when nothing refers to the memory any more: batches made from this one,
-   * argument lists and pipelines may outlive the handle. Not called where creating fails. Without it the memory must
+  /* Only with `data`; may be NULL. Called once, when nothing refers to the memory: batches made from this one,
+   * argument lists and pipelines may outlive the handle. Not called if creation fails. Without it the memory must
    * live as long as those. */
   void (*release)(void* user);
   void* release_user;
   /* Where the memory lies: the caller's `data`, or what is allocated. On a GPU, `stream` is the one that wrote the
-   * caller's memory, and `release` is called when the memory may be given back in the order of that stream; or the one
-   * that uses new memory first. */
+   * caller's memory, and `release` is called when the memory may be freed in the order of that stream. For new memory,
+   * `stream` is the one that uses it first. */
   penstock_device_kind device_kind;
   int device_id;
   void* stream;
@@ -172,7 +172,7 @@ typedef struct penstock_batch_info {
   penstock_dtype dtype;
   int ndim;
   int num_samples;
-  int is_dense; /* 1: the samples have one shape and lie one after the other */
+  int is_dense; /* 1: the samples have one shape and are contiguous */
   char layout[PENSTOCK_MAX_DIMS + 1];
   penstock_device_kind device_kind;
   int device_id;
@@ -185,7 +185,7 @@ typedef struct penstock_sample {
   int ndim;
   int64_t shape[PENSTOCK_MAX_DIMS];
   int64_t strides[PENSTOCK_MAX_DIMS]; /* in elements */
-  const char* source; /* the file or record that it came from, "" where not known; lives as long as the batch */
+  const char* source; /* the file or record that it came from, "" if unknown; valid as long as the batch */
 } penstock_sample;
 
 /* Over the caller's memory without a copy, or over new memory. */
@@ -196,32 +196,32 @@ PENSTOCK_API void penstock_batch_destroy(penstock_batch* batch);
 PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_batch_info* info);
 PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index, penstock_sample* sample);
 
-/* A copy on another device, enqueued on a stream of the GPU that takes part (the target's, where two do). A copy on the
- * host is complete when the function returns, which waits for it. A batch that is there already is not copied. */
+/* A copy on another device, enqueued on a stream of the GPU that takes part (the target's, if two do). A copy on the
+ * host is complete when the function returns. A batch that is already there is not copied. */
 PENSTOCK_API penstock_status penstock_batch_copy_to(const penstock_batch* batch, penstock_device_kind device_kind,
                                                     int device_id, void* stream, penstock_batch** copy);
-/* What is enqueued on the stream from now on may read the memory; nothing waits on the host. The caller keeps the batch
- * until that has happened, or hands it on with penstock_batch_used_on. */
+/* Work that is enqueued on the stream from now on may read the memory; the host does not wait. The caller keeps the
+ * batch until that work is done, or calls penstock_batch_used_on. */
 PENSTOCK_API penstock_status penstock_batch_order_before(const penstock_batch* batch, void* stream);
-/* The memory is not given back before what is on the stream by now. */
+/* The memory is not freed before the work that is on the stream now. */
 PENSTOCK_API penstock_status penstock_batch_used_on(const penstock_batch* batch, void* stream);
-/* Waits on the host until the batch is written. */
+/* Blocks the host until the batch is written. */
 PENSTOCK_API penstock_status penstock_batch_wait(const penstock_batch* batch);
 
-/* DLPack 1: include its header, dlpack.h, to look inside. A tensor is one sample. On a GPU these two are for the legacy
- * default stream, their successors for any. */
+/* DLPack 1: include its header, dlpack.h, to look inside. A tensor is one sample. On a GPU these two use the legacy
+ * default stream; the `_on` functions take any stream. */
 struct DLManagedTensorVersioned;
 /* Without a copy: `tensor` keeps the memory until the consumer calls its deleter. */
 PENSTOCK_API penstock_status penstock_batch_to_dlpack(const penstock_batch* batch, int index,
                                                       struct DLManagedTensorVersioned** tensor);
-/* Without a copy. Takes the tensors over where it succeeds: their deleters run, in any thread, when nothing refers to
- * the memory any more. They have one element type and number of dimensions. `layout` may be NULL. */
+/* Without a copy. Takes ownership of the tensors on success: their deleters run, in any thread, when nothing refers to
+ * the memory. All have one element type and rank. `layout` may be NULL. */
 PENSTOCK_API penstock_status penstock_batch_from_dlpack(struct DLManagedTensorVersioned* const* tensors, size_t count,
                                                         const char* layout, penstock_batch** batch);
 /* The consumer reads on `stream`, from now until it calls the deleter. */
 PENSTOCK_API penstock_status penstock_batch_to_dlpack_on(const penstock_batch* batch, int index, void* stream,
                                                          struct DLManagedTensorVersioned** tensor);
-/* `stream`: the one that wrote the tensors, and that orders when their memory is free after their deleters have run. */
+/* `stream`: the stream that wrote the tensors. After their deleters have run, their memory is free in its order. */
 PENSTOCK_API penstock_status penstock_batch_from_dlpack_on(struct DLManagedTensorVersioned* const* tensors,
                                                            size_t count, const char* layout, void* stream,
                                                            penstock_batch** batch);
@@ -230,7 +230,7 @@ PENSTOCK_API penstock_status penstock_batch_from_dlpack_on(struct DLManagedTenso
 
 typedef struct penstock_arguments penstock_arguments;
 
-/* Values are copied. A name that is set again has the new value. Names and types are checked by the call. */
+/* Values are copied. Setting a name again replaces its value. The call checks names and types. */
 PENSTOCK_API penstock_status penstock_arguments_create(penstock_arguments** arguments);
 /* NULL is allowed. */
 PENSTOCK_API void penstock_arguments_destroy(penstock_arguments* arguments);
@@ -246,34 +246,34 @@ PENSTOCK_API penstock_status penstock_set_floats(penstock_arguments* arguments, 
                                                  size_t count);
 PENSTOCK_API penstock_status penstock_set_strings(penstock_arguments* arguments, const char* name,
                                                   const char* const* values, size_t count);
-/* One value a sample: sample i of `values` is the argument of sample i. The list keeps a reference to the memory. */
+/* One value per sample: sample i of `values` is the argument of sample i. The list keeps a reference to the memory. */
 PENSTOCK_API penstock_status penstock_set_per_sample(penstock_arguments* arguments, const char* name,
                                                      const penstock_batch* values);
 
-/* A result inside a graph, of penstock_graph_add. */
+/* A result in a graph, from penstock_graph_add. */
 typedef struct penstock_value {
   int node;
   int output;
 } penstock_value;
-/* Only for penstock_graph_add: the argument of each sample is what the value is for it. */
+/* Only for penstock_graph_add: the argument of each sample is its element of the value. */
 PENSTOCK_API penstock_status penstock_set_value(penstock_arguments* arguments, const char* name, penstock_value value);
 
 /* ---- Calling an operator ---- */
 
 typedef struct penstock_call_options {
   size_t struct_size;
-  const penstock_allocator* allocator; /* of the results; NULL: the default */
-  int batch_size;                      /* of operators without inputs; 0: 1 */
-  /* What random operators draw from: equal numbers give equal results. Sample i of the call is first_sample + i. */
+  const penstock_allocator* allocator; /* for the results; NULL: the default */
+  int batch_size;                      /* for operators without inputs; 0: 1 */
+  /* The key of random operators: equal numbers give equal results. Sample i of the call is first_sample + i. */
   uint64_t seed, epoch, first_sample;
-  uint32_t node; /* 0: the numbers of an operator with this seed in a pipeline; others differ */
+  uint32_t node; /* 0: the same numbers as an operator with this seed in a pipeline; other values give other numbers */
   /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
-   * row-major and have the type and shapes of the result, else the call fails before or while it runs. That memory must
-   * not overlap an input's. outputs[k] is then another handle on the memory of into[k]. */
+   * row-major and have the type and shapes of the result; otherwise the call fails. That memory must
+   * not overlap an input's. outputs[k] is then another handle to the memory of into[k]. */
   const penstock_batch* const* into;
-  /* The call runs on a GPU where device_kind says so, or on that of the first input that lies on one; other inputs are
-   * copied there. It is enqueued on `stream`; results lie on that GPU, but for the sizes that save_attrs asks for:
-   * those lie on the host. Where an operator has no kernel the function waits, and the CPU does the work. */
+  /* The call runs on a GPU if device_kind says so, else on that of the first input that is on a GPU; other inputs are
+   * copied there. It is enqueued on `stream`; results are on that GPU, except the sizes that save_attrs requests:
+   * those are on the host. If an operator has no kernel, the function waits and the CPU does the work. */
   penstock_device_kind device_kind;
   int device_id;
   void* stream;
@@ -285,8 +285,8 @@ PENSTOCK_API penstock_status penstock_call(const char* op, const penstock_batch*
                                            const penstock_arguments* arguments, const penstock_call_options* options,
                                            penstock_batch** outputs, size_t num_outputs);
 
-/* The number of outputs that the operator has with these arguments (NULL: none); it is one more where an argument such
- * as resize's save_attrs asks for it. */
+/* The number of outputs that the operator has with these arguments (NULL: none); one more if an argument such
+ * as resize's save_attrs requests it. */
 PENSTOCK_API penstock_status penstock_count_outputs(const char* op, const penstock_arguments* arguments, size_t* count);
 
 /* ---- The registry ---- */
@@ -305,7 +305,7 @@ enum {
 
 typedef struct penstock_operator_info {
   size_t struct_size;
-  const char* name; /* all text here lives as long as the library */
+  const char* name; /* all text here is valid as long as the library */
   const char* doc;
   int min_inputs, max_inputs, num_outputs, num_arguments;
   int is_source; /* 1: reads data and works only inside a pipeline */
@@ -319,11 +319,11 @@ typedef struct penstock_argument_info {
   penstock_argument_type type;
   int per_sample; /* 1: penstock_set_per_sample is allowed */
   int required;
-  const char* default_value; /* as Python writes it; "None": not given */
+  const char* default_value; /* in Python's notation; "None": not set */
 } penstock_argument_info;
 
 PENSTOCK_API size_t penstock_num_operators(void);
-/* In the order of their names; NULL beyond the last. */
+/* In order of their names; NULL after the last. */
 PENSTOCK_API const char* penstock_operator_name(size_t index);
 PENSTOCK_API penstock_status penstock_get_operator_info(const char* op, penstock_operator_info* info);
 PENSTOCK_API penstock_status penstock_get_argument_info(const char* op, size_t index, penstock_argument_info* info);
@@ -332,26 +332,26 @@ PENSTOCK_API penstock_status penstock_get_argument_info(const char* op, size_t i
 
 typedef struct penstock_pipeline penstock_pipeline;
 
-typedef struct penstock_pipeline_options { /* zero keeps what was saved */
+typedef struct penstock_pipeline_options { /* zero keeps the saved value */
   size_t struct_size;
   int batch_size;
   int threads;
-  int prefetch;                        /* iterations in flight or waiting */
-  uint64_t memory_limit;               /* bytes of batches; one batch beyond it is PENSTOCK_ERROR_OUT_OF_MEMORY */
+  int prefetch;                        /* iterations in flight or ready */
+  uint64_t memory_limit;               /* bytes of batches; a batch that exceeds it is PENSTOCK_ERROR_OUT_OF_MEMORY */
   const penstock_allocator* allocator; /* NULL: a pool of the pipeline's own */
-  /* Entropy indexes of JPEG files: "off", "read", "auto", or the path of the file to make and use. NULL: what
-   * PENSTOCK_ENTROPY_INDEX says, else "auto". Copied. */
+  /* Entropy indexes of JPEG files: "off", "read", "auto", or the path of the file to create and use. NULL: the value of
+   * PENSTOCK_ENTROPY_INDEX, else "auto". Copied. */
   const char* entropy_index;
-  /* What a file that cannot be read does: "raise", "skip" (a shorter batch) or "replace" (another sample); NULL keeps
-   * what was saved, else "raise". error_budget: samples that an epoch may lose, -1: any number. uneven, not 0: "skip"
-   * with several shards is allowed. */
+  /* What happens for an unreadable file: "raise", "skip" (a shorter batch) or "replace" (another sample); NULL keeps
+   * the saved value, else "raise". error_budget: samples that an epoch may lose, -1: any number. uneven: not 0 permits
+   * "skip" with several shards. */
   const char* on_error;
   int64_t error_budget;
   int uneven;
-  /* The number of the GPU of the operators that run on one. NULL keeps what was saved, else the first. */
+  /* The number of the GPU of the operators that run on one. NULL keeps the saved value, else the first GPU. */
   const int* device;
-  /* Of a picture or a frame, a sequence of frames, a recording (samples times channels): more is an error of decoders
-   * and readers, before memory is taken. Operators that were given a limit of their own keep it. */
+  /* Limits for a picture or frame, a sequence of frames, a recording (samples times channels). Decoders and readers
+   * report more as an error before they allocate memory. Operators with their own limit keep it. */
   int64_t max_pixels;
   int64_t max_frames;
   int64_t max_samples;
@@ -359,7 +359,8 @@ typedef struct penstock_pipeline_options { /* zero keeps what was saved */
 
 typedef struct penstock_run_options {
   size_t struct_size;
-  /* Called about every 50 ms while the call waits; not 0 ends the wait with PENSTOCK_ERROR_CANCELLED. May be NULL. */
+  /* Called about every 50 ms while the call waits; if it returns non-zero, the wait ends with
+   * PENSTOCK_ERROR_CANCELLED. May be NULL. */
   int (*poll)(void* user);
   void* poll_user;
 } penstock_run_options;
@@ -369,18 +370,18 @@ typedef struct penstock_pipeline_info {
   int batch_size;
   int num_outputs;
   int64_t batches_per_epoch; /* -1: not known */
-  int num_left_out;          /* samples that on_error left out of the last batch, or replaced in it */
+  int num_left_out;          /* samples of the last batch that on_error skipped or replaced */
 } penstock_pipeline_info;
 
-/* A sample that on_error left out or replaced. */
+/* A sample that on_error skipped or replaced. */
 typedef struct penstock_left_out {
   size_t struct_size;
-  int number;    /* of the sample in the batch that its source gave: 5 is still 5 where 3 was left out too */
-  int64_t batch; /* how many batches the pipeline had given before this one */
+  int number;    /* index of the sample in the batch of its source: still 5 if sample 3 was skipped too */
+  int64_t batch; /* number of batches that the pipeline returned before this one */
   uint64_t epoch;
   int64_t position;    /* of the sample in the epoch */
-  const char* source;  /* the file or record, else what is known of it; lives until the next penstock_pipeline_run */
-  const char* message; /* why; lives as long */
+  const char* source;  /* the file or record, or what else is known of it; valid until the next penstock_pipeline_run */
+  const char* message; /* why; valid as long as `source` */
 } penstock_left_out;
 
 typedef struct penstock_reader_meta {
@@ -390,62 +391,62 @@ typedef struct penstock_reader_meta {
   int pad_last_batch, stick_to_shard;
 } penstock_reader_meta;
 
-/* A graph is built operator by operator and becomes a pipeline; penstock_pipeline_save is its lasting form. */
+/* Add operators to a graph one by one, then make a pipeline of it; penstock_pipeline_save stores it. */
 typedef struct penstock_graph penstock_graph;
 PENSTOCK_API penstock_status penstock_graph_create(uint64_t seed, penstock_graph** graph);
 /* NULL is allowed. */
 PENSTOCK_API void penstock_graph_destroy(penstock_graph* graph);
-/* Adds an operator and writes one value for each of its outputs. `name` may be NULL; readers and external sources are
- * found by it. num_outputs is the operator's number of outputs; an external_source may have any. */
+/* Adds an operator and writes one value for each of its outputs. `name` may be NULL; readers and external sources
+ * are looked up by it. num_outputs is the operator's number of outputs; an external_source may have any. */
 PENSTOCK_API penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const char* name,
                                                 const penstock_value* inputs, size_t num_inputs,
                                                 const penstock_arguments* arguments, penstock_value* outputs,
                                                 size_t num_outputs);
-/* Where operators that are added from now on run: "cpu", "gpu", or "mixed" for decoders whose image belongs on the GPU;
+/* Where operators that are added after this call run: "cpu", "gpu", or "mixed" for decoders whose output is on the GPU;
  * NULL: where their inputs are. */
 PENSTOCK_API penstock_status penstock_graph_set_device(penstock_graph* graph, const char* device);
 /* The graph is copied. options->batch_size must be set. */
 PENSTOCK_API penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs,
                                                       size_t num_outputs, const penstock_pipeline_options* options,
                                                       penstock_pipeline** pipeline);
-/* From what penstock_pipeline_save, or Python, saved. `options` may be NULL. Needs no Python. */
+/* Loads what penstock_pipeline_save, or Python, saved. `options` may be NULL. Needs no Python. */
 PENSTOCK_API penstock_status penstock_pipeline_load(const char* json, const penstock_pipeline_options* options,
                                                     penstock_pipeline** pipeline);
-/* Waits for the running tasks. Batches that it gave stay valid. NULL is allowed. */
+/* Waits for the running tasks. Batches from the pipeline stay valid. NULL is allowed. */
 PENSTOCK_API void penstock_pipeline_destroy(penstock_pipeline* pipeline);
 PENSTOCK_API penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline,
                                                         penstock_pipeline_info* info);
-/* The next batch, one handle an output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After
+/* The next batch, one handle per output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After
  * any error the pipeline stays usable. */
 PENSTOCK_API penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
                                                    penstock_batch** outputs, size_t num_outputs);
-/* Of the last batch, in the order of its samples; `index` is below num_left_out of penstock_pipeline_get_info. The
- * statistics have those of all batches. Where a pipeline cuts its batches anew, these are the samples that it lost on
- * the way to the last batch. */
+/* A sample left out of the last batch, in the order of its samples; `index` is below num_left_out of
+ * penstock_pipeline_get_info. The statistics count those of all batches. If a pipeline rebatches, these are the samples
+ * that it lost on the way to the last batch. */
 PENSTOCK_API penstock_status penstock_pipeline_get_left_out(const penstock_pipeline* pipeline, size_t index,
                                                             penstock_left_out* sample);
-/* Queues one batch for each output of the external_source called `name`. The pipeline keeps a reference. */
+/* Queues one batch for each output of the external_source named `name`. The pipeline keeps a reference. */
 PENSTOCK_API penstock_status penstock_pipeline_feed(penstock_pipeline* pipeline, const char* name,
                                                     const penstock_batch* const* batches, size_t count);
 /* After PENSTOCK_ERROR_STOPPED: external sources begin again. */
 PENSTOCK_API penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline);
-/* In the middle of an epoch: lets go of what is on its way, and the next batch is the first of the next epoch. External
+/* In the middle of an epoch: drops what is in flight; the next batch is the first of the next epoch. External
  * sources begin again. */
 PENSTOCK_API penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline);
-/* The state behind the last batch that was returned, as JSON of a few integers. */
+/* The state after the last batch that was returned: JSON with a few integers. */
 PENSTOCK_API penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json);
-/* Goes on behind a checkpoint, before the first run. */
+/* Continues after a checkpoint. Call it before the first run. */
 PENSTOCK_API penstock_status penstock_pipeline_restore(penstock_pipeline* pipeline, const char* json);
-/* Of the reader called `name`; NULL: of the only one. */
+/* Metadata of the reader named `name`; NULL: of the only reader. */
 PENSTOCK_API penstock_status penstock_pipeline_get_reader_meta(const penstock_pipeline* pipeline, const char* name,
                                                                penstock_reader_meta* meta);
-/* Time of each step in nanoseconds, waits, bytes, samples left out, and `verdict`: what the loop waits for. JSON. */
+/* Time of each step in nanoseconds, waits, bytes, samples left out, and `verdict`: what limits the loop. JSON. */
 PENSTOCK_API penstock_status penstock_pipeline_statistics(const penstock_pipeline* pipeline, char** json);
-/* The first call starts to record; each writes what was recorded until then as a Chrome trace, which is JSON. */
+/* The first call starts the recording; each call returns what was recorded so far as a Chrome trace, which is JSON. */
 PENSTOCK_API penstock_status penstock_pipeline_trace(penstock_pipeline* pipeline, char** json);
-/* How the graph was grouped into stages; for people. */
+/* How the graph was grouped into stages; for human readers. */
 PENSTOCK_API penstock_status penstock_pipeline_plan(const penstock_pipeline* pipeline, char** text);
-/* The form that penstock_pipeline_load reads. */
+/* The format that penstock_pipeline_load reads. */
 PENSTOCK_API penstock_status penstock_pipeline_save(const penstock_pipeline* pipeline, char** json);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Penstock for C++17 and later: a header over the C interface. Typed calls of every operator are in penstock/fn.h.
+// Penstock for C++17 and later: a header over the C interface. penstock/fn.h has typed calls of every operator.
 //
-// Handles are counted references: copies are cheap and share what they refer to. Errors are exceptions of class Error.
+// Handles are reference-counted: copies are cheap and share what they refer to. Errors are exceptions of class Error.
 #pragma once
 #include <array>
 #include <cstring>
@@ -24,7 +24,7 @@
 #include "penstock/penstock.h"
 
 namespace penstock {
-inline namespace api {  // keeps these names apart from the library's own at link time
+inline namespace api {  // separates these names from the library's own at link time
 
 // ---- Errors ----
 
@@ -85,11 +85,11 @@ using Shape = std::vector<int64_t>;
 
 // ---- Memory and threads ----
 
-// Where results are allocated; an empty one stands for the default.
+// Where results are allocated; an empty Allocator means the default.
 class Allocator {
  public:
   Allocator() = default;
-  // The resource is called from several threads at once.
+  // Several threads may call the resource at once.
   explicit Allocator(std::shared_ptr<std::pmr::memory_resource> resource) {
     using Resource = std::shared_ptr<std::pmr::memory_resource>;
     auto user = std::make_unique<Resource>(std::move(resource));
@@ -119,7 +119,7 @@ class Allocator {
 };
 
 inline void set_default_allocator(const Allocator& a) { check(penstock_set_default_allocator(a.handle())); }
-// Threads of immediate calls, the caller's included; 0: the cores that the process may use.
+// Threads of immediate calls, including the caller's; 0: the cores that the process may use.
 inline void set_threads(int threads) { check(penstock_set_threads(threads)); }
 
 // ---- GPUs ----
@@ -134,15 +134,15 @@ struct Device {
 };
 
 inline int gpu_count() { return penstock_gpu_count(); }
-// Why there is none; empty where there is one.
+// Why no GPU can be used; empty if one can.
 inline std::string gpu_why_not() { return penstock_gpu_why_not(); }
 
-// Memory of a GPU in the order of streams; see penstock_device_allocator_functions.
+// Stream-ordered memory of a GPU; see penstock_device_allocator_functions.
 struct DeviceAllocator {
-  std::function<void*(size_t bytes, void* stream)> allocate;  // nullptr where there is none
+  std::function<void*(size_t bytes, void* stream)> allocate;  // returns nullptr if there is no memory
   std::function<void(void* data, size_t bytes, void* stream)> deallocate;
 };
-// What all memory on that GPU comes from, from now on; the functions are called from several threads at once.
+// From now on, all memory on that GPU comes from these functions. Several threads may call them at once.
 inline void set_device_allocator(int device, DeviceAllocator allocator) {
   auto user = std::make_unique<DeviceAllocator>(std::move(allocator));
   penstock_device_allocator_functions f{};
@@ -174,7 +174,7 @@ struct Tensor {
   Shape strides;  // in elements
   size_t bytes = 0;
   std::string layout;
-  std::string source;  // file or record it came from, where known
+  std::string source;  // the file or record that it came from, if known
   std::shared_ptr<penstock_batch> owner;
   bool read_only = false;  // the batch was made over const memory
 
@@ -183,7 +183,7 @@ struct Tensor {
     for (int64_t e : shape) n *= e;
     return n;
   }
-  // The elements, which live as long as this tensor or its batch.
+  // The elements; valid as long as this tensor or its batch lives.
   template <class T> T* as() const {
     if (dtype_of<std::remove_const_t<T>> != dtype)
       throw Error(PENSTOCK_ERROR_TYPE, "the sample holds elements of another type");
@@ -202,17 +202,17 @@ struct Tensor {
   // The elements in row-major order, as as<T>() gives them.
   template <class T> std::span<T> span() const {
     T* first = as<T>();
-    if (!is_dense()) throw Error(PENSTOCK_ERROR_TYPE, "the elements of the sample do not lie one after the other");
+    if (!is_dense()) throw Error(PENSTOCK_ERROR_TYPE, "the elements of the sample are not contiguous");
     return {first, static_cast<size_t>(size())};
   }
 #endif
 };
 
-// A sample of a batch that ends with the expression: as a Tensor it keeps the memory, a pointer would not.
+// A sample of a temporary batch. Converted to a Tensor it keeps the memory alive; a pointer would not.
 struct LastTensor : Tensor {
   explicit LastTensor(Tensor tensor) : Tensor(std::move(tensor)) {}
   template <class T> T* as() const& { return Tensor::as<T>(); }
-  template <class T> T* as() && = delete;  // give the batch or the sample a name first
+  template <class T> T* as() && = delete;  // store the batch or the sample in a variable first
 #if __cplusplus >= 202002L
   template <class T> std::span<T> span() const& { return Tensor::span<T>(); }
   template <class T> std::span<T> span() && = delete;  // as above
@@ -225,12 +225,13 @@ class Batch {
   explicit Batch(penstock_batch* owned) : handle_(owned, penstock_batch_destroy) {}
 
   // Row-major samples in the caller's memory, without a copy. `owner` is kept until nothing refers to the memory;
-  // without one, the memory must outlive the batch and all that refers to it. Operators only read their inputs.
-  // On a GPU, device.stream is the one that wrote the memory, and `owner` goes when it may be freed in its order.
+  // without one, the memory must outlive the batch and everything that refers to it. Operators only read their inputs.
+  // On a GPU, device.stream is the stream that wrote the memory; `owner` is released when that stream may free it.
   template <class T>
   static Batch wrap(const std::vector<T*>& data, const std::vector<Shape>& shapes, const std::string& layout = {},
                     std::shared_ptr<void> owner = nullptr, const Device& device = {}) {
-    if (data.size() != shapes.size()) throw Error(PENSTOCK_ERROR_ARGUMENT, "as many pointers as shapes are needed");
+    if (data.size() != shapes.size())
+      throw Error(PENSTOCK_ERROR_ARGUMENT, "the number of pointers must equal the number of shapes");
     std::vector<void*> pointers;
     for (T* p : data) pointers.push_back(const_cast<std::remove_const_t<T>*>(p));
     const DType dtype = dtype_of<std::remove_const_t<T>>;
@@ -243,7 +244,7 @@ class Batch {
   static Batch wrap(T* data, const Shape& shape, const std::string& layout = {}, std::shared_ptr<void> owner = nullptr,
                     const Device& device = {}) {
     if (shape.empty() || shape[0] < 1)
-      throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent is the number of samples");
+      throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent must be the number of samples");
     int64_t step = 1;
     for (size_t d = 1; d < shape.size(); ++d) step *= shape[d];
     std::vector<T*> pointers;
@@ -261,22 +262,23 @@ class Batch {
     return create(dtype, shapes, layout, nullptr, nullptr, nullptr, device);
   }
 
-  // Tensors of other libraries, one a sample, without a copy; they are taken over. On a GPU, `stream` has written them.
+  // Tensors of other libraries, one per sample, without a copy; the batch takes ownership. On a GPU, `stream` wrote
+  // them.
   static Batch from_dlpack(const std::vector<DLManagedTensorVersioned*>& tensors, const std::string& layout = {},
                            void* stream = nullptr) {
     penstock_batch* handle = nullptr;
     check(penstock_batch_from_dlpack_on(tensors.data(), tensors.size(), layout.c_str(), stream, &handle));
     return Batch(handle);
   }
-  // One sample, for the consumer to delete. On a GPU the consumer works on `stream`.
+  // One sample; the consumer must delete it. On a GPU the consumer works on `stream`.
   DLManagedTensorVersioned* to_dlpack(int i, void* stream = nullptr) const {
     DLManagedTensorVersioned* tensor = nullptr;
     check(penstock_batch_to_dlpack_on(handle(), i, stream, &tensor));
     return tensor;
   }
 
-  // A copy there, enqueued on device.stream, or on `stream` where the copy lies on the host; that one is waited for. A
-  // batch that lies there is not copied.
+  // A copy on that device, enqueued on device.stream; for a copy to the host, on `stream`, and the call waits for it. A
+  // batch that is already there is not copied.
   Batch to(const Device& device) const {
     penstock_batch* copy = nullptr;
     check(penstock_batch_copy_to(handle(), device.kind, device.id, device.stream, &copy));
@@ -284,11 +286,11 @@ class Batch {
   }
   Batch cpu(void* stream = nullptr) const { return to({PENSTOCK_CPU, 0, stream}); }
   Batch gpu(int id = 0, void* stream = nullptr) const { return to(Device::gpu(id, stream)); }
-  // Work on the stream from now on may read the memory.
+  // Work that is enqueued on the stream from now on may read the memory.
   void order_before(void* stream) const { check(penstock_batch_order_before(handle(), stream)); }
-  // The memory is not freed before what is on the stream by now.
+  // The memory is not freed before the work that is on the stream now.
   void used_on(void* stream) const { check(penstock_batch_used_on(handle(), stream)); }
-  void wait() const { check(penstock_batch_wait(handle())); }  // on the host, until everything is written
+  void wait() const { check(penstock_batch_wait(handle())); }  // blocks the host until everything is written
   Device device() const { return {info().device_kind, info().device_id, nullptr}; }
   bool on_gpu() const { return info().device_kind == PENSTOCK_GPU; }
 
@@ -297,7 +299,7 @@ class Batch {
   int ndim() const { return info().ndim; }
   DType dtype() const { return static_cast<DType>(info().dtype); }
   std::string layout() const { return info().layout; }
-  bool is_dense() const { return info().is_dense != 0; }  // one (N, ...) array that begins at the first sample
+  bool is_dense() const { return info().is_dense != 0; }  // one (N, ...) array that starts at the first sample
   Tensor operator[](int i) const& {
     penstock_sample s{};
     s.struct_size = sizeof s;
@@ -313,7 +315,7 @@ class Batch {
             read_only_};
   }
   LastTensor operator[](int i) && { return LastTensor(static_cast<const Batch&>(*this)[i]); }
-  // It was made over const memory: no call writes into it.
+  // True for a batch over const memory: no call writes to it.
   bool read_only() const { return read_only_; }
 
   // for (const Tensor& sample : batch)
@@ -351,7 +353,7 @@ class Batch {
                       const penstock_allocator* allocator, std::shared_ptr<void> owner, const Device& device) {
     std::vector<int64_t> extents;
     for (const Shape& s : shapes) {
-      if (s.size() != shapes[0].size()) throw Error(PENSTOCK_ERROR_TYPE, "the samples of a batch have one rank");
+      if (s.size() != shapes[0].size()) throw Error(PENSTOCK_ERROR_TYPE, "all samples must have the same rank");
       extents.insert(extents.end(), s.begin(), s.end());
     }
     penstock_batch_description d{};
@@ -381,7 +383,7 @@ class Batch {
 
 // ---- Arguments and calls ----
 
-using Value = penstock_value;  // a result inside a Graph
+using Value = penstock_value;  // a result in a Graph
 
 namespace detail {
 template <class T> struct is_list : std::false_type {};
@@ -392,7 +394,7 @@ template <class T> struct element {
 template <class E> struct element<std::vector<E>> {
   using type = E;
 };
-// What a field of type T takes: integers are not made from fractions.
+// What a field of type T accepts: no integers from floating-point numbers.
 template <class U, class T>
 constexpr bool takes =
     !is_list<T>::value && std::is_convertible_v<U, T> &&
@@ -401,7 +403,7 @@ template <class U, class T>
 constexpr bool element_of =
     is_list<T>::value && std::is_arithmetic_v<U> && std::is_arithmetic_v<typename element<T>::type> &&
     (std::is_integral_v<U> || !std::is_integral_v<typename element<T>::type>);
-// Elements of std::vector, std::array, std::span, an array, a list in braces; void where R is none of these.
+// The element type of std::vector, std::array, std::span, an array or a list in braces; void if R is none of these.
 template <class R, class = void> struct item {
   using type = void;
 };
@@ -420,7 +422,7 @@ template <class T, class R> T list_of(const R& range) {
   for (const auto& value : range) list.push_back(static_cast<typename element<T>::type>(value));
   return list;
 }
-// The list that an Arguments takes for elements of type U: of integers, of fractions, or of text.
+// The list that an Arguments takes for elements of type U: of integers, of floats, or of strings.
 template <class U>
 using list_for =
     std::conditional_t<!std::is_arithmetic_v<U>, std::vector<std::string>,
@@ -452,7 +454,7 @@ class Arguments {
     for (const auto& s : v) texts.push_back(s.c_str());
     check(penstock_set_strings(handle(), name, texts.data(), texts.size()));
   }
-  // Any other range of numbers or of text: std::vector<float>, std::array, {224, 224}.
+  // Any other range of numbers or strings: std::vector<float>, std::array, {224, 224}.
   template <class R, std::enable_if_t<detail::range_of<R, detail::list_for<detail::item_t<R>>>, int> = 0>
   void set(const char* name, const R& values) {
     set(name, detail::list_of<detail::list_for<detail::item_t<R>>>(values));
@@ -471,15 +473,15 @@ class Arguments {
 };
 
 struct CallOptions {
-  Allocator allocator{};                           // of the results
-  int batch_size = 1;                              // of operators without inputs
-  uint64_t seed = 0, epoch = 0, first_sample = 0;  // what random operators draw from
-  uint32_t node = 0;          // 0: the numbers of an operator with this seed in a pipeline; others differ
-  Device device{};            // where it runs; the CPU stands for where its inputs lie. The stream holds for both
-  std::vector<Batch> into{};  // memory for the results; empty, or one a result (an empty Batch: new memory)
+  Allocator allocator{};                           // for the results
+  int batch_size = 1;                              // for operators without inputs
+  uint64_t seed = 0, epoch = 0, first_sample = 0;  // the key of random operators
+  uint32_t node = 0;          // 0: the numbers of an operator with this seed in a pipeline; other values: other numbers
+  Device device{};            // where it runs; CPU: where its inputs are. The stream applies in both cases
+  std::vector<Batch> into{};  // memory for the results; empty, or one per result (an empty Batch: new memory)
 };
 
-// Any operator by its name.
+// Calls any operator by its name.
 inline std::vector<Batch> call(const char* op, const std::vector<Batch>& inputs, const Arguments& arguments = {},
                                const CallOptions& options = {}) {
   size_t num_outputs = 0;
@@ -515,7 +517,7 @@ inline std::vector<std::string> operator_names() {
 
 // ---- Fields of the argument structs in fn.h ----
 
-// A value, or nothing: then the operator's default holds. Lists are written {224, 224}, or 224 for a list of one.
+// A value or nothing; nothing means the operator's default. Lists are written {224, 224}, or 224 for a list of one.
 template <class T> class Optional {
  public:
   using Element = typename detail::element<T>::type;
@@ -541,7 +543,7 @@ template <class T> class Optional {
   std::optional<T> value_;
 };
 
-// A value, or one a sample: a Batch in a call, a Value in a Graph.
+// A value, or one per sample: a Batch in a call, a Value in a Graph.
 template <class T> class PerSample : public Optional<T> {
  public:
   using Optional<T>::Optional;

@@ -6,16 +6,16 @@
 namespace penstock {
 inline namespace api {
 
-struct PipelineOptions {  // zero keeps what was saved
+struct PipelineOptions {  // zero keeps the saved value
   int batch_size = 0, threads = 0, prefetch = 0;
   uint64_t memory_limit = 0;
   Allocator allocator{};
   std::string entropy_index{};  // "off", "read", "auto" or a path
   std::string on_error{};       // "raise", "skip", "replace"
   int64_t error_budget = 0;     // samples that an epoch may lose; -1: any number
-  bool uneven = false;          // "skip" with several shards
-  std::optional<int> device{};  // number of the GPU of operators that run on one; default: the first
-  int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // of a picture, a sequence, a recording
+  bool uneven = false;          // permits "skip" with several shards
+  std::optional<int> device{};  // the GPU's number, for operators that run on one; default: the first
+  int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // limits for a picture, a sequence, a recording
 };
 
 struct ReaderMeta {
@@ -24,16 +24,16 @@ struct ReaderMeta {
   bool pad_last_batch, stick_to_shard;
 };
 
-// A sample that on_error left out or replaced.
+// A sample that on_error skipped or replaced.
 struct LeftOut {
-  int number;     // in the batch that its source gave: 5 is still 5 where 3 was left out too
-  int64_t batch;  // how many batches the pipeline had given before this one
+  int number;     // its index in the batch of its source: still 5 if sample 3 was skipped too
+  int64_t batch;  // number of batches that the pipeline returned before this one
   uint64_t epoch;
   int64_t position;             // in the epoch
-  std::string source, message;  // the file or record, else what is known of it; and why
+  std::string source, message;  // the file or record, or what else is known of it; the reason
 };
 
-// Built operator by operator: graph.add("resize", {images}, fn::ResizeArguments{...}.list())[0].
+// Add operators one by one: graph.add("resize", {images}, fn::ResizeArguments{...}.list())[0].
 class Graph {
  public:
   explicit Graph(uint64_t seed = 0) {
@@ -67,7 +67,7 @@ class Pipeline {
     check(penstock_pipeline_create(graph.handle(), outputs.data(), outputs.size(), &o, &handle));
     handle_.reset(handle, penstock_pipeline_destroy);
   }
-  // From the JSON that save(), or Python, made.
+  // From the JSON that save(), in C++ or in Python, wrote.
   static Pipeline load(const std::string& json, const PipelineOptions& options = {}) {
     const auto o = c_options(options);
     penstock_pipeline* handle = nullptr;
@@ -80,14 +80,14 @@ class Pipeline {
     return load(std::string(std::istreambuf_iterator<char>(file), {}), options);
   }
 
-  // The next batch of each output; Error of status PENSTOCK_ERROR_STOPPED at the end of the data. `stop` is asked about
-  // every 50 ms while waiting; true ends the wait with PENSTOCK_ERROR_CANCELLED.
+  // The next batch of each output; throws Error with status PENSTOCK_ERROR_STOPPED at the end of the data. While it
+  // waits, it calls `stop` about every 50 ms; true ends the wait with PENSTOCK_ERROR_CANCELLED.
   std::vector<Batch> run(const std::function<bool()>& stop = {}) {
     std::vector<Batch> out;
     if (!next(out, stop)) throw Error(PENSTOCK_ERROR_STOPPED, penstock_last_error());
     return out;
   }
-  // run() that returns false at the end of the data.
+  // Like run(), but returns false at the end of the data.
   bool next(std::vector<Batch>& out, const std::function<bool()>& stop = {}) {
     penstock_run_options o{};
     o.struct_size = sizeof o;
@@ -111,9 +111,9 @@ class Pipeline {
     check(penstock_pipeline_feed(handle(), name.c_str(), handles.data(), handles.size()));
   }
   void reset() { check(penstock_pipeline_reset(handle())); }
-  // In the middle of an epoch: the next batch is the first of the next one.
+  // In the middle of an epoch: ends it. The next batch is the first of the next epoch.
   void begin_epoch() { check(penstock_pipeline_begin_epoch(handle())); }
-  // Of the last batch, in the order of its samples. statistics() has those of all batches.
+  // The samples left out of the last batch, in order. statistics() counts those of all batches.
   std::vector<LeftOut> left_out() const {
     std::vector<LeftOut> list;
     for (int i = 0, n = info().num_left_out; i < n; ++i) {
@@ -130,7 +130,7 @@ class Pipeline {
   std::string save() const { return text(penstock_pipeline_save); }
   std::string statistics() const { return text(penstock_pipeline_statistics); }  // JSON
   std::string plan() const { return text(penstock_pipeline_plan); }
-  // A Chrome trace of what was recorded since the first call.
+  // A Chrome trace of what was recorded since the first call of trace().
   std::string trace() {
     char* json = nullptr;
     check(penstock_pipeline_trace(handle(), &json));

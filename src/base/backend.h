@@ -39,7 +39,7 @@ struct StageTask {
   const SampleContext& context;
   std::span<const StageInput> in;
   const AllocateOutput& allocate;
-  std::optional<Error> error;  // what ended it
+  std::optional<Error> error;  // why it failed, if it did
 
   template <class Step> void guard(Step&& step) { error = error_of(step); }
 };
@@ -48,15 +48,15 @@ class StageRunner {
  public:
   virtual ~StageRunner() = default;
   virtual const StageProgram& program() const = 0;
-  // Shapes of the outputs where they follow from what is known of the inputs (-1 = unknown); -1 elsewhere.
+  // Shapes of the outputs, as far as the known shapes of the inputs determine them (-1 = unknown); -1 elsewhere.
   virtual void shapes(const SampleContext& s, std::span<const Shape> in, std::span<Shape> out) const = 0;
-  // Runs one sample; thread-safe with one scratch per thread. `allocate` is called once an output's shape is known.
-  // SampleContext::draws is replaced by each node's.
+  // Runs one sample. Thread-safe with one scratch per thread. Calls `allocate` as soon as an output's shape is known.
+  // Each node replaces SampleContext::draws by its own.
   virtual void run(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
                    StageScratch& scratch) const = 0;
-  // How many samples of a batch are best run in turn by one thread (decoders gain from two); 1: no gain.
+  // How many samples one thread best runs in turn (decoders gain from two); 1: no gain.
   virtual int together() const { return 1; }
-  // Runs at most together() samples. What is wrong with one is left in its task and does not touch the others.
+  // Runs at most together() samples. An error of one stays in its task and does not affect the others.
   virtual void run_together(std::span<StageTask> tasks, StageScratch& scratch) const {
     for (StageTask& t : tasks) t.guard([&] { run(t.context, t.in, t.allocate, scratch); });
   }

@@ -8,13 +8,13 @@
 
 namespace penstock {
 
-// A std::thread; where the system gives none, an Error that says what to change.
+// Starts a std::thread. Where the system refuses, throws an Error that says what to change.
 template <class F> std::thread begin_thread(F&& body) {
   try {
     return std::thread(std::forward<F>(body));
   } catch (const std::system_error& e) {
     fail(ErrorKind::out_of_memory,
-         "the system gives this process no further thread ({}): raise its limit of threads (ulimit -u, or pids.max of "
+         "the system refuses this process another thread ({}): raise its limit of threads (ulimit -u, or pids.max of "
          "its cgroup) or of memory (ulimit -v; each thread takes a stack of ulimit -s), or ask for fewer threads "
          "(num_threads; in C, penstock_set_threads)",
          e.code().message());

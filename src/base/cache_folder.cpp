@@ -32,20 +32,20 @@ std::string cache_folder() {
 
 std::string not_private(const struct stat& info) {
   if (info.st_uid != ::geteuid()) return "it belongs to another user";
-  if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write it";
+  if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others can write to it";
   return {};
 }
 
-// Why another user may put something else in the place of what lies in the folder; "" if none may. In a folder with the
-// sticky bit, as /tmp has it, only an entry's owner may rename it.
+// Why another user can replace an entry of the folder; "" if nobody can. In a folder with the sticky bit, such as
+// /tmp, only the owner of an entry can rename it.
 static std::string replaceable_in(const struct stat& info) {
-  constexpr uid_t kUnknown = 65534;  // whom a container's user namespace does not know: the machine's own folders
+  constexpr uid_t kUnknown = 65534;  // an owner that a container's user namespace does not map: the host's own folders
   if (info.st_uid != 0 && info.st_uid != ::geteuid() && info.st_uid != kUnknown) return "belongs to another user";
-  if (info.st_mode & (S_IWGRP | S_IWOTH) && !(info.st_mode & S_ISVTX)) return "others may write it";
+  if (info.st_mode & (S_IWGRP | S_IWOTH) && !(info.st_mode & S_ISVTX)) return "others can write to it";
   return {};
 }
 
-// Of the folders above, links followed; a user's own group of the same number is that user.
+// The same for the folders above, with links resolved. A group with the user's own number is the user.
 static std::string above_not_private(const std::string& path) {
   std::error_code ignored;
   fs::path full = fs::weakly_canonical(path, ignored);
@@ -72,7 +72,7 @@ std::string make_private_folder(const std::string& path) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return reason(errno);
     if (::stat(path.c_str(), &info) != 0) return reason(errno);
   }
-  if (!S_ISDIR(info.st_mode)) return "it is no folder";
+  if (!S_ISDIR(info.st_mode)) return "it is not a folder";
   if (const std::string why = not_private(info); !why.empty()) return why;
   std::string why = above_not_private(path);
   if (!why.empty()) notice(fmt::format("the cache folder {} is not used: {}", path, why));

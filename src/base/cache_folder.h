@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's cache folder: what was made once and can be made again.
+// The user's cache folder. It holds what Penstock can make again.
 #pragma once
 #include <string>
 
@@ -7,12 +7,12 @@ struct stat;
 
 namespace penstock {
 
-// $PENSTOCK_CACHE, else $XDG_CACHE_HOME/penstock, else ~/.cache/penstock; "" where there is no home.
+// $PENSTOCK_CACHE, else $XDG_CACHE_HOME/penstock, else ~/.cache/penstock; "" if there is no home folder.
 std::string cache_folder();
-// Why a folder cannot hold a user's private files; "" if it can. It is made, closed to others, where it is missing. One
-// below a folder in which others may rename it is not used, with a notice.
+// Why a folder cannot hold a user's private files; "" if it can. Creates a missing folder, closed to other users. A
+// folder below one in which others can rename entries is not used; a notice says so.
 std::string make_private_folder(const std::string& path);
-// Why what stat() gave of a file or folder is not the user's alone to write; "" if it is.
+// Why, by what stat() gave, others can write to a file or folder; "" if only the user can.
 std::string not_private(const struct stat& info);
 
 }  // namespace penstock

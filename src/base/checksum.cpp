@@ -21,7 +21,7 @@ uint64_t load64(const uint8_t* p) {
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// tables[k][b]: the sum of byte b with k zero bytes behind it, so that eight bytes take eight look-ups.
+// tables[k][b]: the sum of byte b followed by k zero bytes, so that eight bytes take eight look-ups.
 constexpr Tables make_tables() {
   constexpr uint32_t kPolynomial = 0x82F63B78u;
   Tables t{};
@@ -37,12 +37,12 @@ constexpr Tables make_tables() {
 constexpr Tables kTables = make_tables();
 
 #if defined(__x86_64__)
-// The instruction takes three cycles and one can begin in each: three parts of kPart bytes side by side, put together
-// by what kPart zero bytes do to a sum, which is linear: a table for each of its bytes.
+// The instruction takes three cycles, and one can start in each. So three parts of kPart bytes are summed side by
+// side. Sums are linear: to join them, a table for each byte of a sum says what kPart zero bytes make of it.
 constexpr size_t kPart = 1024;
 using ShiftTable = std::array<std::array<uint32_t, 256>, 4>;
 constexpr ShiftTable make_shift() {
-  std::array<uint32_t, 32> bits{};  // what becomes of each bit
+  std::array<uint32_t, 32> bits{};  // what each bit becomes
   for (uint32_t k = 0; k < 32; ++k) {
     uint32_t sum = uint32_t{1} << k;
     for (size_t n = 0; n < kPart; ++n) sum = sum >> 8 ^ kTables[0][sum & 255];
@@ -56,7 +56,7 @@ constexpr ShiftTable make_shift() {
   return t;
 }
 
-uint32_t behind_part(uint32_t sum) {
+uint32_t after_part(uint32_t sum) {
   static constexpr ShiftTable kShift = make_shift();
   return kShift[0][sum & 255] ^ kShift[1][sum >> 8 & 255] ^ kShift[2][sum >> 16 & 255] ^ kShift[3][sum >> 24];
 }
@@ -72,7 +72,7 @@ __attribute__((target("sse4.2"))) uint32_t crc32c_sse42(std::span<const uint8_t>
       second = _mm_crc32_u64(second, load64(p + kPart + i));
       third = _mm_crc32_u64(third, load64(p + 2 * kPart + i));
     }
-    sum = behind_part(behind_part(static_cast<uint32_t>(sum)) ^ static_cast<uint32_t>(second)) ^
+    sum = after_part(after_part(static_cast<uint32_t>(sum)) ^ static_cast<uint32_t>(second)) ^
           static_cast<uint32_t>(third);
   }
   for (; n >= 8; p += 8, n -= 8) sum = _mm_crc32_u64(sum, load64(p));

@@ -65,7 +65,7 @@ TEST(Checksum, ContentHashSeesEveryBitAndTheLength) {
   for (size_t n = 0; n < 300; ++n) EXPECT_TRUE(lengths.insert(content_hash(std::vector<uint8_t>(n))).second) << n;
 }
 
-TEST(Checksum, ContentHashIsTheSameInEveryBuild) {  // it stands in files
+TEST(Checksum, ContentHashIsTheSameInEveryBuild) {  // files contain it
   std::vector<uint8_t> b(200);
   for (int i = 0; i < 200; ++i) b[i] = static_cast<uint8_t>(i * 7);
   EXPECT_EQ(content_hash({}), 0xa6540e3ee03d95f1u);

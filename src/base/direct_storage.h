@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files straight into a GPU's memory, past the host's: what NVIDIA calls GPUDirect Storage.
+// Reads files directly into a GPU's memory, not through the host's: what NVIDIA calls GPUDirect Storage.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace penstock {
 class DirectFile {
  public:
   virtual ~DirectFile() = default;
-  // Reads `bytes` at `offset` of the file to `memory + at`, `memory` being where a block of device memory begins. The
-  // bytes are there when it returns. Gives how many there were, fewer where the file ends; or -1 where it is refused,
-  // then `why` says so.
+  // Reads `bytes` at `offset` of the file to `memory + at`; `memory` is the start of a block of device memory. The
+  // bytes are there on return. Returns how many there were, fewer where the file ends; or -1 where the read is refused:
+  // `why` then says why.
   virtual int64_t read(void* memory, int64_t at, int64_t bytes, int64_t offset, std::string& why) const = 0;
 };
 
@@ -22,14 +22,14 @@ class DirectStorage {
  public:
   virtual ~DirectStorage() = default;
   virtual std::string name() const = 0;  // "cuFile, /…/libcufile.so.0"
-  // Null where this file cannot be read so (its file system, or there is none); then `why` says so.
+  // Null where this file cannot be read this way (by its file system, or because there is none); `why` then says why.
   virtual std::unique_ptr<DirectFile> open(int device, const std::string& path, std::string& why) = 0;
-  // Makes reads into a block cheaper, until it is dropped; false where that is refused, which is no fault.
+  // Makes reads into a block cheaper until the block is dropped. False where that is refused, which is not an error.
   virtual bool add_memory(int device, void* block, size_t bytes) = 0;
   virtual void drop_memory(int device, void* block) noexcept = 0;
 };
 
-// That of the library that gpu_backend() has loaded. Null where there is none, then `why` says so.
+// The DirectStorage of the library that gpu_backend() loaded. Null if there is none; `why` then says why.
 DirectStorage* direct_storage(std::string& why);
 // For that library: exported as `extern "C" penstock::DirectStorage* penstock_direct_storage(std::string* why)`.
 constexpr const char* kDirectStorageEntry = "penstock_direct_storage";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types. The numbers are DALI's, so that scripts which pass integers keep working.
+// Element types. The numbers are DALI's, so that scripts that pass integers keep working.
 #pragma once
 #include <cstddef>
 #include <cstdint>

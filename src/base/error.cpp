@@ -11,7 +11,7 @@ std::string Error::full_message() const {
   if (!op.empty()) text += "[" + op + "] ";
   text += what();
   if (!source.empty())
-    text += (source.starts_with("sample ") ? " (" : " (file: ") + source + ")";  // not all come from files
+    text += (source.starts_with("sample ") ? " (" : " (file: ") + source + ")";  // not every source is a file
   if (!user_line.empty()) text += "\n  at " + user_line;
   return text;
 }

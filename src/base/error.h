@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type of the library. Three kinds of fault: the caller's, the data's, ours.
+// The only exception type of the library. Three kinds of fault: the caller's, the data's, ours.
 #pragma once
 #include <fmt/format.h>
 
@@ -19,14 +19,14 @@ enum class ErrorKind {
   stopped,        // end of the data: StopIteration
   cancelled,      // interrupted by the user
   out_of_memory,  // MemoryError
-  internal,       // a fault of ours: RuntimeError
+  internal,       // a bug in Penstock: RuntimeError
 };
 
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   ErrorKind kind() const { return kind_; }
-  // The file or record, the operator and the user's line are filled in on the way up, where they are known.
+  // Callers higher up, who know them, fill in the file or record, the operator and the user's line.
   std::string source;
   std::string op;
   std::string user_line;

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// What ended `step`, as an Error: running out of memory and other exceptions become one. Nothing where it went well.
+// The exception that `step` threw, as an Error (bad_alloc and others are converted); nothing if it succeeded.
 template <class Step>
 std::optional<Error> error_of(Step&& step) {
   try {

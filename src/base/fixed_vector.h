@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// At most kMost elements, without an allocation; those that are not there are not constructed.
+// Up to kMost elements without an allocation. Elements beyond the size are not constructed.
 template <class T, int kMost> class FixedVector {
  public:
   FixedVector() = default;

@@ -8,7 +8,7 @@
 //     ... PENSTOCK_FOR_TARGET(target, signal, multiply(...))
 //
 // In the text PENSTOCK_TARGET_FLOATS is the number of floats in a vector of the target: 0, 8 or 16. What the text
-// needs is included before, outside of the namespaces (base/intrinsics.h). Two more definitions choose the targets:
+// needs is included before, outside the namespaces (base/intrinsics.h). Two more definitions choose the targets:
 //   PENSTOCK_LOOPS_UP_TO_AVX2    The loops gain nothing from AVX-512: signal_avx512 is signal_avx2.
 //   PENSTOCK_LOOPS_OF_INTEGERS   The loops use general registers alone. Without vector registers the compiler cannot
 //                                spill into them, which GCC 12 does where it tunes for some processors. signal_avx2
@@ -16,7 +16,7 @@
 // Where the compiler has no targets (PENSTOCK_HAS_TARGETS), all names mean the scalar loops.
 #ifdef PENSTOCK_LOOPS
 #ifndef PENSTOCK_FOR_TARGET
-#error "include base/target.h before, outside of the namespaces"
+#error "include base/target.h before, outside the namespaces"
 #endif
 
 #define PENSTOCK_JOIN_NAMES(a, b) a##b

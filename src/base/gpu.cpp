@@ -41,7 +41,7 @@ GpuBackend& load() {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
-    static NoGpu absent(std::string("the CUDA part of Penstock is not there: ") + (why ? why : path));
+    static NoGpu absent(std::string("the CUDA part of Penstock was not found: ") + (why ? why : path));
     return absent;
   }
   using Entry = GpuBackend* (*)();
@@ -67,7 +67,7 @@ GpuBackend& gpu_backend() {
 DirectStorage* direct_storage(std::string& why) {
   why = gpu_backend().why_not();
   if (!why.empty()) return nullptr;
-  void* library = dlopen(library_path().c_str(), RTLD_NOW | RTLD_LOCAL);  // once more
+  void* library = dlopen(library_path().c_str(), RTLD_NOW | RTLD_LOCAL);  // a second reference to the same library
   using Entry = DirectStorage* (*)(std::string*);
   const auto entry = library ? reinterpret_cast<Entry>(dlsym(library, kDirectStorageEntry)) : nullptr;
   if (!entry) {

@@ -8,7 +8,7 @@ GpuVideo::~GpuVideo() = default;
 GpuVideo& gpu_video() {
   class None final : public GpuVideo {
    public:
-    std::string why_no_video(int) override { return "the GPU library knows no videos"; }
+    std::string why_no_video(int) override { return "the GPU library was built without video decoding"; }
     std::unique_ptr<DeviceVideoDecoder> make_video_decoder(int device, std::shared_ptr<const VideoFile>, FrameType,
                                                            std::string& why) override {
       why = why_no_video(device);

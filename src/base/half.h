@@ -12,7 +12,7 @@ namespace penstock {
 #define PENSTOCK_HALF_HD
 #endif
 
-// Round to nearest even, overflow to infinity, NaN kept quiet.
+// Rounds to nearest even; overflow becomes infinity; NaN becomes quiet.
 #ifdef __CUDA_ARCH__
 __device__ inline uint16_t half_bits(float value) {
   uint16_t h;

@@ -5,6 +5,6 @@
 
 #if PENSTOCK_HAS_TARGETS
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own AVX-512 header
-#pragma GCC diagnostic ignored "-Wpsabi"                // vectors are passed between inlined functions alone
+#pragma GCC diagnostic ignored "-Wpsabi"                // only inlined functions pass vectors
 #include <immintrin.h>
 #endif

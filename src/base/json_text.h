@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that others wrote: saved pipelines, checkpoints, features.
+// JSON from outside: saved pipelines, checkpoints, features.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// `discarded` where the text is no JSON, or nests so deep that copying or showing it would use up the stack.
+// `discarded` if the text is not JSON, or nests so deeply that copying or printing it would exhaust the stack.
 inline nlohmann::json parse_json(const std::string& text) {
   constexpr int kDeepest = 64;
   struct TooDeep {};
@@ -26,7 +26,7 @@ inline nlohmann::json parse_json(const std::string& text) {
   }
 }
 
-// A whole number in [least, most]; nlohmann::json by itself would convert 1.5, true and 2^40 to an int silently.
+// A whole number in [least, most]. nlohmann::json alone would silently convert 1.5, true and 2^40 to an int.
 template <class T> T whole_number(const nlohmann::json& j, T least, T most, const char* what) {
   const bool fits = j.is_number_unsigned() ? std::cmp_less_equal(j.get<uint64_t>(), most) &&
                                                  std::cmp_greater_equal(j.get<uint64_t>(), least)
@@ -36,7 +36,7 @@ template <class T> T whole_number(const nlohmann::json& j, T least, T most, cons
   return j.get<T>();
 }
 
-// Of a saved pipeline or checkpoint: whether this version of Penstock can read it.
+// Checks whether this version of Penstock can read a saved pipeline or checkpoint.
 inline void check_form(const char* what, const nlohmann::json& form, int own) {
   if (!form.is_number_integer()) bad_argument("this is not a {} saved by this version of Penstock", what);
   if (form < own)

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// One letter a dimension: N batch, F frames, D depth, H height, W width, C channels; empty = not known.
+// One letter per dimension: N batch, F frames, D depth, H height, W width, C channels; empty = unknown.
 class Layout {
  public:
   Layout() = default;

@@ -18,8 +18,8 @@ namespace penstock {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Batches of many megabytes are written once and read once: with small pages a good part of that time goes into faults
-// and into looking pages up.
+// Batches of many megabytes are written once and read once. With small pages, page faults and TLB misses take a good
+// part of that time.
 constexpr size_t kHugePage = size_t{2} << 20, kHuge = 4 * kHugePage;
 
 class SystemMemory final : public MemoryResource {
@@ -32,7 +32,7 @@ class SystemMemory final : public MemoryResource {
     if (::posix_memalign(&p, huge ? kHugePage : kAlignment, rounded ? rounded : kAlignment) != 0)
       fail(ErrorKind::out_of_memory, "{} bytes cannot be allocated", bytes);
 #if defined(MADV_HUGEPAGE)
-    // Whole pages alone, so that no byte more becomes resident. Where the system does not want to, nothing is lost.
+    // Only whole pages, so that no extra byte becomes resident. If the system refuses, nothing is lost.
     if (huge) static_cast<void>(::madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE));
 #endif
     return p;
@@ -40,13 +40,13 @@ class SystemMemory final : public MemoryResource {
   void deallocate(void* p, size_t, StreamHandle) noexcept override { std::free(p); }
 };
 
-// Size classes: four to an octave, so that at most a fifth of a block is slack.
+// Size classes: four per octave, so that at most a fifth of a block is slack.
 size_t size_class(size_t bytes) {
   if (bytes <= 256) return 256;
   const size_t octave = std::bit_floor(bytes - 1), step = octave / 4;
   return (bytes + step - 1) / step * step;
 }
-// Above this, blocks are exact multiples of a page: slack on batch slots would count against memory budgets.
+// Larger blocks are exact multiples of a page: slack on batch slots would count against memory budgets.
 constexpr size_t kLarge = size_t{1} << 20, kPage = 4096;
 size_t block_size(size_t bytes) { return bytes > kLarge ? (bytes + kPage - 1) / kPage * kPage : size_class(bytes); }
 
@@ -69,7 +69,7 @@ struct HostPool::State {
   size_t in_use = 0, held = 0, most_in_use = 0;
   uint64_t clock = 0;
 
-  // The longest idle block leaves, where sizes that do not come again would pile up.
+  // Drops the block that has been idle longest; else sizes that do not occur again would accumulate.
   Block take_oldest(size_t& bytes) {
     auto oldest = idle.end();
     for (auto it = idle.begin(); it != idle.end();) {
@@ -87,7 +87,7 @@ struct HostPool::State {
     return b;
   }
 };
-// Idle memory may reach what was in use at most, or this.
+// The limit of idle memory: the peak of memory in use, or this if it is more.
 constexpr size_t kIdle = size_t{32} << 20;
 
 HostPool::HostPool(MemoryResource& upstream) : state_(std::make_unique<State>(upstream)) {}

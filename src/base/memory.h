@@ -14,7 +14,7 @@ struct Device {
   friend bool operator==(Device, Device) = default;
 };
 
-// A place in an ordered queue of device work; null on the CPU, where everything is complete when a call returns.
+// A position in an ordered queue of device work; null on the CPU, where all work is complete when a call returns.
 using StreamHandle = void*;
 
 class MemoryResource {
@@ -27,8 +27,8 @@ class MemoryResource {
 
 // Plain aligned host memory.
 MemoryResource& system_memory();
-// Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults; as many bytes as
-// were in use at most, or 32 MB, the latest ones. trim() gives everything idle back. bytes_held() counts blocks in use
+// Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults. Keeps the most
+// recent ones, up to the peak of bytes in use or 32 MB. trim() frees all idle blocks. bytes_held() counts blocks in use
 // and idle.
 class HostPool final : public MemoryResource {
  public:
@@ -44,18 +44,18 @@ class HostPool final : public MemoryResource {
   struct State;
   std::unique_ptr<State> state_;
 };
-// What immediate calls and pipelines use unless told otherwise; replaced by a user's allocator.
+// The resource of immediate calls and of pipelines without their own; a user's allocator can replace it.
 std::shared_ptr<MemoryResource> default_memory();
 void set_default_memory(std::shared_ptr<MemoryResource> resource);
 
-// What the pointers of allocate_shared free themselves with; std::get_deleter finds it.
+// The deleter of allocate_shared's pointers; std::get_deleter finds it.
 struct FreeOnStream {
   std::shared_ptr<MemoryResource> resource;
   size_t bytes;
   StreamHandle stream;
   void operator()(void* p) const noexcept { resource->deallocate(p, bytes, stream); }
 };
-// Memory that is freed, on the stream that it was taken on, when the last copy of the pointer goes. Keeps its resource
+// Memory that is freed, on the stream that it was allocated on, with the last copy of the pointer. Keeps its resource
 // alive.
 std::shared_ptr<void> allocate_shared(const std::shared_ptr<MemoryResource>& resource, size_t bytes,
                                       StreamHandle stream = nullptr);

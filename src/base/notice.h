@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program should know although it goes on. Each text is kept once, until somebody takes it to show it.
+// What a program should know although it continues. Each text is kept once, until somebody takes it to show it.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace penstock {
 
-void notice(const std::string& text);     // does nothing for a text that came before
-std::vector<std::string> take_notices();  // those that nobody has taken; cheap where there are none
+void notice(const std::string& text);     // ignores a text that was given before
+std::vector<std::string> take_notices();  // texts that nobody has taken yet; cheap if there are none
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every setting that Penstock takes from the environment of its process. All reads of C++ go through this file, those
-// of Python through penstock/settings.py. A name that is not in the table does not compile. tools/generate.py writes
+// Every environment variable that Penstock reads. All reads in C++ go through this file, those in Python
+// through penstock/settings.py. A name that is not in the table does not compile. tools/generate.py writes
 // docs/reference/settings.md from the table.
 #pragma once
 #include <cstdlib>
@@ -9,17 +9,17 @@
 namespace penstock {
 
 enum class SettingUse {
-  daily,     // where things are kept, what is an error, what is said
-  library,   // which shared library is loaded for a job
-  check,     // switches off what makes Penstock fast: for comparisons and tests
-  internal,  // one process of Penstock tells another
+  daily,     // folders, errors, messages
+  library,   // which shared library to load for a task
+  check,     // turns off what makes Penstock fast: for comparisons and tests
+  internal,  // from one process of Penstock to another
 };
 
 struct SettingInfo {
   std::string_view name;
   SettingUse use;
-  std::string_view values;     // what it may be
-  std::string_view otherwise;  // what holds where it is not set
+  std::string_view values;     // permitted values
+  std::string_view otherwise;  // the default
   std::string_view when;       // when it is read
   std::string_view meaning;
 };
@@ -42,7 +42,7 @@ inline constexpr SettingInfo kSettings[] = {
      "Unless it is `0` or empty, a request for a GPU that cannot be used is an error. Otherwise the work is done "
      "on the CPU with a warning."},
     {"PENSTOCK_TRACEBACK", SettingUse::daily, "`full`", "frames of user code alone", "at each error",
-     "With `full`, a traceback of Python also has the frames inside of Penstock."},
+     "With `full`, a traceback of Python also has the frames inside Penstock."},
     {"PENSTOCK_KERNELS", SettingUse::daily, "`auto`, `compiled` or `generic`", "`auto`",
      "when a stage is made for a GPU",
      "`compiled`: a stage waits for its own kernel. `generic`: stages run on the generic kernel alone. `auto`: a "
@@ -84,16 +84,16 @@ inline constexpr SettingInfo kSettings[] = {
     {"PENSTOCK_PUSH_DOWN", SettingUse::check, "`0`", "crops are pushed into decoders", "when a pipeline is built",
      "`0`: decoders decode whole images. The bytes are the same."},
     {"PENSTOCK_TARGET", SettingUse::check, "`scalar`, `avx2` or `avx512`", "the best that the processor has",
-     "once a process", "Which instructions of the processor are used at most. The bytes are the same."},
+     "once a process", "The most advanced instruction set that is used. The bytes are the same."},
     {"PENSTOCK_JPEG", SettingUse::check, "`auto`, `own` or `libjpeg-turbo`", "`auto`", "once a process",
-     "`own`: Penstock's JPEG decoder alone; a file that it does not take is an error. `libjpeg-turbo`: that one "
+     "`own`: Penstock's JPEG decoder alone; a file that it does not support is an error. `libjpeg-turbo`: that one "
      "alone. `auto`: Penstock's first, libjpeg-turbo for the rest."},
 
     {"PENSTOCK_DALI_SCRIPT", SettingUse::internal, "a path, or `-m` and a module", "not set",
      "when multiprocessing starts a process", "The script that `python -m penstock.dali` runs. Penstock sets it."},
 };
 
-// A name of the table. Another name is an error of the compiler, at the place that uses it.
+// A name of the table. Any other name is a compile error at the place that uses it.
 class Setting {
  public:
   consteval Setting(const char* name) : name_(name) {
@@ -102,9 +102,9 @@ class Setting {
     throw "add the setting to kSettings";
   }
   const char* name() const { return name_; }
-  // What the environment says now; null where it is not set.
+  // The current value in the environment; null if it is not set.
   const char* value() const { return std::getenv(name_); }
-  // The same; "" where it is not set.
+  // The same; "" if it is not set.
   std::string_view text() const { return value() ? value() : ""; }
 
  private:

@@ -10,11 +10,11 @@
 
 namespace penstock {
 
-// Extents of a sample, at most kMaxDims of them, without an allocation. -1 stands for "not known yet".
+// The extents of a sample, at most kMaxDims, without an allocation. -1 means "not known yet".
 class Shape {
  public:
   static constexpr int kMaxDims = 8;
-  Shape() {}  // what is behind the last extent is not written
+  Shape() {}  // elements after the last extent stay unwritten
   Shape(std::initializer_list<int64_t> v) : Shape(std::span(v.begin(), v.size())) {}
   explicit Shape(std::span<const int64_t> v) {
     for (int64_t e : v) push_back(e);
@@ -39,7 +39,7 @@ class Shape {
       if (e < 0) return false;
     return true;
   }
-  // The product of the extents; throws where it does not fit into 63 bits.
+  // The product of the extents; throws if it does not fit into 63 bits.
   int64_t volume() const {
     int64_t p = 1;
     for (int64_t e : *this)

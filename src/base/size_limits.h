@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large a file's claims may be: a few bytes can say that they are gigabytes of pixels or samples. Checked by the
-// headers, before memory is taken.
+// Limits on the sizes that a file claims: a few bytes can claim gigabytes of pixels or samples. Checked when the
+// header is read, before memory is allocated.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace penstock {
 
-// A picture or a frame, unless the caller says another number (DecodeParams has the same): as Pillow, which warns above
-// a number and refuses above twice of it.
+// A picture or a frame, unless the caller sets another limit (DecodeParams has the same default). As Pillow, which
+// warns above half of this number and refuses above it.
 constexpr int64_t kMostPixels = 178956970;
-// Values of one recording: 12 hours of stereo at 48,000 samples a second.
+// Values of one recording: 12 hours of stereo at 48,000 samples per second.
 constexpr int64_t kMostSamples = int64_t{1} << 32;
-// What the caller may say, so that products with bytes and channels fit into 64 bits.
+// The largest limit that a caller may set, so that products with bytes and channels fit into 64 bits.
 constexpr double kLargestLimit = 1099511627776.0;  // 2^40
 
 constexpr const char* kMaxPixelsText =
@@ -32,12 +32,12 @@ constexpr const char* kMaxSamplesText =
     "A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that "
     "of the pipeline, else 4,294,967,296.";
 
-// Error (data) above `limit`; above half of it a notice.
+// Error (data) above `limit`; a notice above half of it.
 inline void check_pixels(int64_t height, int64_t width, int64_t limit) {
   if (height > 0 && width > limit / height)
     bad_data("{} x {} pixels are more than the limit of {}", height, width, limit);
   if (height * width <= limit / 2) return;
-  // Of the first ones only: files of strangers must not use up what the process can say at all (base/notice.cpp).
+  // Only the first ones: files from strangers must not use up the notices of the process (base/notice.cpp).
   constexpr int kMost = 16;
   static std::atomic<int> told{0};
   if (told < kMost && told.fetch_add(1) < kMost)

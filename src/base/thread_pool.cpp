@@ -80,7 +80,7 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   try {
     state_->threads.reserve(static_cast<size_t>(std::max(0, threads - 1)));
     for (int i = 1; i < threads; ++i) state_->threads.push_back(begin_thread([this, i] { state_->serve(i); }));
-  } catch (...) {  // a system without room for another thread
+  } catch (...) {  // the system refuses another thread
     stop();
     throw;
   }
@@ -126,7 +126,7 @@ struct SharedPool {
   pid_t owner = 0;
 };
 SharedPool& shared() {
-  static auto* s = new SharedPool;  // never destroyed: calls may run while statics are taken down
+  static auto* s = new SharedPool;  // never destroyed: calls may run while static objects are destroyed
   return *s;
 }
 }  // namespace
@@ -135,7 +135,7 @@ std::shared_ptr<ThreadPool> shared_pool() {
   SharedPool& s = shared();
   std::lock_guard lock(s.mutex);
   if (s.pool && s.owner != getpid()) {
-    // Threads do not survive a fork: their pool cannot be joined, so it is left alone for ever.
+    // Threads do not survive a fork. Their pool cannot be joined, so it is leaked.
     new std::shared_ptr<ThreadPool>(std::move(s.pool));
     s.pool = nullptr;
   }
@@ -146,7 +146,7 @@ std::shared_ptr<ThreadPool> shared_pool() {
 void set_shared_pool(std::shared_ptr<ThreadPool> pool) {
   SharedPool& s = shared();
   std::lock_guard lock(s.mutex);
-  s.pool.swap(pool);  // the old one is joined by the last call that uses it, behind the lock
+  s.pool.swap(pool);  // the last call that uses the old pool joins it, outside the lock
   s.owner = getpid();
 }
 

@@ -45,13 +45,13 @@ Batch Batch::from_tensors(std::vector<Tensor> tensors) {
   for (int i = 0; i < b.size(); ++i) {
     auto& t = tensors[i];
     if (t.view.dtype != b.dtype_)
-      bad_type("the samples of a batch have one dtype: sample 0 is {}, sample {} is {}", name_of(b.dtype_), i,
+      bad_type("all samples of a batch must have one dtype: sample 0 is {}, sample {} is {}", name_of(b.dtype_), i,
                name_of(t.view.dtype));
     if (t.view.shape.size() != b.ndim_)
-      bad_type("the samples of a batch have one number of dimensions: sample 0 has {}, sample {} has {}", b.ndim_, i,
+      bad_type("all samples of a batch must have the same rank: sample 0 has {}, sample {} has {}", b.ndim_, i,
                t.view.shape.size());
     if (t.device != b.device_)
-      bad_type("the samples of a batch live on one device: sample 0 on {}, sample {} on {}", name_of(b.device_), i,
+      bad_type("all samples of a batch must be on one device: sample 0 on {}, sample {} on {}", name_of(b.device_), i,
                name_of(t.device));
     b.samples_[i] = {t.view.data, t.view.shape, t.view.dense() ? Shape{} : t.view.strides, std::move(t.owner),
                      std::move(t.source)};
@@ -60,7 +60,7 @@ Batch Batch::from_tensors(std::vector<Tensor> tensors) {
   return b;
 }
 
-// One stream stands for all samples: it waits for the others, and their memory is freed after what is done on it.
+// One stream represents all samples: it waits for the others, and their memory is freed after the work on it.
 void Batch::join_streams(std::span<const Tensor> tensors) {
   stream = tensors[0].stream, ready = tensors[0].ready;
   if (device_.kind == DeviceKind::cpu) {
@@ -129,7 +129,7 @@ void Batch::allocate(const std::shared_ptr<MemoryResource>& memory, StreamHandle
 }
 
 namespace {
-// Whether all have the first one's extents, of which there are n.
+// Whether all samples have the n extents of the first one.
 template <int n> bool have_same_extents(std::span<const Batch::Sample> samples) {
   int64_t first[n + 1] = {};
   for (int d = 0; d < n; ++d) first[d] = samples[0].shape[d];
@@ -162,7 +162,7 @@ bool Batch::is_dense_tensor() const {
     return a.owner_before(b) || b.owner_before(a);
   };
   const char* at = static_cast<const char*>(samples_[0].data);
-  for (const Sample& s : samples_) {  // memory of several owners may lie side by side by chance
+  for (const Sample& s : samples_) {  // memory of several owners can be adjacent by chance
     if (!s.strides.empty() || s.data != at || (!one_owner && others(s.owner, samples_[0].owner))) return false;
     at += step;
   }
@@ -170,7 +170,7 @@ bool Batch::is_dense_tensor() const {
 }
 
 Tensor Batch::as_tensor() const {
-  if (samples_.empty()) bad_argument("an empty batch is no tensor");
+  if (samples_.empty()) bad_argument("an empty batch cannot become a tensor");
   if (!has_uniform_shapes())
     for (int i = 1; i < size(); ++i)
       if (!(shape(i) == shape(0)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two containers of data. A Tensor is one sample; a Batch is N samples of one dtype, rank, layout and device,
-// each with its own shape. Ragged is the only kind of batch: "uniform" is a question that it can answer.
+// each with its own shape. Every batch may be ragged: "uniform" is a property that it can report.
 #pragma once
 #include <memory>
 #include <optional>
@@ -31,12 +31,12 @@ struct View {
 };
 
 struct Tensor {
-  std::shared_ptr<void> owner;  // keeps data alive
+  std::shared_ptr<void> owner;  // keeps the memory of `data` alive
   View view;
   Device device;
-  std::string source;                  // file or record it came from, where known
-  StreamHandle stream = nullptr;       // as of a Batch
-  std::shared_ptr<DeviceEvent> ready;  // as of a Batch
+  std::string source;                  // the file or record that it came from, if known
+  StreamHandle stream = nullptr;       // see Batch
+  std::shared_ptr<DeviceEvent> ready;  // see Batch
 
   static Tensor empty(DType dtype, const Shape& shape, Layout layout = {},
                       const std::shared_ptr<MemoryResource>& memory = default_memory());
@@ -50,7 +50,7 @@ class Batch {
     Shape strides;                // empty = dense
     std::shared_ptr<void> owner;  // empty = the batch's own block
     std::string source;
-    Sample() {}  // of many, none is filled with zeros first
+    Sample() {}  // does not clear the fields: a batch has many samples
     Sample(void* at, const Shape& extents, const Shape& steps, std::shared_ptr<void> held_by, std::string from)
         : data(at), shape(extents), strides(steps), owner(std::move(held_by)), source(std::move(from)) {}
   };
@@ -68,7 +68,7 @@ class Batch {
   const Layout& layout() const { return layout_; }
   void set_layout(Layout l);
   Device device() const { return device_; }
-  void set_device(Device d) { device_ = d; }  // where memory that others gave to the samples lies
+  void set_device(Device d) { device_ = d; }  // where memory that others allocated for the samples lies
 
   const Shape& shape(int i) const { return samples_[i].shape; }
   Sample& sample(int i) { return samples_[i]; }
@@ -76,22 +76,22 @@ class Batch {
   View view(int i) const;  // strides always filled in
   Tensor tensor(int i) const;
 
-  // One block for all samples, one after the other; a uniform batch is then one dense (N, ...) array.
+  // One block for all samples, in order. A uniform batch is then one dense (N, ...) array.
   // Samples in a ragged batch start at multiples of 64 bytes.
-  // On the device of `memory`; on a GPU for work on `stream`.
+  // Allocates on the device of `memory`; on a GPU, for work on `stream`.
   void allocate(const std::shared_ptr<MemoryResource>& memory = default_memory(), StreamHandle stream = nullptr);
   bool has_uniform_shapes() const;
-  bool is_dense_tensor() const;  // uniform and laid out one after the other
-  // A dense (N, ...) tensor of the batch, without a copy where the samples lie one after the other; throws
-  // ErrorKind::type where their shapes differ.
+  bool is_dense_tensor() const;  // uniform and contiguous
+  // The batch as a dense (N, ...) tensor; no copy if the samples are contiguous. Throws
+  // ErrorKind::type if their shapes differ.
   Tensor as_tensor() const;
   size_t bytes() const;
 
   std::shared_ptr<void> block;  // owner of the common memory
-  // On a GPU: the stream that the memory was written on and is freed on; null where nobody need wait for one.
+  // On a GPU: the stream that wrote the memory and that frees it; null if nobody needs to wait for one.
   StreamHandle stream = nullptr;
-  // What everybody who is not on that stream must wait for, the host above all; null where all is written, or where
-  // work on `stream` has just been enqueued. batch/transfer.h does the waiting.
+  // What every other stream, and above all the host, must wait for; null if all is written, or if
+  // work on `stream` was enqueued just now. batch/transfer.h does the waiting.
   std::shared_ptr<DeviceEvent> ready;
 
  private:
@@ -103,12 +103,12 @@ class Batch {
   std::vector<Sample> samples_;
 };
 
-// Copies n-d strided elements of `element_bytes` each.
+// Copies n-dimensional strided elements of `element_bytes` each.
 void copy_strided(const View& from, const View& to);
-// Every element becomes the value, or values[c] where `channel_dim` >= 0 and there are several.
+// Sets every element to the value; or to values[c] if `channel_dim` >= 0 and there are several values.
 // Rounds half to even and saturates.
 void fill_strided(const View& to, std::span<const float> values, int channel_dim = -1);
-// Element at `index` of a dense or strided view, converted as static_cast does.
+// The element at `index` of a dense or strided view, converted by static_cast.
 double element_as_double(const View& v, int64_t flat_index);
 int64_t element_as_int(const View& v, int64_t flat_index);
 

@@ -57,7 +57,7 @@ TEST(View, CopiesThroughAnyStrides) {
     Tensor from = Tensor::empty(t, Shape{4, 5, 3});
     for (int i = 0; i < 60; ++i)
       dispatch(t, [&](auto tag) { from.view.as<typename decltype(tag)::type>()[i] = typename decltype(tag)::type(i); });
-    View turned = from.view;  // the last two dimensions swapped
+    View turned = from.view;  // swaps the last two dimensions
     turned.shape = Shape{4, 3, 5};
     turned.strides = Shape{15, 1, 3};
     EXPECT_FALSE(turned.dense());

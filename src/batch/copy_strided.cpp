@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories of different strides: transposes above all.
+// Copies between memories of different strides, mostly transposes.
 #include <algorithm>
 #include <cstring>
 
@@ -68,7 +68,7 @@ void copy_block(const char* from, char* to, const CopyDim& rows, const CopyDim& 
   }
 }
 
-// Few rows, such as channels: one pass over the columns with all rows in it.
+// Few rows, such as channels: one pass over the columns that handles all rows.
 template <size_t kBytes, int kRows>
 void copy_thin(const char* __restrict from, char* __restrict to, const CopyDim& rows, const CopyDim& columns) {
   for (int64_t k = 0; k < columns.extent; ++k)
@@ -76,7 +76,7 @@ void copy_thin(const char* __restrict from, char* __restrict to, const CopyDim& 
       std::memcpy(to + k * columns.to + i * rows.to, from + k * columns.from + i * rows.from, kBytes);
 }
 
-// A plane of rows and columns; in blocks that fit into the first cache where neither memory is read in order.
+// A plane of rows and columns; in blocks that fit into the L1 cache if neither side is contiguous.
 template <size_t kBytes>
 void copy_plane(const char* from, char* to, const CopyDim& rows, const CopyDim& columns) {
   constexpr auto e = static_cast<int64_t>(kBytes);
@@ -127,8 +127,8 @@ void copy_dims(const char* from, char* to, const CopyDim* dims, int n) {
   }
 }
 
-// Dimensions of more than one element, neighbors merged where both memories allow; then the one that is contiguous
-// in the source stands before the one that is contiguous in the target, so that copy_plane blocks exactly these two.
+// Drops dimensions of one element and merges neighbors where both memories allow it. Then the dimension that is
+// contiguous in the source comes just before the one that is contiguous in the target: copy_plane blocks these two.
 // A short run at the end, such as the channels of a pixel, becomes one wide element.
 int copy_plan(const View& from, const View& to, CopyDim* dims, int64_t& e) {
   int n = 0;

@@ -37,11 +37,11 @@ Device device_of(const DLTensor& d) {
     case kDLCUDA:
     case kDLCUDAManaged:
       if (d.device.device_id < 0 || d.device.device_id > INT16_MAX)
-        bad_type("a DLPack tensor on the device number {}", d.device.device_id);
+        bad_type("a DLPack tensor has the device number {}, which does not exist", d.device.device_id);
       return {DeviceKind::gpu, static_cast<int16_t>(d.device.device_id)};
     default:
       bad_type(
-          "the tensor lives on another device (DLPack device type {}) than the CPU and CUDA's: copy it there first",
+          "the tensor is on an unsupported device (DLPack device type {}): copy it to the CPU or a CUDA device first",
           static_cast<int>(d.device.device_type));
   }
 }
@@ -63,7 +63,7 @@ View view_of(const DLTensor& d) {
   View v;
   v.dtype = dtype_from_dl(d.dtype);
   v.data = static_cast<char*>(d.data) + d.byte_offset;
-  if (d.ndim < 0) bad_type("a DLPack tensor of {} dimensions", d.ndim);
+  if (d.ndim < 0) bad_type("a DLPack tensor has {} dimensions", d.ndim);
   v.shape = Shape(std::span<const int64_t>(d.shape, d.ndim));
   check_extents(v.shape, v.dtype);
   v.strides = d.strides ? Shape(std::span<const int64_t>(d.strides, d.ndim)) : dense_strides(v.shape);

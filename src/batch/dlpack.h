@@ -6,15 +6,15 @@
 
 namespace penstock {
 
-void check_extents(const Shape& shape, DType dtype);  // of another library's array; throws where they cannot be
-// Refuses element types that Penstock does not have, and memory that is neither the host's nor a CUDA device's.
+void check_extents(const Shape& shape, DType dtype);  // of another library's array; throws if they are impossible
+// Rejects element types that Penstock does not have, and memory that is neither on the host nor on a CUDA device.
 View view_of(const DLTensor& tensor);
 Device device_of(const DLTensor& tensor);
 DLDataType dl_dtype(DType t);
 DLDevice dl_device(Device device);
 
-// For another library that works on `stream`: what it enqueues there from now on may read the memory, and the memory is
-// not freed before what is there when the library gives it back. Null: for one that has waited, and waits, itself.
+// For another library that works on `stream`: work that it enqueues there from now on may read the memory. The memory
+// is freed after the work that is there when the library releases it. Null: for a library that waits by itself.
 Tensor for_stream(Tensor tensor, StreamHandle stream);
 
 template <class Managed> struct Exported {
@@ -22,7 +22,7 @@ template <class Managed> struct Exported {
   Tensor tensor;
 };
 
-// Managed: DLManagedTensor or DLManagedTensorVersioned. Its deleter gives the tensor's owner back.
+// Managed: DLManagedTensor or DLManagedTensorVersioned. Its deleter releases the tensor's owner.
 template <class Managed> Managed* managed_tensor(Tensor tensor) {
   auto* e = new Exported<Managed>;
   e->tensor = std::move(tensor);

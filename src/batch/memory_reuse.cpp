@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-// Of samples that have parted: the memory that they share.
+// The block that samples share after part_samples().
 struct Shared {
   std::shared_ptr<void> memory;
 };
@@ -47,7 +47,7 @@ void part_samples(Batch& b) {
 
 std::vector<char> held_alone(const Batch& b) {
   std::vector<char> alone(static_cast<size_t>(b.size()), 0);
-  ByOwner<long> held;  // how often by the batch itself, where that is not once
+  ByOwner<long> held;  // references by the batch itself, where there is more than one
   const auto by_it_alone = [&](const std::shared_ptr<void>& h) {
     if (held.empty()) {
       if (h.use_count() == 1) return true;
@@ -55,7 +55,7 @@ std::vector<char> held_alone(const Batch& b) {
       for (int i = 0; i < b.size(); ++i)
         if (b.sample(i).owner) ++held[b.sample(i).owner];
     }
-    return h.use_count() == held.at(h) + 1;  // the list holds it too
+    return h.use_count() == held.at(h) + 1;  // `held` has one more
   };
   std::vector<std::pair<const char*, int>> places;
   for (int i = 0; i < b.size(); ++i) {
@@ -66,14 +66,14 @@ std::vector<char> held_alone(const Batch& b) {
     else alone[static_cast<size_t>(i)] = is_ours(h) && by_it_alone(h);
     places.emplace_back(static_cast<const char*>(b.sample(i).data), i);
   }
-  std::sort(places.begin(), places.end());  // one sample may be there twice, behind fn.expand
+  std::sort(places.begin(), places.end());  // fn.expand can repeat a sample
   for (size_t k = 1; k < places.size(); ++k) {
     const int before = places[k - 1].second, i = places[k].second;
     const auto bytes = static_cast<size_t>(b.shape(before).volume()) * size_of(b.dtype());
     if (places[k].first < places[k - 1].first + bytes)
       alone[static_cast<size_t>(before)] = alone[static_cast<size_t>(i)] = 0;
   }
-  std::atomic_thread_fence(std::memory_order_acquire);  // what others read before they let go has been read
+  std::atomic_thread_fence(std::memory_order_acquire);  // reads by others happened before their release
   return alone;
 }
 
@@ -97,7 +97,7 @@ void allocate_others(Batch& out, const Batch& from, std::span<const char> take,
     s.owner = taken ? from.sample(i).owner : fresh.sample(k).owner;
     k += !taken;
   }
-  if (k == 0) out.block = from.block;  // samples without an owner of their own are its
+  if (k == 0) out.block = from.block;  // samples without an owner of their own belong to its block
   else if (from.block)
     for (int i = 0; i < out.size(); ++i)
       if (!out.sample(i).owner) out.sample(i).owner = from.block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are changed in place: which samples of a batch nobody else holds, and memory that samples share. Who
-// holds memory is counted by its shared pointers.
+// Values that are changed in place: finds the samples of a batch that nobody else holds, and the memory that samples
+// share. The reference counts of shared pointers say who holds memory.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// Memory of a pipeline that keeps a token, which goes after it.
+// Memory of a pipeline, with a token that is released after it.
 struct FreeWithToken {
   std::shared_ptr<void> memory, token;
   void operator()(void*) noexcept {
@@ -17,19 +17,19 @@ struct FreeWithToken {
   }
 };
 
-// Gives each sample an owner of its own, so that it can be seen when it is alone: samples of one block part, in
-// branches and loops, without a copy. The block goes with the last of them.
+// Gives each sample its own owner, so that branches and loops can see when nobody else holds it. The samples of one
+// block separate without a copy. The block is freed with the last of them.
 void part_samples(Batch& b);
 
-// For each sample: whether `b` alone holds its memory, which is the pipeline's own (not a program's, not a mapped
-// file), dense, and no part of another sample's.
+// For each sample: whether only `b` holds its memory. That memory must be the pipeline's own (not a program's, not a
+// mapped file), dense, and must not overlap another sample's.
 std::vector<char> held_alone(const Batch& b);
 
-// Memory for the samples of `out`: that of `from` where `take` says so, else of `memory`.
+// Memory for the samples of `out`: that of `from` where `take` is set, else new memory from `memory`.
 void allocate_others(Batch& out, const Batch& from, std::span<const char> take,
                      const std::shared_ptr<MemoryResource>& memory, StreamHandle stream);
 
-// Bytes of the samples that `take` leaves out.
+// Bytes of the samples for which `take` is not set.
 size_t bytes_of_others(const Batch& b, std::span<const char> take);
 
 }  // namespace penstock

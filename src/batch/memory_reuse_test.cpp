@@ -35,7 +35,7 @@ TEST(MemoryReuse, SamplesThatHavePartedAreSeenOneByOne) {
   EXPECT_EQ(held_alone(b), (Alone{1, 1, 1}));
   const Batch::Sample kept = b.sample(1);
   EXPECT_EQ(held_alone(b), (Alone{1, 0, 1}));
-  part_samples(b);  // as it is
+  part_samples(b);  // has no effect
   EXPECT_EQ(held_alone(b), (Alone{1, 0, 1}));
 }
 
@@ -44,7 +44,7 @@ TEST(MemoryReuse, WhoHoldsTheWholeBlockHoldsEachSample) {
   Batch other = b;
   part_samples(b);
   EXPECT_EQ(held_alone(b), (Alone{0, 0, 0}));
-  part_samples(other);  // both have parted
+  part_samples(other);  // both have separated
   EXPECT_EQ(held_alone(b), (Alone{0, 0, 0}));
   other = Batch();
   EXPECT_EQ(held_alone(b), (Alone{1, 1, 1}));

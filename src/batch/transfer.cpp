@@ -32,13 +32,13 @@ Placing placing_of(const Batch& b) {
   return p;
 }
 
-// Whether the samples are row-major and lie as in `p`, from the first one on.
+// Whether the samples are row-major and have the offsets of `p`, relative to the first one.
 bool lies_as(const Batch& b, const Placing& p) {
   const auto* base = static_cast<const char*>(b.sample(0).data);
   for (int i = 0; i < b.size(); ++i) {
     const Batch::Sample& s = b.sample(i);
     if (!s.strides.empty() || static_cast<const char*>(s.data) != base + p.offset[i]) return false;
-    // Samples of several owners may follow each other by chance: then the gaps are nobody's.
+    // Samples of several owners can be adjacent by chance: then nobody owns the gaps.
     if (i > 0 && s.owner != b.sample(0).owner) return false;
   }
   return true;
@@ -50,7 +50,7 @@ Batch like(const Batch& from) {
   return b;
 }
 
-// Samples into one block of host memory. Large ones are copied by several threads.
+// Copies samples into one block of host memory; several threads copy large ones.
 constexpr size_t kParallelBytes = size_t{1} << 20;
 void gather(const Batch& from, const Placing& p, char* to) {
   const auto one = [&](int64_t i, int) {
@@ -68,7 +68,7 @@ void gather(const Batch& from, const Placing& p, char* to) {
     for (int i = 0; i < from.size(); ++i) one(i, 0);
 }
 
-// Pinned memory of ours may be read until `stream` is done with it: it is then freed on that stream.
+// `stream` may still read our pinned memory: the memory is then freed on that stream.
 bool hold_pinned(const std::shared_ptr<void>& owner, const MemoryResource* pinned, StreamHandle stream) {
   auto* freed = std::get_deleter<FreeOnStream>(owner);
   if (!freed || freed->resource.get() != pinned) return false;
@@ -110,11 +110,11 @@ Batch host_to_gpu(const Batch& from, int gpu, StreamHandle stream) {
 void check_row_major(const Batch& b) {
   for (int i = 0; i < b.size(); ++i)
     if (!b.view(i).dense())
-      bad_type("sample {} on {} is not row-major (shape {}, strides {}): make it contiguous before it is copied", i,
+      bad_type("sample {} on {} is not row-major (shape {}, strides {}): make it contiguous before the copy", i,
                name_of(b.device()), b.shape(i).text(), b.view(i).strides.text());
 }
 
-// From a GPU to anywhere; `stream` belongs to `gpu`.
+// Copies from a GPU to any device; `stream` belongs to `gpu`.
 Batch from_gpu(const Batch& from, Device target, int gpu, StreamHandle stream) {
   DeviceRuntime& rt = runtime_of(gpu);
   check_row_major(from);
@@ -142,8 +142,8 @@ Batch batch_of(const Tensor& t) {
   return b;
 }
 
-// Lets go of what it is given, on a thread of its own: notify's function may not call a GPU's library or wait for
-// Python's lock, and what is let go of may do both.
+// Destroys what it is given on its own thread: the function of notify must not call a GPU's library or wait for
+// Python's lock, and a destructor may do both.
 class LetGo {
  public:
   void operator()(std::shared_ptr<void> owner) {
@@ -210,7 +210,7 @@ Batch copy_to(const Batch& from, Device to, StreamHandle stream) {
   return on_gpu(from.device()) ? from_gpu(from, to, gpu, stream) : host_to_gpu(from, gpu, stream);
 }
 
-void clear_behind(const Batch& b, int i) {
+void clear_gap_after(const Batch& b, int i) {
   const size_t n = static_cast<size_t>(b.shape(i).volume()) * size_of(b.dtype());
   if (i + 1 == b.size()) return;
   char* const end = static_cast<char*>(b.sample(i).data) + n;
@@ -271,15 +271,15 @@ void order_before(const Tensor& t, StreamHandle stream) { order_before(t.device,
 
 namespace {
 
-// Owners of memory that is freed in the order of one stream and used on another one. They go together: one order for
-// all.
+// Owners of memory that is freed in the order of one stream and used on another one. One object holds them all, so that
+// one event orders them.
 struct UsedOn {
   std::vector<std::shared_ptr<void>> owners;
   int gpu;
   StreamHandle freed_on, used_on;
   ~UsedOn() {
     if (owners.empty()) return;
-    // Without the order the memory could be written while it is read: then it is rather not freed.
+    // Without this order the memory could be overwritten while it is read. If it fails, the memory is leaked instead.
     if (error_of([&] {
           DeviceRuntime& rt = runtime_of(gpu);
           rt.wait(gpu, freed_on, *rt.record(gpu, used_on));
@@ -324,9 +324,9 @@ std::shared_ptr<void> owner_used_on(std::shared_ptr<void> owner, int gpu, Stream
 
 std::shared_ptr<void> owner_until_done(std::shared_ptr<void> owner, int gpu, StreamHandle stream) {
   void* p = owner.get();
-  let_go();  // its thread is made here rather than in a callback
+  let_go();  // creates its thread here, not in a callback
   return std::shared_ptr<void>(p, [owner = std::move(owner), gpu, stream](void*) mutable {
-    auto* last = new std::shared_ptr<void>(std::move(owner));  // where nothing calls, it is rather not freed
+    auto* last = new std::shared_ptr<void>(std::move(owner));  // leaked if notify never calls
     error_of([&] {
       runtime_of(gpu).notify(gpu, stream, [last] {
         let_go()(std::move(*last));

@@ -19,7 +19,7 @@ void check_strides(const Shape& shape, const Shape& strides) {
     int64_t reach = 0;
     if (strides[d] == INT64_MIN || __builtin_mul_overflow(shape[d], std::abs(strides[d]), &reach) ||
         __builtin_add_overflow(farthest, reach, &farthest) || farthest > (int64_t{1} << 46))
-      bad_argument("the strides {} of a sample of shape {} reach too far", strides.text(), shape.text());
+      bad_argument("the strides {} of a sample of shape {} exceed the address space", strides.text(), shape.text());
   }
 }
 
@@ -28,8 +28,8 @@ Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& 
   if (d.ndim < 0 || d.ndim > PENSTOCK_MAX_DIMS) bad_argument("ndim must be 0 to {}, got {}", PENSTOCK_MAX_DIMS, d.ndim);
   if (d.num_samples < 1) bad_argument("a batch needs at least one sample, got {}", d.num_samples);
   if (!d.shapes && d.ndim > 0) bad_argument("shapes is NULL");
-  if (d.strides && !d.data) bad_argument("strides are only for memory that the caller gives");
-  if (d.release && !d.data) bad_argument("release is only for memory that the caller gives");
+  if (d.strides && !d.data) bad_argument("strides are only for the caller's memory");
+  if (d.release && !d.data) bad_argument("release is only for the caller's memory");
   const Device device = device_of(d.device_kind, d.device_id);
   const bool on_gpu = device.kind == DeviceKind::gpu;
   if (on_gpu && d.allocator) bad_argument("memory on a GPU comes from penstock_set_device_allocator's functions");

@@ -35,7 +35,7 @@ TEST(CapiBatch, AllocatesDenseMemoryAndReadsStrides) {
   EXPECT_EQ(static_cast<char*>(sample(b, 1).data) - static_cast<char*>(sample(b, 0).data), 24);
   penstock_batch_destroy(b);
 
-  // Every other column, the rows from below: flip sees what the strides say.
+  // Every other column, rows from bottom to top: flip follows the strides.
   const uint8_t v[] = {1, 0, 2, 0, 3, 0, 4, 0};
   void* data[] = {const_cast<uint8_t*>(v) + 4};
   const int64_t shape[] = {2, 2, 1}, strides[] = {-4, 2, 1};
@@ -66,7 +66,7 @@ TEST(CapiBatch, ReleaseIsCalledWhenTheLastReferenceGoes) {
   penstock_arguments_destroy(a);
   EXPECT_EQ(released, 1);
 
-  d.ndim = 2;  // does not fit the layout: creating fails and the memory stays the caller's
+  d.ndim = 2;  // does not match the layout: creation fails and the memory stays the caller's
   EXPECT_STATUS(PENSTOCK_ERROR_ARGUMENT, penstock_batch_create(&d, &b));
   EXPECT_EQ(released, 1);
 }
@@ -102,7 +102,7 @@ TEST(CapiBatch, RefusesWhatCannotBe) {
   refused(PENSTOCK_ERROR_OUT_OF_MEMORY, "too many", [](auto& x) { x.data = nullptr; });
   images.shapes[0] = 4;
   const int64_t strides[] = {INT64_MAX, 1, 1, INT64_MIN, 1, 1};
-  refused(PENSTOCK_ERROR_ARGUMENT, "too far", [&](auto& x) { x.strides = strides; });
+  refused(PENSTOCK_ERROR_ARGUMENT, "exceed the address space", [&](auto& x) { x.strides = strides; });
   refused(PENSTOCK_ERROR_ARGUMENT, "strides", [&](auto& x) { x.strides = strides, x.data = nullptr; });
 
   Images good({{4, 5}});

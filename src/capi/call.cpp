@@ -97,7 +97,8 @@ penstock_status penstock_set_per_sample(penstock_arguments* arguments, const cha
 }
 penstock_status penstock_set_value(penstock_arguments* arguments, const char* name, penstock_value value) {
   return set(arguments, name, [&](auto& e) {
-    if (value.node < 0 || value.output < 0) bad_argument("output {} of node {} is no value", value.output, value.node);
+    if (value.node < 0 || value.output < 0)
+      bad_argument("output {} of node {} is not a value", value.output, value.node);
     e.ref = {value.node, value.output};
   });
 }
@@ -107,7 +108,7 @@ penstock_status penstock_count_outputs(const char* op, const penstock_arguments*
     const OpInfo& info = get_op(&required(op, "the name of the operator"));
     required(count, "count");
     std::vector<Argument> args(info.args.size());
-    static const Batch later;  // values that come with the call
+    static const Batch later;  // the values come with the call
     if (arguments)
       for (const auto& e : arguments->entries)
         if (const ArgInfo* a = info.arg(e.name)) {

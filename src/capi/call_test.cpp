@@ -213,7 +213,7 @@ TEST(CapiThreads, MayBeTheProgramsOwn) {
   EXPECT_EQ(run(), alone);
   EXPECT_EQ(threads.loops, 1);
 
-  // A body that fails on the program's threads: the error comes back through the call.
+  // A body that fails on the program's threads: the call returns the error.
   double bad = 1;
   void* data[] = {&bad, &bad, &bad};
   const int64_t shapes[] = {1, 1, 1};

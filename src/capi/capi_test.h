@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the C interface share.
+// Shared by the tests of the C interface.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
     EXPECT_EQ(got, expected) << #expression << ": " << penstock_last_error(); \
   } while (false)
 #define EXPECT_OK(expression) EXPECT_STATUS(PENSTOCK_OK, expression)
-// A failure whose message holds `text`.
+// A failure whose message contains `text`.
 #define EXPECT_FAILS(expected, text, expression)                                                          \
   do {                                                                                                    \
     EXPECT_STATUS(expected, expression);                                                                  \

@@ -25,7 +25,7 @@ TEST(Cpp, CallsAreTyped) {
   EXPECT_EQ(images.layout(), "HWC");
   EXPECT_TRUE(images.is_dense());
 
-  const int side = 4;  // lists of variables, of fractions, one number for a list
+  const int side = 4;  // lists of variables and of floats, one number for a list
   EXPECT_EQ(fn::resize(images, {.size = {side, side}})[0].shape, (Shape{4, 4, 3}));
   EXPECT_EQ(fn::resize(images, {.size = {4.0, 5}})[0].shape, (Shape{4, 5, 3}));
   EXPECT_EQ(fn::resize(images, {.size = side})[0].shape, (Shape{4, 4, 3}));
@@ -179,7 +179,7 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("on_error cannot be 'stop'", [&] { Pipeline(graph, {out}, {.batch_size = 1, .on_error = "stop"}); });
   refused("batch size", [&] { Pipeline(graph, {out}, {}); });
   refused("at least one output", [&] { Pipeline(graph, {}, {.batch_size = 1}); });
-  refused("no value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
+  refused("not a value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
 }
 
 TEST(Cpp, APipelineSaysWhichSampleIsLost) {
@@ -220,7 +220,7 @@ TEST(Cpp, APipelineSaysWhichSampleIsLost) {
   }
 }
 
-// On the GPU where there is one, with the same bytes.
+// On the GPU if there is one, with the same bytes.
 TEST(Cpp, OperatorsOfAPipelineHaveADevice) {
   auto bytes = ramp(2 * 6 * 8 * 3);
   Graph graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in the program's memory, pictures into the program's memory.
+// Decodes files in the program's memory into the program's memory.
 #include "capi/capi_test.h"
 #include "codecs/png_write.h"
 
@@ -35,13 +35,13 @@ TEST(CapiDecode, FromMemoryIntoMemory) {
                penstock_call("decoders.image", &encoded, 1, nullptr, &o, &out, 1));
   EXPECT_EQ(out, nullptr);
 
-  // Bytes that do not lie one after the other, and a file that ends early.
+  // Bytes that are not contiguous, and a file that ends early.
   const int64_t strides[] = {2, 2};
   for (auto& s : sizes) s /= 2;
   penstock_batch_destroy(encoded);
   d.strides = strides;
   ASSERT_EQ(penstock_batch_create(&d, &encoded), PENSTOCK_OK) << penstock_last_error();
-  EXPECT_FAILS(PENSTOCK_ERROR_TYPE, "one after the other",
+  EXPECT_FAILS(PENSTOCK_ERROR_TYPE, "are not contiguous",
                penstock_call("decoders.image", &encoded, 1, nullptr, nullptr, &out, 1));
   penstock_batch_destroy(encoded);
   d.strides = nullptr;

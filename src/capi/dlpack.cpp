@@ -6,7 +6,7 @@
 namespace penstock {
 namespace {
 
-// Calls the tensor's deleter when the last reference goes, once the batch has been handed out.
+// Calls the tensor's deleter with the last reference, after the batch was returned.
 struct Adopted {
   DLManagedTensorVersioned* tensor = nullptr;
   ~Adopted() {
@@ -50,7 +50,8 @@ penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* t
     for (size_t i = 0; i < count; ++i) {
       if (!tensors[i]) bad_argument("tensors[{}] is NULL", i);
       if (tensors[i]->version.major != DLPACK_MAJOR_VERSION)
-        bad_argument("tensors[{}] is of DLPack {}, not {}", i, tensors[i]->version.major, DLPACK_MAJOR_VERSION);
+        bad_argument("tensors[{}] has the DLPack version {}, not {}", i, tensors[i]->version.major,
+                     DLPACK_MAJOR_VERSION);
       const View v = view_of(tensors[i]->dl_tensor);
       const Device device = device_of(tensors[i]->dl_tensor);
       if (i == 0) {
@@ -63,8 +64,7 @@ penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* t
                  name_of(b.dtype()), b.ndim());
       }
       if (device != b.device())
-        bad_type("tensors[{}] lives on another device ({}) than the first ({})", i, name_of(device),
-                 name_of(b.device()));
+        bad_type("tensors[{}] is on another device ({}) than the first ({})", i, name_of(device), name_of(b.device()));
       Batch::Sample& s = b.sample(static_cast<int>(i));
       owners.push_back(std::make_shared<Adopted>());
       s.data = v.data, s.shape = v.shape, s.owner = owners.back();

@@ -88,10 +88,10 @@ TEST(CapiDlpack, WhatIsRefusedStaysTheCallers) {
   fails(PENSTOCK_ERROR_TYPE, "is not supported");
   in[1]->dl_tensor.dtype = {kDLFloat, 32, 1};
   in[1]->dl_tensor.device.device_type = kDLCUDA;
-  fails(PENSTOCK_ERROR_TYPE, "another device");
+  fails(PENSTOCK_ERROR_TYPE, "unsupported device");
   in[1]->dl_tensor.device.device_type = kDLCPU;
   in[1]->version.major = 7;
-  fails(PENSTOCK_ERROR_ARGUMENT, "tensors[1] is of DLPack 7");
+  fails(PENSTOCK_ERROR_ARGUMENT, "tensors[1] has the DLPack version 7");
   in[1]->version.major = DLPACK_MAJOR_VERSION;
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "1 to", penstock_batch_from_dlpack(in, 0, nullptr, &b));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "layout", penstock_batch_from_dlpack(in, 2, "HWC", &b));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge between C and the library: what stands behind the handles, statuses from exceptions, structs that may grow.
+// The boundary between C and the library: the types of the handles, statuses from exceptions, structs that may grow.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -23,13 +23,13 @@ struct penstock_arguments {
     std::string name;
     penstock::Value value;
     std::unique_ptr<penstock::Batch> per_sample;  // instead of a value
-    penstock::ValueRef ref;                       // instead of both, in a graph
+    penstock::ValueRef ref;                       // instead of either, in a graph
   };
   std::vector<Entry> entries;
 };
 struct penstock_graph {
   penstock::Graph graph;
-  std::string device;  // of the operators that come next
+  std::string device;  // for the operators that are added next
 };
 struct penstock_pipeline {
   std::unique_ptr<penstock::Pipeline> pipeline;
@@ -38,10 +38,10 @@ struct penstock_pipeline {
 
 namespace penstock {
 
-// Of the exception that is being handled; keeps its message for this thread.
+// The status of the current exception; keeps its message for this thread.
 penstock_status report_exception() noexcept;
 
-// Every function of the interface runs its body in here: no exception crosses.
+// Every function of the interface runs its body in this one: no exception leaves it.
 template <class F> penstock_status guarded(F&& body) noexcept {
   try {
     body();
@@ -60,7 +60,7 @@ inline void check_struct_size(size_t given, const char* what) {
   if (given <= sizeof(size_t) || given > 4096) bad_argument("struct_size of {} is {}: set it to sizeof", what, given);
 }
 
-// What the caller gave of a struct, and zeros for the rest. A newer program's fields that are not zero ask for
+// The caller's part of a struct, and zeros for the rest. Nonzero fields of a newer program ask for
 // something that this library does not know.
 template <class T> T read_struct(const T* p, const char* what) {
   const size_t given = required(p, what).struct_size;
@@ -69,12 +69,12 @@ template <class T> T read_struct(const T* p, const char* what) {
   std::memcpy(&t, p, std::min(given, sizeof(T)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(p);
   for (size_t i = sizeof(T); i < given; ++i)
-    if (bytes[i]) bad_argument("{} asks for what only a newer version of Penstock has", what);
+    if (bytes[i]) bad_argument("{} asks for a feature that only a newer version of Penstock has", what);
   return t;
 }
 template <class T> T read_optional_struct(const T* p, const char* what) { return p ? read_struct(p, what) : T{}; }
 
-// Writes the fields that the caller's struct has room for.
+// Writes the fields that fit into the caller's struct.
 template <class T> void write_struct(T* p, T t, const char* what) {
   const size_t given = required(p, what).struct_size;
   check_struct_size(given, what);
@@ -82,10 +82,10 @@ template <class T> void write_struct(T* p, T t, const char* what) {
   std::memcpy(p, &t, std::min(given, sizeof(T)));
 }
 
-Device device_of(penstock_device_kind kind, int id);  // throws where it cannot be used
+Device device_of(penstock_device_kind kind, int id);  // throws if it cannot be used
 inline StreamHandle stream_of(void* stream) { return stream ? stream : kLegacyStream; }
 
-// Calls the program's function when the last reference goes, once `function` is set: what failed was not handed over.
+// Calls the program's function with the last reference, once `function` is set: a failed call does not take ownership.
 struct Release {
   void (*function)(void*) = nullptr;
   void* user = nullptr;
@@ -97,7 +97,7 @@ struct Release {
 std::shared_ptr<MemoryResource> memory_of(const penstock_allocator* allocator);  // NULL: the default
 char* copy_text(const std::string& text);                                        // for penstock_free_text
 
-// Hands batches out: all or none.
+// Returns all batches or none.
 void give_batches(std::vector<Batch> batches, penstock_batch** outputs);
 std::vector<Batch> take_batches(const penstock_batch* const* batches, size_t count, const char* what);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs: which there are, the program's allocator for one, batches that move and are ordered.
+// GPUs: how many, the program's allocator for each, moving and ordering batches.
 #include "base/gpu.h"
 
 #include "capi/edge.h"
@@ -13,13 +13,15 @@ class ProgramDeviceMemory final : public MemoryResource {
   ~ProgramDeviceMemory() override {
     if (armed_ && f_.release) f_.release(f_.user);
   }
-  void arm() { armed_ = true; }  // from now on the program has handed `user` over
+  void arm() { armed_ = true; }  // from now on this object owns `user`
   void* allocate(size_t bytes, StreamHandle stream) override {
     void* p = f_.allocate(f_.user, bytes, stream);
-    if (!p) fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}", bytes, name_of(device_));
+    if (!p)
+      fail(ErrorKind::out_of_memory, "the program's allocator could not allocate {} bytes on {}", bytes,
+           name_of(device_));
     if (reinterpret_cast<uintptr_t>(p) % kAlignment != 0) {
       f_.deallocate(f_.user, p, bytes, stream);
-      bad_argument("the program's allocator must give memory on {} aligned to {} bytes", name_of(device_), kAlignment);
+      bad_argument("the program's allocator must align memory on {} to {} bytes", name_of(device_), kAlignment);
     }
     return p;
   }
@@ -39,7 +41,7 @@ class ProgramDeviceMemory final : public MemoryResource {
 
 Device device_of(penstock_device_kind kind, int id) {
   if (kind == PENSTOCK_CPU) return {};
-  if (kind != PENSTOCK_GPU) bad_argument("{} is no kind of device", kind);
+  if (kind != PENSTOCK_GPU) bad_argument("{} is not a kind of device", kind);
   runtime_of(id);
   return {DeviceKind::gpu, static_cast<int16_t>(id)};
 }

@@ -19,7 +19,7 @@ namespace {
 #define NEEDS_GPU() \
   if (penstock_gpu_count() == 0) GTEST_SKIP() << "machine: " << penstock_gpu_why_not()
 
-// A number that is no stream of CUDA's: for the emulated GPU alone.
+// An invalid CUDA stream handle: only for the emulated GPU.
 void* some_stream() {
   return std::getenv("PENSTOCK_GPU_LIBRARY") ? reinterpret_cast<void*>(uintptr_t{0x4440}) : nullptr;
 }
@@ -48,7 +48,7 @@ TEST(CapiGpu, SaysWhatThereIs) {
   d = images.description();
   d.device_kind = 7;
   penstock_batch* b = nullptr;
-  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no kind of device", penstock_batch_create(&d, &b));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "not a kind of device", penstock_batch_create(&d, &b));
   d.device_kind = PENSTOCK_GPU, d.device_id = 99;
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "GPU", penstock_batch_create(&d, &b));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "GPU", penstock_set_device_allocator(99, nullptr));
@@ -59,7 +59,7 @@ TEST(CapiGpu, AProgramOfTheOlderStructsRunsAsBefore) {
   Images images({{2, 3}, {4, 1}});
   auto d = images.description();
   d.struct_size = offsetof(penstock_batch_description, device_kind);
-  d.device_kind = 99;  // what lies there is not the library's
+  d.device_kind = 99;  // fields after the known ones are not the library's
   penstock_batch* b = nullptr;
   EXPECT_OK(penstock_batch_create(&d, &b));
   auto info = zeroed<penstock_batch_info>();
@@ -97,7 +97,7 @@ TEST(CapiGpu, TheProgramsMemory) {
   const Batch host = Batch::wrap(bytes.data(), {2, 6, 8, 3}, "HWC");
   const Batch made = Batch::allocate(Device::gpu(), penstock::DType::uint8, {{6, 8, 3}, {6, 8, 3}}, "HWC");
   EXPECT_TRUE(made.on_gpu() && made.is_dense());
-  // Memory of a GPU that the library knows nothing of: here it is another batch's.
+  // GPU memory that the library knows nothing about: here, another batch's.
   const Batch source = host.gpu();
   source.wait();
   int released = 0;
@@ -176,7 +176,7 @@ TEST(CapiGpu, AnAllocatorOfTheProgram) {
     EXPECT_EQ(state.last_stream, some_stream());
     state.empty = true;
     penstock_batch* none = nullptr;
-    EXPECT_FAILS(PENSTOCK_ERROR_OUT_OF_MEMORY, "gave no 48 bytes on gpu:0",
+    EXPECT_FAILS(PENSTOCK_ERROR_OUT_OF_MEMORY, "could not allocate 48 bytes on gpu:0",
                  penstock_batch_copy_to(host.handle(), PENSTOCK_GPU, 0, nullptr, &none));
     EXPECT_OK(penstock_set_device_allocator(0, nullptr));
     EXPECT_EQ(state.released, 0);

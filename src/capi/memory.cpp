@@ -18,13 +18,13 @@ class ProgramMemory final : public MemoryResource {
   ~ProgramMemory() override {
     if (armed_ && f_.release) f_.release(f_.user);
   }
-  void arm() { armed_ = true; }  // from now on the program has handed `user` over
+  void arm() { armed_ = true; }  // from now on this object owns `user`
   void* allocate(size_t bytes, StreamHandle) override {
     void* p = f_.allocate(f_.user, bytes, kAlignment);
-    if (!p) fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes", bytes);
+    if (!p) fail(ErrorKind::out_of_memory, "the program's allocator could not allocate {} bytes", bytes);
     if (reinterpret_cast<uintptr_t>(p) % kAlignment != 0) {
       f_.deallocate(f_.user, p, bytes, kAlignment);
-      bad_argument("the program's allocator must give memory aligned to {} bytes", kAlignment);
+      bad_argument("the program's allocator must return memory aligned to {} bytes", kAlignment);
     }
     return p;
   }
@@ -57,7 +57,7 @@ class ProgramPool final : public ThreadPool {
     std::mutex mutex{};
     std::exception_ptr error{};
 
-    // No exception may cross the program's code: the first one waits for the end of the loop.
+    // No exception may pass through the program's code: the first one is kept until the loop ends.
     static void run(void* context, int64_t index, int thread) {
       auto& loop = *static_cast<Loop*>(context);
       ++loop.calls;
@@ -116,7 +116,7 @@ penstock_status penstock_set_thread_pool(const penstock_thread_pool* pool) {
     if (!pool) return set_shared_pool(nullptr);
     const auto p = read_struct(pool, "pool");
     if (!p.parallel_for) bad_argument("a thread pool needs the function parallel_for");
-    if (p.threads < 1) bad_argument("a thread pool has at least one thread, got {}", p.threads);
+    if (p.threads < 1) bad_argument("a thread pool needs at least one thread, got {}", p.threads);
     set_shared_pool(std::make_shared<ProgramPool>(p));
   });
 }

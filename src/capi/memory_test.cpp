@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations that fail, one after the other: the program's allocator, and every operator new of the library.
+// Tests in which each allocation fails in turn: the program's allocator, and every operator new of the library.
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -20,7 +20,7 @@ bool fails_now() {
 }
 }  // namespace
 
-// This program's operators new, which the library uses too. The compiler sees free() only.
+// This program's operators new, which the library also uses. The compiler sees only free().
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
   if (fails_now()) throw std::bad_alloc();
@@ -82,11 +82,11 @@ struct Counted {
   }
 };
 
-// Calls `body` with the first, second, third ... allocation behind arm() failing until it succeeds. Each failure must
-// say that there was no memory and leave nothing behind. `last`: all allocations behind the failing one fail too.
+// Calls `body` and lets the first, second, third ... allocation after arm() fail, until the call succeeds. Each failure
+// must report that there was no memory and must not leak. `last`: all allocations after the failing one fail too.
 using Arm = std::function<void()>;
 void fail_each_new(const std::function<penstock_status(const Arm&)>& body, bool last = false) {
-  for (int round = 0; round < 4; ++round) EXPECT_OK(body([] {}));  // what is made once and kept is made now
+  for (int round = 0; round < 4; ++round) EXPECT_OK(body([] {}));  // makes everything that is created once and cached
   for (long k = 0; k < 100000; ++k) {
     const long before = live;
     failed = false;
@@ -100,7 +100,7 @@ void fail_each_new(const std::function<penstock_status(const Arm&)>& body, bool 
       EXPECT_GT(k, 1);
       return;
     }
-    // Some failures are survived: memory that would only be kept for later.
+    // Some failures are harmless: memory that would only have been cached.
     ASSERT_TRUE(status == PENSTOCK_OK || status == PENSTOCK_ERROR_OUT_OF_MEMORY) << k << ": " << penstock_last_error();
   }
   FAIL() << "never succeeds";
@@ -156,7 +156,7 @@ TEST(CapiMemory, AProgramsAllocatorThatFailsOrIsCrooked) {
       const penstock_status status = penstock_call(op, &in, 1, nullptr, &o, &out, 1);
       if (status == PENSTOCK_OK) break;
       ASSERT_EQ(status, PENSTOCK_ERROR_OUT_OF_MEMORY) << penstock_last_error();
-      EXPECT_NE(std::string(penstock_last_error()).find("allocator gave no"), std::string::npos);
+      EXPECT_NE(std::string(penstock_last_error()).find("allocator could not allocate"), std::string::npos);
       EXPECT_EQ(out, nullptr);
       EXPECT_EQ(memory.blocks, 0);
     }
@@ -227,7 +227,7 @@ TEST(CapiMemory, EveryFailingAllocationOfAPipelineIsSurvived) {
     fail_each_new(
         [&](const Arm& arm) {
           penstock_pipeline* p = nullptr;
-          // Not while loading: the JSON library's destructors allocate, and a failure there ends the process.
+          // Not while loading: the JSON library's destructors allocate, and a failure there terminates the process.
           penstock_status s = penstock_pipeline_load(json, nullptr, &p);
           arm();
           for (int i = 0; i < 2 && !s; ++i) s = penstock_pipeline_feed(p, "images", &in, 1);

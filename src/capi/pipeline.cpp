@@ -204,7 +204,7 @@ penstock_status penstock_pipeline_get_left_out(const penstock_pipeline* pipeline
   return guarded([&] {
     of(pipeline);
     const auto& list = pipeline->left_out;
-    if (index >= list.size()) bad_argument("sample {} of the {} that the last batch has lost", index, list.size());
+    if (index >= list.size()) bad_argument("sample {} does not exist: the last batch lost {}", index, list.size());
     const LeftOut& l = list[index];
     penstock_left_out s{};
     s.number = l.number, s.batch = l.batch, s.epoch = l.epoch, s.position = l.position;

@@ -343,7 +343,7 @@ TEST(CapiPipeline, OneThreadAtATimeUsesIt) {
     auto& i = *static_cast<Inside*>(user);
     std::thread([&i] {
       penstock_batch* out = nullptr;
-      const char* said = "another thread uses this pipeline";
+      const char* said = "another thread is using this pipeline";
       EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, said, penstock_pipeline_run(i.p, nullptr, &out, 1));
       EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, said, penstock_pipeline_reset(i.p));
     }).join();

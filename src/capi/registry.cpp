@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about the operators.
+// Queries about the operators.
 #include <map>
 #include <mutex>
 
@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-// Kept for ever, because the caller has pointers to it.
+// Never freed, because the caller has pointers to it.
 const char* default_text(const ArgInfo& a) {
   static std::mutex mutex;
   static auto* texts = new std::map<const ArgInfo*, std::string>;

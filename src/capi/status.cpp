@@ -50,7 +50,7 @@ penstock_status report_exception() noexcept {
     } catch (...) {
       return keep(PENSTOCK_ERROR_INTERNAL, "an unknown exception");
     }
-  } catch (...) {  // the message itself found no memory
+  } catch (...) {  // no memory for the message itself
     return keep(PENSTOCK_ERROR_OUT_OF_MEMORY, no_memory);
   }
 }

@@ -25,7 +25,7 @@ CaffeDatum read_datum(Bytes record) {
   if (encoded) return d;
   constexpr int64_t kLargest = 1 << 20;
   for (const int64_t e : extent)
-    if (e < 0 || e > kLargest) bad_data("an extent of {} in a Datum", e);
+    if (e < 0 || e > kLargest) bad_data("a Datum has the extent {}", e);
   d.shape = Shape{extent[1], extent[2], extent[0]};
   if (d.shape.volume() != bytes) bad_data("a Datum of shape {} has {} bytes", d.shape.text(), bytes);
   return d;
@@ -40,8 +40,8 @@ static CaffeTensor read_tensor(Bytes message) {
     const bool list = r.type() == WireReader::length_delimited;
     if (r.number() == 1) {
       const auto push = [&](uint64_t extent) {
-        if (extent > (uint64_t{1} << 40)) bad_data("an extent of {} in a tensor", extent);
-        if (t.dims.size() == Shape::kMaxDims) bad_data("a tensor of more than {} dimensions", Shape::kMaxDims);
+        if (extent > (uint64_t{1} << 40)) bad_data("a tensor has the extent {}", extent);
+        if (t.dims.size() == Shape::kMaxDims) bad_data("a tensor has more than {} dimensions", Shape::kMaxDims);
         t.dims.push_back(static_cast<int64_t>(extent));
       };
       if (!list) push(r.value());
@@ -69,9 +69,9 @@ static CaffeTensor read_tensor(Bytes message) {
     case 2: t.kind = Kind::integers; break;
     case 3: t.kind = Kind::bytes; break;
     case 4: t.kind = Kind::text; break;
-    default: bad_data("a tensor of type {}; floats, int32, bytes and strings are read", type);
+    default: bad_data("a tensor has the unsupported type {}; supported are floats, int32, bytes and strings", type);
   }
-  if (strings > 1) bad_data("a tensor of {} strings", strings);
+  if (strings > 1) bad_data("a tensor has {} strings, more than the one that is supported", strings);
   return t;
 }
 

@@ -13,8 +13,8 @@ static constexpr std::array<const char*, 4> shuffle_names{"none", "once", "every
 
 static const char* name_of(Shuffle shuffle) { return shuffle_names[static_cast<size_t>(shuffle)]; }
 
-// Written by hand: each batch has its state, and the destructor of nlohmann's values ends the process where it gets no
-// memory.
+// Written by hand: every batch has a state, and the destructor of nlohmann's values terminates the process if an
+// allocation fails.
 std::string ReaderState::to_json() const {
   std::string text = fmt::format(R"({{"consumed":{},"epoch":{},"legs":[)", consumed, epoch);
   for (size_t i = 0; i < legs.size(); ++i)
@@ -67,8 +67,7 @@ void check_fingerprint(const OrderFingerprint& saved, const OrderFingerprint& no
     if (before != after) text += fmt::format("{}{} was {}, is {}", text.empty() ? "" : "; ", what, before, after);
   };
   compare("the number of samples", saved.size, now.size);
-  if (saved.size == now.size && saved.list_hash != now.list_hash)
-    text += "the list of files or their labels is another one";
+  if (saved.size == now.size && saved.list_hash != now.list_hash) text += "the list of files or their labels differ";
   compare("seed", saved.seed, now.seed);
   compare("shuffling", std::string(name_of(saved.shuffle)), std::string(name_of(now.shuffle)));
   compare("stick_to_shard", saved.stick_to_shard, now.stick_to_shard);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a reader stands: a few integers that do not depend on the number of ranks or on the batch size.
+// The position of a reader: a few integers that do not depend on the number of ranks or on the batch size.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,10 +11,10 @@ enum class Shuffle {
   none,         // the order of the list
   once,         // one permutation for all epochs
   every_epoch,  // another permutation in each epoch
-  dealt,        // the order of the list, dealt to the ranks one by one as a shuffled one is
+  dealt,        // the order of the list, dealt to the ranks one by one like a shuffled one
 };
 
-// What must be the same for a state to mean the same samples. Number of ranks, batch size and folder may change.
+// What must be equal for a state to mean the same samples. Number of ranks, batch size and folder may change.
 struct OrderFingerprint {
   int64_t size = 0;
   uint64_t seed = 0;
@@ -33,13 +33,13 @@ struct ShardLeg {
 
 struct ReaderState {
   uint64_t epoch = 0;
-  uint64_t consumed = 0;       // samples that all ranks together have taken in this epoch
-  std::vector<ShardLeg> legs;  // how, where shards are contiguous; empty where samples are dealt round-robin
+  uint64_t consumed = 0;       // samples that all ranks together have read in this epoch
+  std::vector<ShardLeg> legs;  // how, if shards are contiguous; empty if samples are dealt round-robin
   OrderFingerprint fingerprint;
   bool operator==(const ReaderState&) const = default;
 
   std::string to_json() const;
-  // Error (argument) on text that is not such a state; whether it fits the data is checked by SampleOrder.
+  // Error (argument) on text that is not such a state. SampleOrder checks whether it fits the data.
   static ReaderState from_json(const std::string& text);
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Numbers of the wrong kind are zero or refused, never a cast of what does not fit.
+// Numbers of the wrong kind become zero or an error; a value that does not fit is never cast.
 int64_t integer(const Json& j, const char* key, int64_t fallback) {
   const auto it = j.find(key);
   if (it == j.end()) return fallback;
@@ -31,7 +31,7 @@ class Annotations {
 
   void add_category(const Json& j) {
     const int64_t id = integer(j, "id", -1);
-    if (id < 0 || id > INT32_MAX) bad_data("a category without an id");
+    if (id < 0 || id > INT32_MAX) bad_data("a category has no id");
     labels_.emplace(id, options_.avoid_class_remapping ? static_cast<int32_t>(id)
                                                        : static_cast<int32_t>(labels_.size()) + 1);
   }
@@ -40,10 +40,10 @@ class Annotations {
     image.id = integer(j, "id", -1);
     image.width = integer(j, "width", 0), image.height = integer(j, "height", 0);
     if (const auto name = j.find("file_name"); name != j.end() && name->is_string()) image.file_name = *name;
-    if (image.id < 0 || image.file_name.empty()) bad_data("an image without id or file_name");
+    if (image.id < 0 || image.file_name.empty()) bad_data("an image has no id or no file_name");
     constexpr int64_t kLargest = 1 << 20;
     if (image.width < 0 || image.height < 0 || image.width > kLargest || image.height > kLargest)
-      bad_data("image {} of {} x {} pixels", image.id, image.width, image.height);
+      bad_data("image {} has {} x {} pixels", image.id, image.width, image.height);
     images.push_back(std::move(image));
   }
   void add_annotation(const Json& j) {
@@ -52,9 +52,9 @@ class Annotations {
     const auto box = j.find("bbox");
     const int64_t image = integer(j, "image_id", -1);
     if (box == j.end() || !box->is_array() || box->size() != 4)
-      bad_data("an annotation of image {} without a bbox of 4 numbers", image);
+      bad_data("an annotation of image {} has no bbox of 4 numbers", image);
     for (int k = 0; k < 4; ++k) {
-      if (!(*box)[k].is_number()) bad_data("an annotation of image {} without a bbox of 4 numbers", image);
+      if (!(*box)[k].is_number()) bad_data("an annotation of image {} has no bbox of 4 numbers", image);
       o.box[k] = (*box)[k].get<float>();
     }
     if (o.box[2] < options_.size_threshold || o.box[3] < options_.size_threshold) return;
@@ -63,7 +63,7 @@ class Annotations {
     objects_.push_back(std::move(o));
   }
 
-  // Once all is read: the order of the parts in the file does not count.
+  // Called after all is read: the parts of the file may come in any order.
   void finish() {
     std::unordered_map<int64_t, size_t> place;
     std::stable_sort(images.begin(), images.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -73,7 +73,7 @@ class Annotations {
       if (image == place.end()) continue;
       const auto label = labels_.find(pending_[k].second);
       if (label == labels_.end())
-        bad_data("an annotation of image {} has the category {}, which is not there", pending_[k].first,
+        bad_data("an annotation of image {} has the category {}, which does not exist", pending_[k].first,
                  pending_[k].second);
       objects_[k].label = label->second;
       images[image->second].objects.push_back(std::move(objects_[k]));
@@ -85,10 +85,10 @@ class Annotations {
   void add_outline(const Json& j, CocoObject& o) {
     if (j.is_array()) {
       for (const auto& polygon : j) {
-        if (!polygon.is_array() || polygon.size() % 2) bad_data("a polygon that is no list of pairs");
+        if (!polygon.is_array() || polygon.size() % 2) bad_data("a polygon is not a list of pairs");
         std::vector<float> points;
         for (const auto& v : polygon) {
-          if (!v.is_number()) bad_data("a polygon with a point that is no number");
+          if (!v.is_number()) bad_data("a polygon has a point that is not a number");
           points.push_back(v.get<float>());
         }
         o.polygons.push_back(std::move(points));
@@ -97,13 +97,13 @@ class Annotations {
       const auto size = j.find("size");
       if (size == j.end() || !size->is_array() || size->size() != 2 || !(*size)[0].is_number_unsigned() ||
           !(*size)[1].is_number_unsigned())
-        bad_data("run lengths without a size");
+        bad_data("run lengths have no size");
       o.runs_height = (*size)[0].get<int64_t>(), o.runs_width = (*size)[1].get<int64_t>();
       if (j["counts"].is_string()) {
         o.runs = runs_of_text(j["counts"].get_ref<const std::string&>());
       } else if (j["counts"].is_array()) {
         for (const auto& v : j["counts"]) {
-          if (!v.is_number_unsigned() || v.get<uint64_t>() > UINT32_MAX) bad_data("a run length that is no length");
+          if (!v.is_number_unsigned() || v.get<uint64_t>() > UINT32_MAX) bad_data("a run length is not a length");
           o.runs.push_back(v.get<uint32_t>());
         }
       }
@@ -116,7 +116,7 @@ class Annotations {
   std::vector<std::pair<int64_t, int64_t>> pending_;  // image and category of each
 };
 
-// Where a walk over the outline enters another column, inside and outside change from there on, downwards.
+// Where the outline enters another column, inside and outside are swapped from that point downwards.
 void add_crossings(std::span<const float> polygon, int64_t height, int64_t width, std::vector<int64_t>& crossings) {
   constexpr double kGrid = 5;
   constexpr double kFarthest = 1e6;
@@ -162,16 +162,16 @@ std::vector<uint32_t> runs_of_text(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     int64_t value = 0;
     for (int shift = 0;; shift += 5) {
-      if (at == text.size() || shift > 30) bad_data("run lengths in a text that is cut off");
+      if (at == text.size() || shift > 30) bad_data("the text of the run lengths is truncated");
       const int part = text[at++] - 48;
-      if (part < 0 || part > 63) bad_data("run lengths in a text with a character that cannot be");
+      if (part < 0 || part > 63) bad_data("the text of the run lengths has an invalid character");
       value |= static_cast<int64_t>(part & 31) << shift;
       if (part & 32) continue;
       if (part & 16) value -= int64_t{1} << (shift + 5);
       break;
     }
     if (runs.size() > 2) value += runs[runs.size() - 2];
-    if (value < 0 || value > UINT32_MAX) bad_data("a run length of {}", value);
+    if (value < 0 || value > UINT32_MAX) bad_data("a run length is {}", value);
     runs.push_back(static_cast<uint32_t>(value));
   }
   return runs;
@@ -191,12 +191,12 @@ void draw_object(const CocoObject& object, int32_t value, int64_t height, int64_
   }
   if (object.runs.empty()) return;
   if (object.runs_height != height || object.runs_width != width)
-    bad_data("run lengths for {} x {} pixels in an image of {} x {}", object.runs_height, object.runs_width, height,
+    bad_data("run lengths are for {} x {} pixels, the image has {} x {}", object.runs_height, object.runs_width, height,
              width);
   int64_t at = 0;
   for (size_t k = 0; k < object.runs.size(); ++k) {
     const int64_t end = at + object.runs[k];
-    if (end > area) bad_data("run lengths beyond the {} pixels of the image", area);
+    if (end > area) bad_data("run lengths exceed the {} pixels of the image", area);
     if (k % 2) put(at, end);
     at = end;
   }
@@ -206,7 +206,7 @@ std::vector<CocoImage> read_coco_text(std::string_view text, const std::string& 
                                       std::span<const std::string> names, const CocoOptions& options) {
   Annotations all(options);
   std::string part;
-  // Each entry is taken when it is complete and then forgotten: the files have hundreds of megabytes.
+  // Processes and discards each entry as soon as it is complete: the files have hundreds of megabytes.
   const auto step = [&](int depth, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::key && depth == 1) part = value.get<std::string>();
     if (event == Json::parse_event_t::object_end && depth == 2) {
@@ -232,8 +232,8 @@ std::vector<CocoImage> read_coco_text(std::string_view text, const std::string& 
         chosen.push_back(all.images[found->second]);
       }
     }
-  } catch (const Json::parse_error& e) {  // its text may hold bytes of the file
-    fail_on(path, ErrorKind::data, "the annotations cannot be read: no JSON at byte {}", e.byte);
+  } catch (const Json::parse_error& e) {  // the exception's text may contain bytes of the file
+    fail_on(path, ErrorKind::data, "the annotations cannot be read: invalid JSON at byte {}", e.byte);
   } catch (const Json::exception& e) {
     fail_on(path, ErrorKind::data, "the annotations cannot be read: {}", e.what());
   } catch (const Error& e) {

@@ -34,11 +34,11 @@ Bytes FileScan::at(int64_t offset, int64_t length, const char* what) {
   return {buffer_.data() + (offset - start_), static_cast<size_t>(length)};
 }
 
-// Large blocks, and where they are read one behind the other the next ones meanwhile: a request takes long.
+// Reads large blocks; if they are read in sequence, it reads ahead, because a request takes long.
 Bytes FileScan::remote_at(int64_t offset, int64_t length) {
   constexpr int64_t kBlock = 1 << 22, kAhead = 16;
-  const int64_t first = offset / kBlock, behind = (offset + length + kBlock - 1) / kBlock;
-  const int64_t start = first * kBlock, end = std::min(behind * kBlock, bytes_);
+  const int64_t first = offset / kBlock, last = (offset + length + kBlock - 1) / kBlock;
+  const int64_t start = first * kBlock, end = std::min(last * kBlock, bytes_);
   if (static_cast<int64_t>(buffer_.size()) < end - start) buffer_.resize(static_cast<size_t>(end - start));
   const bool follows = start_ + length_ == start && length_ > 0;
   length_ = 0;
@@ -80,7 +80,7 @@ std::vector<std::string> expand_paths(std::span<const std::string> paths) {
   return out;
 }
 
-// Whether the last record's head is the one that the index was made of.
+// Whether the head of the last record is the one that the index was made from.
 static bool last_head_fits(const ContainerFormat& format, const ContainerIndex& index, const OpenFile& file) {
   if (format.head_bytes == 0 || index.size() == 0) return true;
   if (static_cast<int64_t>(index.heads.size()) != index.size()) return false;
@@ -160,7 +160,7 @@ void Container::check_head(int64_t record, Bytes head) const {
   if (heads_[record]) {
     if (std::max<uint32_t>(1, crc32c(head)) == heads_[record]) return;
     fail_on(source(record), ErrorKind::data,
-            "the file has changed since its index was made: another record's head stands there");
+            "the file has changed since its index was made: the last record has another head");
   }
   try {
     check_head_(head, lengths_[record]);
@@ -199,7 +199,7 @@ std::shared_ptr<const OpenFile> Container::open(int file) const {
   auto opened = std::make_shared<const OpenFile>(paths_[file]);
   const FileStamp now = opened->stamp();
   if (now.bytes != stamps_[file].bytes || now.modified_ns != stamps_[file].modified_ns)
-    fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: {} bytes, they were {}",
+    fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: it has {} bytes, it had {}",
             now.bytes, stamps_[file].bytes);
   if (recent_.size() >= kMostOpen && !opened->remote()) {
     places_[recent_.back().file] = recent_.end();

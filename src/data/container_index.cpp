@@ -19,8 +19,8 @@ namespace penstock {
 
 namespace fs = std::filesystem;
 
-// Magic, format (16 bytes), size, time, records, bytes of names, records with heads, offsets, lengths, names with a
-// zero after each, heads, CRC-32C.
+// Magic, format (16 bytes), size, time, number of records, bytes of names, number of heads, offsets, lengths, names,
+// each with a final zero, heads, CRC-32C.
 static constexpr char kMagic[9] = "PSTKCIX2";
 static constexpr size_t kHead = 8 + 16 + 5 * 8;
 
@@ -117,7 +117,7 @@ std::optional<std::vector<uint8_t>> kept_bytes(const std::string& format, const 
   std::error_code ignored;
   if (file.empty() || !fs::exists(file, ignored)) return {};
   std::vector<uint8_t> bytes;
-  if (error_of([&] { read_file(file, bytes, int64_t{1} << 40); })) return {};  // what cannot be read is made again
+  if (error_of([&] { read_file(file, bytes, int64_t{1} << 40); })) return {};  // an unreadable index is made again
   return bytes;
 }
 
@@ -162,12 +162,12 @@ std::vector<std::vector<int64_t>> number_lines(const std::string& text, const st
       const auto [next, error] = std::from_chars(p, stop, value);
       if (error != std::errc() || (next < stop && *next != ' ' && *next != '\t' && *next != '\r') ||
           numbers.size() == columns)
-        fail_on(path, ErrorKind::data, "line {} of the index is not {} whole numbers", line, columns);
+        fail_on(path, ErrorKind::data, "line {} of the index does not have {} whole numbers", line, columns);
       numbers.push_back(value);
       p = next;
     }
     if (!numbers.empty() && numbers.size() != columns)
-      fail_on(path, ErrorKind::data, "line {} of the index is not {} whole numbers", line, columns);
+      fail_on(path, ErrorKind::data, "line {} of the index does not have {} whole numbers", line, columns);
     if (!numbers.empty()) lines.push_back(std::move(numbers));
     at = end + 1;
   }

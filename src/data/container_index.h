@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexes of container files, kept in the user's cache folder.
+// Indexes of container files, cached in the user's cache folder.
 #pragma once
 #include <optional>
 
@@ -7,28 +7,28 @@
 
 namespace penstock {
 
-// What a kept index belongs to. Size and time alone do not tell a file from one that took its place with a clamped
-// time: also its inode, when that changed last, and its first bytes. Remote storage says a version.
+// The file that a cached index belongs to. Size and time alone do not distinguish a file from one that replaced it with
+// a copied time. So the identity also has the inode, its change time and the first bytes. Remote storage has a version.
 FileStamp identity_of(const OpenFile& file);
 
-// The kept index of a file of this identity; nothing where there is none, or none that is whole and fits.
+// The cached index of a file with this identity; nothing if there is none, or if it is damaged or does not fit.
 std::optional<ContainerIndex> kept_index(const std::string& format, const std::string& path, const FileStamp& stamp);
-// Keeps it. Does nothing where that is not possible.
+// Caches the index. Does nothing if that is not possible.
 void keep_index(const std::string& format, const std::string& path, const FileStamp& stamp,
                 const ContainerIndex& index);
 
-// The same for any bytes, which say themselves what they belong to.
+// The same for any bytes that contain their own identity.
 std::optional<std::vector<uint8_t>> kept_bytes(const std::string& format, const std::string& path);
 void keep_bytes(const std::string& format, const std::string& path, Bytes bytes);
 
-// The bytes of a kept index, and back; nothing where they are damaged or belong to other data.
+// Serializes and parses a cached index; nothing if the bytes are damaged or belong to other data.
 std::vector<uint8_t> index_bytes(const std::string& format, const FileStamp& stamp, const ContainerIndex& index);
 std::optional<ContainerIndex> index_from_bytes(Bytes bytes, const std::string& format, const FileStamp& stamp);
 
-// Whether all records lie in a file of so many bytes; the first one that does not, else -1.
+// The first record that does not lie in a file of `file_bytes` bytes; -1 if all do.
 int64_t first_outside(const ContainerIndex& index, int64_t file_bytes);
 
-// Lines of whole numbers separated by blanks: tfrecord2idx's, rec2idx's. Error (data) with path and line.
+// Lines of whole numbers separated by blanks, as tfrecord2idx and rec2idx write them. Error (data) with path and line.
 std::vector<std::vector<int64_t>> number_lines(const std::string& text, const std::string& path, size_t columns);
 
 }  // namespace penstock

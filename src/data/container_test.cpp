@@ -26,7 +26,7 @@ TEST(Container, NumbersRecordsOverFilesAndKeepsFewFilesOpen) {
   const TestFolder folder;
   std::vector<std::string> paths;
   std::vector<ContainerIndex> indexes;
-  constexpr int kFiles = 300;  // more than stay open
+  constexpr int kFiles = 300;  // more than can stay open
   for (int f = 0; f < kFiles; ++f) {
     paths.push_back(folder.write(fmt::format("f{:03d}", f), std::string(f % 4, static_cast<char>('a' + f % 26))));
     indexes.push_back(bytes_of(f % 4));

@@ -41,7 +41,7 @@ static Entry kind_of(const std::string& path, unsigned char type) {
   return S_ISDIR(info.st_mode) ? Entry::folder : Entry::other;
 }
 
-// The names in the folder (ending in "/") that body(name, type of entry) wants, sorted by bytes.
+// The names in the folder (ending in "/") for which body(name, type of entry) is true, sorted by bytes.
 template <class Wanted>
 static std::vector<std::string> list_folder(const std::string& folder, Wanted wanted) {
   auto refuse = [&](int code) {
@@ -83,8 +83,8 @@ FileList FileList::from_folder(const std::string& root, const FolderOptions& opt
   });
   for (size_t label = 0; label < list.class_names_.size(); ++label) {
     const std::string folder = list.class_names_[label] + "/";
-    // Whatever is not a folder is listed, also a pipe or a link that leads nowhere: reading it gives an error with its
-    // name, which is better than a data set that is quietly smaller.
+    // Everything except folders is listed, also a pipe or a broken link: reading it gives an error with its name. That
+    // is better than a data set that is smaller without notice.
     const auto names = list_folder(list.root_ + folder, [&](const std::string& name, unsigned char type) {
       return files.matches(name) && kind_of(list.root_ + folder + name, type) != Entry::folder;
     });
@@ -94,9 +94,9 @@ FileList FileList::from_folder(const std::string& root, const FolderOptions& opt
   return list;
 }
 
-// Folders of a bucket are what stands before a "/" in the names of objects.
+// A bucket's folders are the parts of object names before a "/".
 void FileList::add_objects(const GlobFilter* folders, const GlobFilter& files, bool& skipped_files) {
-  std::map<std::string, std::vector<std::string>> names;  // "a-b" comes behind "a", its objects before those of "a"
+  std::map<std::string, std::vector<std::string>> names;  // "a-b" sorts after "a", its objects before those of "a"
   for (const RemoteEntry& object : RemoteStorage::instance().list(root_)) {
     const size_t slash = object.name.find('/');
     skipped_files |= slash == std::string::npos;
@@ -118,7 +118,7 @@ void FileList::check_classes(const std::string& root, const FolderOptions& optio
     if (!options.dir_filters.empty()) fail_on(root, ErrorKind::data, "no subfolder matches dir_filters");
     if (!skipped_files) fail_on(root, ErrorKind::data, "the folder is empty");
     fail_on(root, ErrorKind::data,
-            "there is no subfolder: each class needs a folder of its own, files directly in "
+            "there is no subfolder: each class needs its own folder, files directly in "
             "file_root are not read (name them with files= or file_list=)");
   }
   if (list.size() == 0) {
@@ -131,7 +131,7 @@ static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 std::string hint_at_columns(std::string_view line, const char* names) {
   if (line.find_first_of(",;") == line.npos) return {};
-  return fmt::format("; a CSV file is not read: give its columns as {}= and labels=, which are whole numbers", names);
+  return fmt::format("; CSV is not supported: give the columns as {}= and labels=, which are whole numbers", names);
 }
 
 FileList FileList::from_text(const std::string& list_path, const std::string& root, bool allow_outside_root) {
@@ -151,7 +151,7 @@ FileList FileList::from_text(const std::string& list_path, const std::string& ro
     auto refuse = [&](const std::string& why) {
       fail_on(list_path, ErrorKind::data, "line {}: {}: \"{}\"", number, why, line.substr(0, 200));
     };
-    if (line.find('\0') != line.npos) refuse("holds a zero byte");
+    if (line.find('\0') != line.npos) refuse("contains a zero byte");
     while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
     if (line.empty()) continue;
     size_t label_at = line.size();
@@ -171,7 +171,7 @@ FileList FileList::from_text(const std::string& list_path, const std::string& ro
         refuse("the name " + why + "; allow_outside_root=True reads it");
     list.add(name, label);
   }
-  if (list.size() == 0) fail_on(list_path, ErrorKind::data, "the list names no file");
+  if (list.size() == 0) fail_on(list_path, ErrorKind::data, "the list does not name a file");
   return list;
 }
 

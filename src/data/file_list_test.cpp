@@ -37,7 +37,7 @@ Entries listed(const TestFolder& tree, const FileList::FolderOptions& options = 
   return entries(FileList::from_folder(tree.path(), options));
 }
 
-// A tree with what is odd about trees. The lists below were recorded from nvidia.dali 2.4 readers.file over this tree.
+// A tree with unusual entries. The lists below were recorded from nvidia.dali 2.4 readers.file over this tree.
 struct OddTree : TestFolder {
   OddTree() {
     for (const char* name :
@@ -121,7 +121,7 @@ TEST(FileList, SaysWhyAFolderHoldsNoData) {
   EXPECT_EQ(e.kind(), ErrorKind::file_missing);
   EXPECT_STREQ(e.what(), "cannot list the folder: Not a directory");
   const std::string no_class = of(tree.path()).what();
-  EXPECT_EQ(no_class.rfind("there is no subfolder: each class needs a folder of its own", 0), 0u);
+  EXPECT_EQ(no_class.rfind("there is no subfolder: each class needs its own folder", 0), 0u);
   tree.write("a/1.txt", "x");
   EXPECT_STREQ(of(tree.path(), {.file_filters = {"*.jpg", "*.png"}}).what(),
                "no file in its 1 subfolders matches file_filters (*.jpg *.png)");
@@ -160,7 +160,7 @@ TEST(FileList, ReadsTextAsDaliDoes) {
   EXPECT_EQ(entries(read("a 1\r\nb 2\r\n")), (Entries{{"a", 1}, {"b", 2}}));
   EXPECT_EQ(entries(read("a\t4\nb    2   \nc\v3\n")), (Entries{{"a", 4}, {"b", 2}, {"c", 3}}));
   EXPECT_EQ(entries(read("a 4\na 3\n")), (Entries{{"a", 4}, {"a", 3}}));
-  EXPECT_EQ(entries(read("a -1\n")), (Entries{{"a", -1}}));  // DALI refuses it
+  EXPECT_EQ(entries(read("a -1\n")), (Entries{{"a", -1}}));  // DALI rejects it
   EXPECT_EQ(read("b/2.jpg 3\n").path(0), folder.path("b/2.jpg"));
   EXPECT_EQ(read("b/2.jpg 3\n", "/r").path(0), "/r/b/2.jpg");
   EXPECT_EQ(read("/x/2.jpg 3\n").path(0), "/x/2.jpg");
@@ -182,14 +182,14 @@ TEST(FileList, RefusesTextThatIsNoList) {
   EXPECT_EQ(of("a 4.7"), "line 1: expected a whole number as the label after the path: \"a 4.7\"");
   EXPECT_EQ(of("a 0x10"), "line 1: expected a whole number as the label after the path: \"a 0x10\"");
   EXPECT_EQ(of("a b"), "line 1: expected a whole number as the label after the path: \"a b\"");
-  const std::string csv = "; a CSV file is not read: give its columns as files= and labels=, which are whole numbers: ";
+  const std::string csv = "; CSV is not supported: give the columns as files= and labels=, which are whole numbers: ";
   EXPECT_EQ(of("path,label\na.jpg,3\n"), "line 1: expected a path, white space and a label" + csv + "\"path,label\"");
   EXPECT_EQ(of("a 1\nb c.jpg;3\n"),
             "line 2: expected a whole number as the label after the path" + csv + "\"b c.jpg;3\"");
   EXPECT_EQ(of("a 99999999999"), "line 1: the label does not fit into 32 bits: \"a 99999999999\"");
-  EXPECT_EQ(of(std::string("a\0b 1", 5)).rfind("line 1: holds a zero byte", 0), 0u);
+  EXPECT_EQ(of(std::string("a\0b 1", 5)).rfind("line 1: contains a zero byte", 0), 0u);
   EXPECT_EQ(of(""), "the file is empty");
-  EXPECT_EQ(of(" \n\n"), "the list names no file");
+  EXPECT_EQ(of(" \n\n"), "the list does not name a file");
   EXPECT_EQ(refusal([&] { FileList::from_text(folder.path("none"), ""); }).kind(), ErrorKind::file_missing);
 }
 

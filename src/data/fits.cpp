@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kBlock = 2880, kCard = 80;
 constexpr int64_t kMostHeaderBlocks = 4096;  // 147,456 cards
-constexpr int64_t kMostAxes = 999;           // of the standard
+constexpr int64_t kMostAxes = 999;           // limit of the standard
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
@@ -27,15 +27,15 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-// What an HDU's header says of its data.
+// What an HDU's header says about its data.
 struct Header {
   bool begins_file = false, simple = false, compressed = false, groups = false;
-  std::string extension;  // of an HDU that is not the first: IMAGE, TABLE, BINTABLE
+  std::string extension;  // for an HDU that is not the first: IMAGE, TABLE, BINTABLE
   int64_t bits = 0, axes = -1, parameters = 0, group_count = 1;
   std::array<int64_t, kMostAxes> extent;
   std::optional<int64_t> blank;
   double scale = 1, zero = 0;
-  std::map<std::string, std::string, std::less<>> table;  // of a table: what may say that it is a compressed image
+  std::map<std::string, std::string, std::less<>> table;  // for a table: the keywords of a compressed image
 
   Header() { extent.fill(-1); }
   void take(std::string_view card, int64_t number);
@@ -54,7 +54,7 @@ std::string_view value_of(std::string_view card) {
   std::string_view v = trimmed(card.substr(10));
   if (v.starts_with('\'')) {
     const size_t end = v.find('\'', 1);
-    if (end == std::string_view::npos) bad_data("FITS: the text of '{}' has no end", trimmed(card.substr(0, 8)));
+    if (end == std::string_view::npos) bad_data("FITS: the text of '{}' is not terminated", trimmed(card.substr(0, 8)));
     return trimmed(v.substr(1, end - 1));
   }
   return trimmed(v.substr(0, v.find('/')));
@@ -67,16 +67,16 @@ template <class T> T number_of(std::string_view name, std::string_view v) {
   const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
   const char* end = text.data() + text.size();
   T value{};
-  const auto [behind, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || behind != end || begin == end) bad_data("FITS: {} is '{}', no number", name, v);
+  const auto [after, error] = std::from_chars(begin, end, value);
+  if (error != std::errc() || after != end || begin == end) bad_data("FITS: {} is '{}', not a number", name, v);
   if constexpr (std::is_floating_point_v<T>)
-    if (!std::isfinite(value)) bad_data("FITS: {} is '{}', no number", name, v);
+    if (!std::isfinite(value)) bad_data("FITS: {} is '{}', not a number", name, v);
   return value;
 }
 
 void Header::take(std::string_view card, int64_t number) {
   for (const char c : card)
-    if (c < ' ' || c > '~') bad_data("FITS: byte {:#04x} in a header", static_cast<uint8_t>(c));
+    if (c < ' ' || c > '~') bad_data("FITS: a header has the invalid byte {:#04x}", static_cast<uint8_t>(c));
   const std::string_view name = trimmed(card.substr(0, 8)), value = value_of(card);
   const auto whole = [&](int64_t least) {
     const auto v = number_of<int64_t>(name, value);
@@ -99,7 +99,7 @@ void Header::take(std::string_view card, int64_t number) {
     if (axes > kMostAxes) bad_data("FITS: {} axes", axes);
   } else if (name.starts_with("NAXIS")) {
     const auto axis = number_of<int64_t>(name, name.substr(5));
-    if (axis < 1 || axis > kMostAxes) bad_data("FITS: an axis '{}'", name);
+    if (axis < 1 || axis > kMostAxes) bad_data("FITS: '{}' is not an axis", name);
     extent[axis - 1] = whole(0);
   } else if (name == "PCOUNT") {
     parameters = whole(0);
@@ -117,12 +117,12 @@ void Header::take(std::string_view card, int64_t number) {
 }
 
 int64_t Header::elements() const {
-  if (bits == 0 || axes < 0) bad_data("FITS: a header without {}", bits == 0 ? "BITPIX" : "NAXIS");
+  if (bits == 0 || axes < 0) bad_data("FITS: a header has no {}", bits == 0 ? "BITPIX" : "NAXIS");
   int64_t n = axes > 0;
   for (int64_t k = 0; k < axes; ++k) {
-    if (extent[k] < 0) bad_data("FITS: a header without NAXIS{}", k + 1);
+    if (extent[k] < 0) bad_data("FITS: a header has no NAXIS{}", k + 1);
     if (groups && k == 0 && extent[k] == 0) continue;
-    if (__builtin_mul_overflow(n, extent[k], &n)) bad_data("FITS: more elements than there can be");
+    if (__builtin_mul_overflow(n, extent[k], &n)) bad_data("FITS: the number of elements is too large");
   }
   return n;
 }
@@ -131,14 +131,14 @@ int64_t Header::data_bytes() const {
   int64_t n = elements();
   if (__builtin_add_overflow(n, parameters, &n) || __builtin_mul_overflow(n, group_count, &n) ||
       __builtin_mul_overflow(n, std::abs(bits) / 8, &n))
-    bad_data("FITS: more elements than there can be");
+    bad_data("FITS: the number of elements is too large");
   return n;
 }
 
 int64_t Header::number(const std::string& name, int64_t otherwise, int64_t least, int64_t most) const {
   const auto found = table.find(name);
   if (found == table.end() && otherwise >= least) return otherwise;
-  if (found == table.end()) bad_data("FITS: a compressed image without {}", name);
+  if (found == table.end()) bad_data("FITS: a compressed image has no {}", name);
   const auto v = number_of<int64_t>(name, found->second);
   if (v < least || v > most) bad_data("FITS: {} is {}", name, v);
   return v;
@@ -146,14 +146,14 @@ int64_t Header::number(const std::string& name, int64_t otherwise, int64_t least
 
 DType stored_type(int64_t bits);
 
-// "1PB(1234)", "D", "1J": what a column of a table holds, and how many bytes of a row.
+// "1PB(1234)", "D", "1J": parses the type of a table's column; returns its bytes per row.
 int64_t column_bytes(std::string_view form, FitsColumn& c) {
   size_t k = 0;
   int64_t count = 0;
   while (k < form.size() && form[k] >= '0' && form[k] <= '9' && count < (1 << 28))
     count = 10 * count + (form[k++] - '0');
   if (k == 0) count = 1;
-  if (k == form.size()) bad_data("FITS: a column of '{}'", form);
+  if (k == form.size()) bad_data("FITS: a column has the invalid type '{}'", form);
   c.type = form[k];
   if (c.type == 'P' || c.type == 'Q') {
     c.heap = true, c.wide = c.type == 'Q';
@@ -172,11 +172,11 @@ int64_t column_bytes(std::string_view form, FitsColumn& c) {
     case 'D':
     case 'C': return 8 * count;
     case 'M': return 16 * count;
-    default: bad_data("FITS: a column of '{}'", form);
+    default: bad_data("FITS: a column has the invalid type '{}'", form);
   }
 }
 
-// The columns that a compressed image is made of.
+// Finds the columns of a compressed image.
 void find_columns(const Header& h, FitsTiles& t) {
   int64_t at = 0;
   for (int64_t k = 1, columns = h.number("TFIELDS", -1, 0, 999); k <= columns; ++k) {
@@ -189,7 +189,7 @@ void find_columns(const Header& h, FitsTiles& t) {
     const bool whole = c.type == 'B' || c.type == 'I' || c.type == 'J' || c.type == 'K';
     const auto take = [&](const char* called, FitsColumn& to, bool in_heap, bool fits) {
       if (name != called) return;
-      if (c.heap != in_heap || !fits) bad_data("FITS: {} of the form '{}'", name, form);
+      if (c.heap != in_heap || !fits) bad_data("FITS: {} has the invalid type '{}'", name, form);
       to = c;
     };
     const bool known = whole || c.type == 'E' || c.type == 'D';
@@ -200,24 +200,24 @@ void find_columns(const Header& h, FitsTiles& t) {
     take("ZZERO", t.zero, false, known);
     take("ZBLANK", t.blanks, false, whole);
   }
-  if (at != t.row_bytes) bad_data("FITS: rows of {} bytes with columns of {}", t.row_bytes, at);
-  if (t.data.at < 0) bad_data("FITS: a compressed image without COMPRESSED_DATA");
+  if (at != t.row_bytes) bad_data("FITS: rows have {} bytes, their columns {}", t.row_bytes, at);
+  if (t.data.at < 0) bad_data("FITS: a compressed image has no COMPRESSED_DATA");
 }
 
-// What the header at the table `at` says of a compressed image.
+// Reads the description of a compressed image from the header of the table `at`.
 std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes) {
   auto t = std::make_shared<FitsTiles>();
   t->compression = h.text("ZCMPTYPE");
   if (t->compression == "RICE_ONE") t->compression = "RICE_1";
   if (t->compression != "RICE_1" && t->compression != "GZIP_1" && t->compression != "GZIP_2" &&
       t->compression != "PLIO_1" && t->compression != "HCOMPRESS_1" && t->compression != "NOCOMPRESS")
-    bad_data("FITS: an image compressed by '{}', which is not read; funpack (CFITSIO) unpacks it", t->compression);
+    bad_data("FITS: the compression '{}' is not supported; funpack (CFITSIO) decompresses the image", t->compression);
   const int64_t bits = h.number("ZBITPIX", -100, -64, 64), axes = h.number("ZNAXIS", -1, 0, kMostAxes);
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != -32 && bits != -64)
     bad_data("FITS: ZBITPIX is {}", bits);
   t->stored = stored_type(bits);
   if (axes == 0) bad_data("FITS: a compressed image has no elements");
-  if (axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are read", axes, Shape::kMaxDims);
+  if (axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are supported", axes, Shape::kMaxDims);
   int64_t count = 1, elements = 1;
   for (int64_t k = axes; k > 0; --k) {
     const int64_t extent = h.number("ZNAXIS" + std::to_string(k), -1, 1, INT32_MAX);
@@ -225,25 +225,25 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
     t->shape.push_back(extent), t->tile.push_back(std::min(tile, extent));
     if (__builtin_mul_overflow(count, (extent - 1) / tile + 1, &count) ||
         __builtin_mul_overflow(elements, extent, &elements))
-      bad_data("FITS: more elements than there can be");
+      bad_data("FITS: the number of elements is too large");
   }
-  if (h.bits != 8 || h.axes != 2 || h.group_count != 1) bad_data("FITS: a compressed image in no table");
+  if (h.bits != 8 || h.axes != 2 || h.group_count != 1) bad_data("FITS: a compressed image is not in a table");
   t->table = at, t->row_bytes = h.extent[0], t->rows = h.extent[1];
-  if (t->rows != count) bad_data("FITS: a compressed image of {} tiles in {} rows", count, t->rows);
+  if (t->rows != count) bad_data("FITS: a compressed image has {} tiles in {} rows", count, t->rows);
   const int64_t heap = h.number("THEAP", t->row_bytes * t->rows, t->row_bytes * t->rows, bytes);
   t->heap = at + heap, t->heap_bytes = bytes - heap;
-  constexpr int64_t kMostToAByte = 4096;  // no way to compress gives more
-  if (elements / kMostToAByte > bytes) bad_data("FITS: {} elements of {} bytes", elements, bytes);
+  constexpr int64_t kMostToAByte = 4096;  // no compression gives a higher ratio
+  if (elements / kMostToAByte > bytes) bad_data("FITS: {} bytes cannot hold {} elements", elements, bytes);
   find_columns(h, *t);
   for (int64_t k = 1; h.has("ZNAME" + std::to_string(k)); ++k) {
     const std::string name = h.text("ZNAME" + std::to_string(k)), value = "ZVAL" + std::to_string(k);
     if (name == "BLOCKSIZE") t->block = h.number(value, -1, 1, 1 << 16);
     if (name == "BYTEPIX") t->pixel_bytes = h.number(value, -1, 1, 8);
     if (name == "SMOOTH" && h.number(value, -1, 0, INT32_MAX) != 0)
-      bad_data("FITS: HCOMPRESS_1 with smoothing is not read");
+      bad_data("FITS: HCOMPRESS_1 with smoothing is not supported");
   }
   if (t->compression == "RICE_1" && t->pixel_bytes != 1 && t->pixel_bytes != 2 && t->pixel_bytes != 4)
-    bad_data("FITS: RICE_1 of {} bytes", t->pixel_bytes);
+    bad_data("FITS: RICE_1 has elements of {} bytes", t->pixel_bytes);
   t->dither = h.text("ZQUANTIZ", "NO_DITHER");
   t->seed = h.number("ZDITHER0", 1, 1, 10000);
   t->has_blank = h.has("ZBLANK");
@@ -251,17 +251,17 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
   return t;
 }
 
-// Reads the header at `at` and goes behind it.
+// Reads the header at `at` and moves `at` to its end.
 Header read_header(const ReadBytes& read, int64_t file_bytes, int64_t& at) {
   Header h;
   h.begins_file = at == 0;
   std::array<uint8_t, kBlock> block;
   for (int64_t number = 0; number < kMostHeaderBlocks; ++number) {
-    if (file_bytes - at < kBlock) bad_data("FITS: the file of {} bytes ends inside of a header", file_bytes);
+    if (file_bytes - at < kBlock) bad_data("FITS: the file of {} bytes ends inside a header", file_bytes);
     read(at, kBlock, block.data());
     if (at == 0 && std::memcmp(block.data(), "SIMPLE  ", 8) != 0)
       bad_data("not a FITS file{}",
-               block[0] == 0x1F && block[1] == 0x8B ? "; it is compressed by gzip as a whole" : "");
+               block[0] == 0x1F && block[1] == 0x8B ? "; the whole file is compressed by gzip" : "");
     at += kBlock;
     for (int64_t c = 0; c < kBlock; c += kCard) {
       const std::string_view card(reinterpret_cast<const char*>(block.data()) + c, kCard);
@@ -269,7 +269,7 @@ Header read_header(const ReadBytes& read, int64_t file_bytes, int64_t& at) {
       h.take(card, number * (kBlock / kCard) + c / kCard);
     }
   }
-  bad_data("FITS: a header without an end");
+  bad_data("FITS: a header is not terminated");
 }
 
 DType stored_type(int64_t bits) {
@@ -283,7 +283,7 @@ DType stored_type(int64_t bits) {
   }
 }
 
-// BZERO of half the range turns signed integers into unsigned ones, and bytes into signed ones.
+// BZERO of half the range makes signed integers unsigned, and bytes signed.
 DType value_type(const FitsImage& i) {
   if (i.scale == 1 && i.zero == 0) return i.stored;
   if (i.scale == 1) {
@@ -333,7 +333,7 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
   if (number < 1) bad_argument("HDUs are counted from 1, got {}", number);
   int64_t at = 0;
   for (int64_t k = 1;; ++k) {
-    if (at >= file_bytes && k > 1) bad_data("FITS: the file has {} HDUs, {} is asked for", k - 1, number);
+    if (at >= file_bytes && k > 1) bad_data("FITS: the file has {} HDUs, HDU {} was requested", k - 1, number);
     const Header h = read_header(read, file_bytes, at);
     const int64_t bytes = h.data_bytes();
     if (bytes > file_bytes - at)
@@ -354,14 +354,15 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
       image.tiles = tiles;
       return image;
     }
-    if (!h.begins_file && h.extension != "IMAGE") bad_data("FITS: HDU {} is '{}', no image", k, h.extension);
+    if (!h.begins_file && h.extension != "IMAGE") bad_data("FITS: HDU {} is '{}', not an image", k, h.extension);
     if (h.begins_file && !h.simple) bad_data("FITS: the file does not follow the standard (SIMPLE is not T)");
-    if (h.groups && h.axes > 0 && h.extent[0] == 0) bad_data("FITS: HDU {} has random groups, which are not read", k);
+    if (h.groups && h.axes > 0 && h.extent[0] == 0)
+      bad_data("FITS: HDU {} has random groups, which are not supported", k);
     if (h.elements() == 0)
-      bad_data("FITS: HDU {} has no elements{}", k, k == 1 ? "; hdu_indices=[2] is the first behind it" : "");
+      bad_data("FITS: HDU {} has no elements{}", k, k == 1 ? "; hdu_indices=[2] is the first one after it" : "");
     if (h.parameters != 0 || h.group_count != 1)
-      bad_data("FITS: PCOUNT is {} and GCOUNT {} of an image", h.parameters, h.group_count);
-    if (h.axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are read", h.axes, Shape::kMaxDims);
+      bad_data("FITS: an image has PCOUNT {} and GCOUNT {}", h.parameters, h.group_count);
+    if (h.axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are supported", h.axes, Shape::kMaxDims);
     FitsImage image;
     image.stored = stored_type(h.bits);
     image.scale = h.scale, image.zero = h.zero;

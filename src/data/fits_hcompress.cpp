@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HCOMPRESS_1: the H-transform of R. White ("High-performance compression of astronomical images", 1992), a Haar
-// transform of whole numbers whose sums are not divided; its coefficients, four quadrants of them, as quadtrees of
+// transform of integers whose sums are not divided. Its coefficients, in four quadrants, are stored as quadtrees of
 // their bit planes.
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-[[noreturn]] void damaged() { bad_data("FITS: a damaged tile of HCOMPRESS_1"); }
+[[noreturn]] void damaged() { bad_data("FITS: a tile of HCOMPRESS_1 is damaged"); }
 
 class Bits {
  public:
@@ -25,7 +25,7 @@ class Bits {
     return v;
   }
   void to_byte() { at_ = (at_ + 7) / 8 * 8; }
-  // Which of four quarters have anything: 3 to 6 bits, for a number below 16.
+  // Which of the four quarters are not empty: 3 to 6 bits, for a number below 16.
   uint8_t quarters() {
     int64_t code = take(3);
     if (code < 4) return static_cast<uint8_t>(1 << code);
@@ -49,17 +49,17 @@ struct Coefficients {
   int64_t& operator()(int64_t y, int64_t x) { return at[static_cast<size_t>(y * columns + x)]; }
 };
 
-// One quadrant that begins at (y0, x0).
+// One quadrant, from (y0, x0) on.
 void decode_quadrant(Bits& in, Coefficients& c, int64_t y0, int64_t x0, int64_t rows, int64_t columns, int planes) {
   const int levels = levels_of(std::max(rows, columns));
   std::vector<uint8_t> codes, bits;
-  // Each code is four bits of a square of two by two.
+  // Each code has the four bits of a square of two by two.
   const auto bit = [&](int64_t y, int64_t x, int64_t width) {
     return codes[static_cast<size_t>(y / 2 * ((width + 1) / 2) + x / 2)] >> (3 - 2 * (y & 1) - (x & 1)) & 1;
   };
   for (int plane = planes - 1; plane >= 0; --plane) {
     const int64_t form = in.take(4);
-    if (form == 0) {  // as they are
+    if (form == 0) {  // not compressed
       codes.resize(static_cast<size_t>(((rows + 1) / 2) * ((columns + 1) / 2)));
       for (auto& code : codes) code = static_cast<uint8_t>(in.take(4));
     } else if (form == 15) {
@@ -81,15 +81,15 @@ void decode_quadrant(Bits& in, Coefficients& c, int64_t y0, int64_t x0, int64_t 
   }
 }
 
-// To a multiple of a power of two.
+// Rounds to a multiple of a power of two.
 int64_t rounded(int64_t v, int64_t unit) {
   const int64_t half = unit >> 1;
   return (v + (v >= 0 ? half : std::max<int64_t>(0, half - 1))) & -unit;
 }
-// Away from zero, or towards it, by as much.
+// Moves v away from zero by `by`; towards zero if `by` is negative.
 int64_t away(int64_t v, int64_t by) { return v >= 0 ? v + by : v - by; }
 
-// The first half of n values becomes the even ones, the second half the odd ones.
+// Moves the first half of n values to the even places, the second half to the odd ones.
 void interleave(int64_t* first, int64_t n, int64_t stride, std::vector<int64_t>& scratch) {
   scratch.resize(static_cast<size_t>(n));
   const int64_t half = (n + 1) / 2;
@@ -98,8 +98,8 @@ void interleave(int64_t* first, int64_t n, int64_t stride, std::vector<int64_t>&
   for (int64_t k = 0; k < n; ++k) first[k * stride] = scratch[static_cast<size_t>(k)];
 }
 
-// The sums of four (at the ends two, or one) values and their differences become those values, level by level. What a
-// rounded coefficient's lowest bits are follows from the others: they were not stored.
+// Computes values from the sums of four (at the ends two, or one) of them and their differences, level by level. The
+// lowest bits of a rounded coefficient follow from the others: they were not stored.
 void invert(Coefficients& c) {
   const int levels = levels_of(std::max(c.rows, c.columns));
   std::vector<int64_t> scratch;
@@ -161,7 +161,7 @@ void decode_hcompress(std::span<const uint8_t> from, int64_t columns, std::vecto
     if (v && in.take(1)) v = -v;
   to[0] = sum;
   const int64_t most =
-      int64_t{1} << std::max(1, 58 - levels_of(std::max(c.rows, c.columns)));  // each level at most doubles
+      int64_t{1} << std::max(1, 58 - levels_of(std::max(c.rows, c.columns)));  // each level at most doubles the value
   for (int64_t& v : to) {
     if (v > most || v < -most || (scale > 1 && (v > most / scale || v < -most / scale))) damaged();
     if (scale > 1) v *= scale;

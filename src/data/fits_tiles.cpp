@@ -44,7 +44,7 @@ class BitReader {
     count_ -= n;
     return held_ >> count_ & ((uint64_t{1} << n) - 1);
   }
-  uint64_t zeros() {  // in front of the next 1, which is taken too
+  uint64_t zeros() {  // before the next 1, which is consumed too
     for (uint64_t n = 0;; ++n)
       if (bits(1)) return n;
   }
@@ -56,7 +56,7 @@ class BitReader {
   int count_ = 0;
 };
 
-// Differences of neighbors, Rice-coded in blocks with a parameter each.
+// Differences of neighbors, Rice-coded in blocks; each block has its parameter.
 void decode_rice(const FitsTiles& t, Bytes from, Values& to) {
   const int bits = 8 * static_cast<int>(t.pixel_bytes);
   const int parameter_bits = bits == 32 ? 5 : bits == 16 ? 4 : 3, most = bits == 32 ? 25 : bits == 16 ? 14 : 6;
@@ -66,7 +66,7 @@ void decode_rice(const FitsTiles& t, Bytes from, Values& to) {
   for (size_t i = 0; i < to.size();) {
     const size_t end = std::min(to.size(), i + static_cast<size_t>(t.block));
     const int parameter = static_cast<int>(in.bits(parameter_bits)) - 1;
-    if (parameter > most) bad_data("FITS: a damaged tile of RICE_1");
+    if (parameter > most) bad_data("FITS: a tile of RICE_1 is damaged");
     for (; i < end; ++i) {
       uint64_t d = 0;
       if (parameter == most) d = in.bits(bits);
@@ -77,7 +77,7 @@ void decode_rice(const FitsTiles& t, Bytes from, Values& to) {
   }
 }
 
-// IRAF's pixel lists: 16-bit words of 4 bits that say what to do and 12 bits of data.
+// IRAF's pixel lists: 16-bit words with a 4-bit instruction and 12 bits of data.
 void decode_plio(Bytes from, Values& to) {
   const size_t words = from.size() / 2;
   const auto word = [&](size_t k) { return static_cast<int64_t>(sign_extended(big_endian(&from[2 * k], 2), 2)); };
@@ -111,15 +111,15 @@ void decode_plio(Bytes from, Values& to) {
       case 5: run(data, high, true); break;
       case 6: high += data, run(1, high, false); break;
       case 7: high -= data, run(1, high, false); break;
-      default: bad_data("FITS: a damaged tile of PLIO_1");
+      default: bad_data("FITS: a tile of PLIO_1 is damaged");
     }
   }
   std::fill(to.begin() + static_cast<ptrdiff_t>(at), to.end(), 0);
 }
 
-// Exactly so many bytes, of a gzip stream.
+// Exactly `bytes` bytes from a gzip stream.
 std::vector<uint8_t> inflated(Bytes from, size_t bytes) {
-  std::vector<uint8_t> out(bytes + 1);  // one more, so that a longer stream is seen
+  std::vector<uint8_t> out(bytes + 1);  // one more, to detect a longer stream
   z_stream z{};
   if (inflateInit2(&z, 15 + 32) != Z_OK) fail(ErrorKind::out_of_memory, "no memory to decompress a tile");
   z.next_in = const_cast<uint8_t*>(from.data()), z.avail_in = static_cast<uInt>(from.size());
@@ -128,12 +128,12 @@ std::vector<uint8_t> inflated(Bytes from, size_t bytes) {
   const size_t given = out.size() - z.avail_out;
   inflateEnd(&z);
   if (end != Z_STREAM_END || given != bytes)
-    bad_data("FITS: a damaged tile: its {} bytes do not decompress to {}", from.size(), bytes);
+    bad_data("FITS: a tile is damaged: its {} bytes do not decompress to {}", from.size(), bytes);
   out.pop_back();
   return out;
 }
 
-// GZIP_2: first all first bytes, then all second ones ...
+// GZIP_2: all first bytes, then all second ones ...
 void unshuffle(std::vector<uint8_t>& bytes, size_t size) {
   std::vector<uint8_t> out(bytes.size());
   const size_t n = bytes.size() / size;
@@ -142,7 +142,7 @@ void unshuffle(std::vector<uint8_t>& bytes, size_t size) {
   bytes.swap(out);
 }
 
-// The sequence that quantized numbers are dithered with: 10,000 numbers of Park's and Miller's generator.
+// The sequence for the dither of quantized numbers: 10,000 numbers of Park's and Miller's generator.
 constexpr int kDithers = 10000;
 const std::array<float, kDithers>& dithers() {
   static const std::array<float, kDithers> all = [] {
@@ -161,29 +161,29 @@ class TileReader {
   TileReader(const Read& read, const FitsTiles& tiles)
       : read_(read), t_(tiles), row_(checked_bytes(tiles.row_bytes, 1)) {}
 
-  // Tile `number`, lines of `columns` of them, as elements of the image, big-endian.
+  // Tile `number`, lines of `columns` elements, as elements of the image, big-endian.
   std::vector<uint8_t> tile(int64_t number, size_t count, int64_t columns) {
     read_(t_.table + number * t_.row_bytes, t_.row_bytes, row_.data());
     const size_t size = size_of(t_.stored);
     std::vector<uint8_t> cell = cell_of(t_.data);
-    if (cell.empty() && t_.gzip_data.at >= 0) {  // what could not be quantized
+    if (cell.empty() && t_.gzip_data.at >= 0) {  // could not be quantized
       cell = cell_of(t_.gzip_data);
       if (!cell.empty()) return inflated(cell, checked_bytes(static_cast<int64_t>(count), size));
     }
     if (cell.empty() && t_.plain_data.at >= 0) {
       cell = cell_of(t_.plain_data);
-      if (cell.size() != count * size) bad_data("FITS: a tile of {} bytes, not {}", cell.size(), count * size);
+      if (cell.size() != count * size) bad_data("FITS: a tile has {} bytes, not {}", cell.size(), count * size);
       return cell;
     }
     const bool quantized = is_float(t_.stored) && t_.scale.at >= 0 && t_.zero.at >= 0;
     if (is_float(t_.stored) && !quantized && t_.compression != "GZIP_1" && t_.compression != "GZIP_2" &&
         t_.compression != "NOCOMPRESS")
-      bad_data("FITS: {} of floating-point numbers without ZSCALE and ZZERO", t_.compression);
+      bad_data("FITS: {} of floating-point numbers has no ZSCALE and ZZERO", t_.compression);
     const size_t each = quantized ? 4 : size;
     if (t_.compression == "GZIP_1" || t_.compression == "GZIP_2" || t_.compression == "NOCOMPRESS") {
       const size_t bytes = checked_bytes(static_cast<int64_t>(count), each);
       if (t_.compression != "NOCOMPRESS") cell = inflated(cell, bytes);
-      if (cell.size() != bytes) bad_data("FITS: a tile of {} bytes, not {}", cell.size(), bytes);
+      if (cell.size() != bytes) bad_data("FITS: a tile has {} bytes, not {}", cell.size(), bytes);
       if (t_.compression == "GZIP_2") unshuffle(cell, each);
       if (!quantized) return cell;
     }
@@ -201,7 +201,7 @@ class TileReader {
   }
 
  private:
-  // The bytes that a cell of the row stands for.
+  // The bytes that a cell of the row refers to.
   std::vector<uint8_t> cell_of(const FitsColumn& c) {
     if (c.at < 0) return {};
     const size_t size = c.wide ? 8 : 4;
@@ -210,7 +210,7 @@ class TileReader {
     const uint64_t width = c.type == 'B' ? 1 : c.type == 'I' ? 2 : c.type == 'J' || c.type == 'E' ? 4 : 8;
     const auto most = static_cast<uint64_t>(t_.heap_bytes);
     if (elements > most / width || at > most - elements * width)
-      bad_data("FITS: {} elements at byte {} of a heap of {} bytes", elements, at, most);
+      bad_data("FITS: {} elements at byte {} do not lie inside the heap of {} bytes", elements, at, most);
     std::vector<uint8_t> bytes(elements * width);
     if (!bytes.empty()) read_(t_.heap + static_cast<int64_t>(at), static_cast<int64_t>(bytes.size()), bytes.data());
     return bytes;
@@ -266,7 +266,7 @@ void read_fits_tiles(const std::function<void(int64_t, int64_t, uint8_t*)>& read
   const size_t size = size_of(t.stored);
   Shape begin = Shape::filled(ndim, 0);
   for (int64_t number = 0; number < t.rows; ++number) {
-    Shape extent = t.tile;  // tiles at the ends are smaller
+    Shape extent = t.tile;  // tiles at the edges are smaller
     for (int d = 0; d < ndim; ++d) extent[d] = std::min(extent[d], t.shape[d] - begin[d]);
     const auto count = static_cast<size_t>(extent.volume());
     const std::vector<uint8_t> elements = reader.tile(number, count, extent[ndim - 1]);

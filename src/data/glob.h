@@ -10,13 +10,13 @@ namespace penstock {
 class GlobFilter {
  public:
   GlobFilter(const std::vector<std::string>& patterns, bool case_sensitive);
-  bool matches(const std::string& name) const;  // by at least one pattern
+  bool matches(const std::string& name) const;  // matches at least one pattern
 
  private:
   bool ends_with(std::string_view name, std::string_view suffix) const;
 
   bool case_sensitive_;
-  std::vector<std::string> suffixes_;  // of patterns like "*.jpg", which are nearly all: ten times as fast
+  std::vector<std::string> suffixes_;  // from patterns like "*.jpg", which are nearly all: ten times as fast
   std::vector<std::string> patterns_;  // the others
 };
 

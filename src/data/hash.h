@@ -13,12 +13,12 @@ constexpr uint64_t mix64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// 64 random bits to [0, bound), off from uniform by at most bound / 2^64.
+// Maps 64 random bits to [0, bound); the deviation from uniform is at most bound / 2^64.
 constexpr uint64_t below(uint64_t bits, uint64_t bound) {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(bits) * bound) >> 64);
 }
 
-// FNV-1a, 64 bit: the same on every machine. Tells lists apart, does not withstand an attacker.
+// FNV-1a, 64 bit: the same on every machine. For telling lists apart; not safe against an attacker.
 constexpr uint64_t hash_bytes(std::string_view bytes, uint64_t hash = 0xCBF29CE484222325u) {
   for (const char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
   return hash;

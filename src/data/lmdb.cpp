@@ -36,7 +36,7 @@ Meta read_meta(FileScan& file, int64_t at) {
   const Bytes page = file.at(at, kBytes, "the meta page");
   if (load<uint32_t>(page, kPageHead) != kMagic) return m;
   if (load<uint32_t>(page, kPageHead + 4) != 1)
-    file.fail(at, "version {} of the format, only 1 is known", load<uint32_t>(page, kPageHead + 4));
+    file.fail(at, "version {} of the format is not supported, only version 1", load<uint32_t>(page, kPageHead + 4));
   m.page_bytes = load<uint32_t>(page, kDatabases);
   m.flags = load<uint16_t>(page, kMain + 4);
   m.entries = load<uint64_t>(page, kMain + 32);
@@ -52,10 +52,10 @@ class Walk {
 
   ContainerIndex run() {
     Meta m = read_meta(file_, 0);
-    if (!m.valid) file_.fail(0, "this is no LMDB database");
+    if (!m.valid) file_.fail(0, "this is not an LMDB database");
     page_ = m.page_bytes;
-    if (page_ < 256 || page_ > 65536 || (page_ & (page_ - 1))) file_.fail(0, "pages of {} bytes cannot be", page_);
-    // The later of two: the other one may be half written.
+    if (page_ < 256 || page_ > 65536 || (page_ & (page_ - 1))) file_.fail(0, "pages of {} bytes are impossible", page_);
+    // Uses the later of the two meta pages: the other one may be half written.
     const Meta other = read_meta(file_, page_);
     if (other.valid && other.page_bytes == page_ && other.transaction > m.transaction) m = other;
     if (m.flags & (sub_data | dup_data)) file_.fail(0, "a database with several values for a key is not supported");
@@ -67,12 +67,12 @@ class Walk {
   }
 
  private:
-  // The page, copied: it is left for others before its end.
+  // A copy of the page: the scan reads other pages while this one is in use.
   std::vector<uint8_t> take(uint64_t number, int64_t& at) {
     if (number < 2 || number >= entered_.size())
-      file_.fail(0, "a page {} in a file of {} bytes", number, file_.bytes());
+      file_.fail(0, "page {} does not lie inside the file of {} bytes", number, file_.bytes());
     at = static_cast<int64_t>(number) * page_;
-    if (entered_[number]) file_.fail(at, "page {} comes twice: the tree is damaged", number);
+    if (entered_[number]) file_.fail(at, "page {} occurs twice: the tree is damaged", number);
     entered_[number] = true;
     const Bytes bytes = file_.at(at, page_, "a page");
     if (load<uint64_t>(bytes, 0) != number)
@@ -81,17 +81,18 @@ class Walk {
   }
 
   void enter(uint64_t number, int depth) {
-    if (depth > kDeepest) file_.fail(0, "a tree of more than {} levels", kDeepest);
+    if (depth > kDeepest) file_.fail(0, "the tree has more than {} levels", kDeepest);
     int64_t at = 0;
     const std::vector<uint8_t> bytes = take(number, at);
     const Bytes page(bytes);
     const auto kind = load<uint16_t>(page, 10) & (branch | leaf | overflow | meta);
-    if (kind != branch && kind != leaf) file_.fail(at, "a page of kind {} in the tree", kind);
+    if (kind != branch && kind != leaf) file_.fail(at, "the tree has a page of the invalid kind {}", kind);
     const int64_t lower = load<uint16_t>(page, 12);
-    if (lower < kPageHead || lower > page_ || lower % 2) file_.fail(at, "a page with its entries up to byte {}", lower);
+    if (lower < kPageHead || lower > page_ || lower % 2) file_.fail(at, "the entries of a page end at byte {}", lower);
     for (int64_t pointer = kPageHead; pointer < lower; pointer += 2) {
       const int64_t node = load<uint16_t>(page, pointer);
-      if (node < lower || node > page_ - kNodeHead) file_.fail(at + pointer, "an entry at byte {} of its page", node);
+      if (node < lower || node > page_ - kNodeHead)
+        file_.fail(at + pointer, "an entry is at byte {} of its page", node);
       const uint64_t low = load<uint32_t>(page, node);
       const auto flags = load<uint16_t>(page, node + 4);
       const int64_t key = load<uint16_t>(page, node + 6);
@@ -106,12 +107,12 @@ class Walk {
     if (flags & (sub_data | dup_data))
       file_.fail(at + node, "several values for a key, or a named database: not supported");
     if (flags & big_data) {
-      if (data + 8 > page_) file_.fail(at + node, "an entry that is cut off");
+      if (data + 8 > page_) file_.fail(at + node, "an entry is truncated");
       const auto number = load<uint64_t>(page, data);
       int64_t first = 0;
       const std::vector<uint8_t> head = take(number, first);
       const int64_t pages = load<uint32_t>(head, 12);
-      if (!(load<uint16_t>(head, 10) & overflow)) file_.fail(first, "page {} holds no large value", number);
+      if (!(load<uint16_t>(head, 10) & overflow)) file_.fail(first, "page {} does not hold a large value", number);
       if (static_cast<int64_t>(size) > pages * page_ - kPageHead || first + pages * page_ > file_.bytes())
         file_.fail(first, "a value of {} bytes in {} pages does not lie inside them or the file", size, pages);
       index_.add(first + kPageHead, static_cast<int64_t>(size));
@@ -122,7 +123,7 @@ class Walk {
     }
     if (!with_keys_) return;
     index_.names.emplace_back(reinterpret_cast<const char*>(page.data()) + node + kNodeHead, data - node - kNodeHead);
-    for (char& c : index_.names.back()) c = c ? c : ' ';  // names are kept with a zero behind them
+    for (char& c : index_.names.back()) c = c ? c : ' ';  // names are stored with a final zero
   }
 
   FileScan& file_;

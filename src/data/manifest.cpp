@@ -10,7 +10,7 @@ namespace penstock {
 
 namespace {
 
-constexpr int kDeepest = 32;  // of other fields; a hostile line could use up the stack
+constexpr int kDeepest = 32;  // for the fields that are ignored; a hostile line could exhaust the stack
 
 ManifestEntry entry_of(std::string_view line) {
   bool deep = false;
@@ -22,7 +22,7 @@ ManifestEntry entry_of(std::string_view line) {
       },
       false);
   if (deep) bad_data("it nests deeper than {}", kDeepest);
-  if (!j.is_object()) bad_data("it is no JSON object");
+  if (!j.is_object()) bad_data("it is not a JSON object");
   ManifestEntry e;
   const auto text = [&](const char* name, std::string& to, bool needed) {
     const auto f = j.find(name);
@@ -30,17 +30,17 @@ ManifestEntry entry_of(std::string_view line) {
       if (needed) bad_data("it has no {}", name);
       return;
     }
-    if (!f->is_string()) bad_data("{} is no string", name);
+    if (!f->is_string()) bad_data("{} is not a string", name);
     to = f->get<std::string>();
   };
   const auto number = [&](const char* name, double& to) {
     const auto f = j.find(name);
     if (f == j.end() || f->is_null()) return;
-    if (!f->is_number() || !std::isfinite(f->get<double>())) bad_data("{} is no number", name);
+    if (!f->is_number() || !std::isfinite(f->get<double>())) bad_data("{} is not a number", name);
     to = f->get<double>();
   };
   text("audio_filepath", e.audio, true);
-  if (e.audio.empty() || e.audio.find('\0') != std::string::npos) bad_data("audio_filepath is no path");
+  if (e.audio.empty() || e.audio.find('\0') != std::string::npos) bad_data("audio_filepath is not a path");
   text("text", e.text, false);
   number("offset", e.offset);
   number("duration", e.duration);

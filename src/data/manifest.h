@@ -10,14 +10,14 @@ namespace penstock {
 
 struct ManifestEntry {
   std::string audio;     // path of the recording
-  std::string text;      // what is said
-  double offset = 0;     // seconds, where the part begins
-  double duration = -1;  // seconds of it; -1: to the recording's end
-  int64_t line = 0;      // in the manifest, from 1
+  std::string text;      // the transcript
+  double offset = 0;     // seconds, start of the part
+  double duration = -1;  // seconds; -1: to the end of the recording
+  int64_t line = 0;      // line number in the manifest, from 1
 };
 
-// Lines of white space are nothing. Error (data) with the manifest's path, the line and what is wrong with it: no
-// object, no audio_filepath, a value of another type, a number that is not finite. Other fields are not looked at.
+// Blank lines are skipped. Error (data) with the manifest's path, the line and the cause: not an
+// object, no audio_filepath, a value of the wrong type, a number that is not finite. Other fields are ignored.
 std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::string& path);
 
 }  // namespace penstock

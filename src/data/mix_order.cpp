@@ -19,7 +19,7 @@ std::vector<int64_t> mix_shares(std::span<const int64_t> sizes, std::span<const 
     bad_argument("{} weights for {} sources", weights.size(), sizes.size());
   for (const double w : weights)
     if (!(w > 0) || !std::isfinite(w)) bad_argument("weights must be positive numbers, got {}", w);
-  if (epoch_size < 0 || epoch_size > kMostSamples) bad_argument("an epoch of {} samples", epoch_size);
+  if (epoch_size < 0 || epoch_size > kMostSamples) bad_argument("an epoch cannot have {} samples", epoch_size);
   const auto weight = [&](size_t j) { return weights.empty() ? static_cast<double>(sizes[j]) : weights[j]; };
   std::vector<int64_t> shares(sizes.begin(), sizes.end());
   if (epoch_size > 0) {
@@ -57,18 +57,18 @@ std::vector<int64_t> mix_shares(std::span<const int64_t> sizes, std::span<const 
 
 MixOrder::MixOrder(std::vector<int64_t> sizes, std::vector<int64_t> shares)
     : sizes_(std::move(sizes)), shares_(std::move(shares)) {
-  if (sizes_.empty() || sizes_.size() > INT16_MAX) bad_argument("a mix of {} sources", sizes_.size());
+  if (sizes_.empty() || sizes_.size() > INT16_MAX) bad_argument("a mix cannot have {} sources", sizes_.size());
   for (size_t j = 0; j < sizes_.size(); ++j) {
     if (sizes_[j] < 1) bad_argument("source {} has no samples", j);
-    if (shares_[j] < 1) bad_argument("source {} has so small a weight that no sample of an epoch is its own", j);
-    if (shares_[j] > kMostSamples - size_) bad_argument("an epoch of more than {} samples", kMostSamples);
+    if (shares_[j] < 1) bad_argument("the weight of source {} is so small that an epoch has none of its samples", j);
+    if (shares_[j] > kMostSamples - size_) bad_argument("an epoch has more than {} samples", kMostSamples);
     size_ += shares_[j];
   }
 }
 
 std::vector<int64_t> MixOrder::counts(int64_t taken) const {
-  // Times are cut to whole numbers: a source has one element at most in each, and of one time the first source is
-  // first.
+  // Times are rounded down to integers. A source has at most one element at each time; at equal times, the first source
+  // comes first.
   const auto before = [&](size_t j, int64_t time) {
     return static_cast<int64_t>((2 * Wide{shares_[j]} * time + size_ - 1) / (2 * Wide{size_}));
   };
@@ -77,7 +77,7 @@ std::vector<int64_t> MixOrder::counts(int64_t taken) const {
     for (size_t j = 0; j < shares_.size(); ++j) sum += before(j, time);
     return sum;
   };
-  int64_t low = 0, high = size_ + 1;  // the latest time that at most `taken` elements stand before
+  int64_t low = 0, high = size_ + 1;  // the latest time with at most `taken` elements before it
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     (all_before(middle) <= taken ? low : high) = middle;
@@ -94,11 +94,10 @@ MixOrder::Block MixOrder::made(uint64_t seed, uint64_t epoch, int64_t number) co
   const int64_t begin = number * kBlock, end = std::min(size_, begin + kBlock);
   Block b{seed, epoch, number, {}, {}};
   std::vector<int64_t> next = counts(begin);
-  const std::vector<int64_t> behind = counts(end);
+  const std::vector<int64_t> after = counts(end);
   std::vector<int16_t> in_order;
-  for (size_t j = 0; j < next.size(); ++j)
-    in_order.insert(in_order.end(), behind[j] - next[j], static_cast<int16_t>(j));
-  // Stream 0 is that of the sources' own orders.
+  for (size_t j = 0; j < next.size(); ++j) in_order.insert(in_order.end(), after[j] - next[j], static_cast<int16_t>(j));
+  // Stream 0 belongs to the orders of the sources.
   const Permutation shuffled(end - begin, seed, static_cast<uint32_t>(epoch), static_cast<uint32_t>(number + 1));
   for (int64_t k = 0; k < end - begin; ++k) {
     const int16_t j = in_order[shuffled(k)];

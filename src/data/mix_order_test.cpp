@@ -42,7 +42,7 @@ TEST(MixShares, RefusesWeightsThatAreNone) {
   EXPECT_THROW(MixOrder({4, 4}, {int64_t{1} << 40, 1}), Error);
 }
 
-// As the header says it: all elements, sorted by their time.
+// The definition in the header: all elements, sorted by their time.
 TEST(MixOrder, CountsAreThoseOfTheSortedElements) {
   for (const Sizes& shares :
        {Sizes{1}, Sizes{1, 1, 1}, Sizes{90, 30, 60}, Sizes{1, 9999}, Sizes{3001, 2999, 7, 4096}}) {
@@ -70,7 +70,7 @@ TEST(MixOrder, EachPassReadsEachSampleOnce) {
       const MixedSample s = mix.at(9, epoch, p);
       passes[{s.source, s.pass}].push_back(s.place);
     }
-  for (const auto& [key, places] : passes)  // in order, and whole but for the one that the last epoch ends in
+  for (const auto& [key, places] : passes)  // in order, and complete except the pass in which the last epoch ends
     for (size_t i = 0; i < places.size(); ++i) ASSERT_EQ(places[i], static_cast<int64_t>(i));
   EXPECT_EQ((passes[{0, 1}].size()), 5000u);
   EXPECT_EQ((passes[{1, 16}].size()), 70u);

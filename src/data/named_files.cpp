@@ -56,8 +56,7 @@ std::vector<std::string> list_named_files(const NamedFiles& a) {
     for (const auto& folder : remote ? std::vector<std::string>{} : list(a.file_root, false))
       for (const auto& file : list(folder, true)) out.push_back(file);
   }
-  if (out.empty())
-    fail_on(a.file_root + a.file_list, ErrorKind::data, "there are no files that match \"{}\"", a.file_filter);
+  if (out.empty()) fail_on(a.file_root + a.file_list, ErrorKind::data, "no file matches \"{}\"", a.file_filter);
   return out;
 }
 

@@ -18,14 +18,14 @@ class DictReader {
     return true;
   }
   void need(char c) {
-    if (!take(c)) bad_data("a damaged .npy header: no '{}' at byte {} of the dict", c, at_);
+    if (!take(c)) bad_data("a damaged .npy header: expected '{}' at byte {} of the dict", c, at_);
   }
   std::string_view string() {
     blanks();
     const char quote = at_ < text_.size() ? text_[at_] : 0;
-    if (quote != '\'' && quote != '"') bad_data("a damaged .npy header: no string at byte {} of the dict", at_);
+    if (quote != '\'' && quote != '"') bad_data("a damaged .npy header: expected a string at byte {} of the dict", at_);
     const size_t end = text_.find(quote, at_ + 1);
-    if (end == text_.npos) bad_data("a damaged .npy header: a string without an end");
+    if (end == text_.npos) bad_data("a damaged .npy header: a string is not terminated");
     const std::string_view s = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return s;
@@ -37,7 +37,7 @@ class DictReader {
         at_ += word.size();
         return word == "True";
       }
-    bad_data("a damaged .npy header: neither True nor False at byte {} of the dict", at_);
+    bad_data("a damaged .npy header: expected True or False at byte {} of the dict", at_);
   }
   Shape shape() {
     Shape s;
@@ -46,10 +46,10 @@ class DictReader {
       int64_t extent = -1;
       blanks();
       const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), extent);
-      if (error != std::errc() || extent < 0) bad_data("a damaged .npy header: no extent at byte {} of the dict", at_);
+      if (error != std::errc() || extent < 0) bad_data("a damaged .npy header: expected an extent at byte {}", at_);
       at_ = static_cast<size_t>(end - text_.data());
-      take('L');  // of Python 2
-      if (s.size() == Shape::kMaxDims) bad_data("an array of more than {} dimensions", Shape::kMaxDims);
+      take('L');  // written by Python 2
+      if (s.size() == Shape::kMaxDims) bad_data("an array has more than {} dimensions", Shape::kMaxDims);
       s.push_back(extent);
       if (!take(',')) {
         need(')');
@@ -75,20 +75,20 @@ DType type_of(std::string_view descr) {
   if (descr.size() == 3 && (descr[0] == '<' || descr[0] == '|' || descr[0] == '='))
     for (const auto& [name, type] : kTypes)
       if (descr.substr(1) == name) return type;
-  bad_data("elements of type '{}': little-endian numbers and booleans are read", descr);
+  bad_data("elements of type '{}' are not supported: only little-endian numbers and booleans", descr);
 }
 
 }  // namespace
 
 NpyHeader read_npy_header(Bytes start, int64_t file_bytes) {
-  if (start.size() < 10 || std::memcmp(start.data(), "\x93NUMPY", 6) != 0) bad_data("this is no .npy file");
+  if (start.size() < 10 || std::memcmp(start.data(), "\x93NUMPY", 6) != 0) bad_data("this is not an .npy file");
   const int version = start[6];
-  if (version < 1 || version > 3) bad_data("version {} of .npy files is not known", version);
+  if (version < 1 || version > 3) bad_data("version {} of .npy files is not supported", version);
   const size_t words = version == 1 ? 10 : 12;
-  if (start.size() < words) bad_data("the header is cut off");
+  if (start.size() < words) bad_data("the header is truncated");
   size_t length = start[8] | start[9] << 8;
   if (version > 1) length |= static_cast<size_t>(start[10]) << 16 | static_cast<size_t>(start[11]) << 24;
-  if (length > start.size() - words) bad_data("a header of {} bytes in a file of {}", length, file_bytes);
+  if (length > start.size() - words) bad_data("a header has {} bytes, the file {}", length, file_bytes);
   DictReader dict({reinterpret_cast<const char*>(start.data()) + words, length});
   NpyHeader h;
   bool has_shape = false;
@@ -99,7 +99,7 @@ NpyHeader read_npy_header(Bytes start, int64_t file_bytes) {
     if (key == "descr") h.dtype = type_of(dict.string());
     else if (key == "fortran_order") h.fortran_order = dict.boolean();
     else if (key == "shape") h.shape = dict.shape(), has_shape = true;
-    else bad_data("a damaged .npy header: the key '{}'", key);
+    else bad_data("a damaged .npy header: unknown key '{}'", key);
     if (!dict.take(',')) {
       dict.need('}');
       break;

@@ -11,13 +11,13 @@ struct NpyHeader {
   DType dtype = DType::none;
   bool fortran_order = false;
   Shape shape;
-  int64_t data = 0;  // where the elements begin
+  int64_t data = 0;  // offset of the elements
 };
 
 constexpr int64_t kLongestNpyHeader = 65536 + 12;
 
-// From the first bytes of a file of file_bytes bytes: all of it, or at least kLongestNpyHeader. Error (data) where it
-// is no .npy file, its elements are not numbers in little-endian order, or it is too short for them.
+// Parses the first bytes of a file of file_bytes bytes: all of it, or at least kLongestNpyHeader. Error (data) if it
+// is not an .npy file, its elements are not little-endian numbers, or it is too short for them.
 NpyHeader read_npy_header(Bytes start, int64_t file_bytes);
 
 }  // namespace penstock

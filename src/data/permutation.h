@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-// A pseudo-random permutation of [0, size) in constant memory and constant expected time for an index.
+// A pseudo-random permutation of [0, size) in constant memory, with constant expected time per index.
 //
 // Above 256 elements: a Feistel network over pairs (left, right), left < rows and right < columns, both about the
 // square root of size; a result outside [0, size) goes through the network again (Black and Rogaway, "Ciphers with
@@ -13,7 +13,7 @@ namespace penstock {
 // Up to 256 elements: a table shuffled by Fisher and Yates, because a network on few elements reaches few permutations.
 class Permutation {
  public:
-  // 0 <= size < 2^62. `stream` tells permutations of one seed apart that belong to one epoch (a shard, say).
+  // 0 <= size < 2^62. `stream` distinguishes permutations with the same seed and epoch (a shard, say).
   Permutation(int64_t size, uint64_t seed, uint32_t epoch, uint32_t stream = 0);
   int64_t size() const { return size_; }
   int64_t operator()(int64_t index) const;  // 0 <= index < size

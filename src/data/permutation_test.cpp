@@ -26,7 +26,7 @@ void expect_bijective(int64_t n, uint64_t seed) {
   for (int64_t i = 0; i < n; ++i) ASSERT_EQ(v[i], i) << "n = " << n << ", seed = " << seed;
 }
 
-// A chi-square statistic with d degrees of freedom is about normal(d, 2d); 5 sigma. Seeds are fixed, so is the result.
+// A chi-square statistic with d degrees of freedom is about normal(d, 2d); 5 sigma. The seeds are fixed.
 void expect_chi_square(const std::vector<int64_t>& counts, double expected, double degrees) {
   double x = 0;
   for (const int64_t c : counts) x += (c - expected) * (c - expected) / expected;
@@ -89,7 +89,7 @@ TEST(Permutation, AllOrdersOfFourAreEquallyLikely) {
 
 TEST(Permutation, NeighborsLandIndependently) {
   for (int64_t n : {1000, 1024, 5000}) {
-    const int cells = 10;  // where i and i + 1 land, in tenths of the range
+    const int cells = 10;  // where i and i + 1 map to, in tenths of the range
     std::vector<int64_t> counts(cells * cells), distance(cells);
     const int seeds = 300;
     for (int s = 0; s < seeds; ++s) {
@@ -100,8 +100,8 @@ TEST(Permutation, NeighborsLandIndependently) {
       }
     }
     const double pairs = seeds * std::floor(n / 2.0);
-    // Within one permutation each tenth is hit exactly n / 10 times, which takes the spread of whole rows away: what is
-    // left of the degrees of freedom lies between (cells - 1)^2 and cells^2 - 1.
+    // In one permutation each tenth is hit exactly n / 10 times, which removes the variance of whole rows: the
+    // remaining degrees of freedom are between (cells - 1)^2 and cells^2 - 1.
     double x = 0;
     for (const int64_t c : counts) x += std::pow(c - pairs / counts.size(), 2) / (pairs / counts.size());
     EXPECT_LT(x, 99 + 5 * std::sqrt(2 * 99.0));

@@ -41,8 +41,8 @@ void ReadAhead::wait() {
 }
 
 std::vector<ByteRange> joined_ranges(std::vector<ByteRange> ranges, int64_t gap) {
-  std::unordered_map<std::string_view, size_t> first;  // of each file
-  std::vector<std::pair<size_t, size_t>> order;        // of its file, own
+  std::unordered_map<std::string_view, size_t> first;  // per file
+  std::vector<std::pair<size_t, size_t>> order;        // index of its file, own index
   order.reserve(ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i) order.push_back({first.emplace(ranges[i].path, i).first->second, i});
   std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
@@ -55,7 +55,7 @@ std::vector<ByteRange> joined_ranges(std::vector<ByteRange> ranges, int64_t gap)
     ByteRange& r = ranges[i];
     if (of == file) {
       ByteRange& last = joined.back();
-      if (last.length < 0) continue;  // to the end of the file
+      if (last.length < 0) continue;  // up to the end of the file
       const int64_t end = last.offset + last.length;
       if (r.length >= 0 && r.offset - end <= gap) {
         last.length = std::max(end, r.offset + r.length) - last.offset;
@@ -68,7 +68,7 @@ std::vector<ByteRange> joined_ranges(std::vector<ByteRange> ranges, int64_t gap)
   return joined;
 }
 
-// A read that was asked for takes as many bytes as the device takes at once, the rest is not read: so in pieces.
+// A read-ahead request covers as many bytes as the device takes at once; the rest is ignored. So it is sent in pieces.
 void ReadAhead::ask(const std::string& path, std::span<const ByteRange> ranges) {
   constexpr int64_t kPiece = 1 << 17;
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -88,7 +88,7 @@ void ReadAhead::ask(const std::string& path, std::span<const ByteRange> ranges) 
 }
 
 void ReadAhead::serve() {
-  constexpr int64_t kGap = 1 << 16;  // bytes that are read in the time that another request takes
+  constexpr int64_t kGap = 1 << 16;  // bytes that are read in the time of one more request
   std::unique_lock lock(mutex_);
   for (;;) {
     work_.wait(lock, [&] { return ends_ || !ranges_.empty(); });

@@ -25,24 +25,24 @@ int64_t padded(int64_t n) { return (n + 3) & ~int64_t{3}; }
 
 ContainerIndex scan(FileScan& file) {
   ContainerIndex index;
-  int64_t start = -1;  // of the record whose chunks come
+  int64_t start = -1;  // of the record whose chunks follow
   for (int64_t at = 0; at < file.bytes();) {
     const Bytes head = file.at(at, kChunkHead, "the head of a chunk");
     if (load<uint32_t>(head.data()) != kMagic)
-      file.fail(at, "{}", at ? "no RecordIO chunk where one must be" : "this is no RecordIO file");
+      file.fail(at, "{}", at ? "expected a RecordIO chunk" : "this is not a RecordIO file");
     const uint32_t word = load<uint32_t>(head.data() + 4), kind = word >> 29;
     const int64_t bytes = padded(word & 0x1FFFFFFFu);
     if (bytes > file.bytes() - at - kChunkHead)
       file.fail(at, "a chunk of {} bytes does not lie inside the file of {} bytes", bytes, file.bytes());
     if (kind > last || (start < 0) != (kind == whole || kind == first))
-      file.fail(at, "a chunk of kind {} where none can be", kind);
+      file.fail(at, "unexpected chunk of kind {}", kind);
     if (start < 0) start = at;
     at += kChunkHead + bytes;
     if (kind != whole && kind != last) continue;
     index.add(start, at - start);
     start = -1;
   }
-  if (start >= 0) file.fail(start, "the last record is cut off");
+  if (start >= 0) file.fail(start, "the last record is truncated");
   return index;
 }
 
@@ -65,12 +65,11 @@ std::string text_of(const ContainerIndex& index) {
   return text;
 }
 
-// The chunk's data; `rest` goes on to the next one.
+// The chunk's data; moves `rest` to the next chunk.
 Bytes take_chunk(Bytes& rest, uint32_t& kind) {
   if (static_cast<int64_t>(rest.size()) < kChunkHead)
     bad_data("the record ends inside the head of a chunk: does the index fit the file?");
-  if (load<uint32_t>(rest.data()) != kMagic)
-    bad_data("no RecordIO chunk where one must be: does the index fit the file?");
+  if (load<uint32_t>(rest.data()) != kMagic) bad_data("expected a RecordIO chunk: does the index fit the file?");
   const uint32_t word = load<uint32_t>(rest.data() + 4);
   kind = word >> 29;
   const int64_t bytes = word & 0x1FFFFFFFu;
@@ -95,7 +94,7 @@ void read_image_record(Bytes record, ImageRecord& out) {
     const auto* magic = reinterpret_cast<const uint8_t*>(&kMagic);
     while (kind != last) {
       const Bytes part = take_chunk(record, kind);
-      if (kind != middle && kind != last) bad_data("a chunk of kind {} inside a record", kind);
+      if (kind != middle && kind != last) bad_data("unexpected chunk of kind {} inside a record", kind);
       out.joined.insert(out.joined.end(), magic, magic + 4);
       out.joined.insert(out.joined.end(), part.begin(), part.end());
     }
@@ -103,13 +102,13 @@ void read_image_record(Bytes record, ImageRecord& out) {
   } else if (kind != whole) {
     bad_data("a record begins with a chunk of kind {}: does the index fit the file?", kind);
   }
-  if (data.size() < kImageHead) bad_data("a record of {} bytes has no head of an image record", data.size());
+  if (data.size() < kImageHead) bad_data("a record of {} bytes has no image record head", data.size());
   const uint32_t count = load<uint32_t>(data.data());
-  const Bytes behind = data.subspan(kImageHead);
-  if (count > behind.size() / 4) bad_data("{} labels do not lie inside a record of {} bytes", count, data.size());
+  const Bytes after = data.subspan(kImageHead);
+  if (count > after.size() / 4) bad_data("{} labels do not lie inside a record of {} bytes", count, data.size());
   out.labels.resize(std::max<size_t>(1, count));
-  std::memcpy(out.labels.data(), count ? behind.data() : data.data() + 4, 4 * out.labels.size());
-  out.image = behind.subspan(4 * size_t{count});
+  std::memcpy(out.labels.data(), count ? after.data() : data.data() + 4, 4 * out.labels.size());
+  out.image = after.subspan(4 * size_t{count});
 }
 
 }  // namespace penstock

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RecordIO as MXNet writes it: a magic number, a word with 3 bits of kind and 29 bits of length, the data, zeros up to
-// a multiple of four. A record whose data hold the magic number lies in several such chunks, one for each part around
-// it. Image records begin with a head of 24 bytes: how many labels follow it (0: the one in the head), a label, two
+// a multiple of four. A record whose data contain the magic number is split into chunks at these places.
+// Image records begin with a head of 24 bytes: the number of labels after it (0: the one in the head), a label, two
 // ids.
 #pragma once
 #include "data/container.h"
@@ -10,10 +10,10 @@ namespace penstock {
 
 struct ImageRecord {
   std::vector<float> labels;
-  Bytes image;                  // into the record, or into `joined`
-  std::vector<uint8_t> joined;  // where the record lies in several chunks
+  Bytes image;                  // points into the record, or into `joined`
+  std::vector<uint8_t> joined;  // if the record has several chunks
 };
-// Takes apart a record that was read with its chunks' heads. Error (data) where it is damaged.
+// Parses a record that was read with the heads of its chunks. Error (data) if it is damaged.
 void read_image_record(Bytes record, ImageRecord& out);
 
 }  // namespace penstock

@@ -29,7 +29,7 @@ FileStamp stamp_of(const RemoteStamp& s) {
   return {s.bytes, static_cast<int64_t>(mix64(hash_bytes(s.tag) ^ static_cast<uint64_t>(s.modified_ns)) >> 1)};
 }
 
-// Its threads and locks do not come along through a fork, so that the child leaves the parent's alone.
+// Threads and locks do not survive a fork, so the child does not touch the parent's.
 RemoteStorage& RemoteStorage::instance() {
   static std::mutex* mutex = new std::mutex;
   static std::atomic<RemoteStorage*> storage = nullptr;
@@ -106,7 +106,7 @@ void RemoteStorage::close(std::chrono::milliseconds patience) {
   for (auto& t : threads) ended ? t.join() : t.detach();
 }
 
-// What lies in an announced fetch: the range, or for length -1 the whole object.
+// Finds an announced fetch that covers the range or, for length -1, the whole object.
 std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::find(const std::string& url, int64_t offset, int64_t length) {
   auto it = announced_.upper_bound({url, offset});
   if (it == announced_.begin()) return nullptr;
@@ -153,14 +153,14 @@ void RemoteStorage::wait(const std::shared_ptr<Fetch>& fetch, std::unique_lock<s
   }
 }
 
-// Done, and without an error.
+// Waits until the fetch is done; throws its error.
 std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::wanted(Kind kind, const std::string& url, int64_t offset,
                                                             int64_t length, int64_t limit) {
   std::unique_lock lock(mutex_);
   std::shared_ptr<Fetch> fetch = kind == Kind::head || kind == Kind::list ? nullptr : find(url, offset, length);
   if (fetch) {
     ++found_;
-    if (fetch->state == State::waits) wanted_.push_back(fetch), work_.notify_one();  // before all that can wait
+    if (fetch->state == State::waits) wanted_.push_back(fetch), work_.notify_one();  // before all fetches that can wait
   } else {
     fetch = std::make_shared<Fetch>();
     fetch->kind = kind, fetch->url = url, fetch->offset = offset, fetch->length = length, fetch->limit = limit;
@@ -204,7 +204,7 @@ void RemoteStorage::read(const std::string& url, const RemoteStamp& stamp, int64
                          uint8_t* out) {
   const auto take = [&](const Fetch& f, int64_t at, int64_t n) {
     if (!(f.object.stamp == stamp))
-      fail_on(url, ErrorKind::data, "the object has changed since it was opened: {} bytes, they were {}",
+      fail_on(url, ErrorKind::data, "the object has changed since it was opened: it has {} bytes, it had {}",
               f.object.stamp.bytes, stamp.bytes);
     std::memcpy(out + (at - offset), f.object.body.data() + (at - f.offset), static_cast<size_t>(n));
   };
@@ -232,7 +232,7 @@ void RemoteStorage::announce(const void* owner, std::span<const ByteRange> range
   if (closed_ || options_.read_ahead == 0) return;
   const auto add_one = [&](Kind kind, const std::string& url, int64_t offset, int64_t length, int64_t left) {
     auto& place = announced_[{url, offset}];
-    if (place) return void(place->left += place->owner == owner ? left : 0);  // it comes again, in the next epoch
+    if (place) return void(place->left += place->owner == owner ? left : 0);  // needed again, in the next epoch
     place = std::make_shared<Fetch>();
     place->kind = kind, place->url = url, place->offset = offset, place->length = length;
     place->owner = owner, place->left = left;
@@ -252,16 +252,16 @@ void RemoteStorage::announce(const void* owner, std::span<const ByteRange> range
       ++i;
     } else {
       int64_t end = r.offset + r.length, sum = r.length;
-      size_t behind = i + 1;
-      for (; behind < ranges.size(); ++behind) {
-        const ByteRange& next = ranges[behind];
+      size_t after = i + 1;
+      for (; after < ranges.size(); ++after) {
+        const ByteRange& next = ranges[after];
         if (next.path != r.path || next.length < 0 || next.offset < end || next.offset - end > kGap ||
             next.offset + next.length - r.offset > kTogether)
           break;
         end = next.offset + next.length, sum += next.length;
       }
       if (r.length > 0) add_one(Kind::range, r.path, r.offset, end - r.offset, sum);
-      i = behind;
+      i = after;
     }
   }
 }
@@ -335,7 +335,7 @@ template <class Request> void RemoteStorage::tried(const std::string& url, Reque
   const auto client = this->client();
   if (!client)
     fail_on(url, ErrorKind::argument,
-            "there is no client for URLs: Python's package has one, a C++ program brings its own");
+            "there is no client for URLs: Python's package has one, a C++ program must provide one");
   const RemoteOptions o = options();
   auto time = o.first_pause;
   for (int n = 1;; ++n, time *= 2) {
@@ -350,7 +350,7 @@ template <class Request> void RemoteStorage::tried(const std::string& url, Reque
       if (n >= o.tries) fail_on(url, ErrorKind::data, "{}{}", f.text, n > 1 ? fmt::format(", {} times", n) : "");
     }
     ++retries_;
-    // Half of it by chance, so that many clients do not come back together.
+    // Half of the pause is random, so that many clients do not return at the same time.
     const uint64_t chance =
         mix64(hash_bytes(url) ^ static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
     if (!pause(time / 2 + std::chrono::milliseconds(below(chance, static_cast<uint64_t>(time.count() / 2 + 1)))))
@@ -358,7 +358,7 @@ template <class Request> void RemoteStorage::tried(const std::string& url, Reque
   }
 }
 
-// False where the object is the known one.
+// False if the object is the known version.
 bool RemoteStorage::get(Fetch& f, const RemoteStamp* known) {
   bool changed = true;
   tried(f.url, [&](RemoteClient& c) {
@@ -373,7 +373,7 @@ bool RemoteStorage::get(Fetch& f, const RemoteStamp* known) {
     bytes_ += got;
     const int64_t due = f.length < 0 ? f.object.stamp.bytes : f.length;
     if (got != due)
-      throw RemoteFailure{RemoteFailure::Kind::passing, fmt::format("{} bytes came where {} were due", got, due)};
+      throw RemoteFailure{RemoteFailure::Kind::passing, fmt::format("received {} bytes instead of {}", got, due)};
   });
   return changed;
 }

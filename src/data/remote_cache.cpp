@@ -25,13 +25,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Magic, numbers, URL, tag, one CRC-32C for every chunk of the body and one for all that stands before it; the body.
+// Magic, numbers, URL, tag, one CRC-32C per chunk of the body and one for everything before it; then the body.
 constexpr char kMagic[9] = "PSTKRMC1";
 constexpr int64_t kChunk = 1 << 16;
 enum Number { kOffset, kBody, kBytes, kModified, kUrl, kTag, kNumbers };
 constexpr int64_t kFixed = 8 + 8 * kNumbers;
 constexpr int64_t kLongestText = 1 << 16;
-constexpr auto kAbandoned = std::chrono::hours(1);  // a file that a process which was killed left half written
+constexpr auto kAbandoned = std::chrono::hours(1);  // for a half-written file of a process that was killed
 
 struct Descriptor {
   int number;
@@ -77,7 +77,7 @@ std::vector<uint8_t> bytes_of(const std::string& url, int64_t offset, const Remo
   return out;
 }
 
-// Nothing where the file is not a whole entry.
+// Nothing if the file is not a complete entry.
 std::optional<Head> read_head(int descriptor, const std::string& path) {
   struct stat info;
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < kFixed + 4) return {};
@@ -114,7 +114,7 @@ std::optional<Head> read_head(int descriptor, const std::string& path) {
   return failed ? std::nullopt : head;
 }
 
-// Whole chunks, from that of `first` to that of the last byte; false where one is damaged.
+// Whole chunks, from the first byte's to the last byte's; false if one is damaged.
 bool read_chunks(int descriptor, const std::string& path, const Head& h, int64_t first, int64_t length,
                  std::vector<uint8_t>& out) {
   const int64_t begin = first / kChunk * kChunk;
@@ -132,7 +132,7 @@ bool read_chunks(int descriptor, const std::string& path, const Head& h, int64_t
   return true;
 }
 
-// The time of the last use; where the disk is read only, entries just grow old.
+// Records the time of the last use. On a read-only disk entries just age.
 void touch(int descriptor) { ::futimens(descriptor, nullptr); }
 
 }  // namespace
@@ -160,7 +160,7 @@ std::optional<RemoteObject> RemoteCache::find(const std::string& url, int64_t of
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number < 0) return {};
   const auto head = read_head(file.number, path);
-  if (head && (head->url != url || head->numbers[kOffset] != offset)) return {};  // another one of the same hash
+  if (head && (head->url != url || head->numbers[kOffset] != offset)) return {};  // another entry with the same hash
   RemoteObject found;
   if (!head || !read_chunks(file.number, path, *head, 0, head->numbers[kBody], found.body)) {
     ::unlink(path.c_str());
@@ -191,8 +191,7 @@ bool RemoteCache::read(const std::string& url, int64_t offset, const RemoteStamp
   return true;
 }
 
-// What is left of a write that failed is removed. Not synchronized with the disk: an entry that a crash cut is found
-// out.
+// Removes the rest of a failed write. Does not sync to the disk: a checksum detects an entry that a crash truncated.
 std::string RemoteCache::write(const std::string& file, std::span<const uint8_t> head, std::span<const uint8_t> body) {
   const auto reason = [](int code) { return std::generic_category().message(code); };
   const std::string folder = fs::path(file).parent_path();
@@ -224,17 +223,17 @@ std::string RemoteCache::keep(const std::string& url, int64_t offset, const Remo
   const std::string why = write(file_of(url, offset), bytes_of(url, offset, stamp, body), body);
   if (!why.empty()) {
     if (full_.exchange(true)) return {};
-    return fmt::format("nothing more is kept in the cache {}: {}", folder_, why);
+    return fmt::format("the cache {} accepts no more entries: {}", folder_, why);
   }
   std::lock_guard lock(mutex_);
   bytes_ += size + kFixed, written_ += size + kFixed;
-  // Other processes write too: it looks what is there now and then.
+  // Other processes write too, so it scans the folder from time to time.
   if (bytes_ > limit_ || written_ > limit_ / 8) make_room();
   return {};
 }
 
 void RemoteCache::make_room() {
-  // One process at a time; the others go on and find the room that it made.
+  // One process at a time; the others continue and find the room that it made.
   const Descriptor lock(::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (lock.number >= 0 && ::flock(lock.number, LOCK_EX | LOCK_NB) != 0) return;
   struct Kept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A remote object that is read in parts, all of one version.
+// A remote object that is read in parts, all of the same version.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -12,15 +12,15 @@ namespace penstock {
 
 class RemoteFile {
  public:
-  // Asks for nothing yet, or takes the whole object where that was announced.
+  // Sends no request yet; uses the whole object if it was announced.
   explicit RemoteFile(std::string url) : url_(std::move(url)), whole_(RemoteStorage::instance().announced(url_)) {}
-  const RemoteStamp& stamp() const;  // the first call asks
+  const RemoteStamp& stamp() const;  // the first call sends a request
   void read(int64_t offset, int64_t length, uint8_t* out) const;
 
  private:
   std::string url_;
   std::shared_ptr<const RemoteObject> whole_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::optional<RemoteStamp> stamp_;
 };
 

@@ -36,7 +36,7 @@ std::vector<std::string> objects_in(const std::string& folder, const std::string
       found.emplace_back(inside ? object.name.substr(0, slash + 1) : "", std::move(name));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    const std::string_view x(a.first), y(b.first);  // without the "/" they end in
+    const std::string_view x(a.first), y(b.first);  // without their final "/"
     return std::tuple(x.substr(0, x.size() - !x.empty()), a.second) <
            std::tuple(y.substr(0, y.size() - !y.empty()), b.second);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which objects there are.
+// Lists objects.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace penstock {
 
-// Adds the URL or, where it is a pattern (*, ?, [; not of http, where ? begins a query), the objects that match,
+// Adds the URL or, if it is a pattern (*, ?, [; not for http, where ? begins a query), the objects that match,
 // sorted;
-// "*" does not reach over a "/". Error (file_missing) where none does.
+// "*" does not match a "/". Error (file_missing) if no object matches.
 void expand_url(const std::string& url, std::vector<std::string>& out);
 
-// URLs of the objects in the folder whose names match, sorted; with `below` those of its subfolders, not deeper.
+// URLs of the objects in the folder whose names match, sorted; with `below` also those in direct subfolders.
 std::vector<std::string> objects_in(const std::string& folder, const std::string& pattern, bool below);
 
 }  // namespace penstock

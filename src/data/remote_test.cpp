@@ -17,7 +17,7 @@ namespace {
 
 using Kind = RemoteFailure::Kind;
 
-// Objects in memory; says what it was asked.
+// Objects in memory; records the requests.
 class FakeClient final : public RemoteClient {
  public:
   RemoteStamp head(const std::string& url) override {
@@ -145,7 +145,7 @@ TEST_F(Remote, TriesAgainWhatMayPassAndNothingElse) {
   }
   EXPECT_EQ(client->asked_so_far(), before + 3);
   client->short_by = 1;
-  EXPECT_EQ(refusal("s3://b/x"), "s3://b/x: 9 bytes came where 10 were due, 4 times");
+  EXPECT_EQ(refusal("s3://b/x"), "s3://b/x: received 9 bytes instead of 10, 4 times");
 }
 
 TEST_F(Remote, AnnouncedRangesThatFollowEachOtherAreOneRequest) {
@@ -164,7 +164,7 @@ TEST_F(Remote, AnnouncedRangesThatFollowEachOtherAreOneRequest) {
   storage.read("s3://b/x", stamp, 90000, 10, out.data());
   EXPECT_EQ(client->asked_so_far(), 3u);  // the head and two ranges
   EXPECT_EQ(storage.counts().announced, 51);
-  storage.read("s3://b/x", stamp, 0, 990, out.data());  // read before: let go
+  storage.read("s3://b/x", stamp, 0, 990, out.data());  // read once: dropped
   EXPECT_EQ(client->asked_so_far(), 4u);
 }
 

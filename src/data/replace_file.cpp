@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// A new file with a name that nobody foresees.
+// A new file with an unpredictable name.
 static int create_beside(const std::string& path, mode_t mode, std::string& name) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -23,14 +23,14 @@ static int create_beside(const std::string& path, mode_t mode, std::string& name
     if (descriptor >= 0) return descriptor;
     if (errno != EEXIST && errno != EINTR) break;
   }
-  fail_with_errno(path, "cannot write beside it", errno);
+  fail_with_errno(path, "cannot create a temporary file beside it", errno);
 }
 
 void replace_file(const std::string& path, std::span<const uint8_t> bytes) {
   struct stat old;
   const bool has_old = ::stat(path.c_str(), &old) == 0;
   std::string name;
-  // The kernel takes the umask off: asking for it would set it for all threads. An old file may be for few eyes only.
+  // The kernel applies the umask: reading it here would set it for all threads. An old file may be private.
   const int descriptor = create_beside(path, has_old ? 0600 : 0666, name);
   const auto give_up = [&](const char* what, int code) {
     ::close(descriptor);
@@ -45,7 +45,7 @@ void replace_file(const std::string& path, std::span<const uint8_t> bytes) {
   }
   if ((has_old && ::fchmod(descriptor, old.st_mode & 07777) != 0) || ::fsync(descriptor) != 0)
     give_up("writing failed", errno);
-  if (::rename(name.c_str(), path.c_str()) != 0) give_up("cannot take the place of the old file", errno);
+  if (::rename(name.c_str(), path.c_str()) != 0) give_up("cannot replace the old file", errno);
   ::close(descriptor);
 }
 

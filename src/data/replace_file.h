@@ -6,8 +6,9 @@
 
 namespace penstock {
 
-// Writes the bytes beside `path` and renames them to it, so that a reader sees the old file or the new one, whole,
-// whatever happens meanwhile. An old file's mode is kept. Error (data) with the path where that fails; nothing is left.
+// Writes the bytes to a file beside `path` and renames it to `path`: a reader sees either the old file or the new one,
+// complete, even after a crash. Keeps an old file's mode. On failure throws Error (data) with the path and leaves
+// nothing.
 void replace_file(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace penstock

@@ -17,12 +17,12 @@
 namespace penstock {
 
 int64_t replacement_position(uint64_t seed, uint64_t epoch, int64_t position, uint32_t attempt, int64_t size) {
-  if (size < 1 || position < 0) fail(ErrorKind::internal, "a replacement for position {} of {}", position, size);
+  if (size < 1 || position < 0) fail(ErrorKind::internal, "no replacement for position {} of {}", position, size);
   if (size == 1) return 0;
   const RandomStream random =
       random_stream({.seed = seed, .epoch = static_cast<uint32_t>(epoch), .sample = static_cast<uint64_t>(position)},
                     RandomPurpose::replacement);
-  // Repeated samples have positions of size and more: any sample will do for them.
+  // Repeated samples have positions of size and above: any sample will do for them.
   if (position >= size) return static_cast<int64_t>(below(random.draw64(attempt), size));
   const auto other = static_cast<int64_t>(below(random.draw64(attempt), size - 1));
   return other + (other >= position);
@@ -31,7 +31,7 @@ int64_t replacement_position(uint64_t seed, uint64_t epoch, int64_t position, ui
 struct ErrorBudget::State {
   int64_t most;
   mutable std::mutex mutex;
-  std::map<uint64_t, std::set<int64_t>> positions;  // of the last epochs, by epoch
+  std::map<uint64_t, std::set<int64_t>> positions;  // of the last epochs
   int64_t total = 0;
   std::vector<LeftOut> list;
 };
@@ -60,7 +60,7 @@ void ErrorBudget::add(LeftOut sample) {
   ++state_->total;
   const auto count = static_cast<int64_t>(lost.size());
   if (static_cast<int64_t>(state_->list.size()) < list_limit) state_->list.push_back(sample);
-  // Prefetching runs in at most two epochs at a time; older ones can get no more losses.
+  // Prefetching runs in at most two epochs at a time; older ones cannot lose more samples.
   while (state_->positions.size() > 3) state_->positions.erase(state_->positions.begin());
   if (count <= state_->most) return;
   fail_on(sample.source, ErrorKind::data,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that a list of another program's makes: they stay below the folder that the reader was given.
+// Checks names in a list from another program: they must stay below the folder that the reader was given.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// Whether the name leads out of the folder that it is relative to, by ".." alone: links are followed.
+// Whether the name leads out of the folder that it is relative to; only ".." counts, links are followed.
 inline bool leaves_its_folder(std::string_view name) {
   int depth = 0;
   for (size_t at = 0; at <= name.size();) {
@@ -26,14 +26,14 @@ inline bool leaves_its_folder(std::string_view name) {
   return false;
 }
 
-// Why `name`, which a list gives, is not read; "" if it is. `root`: the folder or URL that the caller named, "" where
-// there is none. A URL needs a root that it begins with: a list must not make this machine ask servers of its choice.
+// Why `name` from a list must not be read; "" if it may. `root`: the folder or URL that the caller named, "" if
+// there is none. A URL needs a root that it begins with: a list must not make this machine contact arbitrary servers.
 inline std::string why_outside(const std::string& root, std::string_view name) {
   namespace fs = std::filesystem;
   if (is_url(name)) {
     const std::string folder = root.ends_with('/') ? root : root + '/';
     const bool below = !root.empty() && name.starts_with(folder) && !leaves_its_folder(name.substr(folder.size()));
-    return below ? "" : "is a URL outside of the root";
+    return below ? "" : "is a URL outside the root";
   }
   if (root.empty()) return {};
   bool below = !leaves_its_folder(name);
@@ -41,10 +41,10 @@ inline std::string why_outside(const std::string& root, std::string_view name) {
     const fs::path rest = fs::path(name).lexically_relative(fs::absolute(root).lexically_normal());
     below = !rest.empty() && !leaves_its_folder(rest.native());
   }
-  return below ? "" : "lies outside of file_root";
+  return below ? "" : "is outside file_root";
 }
 
-// path_in(base, name), where the name may be read. `where`: the list, for the error; `place`: "line 3".
+// path_in(base, name), if the name may be read. `where`: the list, for the error; `place`: "line 3".
 inline std::string path_below(const std::string& base, const std::string& root, std::string_view name, bool allowed,
                               const std::string& where, const std::string& place) {
   if (!allowed)
@@ -55,7 +55,7 @@ inline std::string path_below(const std::string& base, const std::string& root, 
 }
 
 constexpr const char* kAllowOutsideText =
-    "Read what a list names outside of file_root (absolute paths, \"..\") and URLs that do not begin with it; else "
+    "Read what a list names outside file_root (absolute paths, \"..\") and URLs that do not begin with it; else "
     "such a name is a DataError. A text list without file_root may name any path, but no URL of another server. "
     "Symbolic links are followed in any case.";
 

@@ -15,7 +15,7 @@ static int64_t shard_start(int64_t size, int64_t shards, int64_t shard) {
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-// The number of round-robin places r, r + shards, r + 2 shards ... below size.
+// The number of round-robin positions r, r + shards, r + 2 shards ... below size.
 static int64_t dealt(int64_t size, int64_t shards, int64_t r) { return size > r ? (size - r - 1) / shards + 1 : 0; }
 
 SampleOrder::SampleOrder(const OrderSettings& settings) : settings_(settings), left_(settings.size) {
@@ -98,8 +98,8 @@ int64_t SampleOrder::shard_size(int32_t shard) const {
   return contiguous() ? shard_start(n, shards, shard + 1) - shard_start(n, shards, shard) : dealt(n, shards, shard);
 }
 
-// A leg left of each of its shards what lies behind the first `taken` samples; the rest, in order, is what the next leg
-// or this rank's share divides. So a place is mapped back leg by leg, the last one first.
+// A leg left the samples after the first `taken` of each of its shards. The next leg, or this rank's share, divides
+// this rest, in order. So a position in the rest is mapped back leg by leg, the last leg first.
 int64_t SampleOrder::through_legs(size_t legs, int64_t place) const {
   for (size_t i = legs; i-- > 0;) {
     const ShardLeg& leg = state_.legs[i];
@@ -120,7 +120,7 @@ int64_t SampleOrder::index_at(uint64_t epoch, int64_t position) const {
   if (settings_.shuffle == Shuffle::none || settings_.shuffle == Shuffle::dealt) return position;
   const uint32_t turn = settings_.shuffle == Shuffle::every_epoch ? static_cast<uint32_t>(epoch) : 0;
   if (!settings_.stick_to_shard) return Permutation(n, settings_.seed, turn)(position);
-  // Each shard is shuffled within itself. After a change of the number of ranks the epoch ends as it was begun.
+  // Each shard is shuffled within itself. If the number of ranks changes, the epoch still ends in its old order.
   const bool begun = resumed(epoch) && !state_.legs.empty();
   const int64_t shards = begun ? state_.legs.front().num_shards : settings_.num_shards;
   int64_t shard = static_cast<int64_t>(static_cast<__int128>(position) * shards / n);
@@ -142,8 +142,8 @@ OrderedSample SampleOrder::at(uint64_t epoch, int64_t k) const {
         contiguous() ? through_legs(legs, share(epoch).start + k) : consumed + my_slot + k * shards;
     return {index_at(epoch, position), position, false};
   }
-  // Which sample is repeated must not depend on whether the epoch was interrupted: it is found from what the rank has
-  // in the whole epoch, where the number of ranks has not changed.
+  // The choice of the repeated sample must not depend on an interruption of the epoch. So it is computed from this
+  // rank's share of the whole epoch, if the number of ranks has not changed.
   const bool repeat_last = settings_.epoch_end == EpochEnd::repeat_last;
   int64_t position;
   if (contiguous()) {
@@ -160,7 +160,7 @@ OrderedSample SampleOrder::at(uint64_t epoch, int64_t k) const {
   } else {
     position = (consumed + my_slot + k * shards) % n;
   }
-  // Ids behind the real ones, different on every rank and for every repetition: copies are augmented differently.
+  // Ids after the real ones, different on every rank and for every repetition: copies are augmented differently.
   return {index_at(epoch, position), n + (k - own) * shards + my_slot, true};
 }
 
@@ -180,7 +180,7 @@ ReaderState SampleOrder::state_at(uint64_t epoch, int64_t taken) const {
   if (taken <= 0) return state;
   state.consumed += static_cast<uint64_t>(taken) * static_cast<uint64_t>(shards);
   if (!contiguous()) return state;
-  // Going on with the same number of ranks divides the rest as before: one leg.
+  // Resuming with the same number of ranks divides the rest as before: one leg.
   if (!state.legs.empty() && state.legs.back().num_shards == shards) state.legs.back().taken += taken;
   else state.legs.push_back({settings_.num_shards, taken});
   return state;
@@ -189,9 +189,9 @@ ReaderState SampleOrder::state_at(uint64_t epoch, int64_t taken) const {
 OrderSettings order_settings(const ReaderArguments& arguments, uint64_t pipeline_seed, int64_t size,
                              uint64_t list_hash) {
   if (arguments.shuffle_after_epoch && arguments.random_shuffle)
-    bad_argument("shuffle_after_epoch and random_shuffle exclude each other: give one of them");
+    bad_argument("shuffle_after_epoch and random_shuffle are mutually exclusive: give only one of them");
   if (arguments.shuffle_after_epoch && arguments.stick_to_shard)
-    bad_argument("shuffle_after_epoch and stick_to_shard exclude each other: give one of them");
+    bad_argument("shuffle_after_epoch and stick_to_shard are mutually exclusive: give only one of them");
   auto given = [](std::optional<int64_t> seed) { return seed && *seed >= 0; };
   const auto seed = arguments.shuffle_after_epoch && given(arguments.shuffle_after_epoch_seed)
                         ? arguments.shuffle_after_epoch_seed

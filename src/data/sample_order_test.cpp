@@ -30,7 +30,7 @@ SampleOrder plain(int64_t n, int shards, int shard, bool stick, bool pad) {
                       .stick_to_shard = stick});
 }
 
-// Recorded from nvidia.dali 2.4 readers.file: three epochs or so of pipe.run() with shuffling off.
+// Recorded from nvidia.dali 2.4 readers.file: about three epochs of pipe.run() with shuffling off.
 TEST(SampleOrder, UnshuffledShardsAreDalis) {
   EXPECT_EQ(stream(plain(10, 3, 0, false, false), 9), (Indices{0, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(stream(plain(10, 3, 1, false, false), 9), (Indices{3, 4, 5, 6, 7, 8, 9, 0, 1}));
@@ -158,7 +158,7 @@ TEST(SampleOrder, StickToShardKeepsTheShard) {
       }
 }
 
-// Every sample once, and where the ranks' batches would differ in number, one more of a rank.
+// Every sample once; one rank gets one more if the ranks would otherwise have different numbers of batches.
 TEST(SampleOrder, EvenLengthsGiveAllRanksAsManyBatches) {
   for_all({7, 8, 40, 41}, {2, 3, 5}, [](const OrderSettings& s) {
     for (int64_t batch : {1, 3, 4, 7, 20})
@@ -199,7 +199,7 @@ TEST(SampleOrder, WrapRepeatsTheFront) {
   EXPECT_EQ(rank(s, 3).at(0, 2).index, rank(s, 1).at(0, 0).index);
 }
 
-// One epoch: some ranks read a while, a checkpoint is taken, another number of ranks goes on, several times over.
+// One epoch, repeatedly: some ranks read for a while, a checkpoint is saved, another number of ranks resumes.
 TEST(SampleOrder, AnyNumberOfRanksGoesOnWhereAnotherStopped) {
   const std::vector<std::vector<std::pair<int, int>>> plans{
       {{4, 3}, {2, 1000}},         {{1, 7}, {3, 1000}},
@@ -216,7 +216,7 @@ TEST(SampleOrder, AnyNumberOfRanksGoesOnWhereAnotherStopped) {
               std::map<int64_t, int64_t> index_of;  // position to index
               ReaderState state = SampleOrder(settings_of(n, 1, shuffle, end, stick)).state_at(epoch, 0);
               for (const auto& [ranks, samples] : plan) {
-                if (state.epoch != epoch) break;  // the epoch ended on a checkpoint
+                if (state.epoch != epoch) break;  // the checkpoint ends the epoch
                 OrderSettings s = settings_of(n, ranks, shuffle, end, stick);
                 ReaderState next;
                 int64_t longest = -1;
@@ -237,7 +237,7 @@ TEST(SampleOrder, AnyNumberOfRanksGoesOnWhereAnotherStopped) {
               ASSERT_EQ(state.consumed, 0u);
               ASSERT_TRUE(state.legs.empty());
               ASSERT_EQ(times, Indices(n, 1)) << describe(settings_of(n, plan[0].first, shuffle, end, stick));
-              // A sample's id does not depend on who read it.
+              // A sample's id does not depend on its reader.
               const SampleOrder first(settings_of(n, plan[0].first, shuffle, end, stick));
               for (const auto& [position, index] : index_of) {
                 if (plan[0].second == 0) break;
@@ -251,7 +251,7 @@ TEST(SampleOrder, TheSameRanksGoOnExactly) {
     for (OrderSettings s = base; s.shard_id < s.num_shards; ++s.shard_id) {
       const SampleOrder straight(s);
       const int64_t per_epoch = straight.length(2), first = per_epoch / 3;
-      // Also the case in which only a repeated sample is left for this rank.
+      // Includes the case that only a repeated sample is left for this rank.
       for (int64_t taken : {per_epoch / 2, s.size / s.num_shards - (s.size % s.num_shards == 0)}) {
         const SampleOrder middle(s, straight.state_at(2, first));
         const SampleOrder late(s, middle.state_at(2, taken - first));
@@ -281,12 +281,13 @@ TEST(SampleOrder, ARankWithNothingLeftBeginsTheNextEpoch) {
   s.shard_id = 2;
   const SampleOrder order(s, state);
   EXPECT_EQ(order.own_length(0), 0);
-  EXPECT_EQ(order.first_epoch(), 0u);  // the other ranks' last one
+  EXPECT_EQ(order.first_epoch(), 0u);  // the last one of the other ranks
   EXPECT_EQ(order.even_length(0, 4), 1);
   EXPECT_TRUE(order.at(0, 0).repeated);
   auto cursor = order.begin();
   EXPECT_EQ(order.next(cursor).index, rank(s, 2).at(1, 0).index);
-  for (EpochEnd end : {EpochEnd::wrap, EpochEnd::repeat_last}) {  // nothing of its own, but a length like the others'
+  for (EpochEnd end :
+       {EpochEnd::wrap, EpochEnd::repeat_last}) {  // no sample of its own, but the same length as the others
     s.epoch_end = end;
     EXPECT_EQ(SampleOrder(s, state).length(0), 1);
     EXPECT_LT(SampleOrder(s, state).at(0, 0).index, 5);
@@ -315,7 +316,7 @@ TEST(SampleOrder, RefusesAStateOfOtherData) {
   };
   const std::string begin = "the checkpoint belongs to other data and cannot be resumed: ";
   EXPECT_EQ(with([](auto& t) { t.size = 50; }), begin + "the number of samples was 100, is 50");
-  EXPECT_EQ(with([](auto& t) { t.list_hash = 1; }), begin + "the list of files or their labels is another one");
+  EXPECT_EQ(with([](auto& t) { t.list_hash = 1; }), begin + "the list of files or their labels differ");
   EXPECT_EQ(with([](auto& t) { t.seed = 3; }), begin + "seed was 11, is 3");
   EXPECT_EQ(with([](auto& t) { t.shuffle = Shuffle::none; }), begin + "shuffling was every_epoch, is none");
   EXPECT_EQ(with([](auto& t) { t.stick_to_shard = true; }), begin + "stick_to_shard was false, is true");
@@ -397,7 +398,7 @@ TEST(SampleOrder, ReadersArgumentsBecomeSettings) {
   EXPECT_THROW(order_settings({.shuffle_after_epoch = true, .stick_to_shard = true}, 1, 10, 5), Error);
 }
 
-// A state saved by one rank with the pipeline's seed goes on with several ranks, where that seed is not used.
+// A state that one rank saved with the pipeline's seed resumes on several ranks, which do not use that seed.
 TEST(SampleOrder, ASeedThatWasNotGivenComesFromTheState) {
   const auto one = order_settings({.random_shuffle = true}, 77, 100, 5);
   const ReaderState state = SampleOrder(one).state_at(2, 40);

@@ -34,9 +34,10 @@ static const char* kind_of(mode_t mode) {
   return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "of an unknown kind";
 }
 
-// Non-blocking, so that a pipe without a writer opens at once and can be refused.
+// Non-blocking, so that a pipe without a writer opens immediately and can be rejected.
 OpenFile::OpenFile(std::string path) : path_(std::move(path)) {
-  if (path_.find('\0') != std::string::npos) fail_on(path_.c_str(), ErrorKind::argument, "the path holds a zero byte");
+  if (path_.find('\0') != std::string::npos)
+    fail_on(path_.c_str(), ErrorKind::argument, "the path contains a zero byte");
   if (is_url(path_)) {
     remote_ = std::make_unique<const RemoteFile>(path_);
     return;
@@ -63,7 +64,7 @@ uint64_t reads_that_waited() { return waited.load(std::memory_order_relaxed); }
 
 static ssize_t system_read(int descriptor, void* out, size_t length, off_t offset) {
   iovec all{out, length};
-  const ssize_t got = ::preadv2(descriptor, &all, 1, offset, RWF_NOWAIT);  // what is in memory
+  const ssize_t got = ::preadv2(descriptor, &all, 1, offset, RWF_NOWAIT);  // bytes that are in memory
   if (got > 0) return got;
   waited.fetch_add(1, std::memory_order_relaxed);
   return ::pread(descriptor, out, length, offset);

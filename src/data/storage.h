@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes out of files, and out of objects that URLs name. Every Error carries the path in Error::source.
+// Reads bytes from files and from objects that URLs name. Every Error carries the path in Error::source.
 #pragma once
 #include <sys/types.h>
 
@@ -21,21 +21,21 @@ template <class... A>
   error.source = path;
   throw error;
 }
-// The same with "what: the system's reason"; file_missing where the reason is that the path leads nowhere, else data.
+// The same with "what: the system's reason"; file_missing if the path does not exist, else data.
 [[noreturn]] void fail_with_errno(const std::string& path, const char* what, int code);
 
-// A file larger than this is taken for a mistake, unless the caller says otherwise.
+// A larger file is considered a mistake, unless the caller sets another limit.
 constexpr int64_t default_file_limit = int64_t{1} << 30;
 
-// Of an open file, so that it is that of the bytes that are read.
+// Read from the open file, so that it belongs to the bytes that are read.
 struct FileStamp {
   int64_t bytes = 0;
-  int64_t modified_ns = 0;  // since 1970; of a remote object any number that is another one for another version
+  int64_t modified_ns = 0;  // since 1970; for a remote object, any number that differs for another version
 };
 
 class RemoteFile;
 
-// A file that stays open; any thread may read it. Errors as of read_file.
+// A file that stays open; any thread may read it. Same errors as read_file.
 class OpenFile {
  public:
   explicit OpenFile(std::string path);
@@ -43,10 +43,10 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   const std::string& path() const { return path_; }
-  int descriptor() const { return descriptor_; }  // -1 of a remote object
+  int descriptor() const { return descriptor_; }  // -1 for a remote object
   bool remote() const { return remote_ != nullptr; }
-  FileStamp stamp() const;                                        // a data error where it is not a regular file
-  void read(int64_t offset, int64_t length, uint8_t* out) const;  // exactly so many bytes
+  FileStamp stamp() const;                                        // data error if it is not a regular file
+  void read(int64_t offset, int64_t length, uint8_t* out) const;  // exactly `length` bytes
 
  private:
   std::string path_;
@@ -54,14 +54,14 @@ class OpenFile {
   std::unique_ptr<const RemoteFile> remote_;
 };
 
-// Reads a whole regular file into buffer, whose memory is used again; buffer's size becomes the file's. Fills `stamp`
-// where it is given.
-// Errors: file_missing where there is no such file; data where it is a folder, pipe, socket or device, unreadable,
-// empty, larger than limit, or shrinks while it is read; out_of_memory. A pipe is refused without waiting for a writer.
+// Reads a whole regular file into buffer and reuses its memory; the buffer gets the size of the file. Fills `stamp`
+// if it is not null.
+// Errors: file_missing if the file does not exist; data if it is a folder, pipe, socket or device, unreadable,
+// empty, larger than limit, or shrinks during the read; out_of_memory. Rejects a pipe without waiting for a writer.
 void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
                FileStamp* stamp = nullptr);
 
-// The same into memory that room(bytes) gives; returns the number of bytes.
+// The same into memory from room(bytes); returns the number of bytes.
 int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64_t bytes)>& room,
                      int64_t limit = default_file_limit, FileStamp* stamp = nullptr);
 
@@ -69,23 +69,23 @@ int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64
 struct ByteRange {
   std::string path;
   int64_t offset = 0;
-  int64_t length = 0;  // -1, where that is said: the whole file
+  int64_t length = 0;  // -1, if the function permits it: the whole file
 };
 
-// Reads the range into buffer. Errors as above, and data where the range does not lie inside the file.
+// Reads the range into buffer. Errors as above, and data if the range does not lie inside the file.
 void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit = default_file_limit,
                 FileStamp* stamp = nullptr);
 
-// How often a read of this process had to wait for a medium, or was of a file system that does not tell. While it
-// grows, asking for bytes before they are read pays.
+// The number of reads of this process that waited for the medium, or whose file system does not say. While it
+// grows, read-ahead pays.
 uint64_t reads_that_waited();
 
-// Whether there is something of this name.
+// Whether the path exists.
 bool exists(const std::string& path);
-// `name` in a folder: as it is where it is absolute, a URL, or `folder` is "".
+// `name` in a folder; `name` itself if it is absolute or a URL, or if `folder` is "".
 std::string path_in(const std::string& folder, std::string_view name);
 
-// Reads exactly length bytes at offset, over short reads and interruptions. `call` stands in for pread in tests.
+// Reads exactly length bytes at offset; handles short reads and interruptions. `call` replaces pread in tests.
 using ReadCall = ssize_t (*)(int, void*, size_t, off_t);
 void read_exactly(int descriptor, const std::string& path, int64_t offset, int64_t length, uint8_t* out, ReadCall call);
 

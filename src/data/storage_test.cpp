@@ -21,7 +21,7 @@ namespace {
 
 std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
-// What read_file says of the path, "kind: message", after checking that the error names the path.
+// The error of read_file for the path, "kind: message"; checks that the error names the path.
 template <class Read>
 std::string refusal_of(const std::string& path, Read read) {
   try {
@@ -73,7 +73,7 @@ TEST(Storage, RefusesWhatIsNoReadableFile) {
   EXPECT_EQ(refusal(folder.path("pipe")), "data: is a pipe, not a regular file");
   EXPECT_EQ(refusal("/dev/zero"), "data: is a device, not a regular file");
   EXPECT_EQ(refusal(folder.write("empty", "")), "data: the file is empty");
-  EXPECT_EQ(refusal("/proc/self/status"), "data: the file is empty");  // has no size, so nothing can be planned
+  EXPECT_EQ(refusal("/proc/self/status"), "data: the file is empty");  // has no size, so no memory can be planned
 }
 
 TEST(Storage, SaysThatAFileMayNotBeRead) {
@@ -100,7 +100,7 @@ TEST(Storage, RefusesASocket) {
 TEST(Storage, RefusesAPathWithAZeroByte) {
   std::vector<uint8_t> buffer;
   const std::string path("a\0b", 3);
-  EXPECT_EQ(refusal_of("a", [&] { read_file(path, buffer); }), "argument: the path holds a zero byte");
+  EXPECT_EQ(refusal_of("a", [&] { read_file(path, buffer); }), "argument: the path contains a zero byte");
 }
 
 TEST(Storage, ChecksTheLimitBeforeItTakesMemory) {
@@ -130,7 +130,7 @@ TEST(Storage, ReadsRanges) {
   EXPECT_EQ(range(0, 5, 4), "data: the record has 5 bytes, more than the limit of 4");
 }
 
-// Stands in for pread: what the n-th call does. Negative: fails with that errno; else at most that many bytes.
+// Replaces pread. Element n is what the n-th call does. Negative: fails with that errno; else at most that many bytes.
 std::vector<int> script;
 size_t calls;
 ssize_t scripted_read(int, void* out, size_t length, off_t offset) {

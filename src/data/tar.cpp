@@ -11,12 +11,12 @@ namespace penstock {
 namespace {
 
 constexpr int64_t kBlock = 512;
-constexpr int64_t kLongestHead = 1 << 20;  // of a long name or of pax headers
+constexpr int64_t kLongestHead = 1 << 20;  // for a long name or pax headers
 
-// A number of a header: octal digits, or base 256 with the highest bit set. -1 where it is none.
+// A number in a header: octal digits, or base 256 if the highest bit is set. -1 if it is invalid.
 int64_t number_of(Bytes field) {
   if (field[0] & 0x80) {
-    if (field[0] != 0x80) return -1;  // negative, or beyond 2^88
+    if (field[0] != 0x80) return -1;  // negative, or above 2^88
     int64_t value = 0;
     for (const uint8_t byte : field.subspan(1)) {
       if (value > (int64_t{1} << 54)) return -1;
@@ -41,7 +41,7 @@ std::string text_of(Bytes field) {
   return std::string(text.substr(0, text.find('\0')));
 }
 
-// Lines of "length key=value\n", the length counting all of the line.
+// Lines of "length key=value\n"; the length includes the whole line.
 struct PaxHead {
   std::string path, size;
 };
@@ -69,14 +69,14 @@ uint32_t sum_of(Bytes head) {
 }
 bool is_file(uint8_t kind) { return kind == '0' || kind == 0 || kind == '7'; }
 
-// Of an index file, which says no more than where a file lies and how long it is.
+// Checks a record from an index file, which has nothing but the offset and length of a file.
 void check_head(Bytes head, int64_t length) {
   if (number_of(head.subspan(148, 8)) != sum_of(head) || !is_file(head[156]))
-    bad_data("no header of a file stands in front of it: does the index fit the archive?");
-  constexpr int64_t kMostOctal = int64_t{1} << 33;  // beyond it pax says the size elsewhere
+    bad_data("it has no file header: does the index fit the archive?");
+  constexpr int64_t kMostOctal = int64_t{1} << 33;  // larger sizes are in a pax header
   if (length < kMostOctal && number_of(head.subspan(124, 12)) != length)
-    bad_data("its header says {} bytes, the index {}: does it fit the archive?", number_of(head.subspan(124, 12)),
-             length);
+    bad_data("its header says {} bytes, the index {}: does the index fit the archive?",
+             number_of(head.subspan(124, 12)), length);
 }
 
 ContainerIndex scan(FileScan& file) {
@@ -88,7 +88,7 @@ ContainerIndex scan(FileScan& file) {
     const uint32_t sum = sum_of(head), checksum = crc32c(head);
     if (sum == 8 * ' ') break;  // a block of zeros ends the archive
     if (number_of(head.subspan(148, 8)) != sum)
-      file.fail(at, "{}", at ? "the checksum of a tar header is wrong" : "this is no tar archive");
+      file.fail(at, "{}", at ? "the checksum of a tar header is wrong" : "this is not a tar archive");
     const uint8_t kind = head[156];
     int64_t size = number_of(head.subspan(124, 12));
     std::string name = text_of(head.first(100));
@@ -110,7 +110,7 @@ ContainerIndex scan(FileScan& file) {
     if (size < 0 || size > file.bytes() - data)
       file.fail(at, "'{}' of {} bytes does not lie inside the archive of {} bytes", name, size, file.bytes());
     if (kind == 'x' || kind == 'L') {
-      if (size > kLongestHead) file.fail(at, "a header of {} bytes", size);
+      if (size > kLongestHead) file.fail(at, "a header has {} bytes", size);
       const Bytes text = file.at(data, size, "a header");
       if (kind == 'L') long_name = text_of(text);
       else read_pax(file, at, text, pax);
@@ -125,7 +125,7 @@ ContainerIndex scan(FileScan& file) {
   return index;
 }
 
-// "v1.2 SAMPLES", then a line for each sample: extension, offset, size, name of each file; version 1.1 has no names.
+// "v1.2 SAMPLES", then a line per sample: extension, offset, size, name of each file; version 1.1 has no names.
 ContainerIndex parse(const std::string& text, const std::string& path, int64_t) {
   std::istringstream lines(text);
   std::string line, version;
@@ -144,10 +144,10 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t) 
     int64_t offset, size;
     while (words >> extension) {
       if (!(words >> offset >> size) || (version == "v1.2" && !(words >> name)))
-        fail_on(path, ErrorKind::data, "line {} of the index does not say extension, offset and size of each file",
+        fail_on(path, ErrorKind::data, "line {} of the index does not have the extension, offset and size of each file",
                 number);
       index.add(offset, size);
-      // Named by the line, so that what is on one line is one sample.
+      // Named by the line, so that each line is one sample.
       index.names.push_back(fmt::format("{}.{}", number - 2, extension));
     }
   }

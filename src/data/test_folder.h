@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for the files of one test; gone when the test is over. Paths are relative to it.
+// A folder for the files of one test; removed at the end of the test. Paths are relative to it.
 #pragma once
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ class TestFolder {
   std::string path_;
 };
 
-// While it lives, a test that runs as root has the rights of an ordinary user, so that files can be closed to it.
+// During its lifetime, a test that runs as root has the rights of an ordinary user, so that files can be unreadable.
 class Unprivileged {
  public:
   Unprivileged() : root_(::geteuid() == 0) {

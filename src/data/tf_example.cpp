@@ -13,7 +13,7 @@ const char* name_of(ExampleValue::Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-// A Feature is one of three lists; the last kind counts, pieces of one kind are one list.
+// A Feature is one of three lists. The last kind wins; pieces of one kind form one list.
 static void read_feature(Bytes feature, ExampleValue& out) {
   WireReader r(feature);
   while (r.next()) {

@@ -21,7 +21,7 @@ uint32_t masked(Bytes bytes) {
   return (sum >> 15 | sum << 17) + 0xA282EAD8u;
 }
 
-// Without the checksum of its head a length means nothing: a file of another format is told here.
+// A length without a valid checksum means nothing: this detects files of other formats.
 ContainerIndex scan(FileScan& file) {
   ContainerIndex index;
   for (int64_t at = 0; at < file.bytes();) {
@@ -29,7 +29,8 @@ ContainerIndex scan(FileScan& file) {
     const auto length = load<uint64_t>(head.data());
     if (masked(head.first(8)) != load<uint32_t>(head.data() + 8))
       file.fail(at, "{}",
-                index.size() ? "the checksum (CRC-32C) of the record's length is wrong" : "this is no TFRecord file");
+                index.size() ? "the checksum (CRC-32C) of the record's length is wrong"
+                             : "this is not a TFRecord file");
     const int64_t left = file.bytes() - at - kTfrecordFrame;
     if (left < 0 || length > static_cast<uint64_t>(left))
       file.fail(at, "record {} of {} bytes does not lie inside the file of {} bytes", index.size(), length,
@@ -63,7 +64,7 @@ Bytes tfrecord_payload(Bytes record, bool check) {
     bad_data("a record of {} bytes is too short for its frame: does the index fit the file?", bytes);
   const auto length = load<uint64_t>(record.data());
   if (length != static_cast<uint64_t>(bytes - kTfrecordFrame))
-    bad_data("the record says it has {} bytes of data, the index gives it {}", length, bytes - kTfrecordFrame);
+    bad_data("the record has {} bytes of data, according to the index {}", length, bytes - kTfrecordFrame);
   const Bytes data = record.subspan(kTfrecordHead, length);
   if (check) {
     if (masked(record.first(8)) != load<uint32_t>(record.data() + 8))

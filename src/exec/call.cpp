@@ -13,13 +13,13 @@
 namespace penstock {
 namespace {
 
-// One scratch per thread of any pool, kept for the next call.
+// One scratch per thread of any pool, reused by the next call.
 StageScratch& thread_scratch() {
   thread_local std::unique_ptr<StageScratch> scratch = backend(DeviceKind::cpu).make_scratch();
   return *scratch;
 }
 
-// Below this many elements a call is cheaper than waking other threads.
+// With fewer elements than this, a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
 template <class F> void for_one_of(int n, int i, F&& body) {
@@ -173,8 +173,8 @@ void refuse_boxes(const OpInfo& info, const Batch& input, const Layout& taken) {
   for (int i = 0; i < input.size(); ++i)
     if (input.shape(i)[1] != 4) return;
   Error e(ErrorKind::argument,
-          fmt::format("works on images, the input has the shape {} of boxes: bb_flip, bbox_paste, bbox_rotate and "
-                      "random_bbox_crop move boxes; of an image that is 4 wide say the layout "
+          fmt::format("works on images, but the input has the shape {} of boxes: bb_flip, bbox_paste, bbox_rotate and "
+                      "random_bbox_crop move boxes; for an image that is 4 wide set the layout "
                       "HW",
                       input.shape(0).text()));
   e.op = info.name;
@@ -192,7 +192,7 @@ std::span<const uint8_t> encoded_bytes(const View& v) {
   if (v.dtype != DType::uint8 || v.shape.size() != 1)
     bad_type("decodes the bytes of a file, a uint8 sample with one dimension; got {} with {}", name_of(v.dtype),
              v.shape.size());
-  if (!v.dense()) bad_type("the bytes of a file must lie one after the other");
+  if (!v.dense()) bad_type("the bytes of a file are not contiguous");
   return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
 }
 
@@ -239,8 +239,7 @@ std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const 
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
                       const SampleContext& context, std::vector<Batch>& out) {
   const int i = context.index;
-  if (inputs.empty() &&
-      out.size() == 1) {  // numbers that are drawn, one for each sample: what is not needed takes longer
+  if (inputs.empty() && out.size() == 1) {  // draws one number per sample; skipping the unneeded ones would take longer
     const View to = out[0].view(i);
     try {
       return op.run(context, {}, {&to, 1});
@@ -298,7 +297,7 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
     CallPlace found = place ? *place : CallPlace{};
     for (const auto& b : inputs)
       if (found.gpu < 0 && b.device().kind == DeviceKind::gpu) found.gpu = b.device().id;
-    const auto stays = [&](size_t k) {  // on the GPU where the operator reads it
+    const auto stays = [&](size_t k) {  // on the GPU, if the operator reads it there
       const auto& names = info.gpu_arguments;
       return args[k].batch->device().id == found.gpu &&
              std::find(names.begin(), names.end(), info.args[k].name) != names.end();
@@ -306,7 +305,7 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
     std::vector<Batch> on_host_now;
     for (size_t k = 0; k < args.size(); ++k)
       if (args[k].batch && args[k].batch->device().kind == DeviceKind::gpu && !stays(k)) {
-        on_host_now.reserve(args.size());  // for all of them: they are pointed to
+        on_host_now.reserve(args.size());  // reserves all: pointers refer to them
         on_host_now.push_back(on_host(*args[k].batch));
         if (all.empty()) all.assign(args.begin(), args.end());
         all[k].batch = &on_host_now.back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator, now: the immediate call under Python's fn.name(array), C++ and C.
+// Runs one operator immediately: the call under Python's fn.name(array), C++ and C.
 #pragma once
 #include <functional>
 
@@ -7,45 +7,45 @@
 
 namespace penstock {
 
-// Of several samples an error says which one it is of, where no file does.
+// For several samples, adds the sample's number to an error that has no file.
 void name_sample(Error& e, int i, int n);
 
 // Where a call runs.
 struct CallPlace {
-  int gpu = -1;                   // -1: on the GPU of the first input that lies on one, else on the CPU
+  int gpu = -1;                   // -1: the GPU of the first input that is on one, else the CPU
   StreamHandle stream = nullptr;  // of that GPU; null: one of the calling thread's own
-  bool on_host = false;           // set by the call: the CPU did the work, and its results were copied to the GPU
+  bool on_host = false;           // set by the call: the CPU did the work, and the results were copied to the GPU
 };
 
 // args[i] belongs to info.args[i]. `context` is that of the first sample. The inputs' layouts are
-// those of the batches. Runs the samples on shared_pool() when the work is worth it. into[k], where there is one, gives
-// the memory of output k (exec/call_into.h). On a GPU, `memory` is not used. Values of arguments that lie on a GPU are
-// copied to the host, which waits for them, unless they are ones of OpInfo::gpu_arguments and the call runs there.
+// those of the batches. Runs the samples on shared_pool() if there is enough work. into[k], if present, is
+// the memory of output k (exec/call_into.h). On a GPU, `memory` is not used. Argument values on a GPU are
+// copied to the host, which waits for them, unless they are in OpInfo::gpu_arguments and the call runs on that GPU.
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
                            std::span<const Batch* const> into = {}, CallPlace* place = nullptr);
 
-// The sample of a call that has the number i.
+// The context of sample i of a call.
 SampleContext of_sample(SampleContext call, int i);
 
-// The bytes of an encoded file that a sample holds; throws where the sample is something else.
+// The bytes of the encoded file in a sample; throws if the sample is something else.
 std::span<const uint8_t> encoded_bytes(const View& v);
 
-// Memory for output k of StageProgram::sizes of n samples.
+// Memory for output k of StageProgram::sizes, for n samples.
 Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory);
 
 // Parts of a call of the family "whole", for the executor: shapes of all outputs, then one sample.
-// The result must live, as SampleContext::batch_state, until the last sample has run. A sample whose shapes end in an
-// Error is handed to `refuse` and gets no elements; without `refuse` the error is thrown.
+// The result must live, as SampleContext::batch_state, until the last sample has run. A sample whose shapes throw an
+// Error is passed to `refuse` and gets no elements; without `refuse` the error is thrown.
 using ContextOf = std::function<SampleContext(int sample)>;
 using RefuseSample = std::function<void(int sample, Error error)>;
 std::shared_ptr<const void> run_whole_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                              std::span<const ValueType> types, const ContextOf& context,
                                              std::vector<Batch>& out, const RefuseSample& refuse = {});
-// BoundOp::draw_scalars into `out`, a dense batch of the operator's; an error names the operator.
+// BoundOp::draw_scalars into `out`, a dense batch of the operator's type; an error names the operator.
 void draw_scalars(const BoundOp& op, std::span<const SampleContext> contexts, Batch& out);
-// The same for all samples, where the operator is one that does, into `out`; else false.
+// The same for all samples into `out`; false if the operator does not draw scalars.
 bool draw_scalars(const BoundOp& op, std::span<const Batch> inputs, const ContextOf& context, std::vector<Batch>& out);
 void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::span<const ValueType> types,
                       const SampleContext& context, std::vector<Batch>& out);

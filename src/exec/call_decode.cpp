@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-// A decoder that the calls of all threads share.
+// A decoder shared by the calls of all threads.
 struct SharedDecoder {
   std::unique_ptr<BatchDecoder> decoder;
   std::mutex mutex;  // one call at a time
@@ -44,7 +44,7 @@ class DecoderTurn {
   SharedDecoder& d_;
 };
 
-// Never destroyed, as the library that made the decoders. Null where the GPU has none.
+// Never destroyed, like the library that made the decoders. Null if the GPU has none.
 SharedDecoder* shared_decoder(int gpu, DecodeEngine engine) {
   static std::mutex mutex;
   static auto* known = new std::map<std::pair<int, DecodeEngine>, std::unique_ptr<SharedDecoder>>;
@@ -64,9 +64,9 @@ struct Picture {
   Shape shape;
   Region region;
   void* target = nullptr;
-  std::shared_ptr<const void> header;  // the decoder's
+  std::shared_ptr<const void> header;  // belongs to the decoder
   bool declined = false;
-  std::shared_ptr<void> pixels;  // that the CPU has decoded
+  std::shared_ptr<void> pixels;  // decoded by the CPU
   std::optional<Error> error;
 };
 
@@ -129,7 +129,7 @@ class Decoding {
       }
   }
 
-  // Files that are not in pinned memory get room in one block of it.
+  // Files that are not in pinned memory are copied to one block of it.
   void stage_files() {
     size_t total = 0;
     const bool pinned = runtime_.is_pinned(encoded_.sample(0).data);
@@ -208,8 +208,8 @@ class Decoding {
   DeviceRuntime& runtime_;
   SharedDecoder& shared_;
   DecodeParams params_;
-  StageProgram window_;           // the operator's own, where just that is decoded
-  std::shared_ptr<void> staged_;  // freed behind what is on the stream
+  StageProgram window_;           // the operator's own window, if only that is decoded
+  std::shared_ptr<void> staged_;  // freed after the work on the stream
   std::vector<Picture> pictures_;
 };
 

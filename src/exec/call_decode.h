@@ -5,14 +5,14 @@
 
 namespace penstock {
 
-// Whether a decoder of that GPU works for this call. Throws where the call names one that is not there.
+// Whether a decoder of that GPU handles this call. Throws if the call names a decoder that is not available.
 bool has_gpu_decoder(const OpInfo& info, std::span<const Argument> args, int gpu);
-// Whether it asks for the CPU.
+// Whether the call requests the CPU.
 bool asks_for_cpu(const OpInfo& info, std::span<const Argument> args);
 
-// The pictures of the files in `encoded`, on the host, as they lie on place.stream of place.gpu behind this call; what
-// the decoder declines or fails on the CPU decodes. With a window of the operator's own, just that has memory
-// (exec/decoded_region.h): the operator goes on as a stage. Waits on the host for a decoder that finds damage while it
+// The pictures of the files in `encoded`, which is on the host, as work on place.stream of place.gpu. The CPU decodes
+// what the decoder declines or fails on. With a window of the operator's own, only that has memory
+// (exec/decoded_region.h): the operator continues as a stage. The host waits for a decoder that detects damage while it
 // decodes. Throws the error of the first sample that has one.
 Batch decode_on_gpu(const OpInfo& info, const Batch& encoded, std::span<const Argument> args,
                     const SampleContext& context, const CallPlace& place);

@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-// What stages are kept by: everything that their code depends on. Values of constants come last.
+// The key of a cached stage: everything that its code depends on. Values of constants come last.
 class Key {
  public:
   Key(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args, DrawKey draws, int gpu) {
@@ -75,16 +75,16 @@ StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::
   return program;
 }
 
-// Stages of earlier calls. One with the same constants runs again as it is; one of the same structure is rebound.
+// Stages of earlier calls. A stage with the same constants runs again; one with the same structure is rebound.
 class StageCache {
  public:
   using Stage = std::unique_ptr<BatchStageRunner>;
   struct Known {
-    std::vector<Stage> idle;  // as many as there were calls at once
+    std::vector<Stage> idle;  // as many as there were concurrent calls
   };
   struct Taken {
     Stage stage;
-    std::shared_ptr<Known> known;  // where it goes back to
+    std::shared_ptr<Known> known;  // where it is returned to
   };
 
   Taken take(const Key& key, const std::function<StageProgram()>& program) {
@@ -108,7 +108,7 @@ class StageCache {
     return taken;
   }
 
-  // A stage with one value a sample refers to the caller's batches: it is not run again, only rebound.
+  // A stage with per-sample values refers to the caller's batches: it is only rebound, not run again.
   void give_back(const Key& key, Taken taken) {
     std::lock_guard lock(mutex_);
     if (!taken.known) {  // its first call
@@ -178,7 +178,7 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
   return outputs;
 }
 
-// Inputs that lie elsewhere are copied first.
+// Inputs on another device are copied first.
 std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                              const SampleContext& context, int batch_size, const CallPlace& place) {
   const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
@@ -192,8 +192,7 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
   for (const Argument& a : args)
     if (there(a)) order_before(*a.batch, place.stream);
   std::vector<Batch> results = run_stage(info, inputs, args, context, batch_size, place);
-  std::shared_ptr<DeviceEvent>
-      done;  // who reads the results elsewhere waits for the stream: nobody else needs an event
+  std::shared_ptr<DeviceEvent> done;  // other readers of the results wait for the stream: nobody else needs an event
   const auto used = [&](const Batch& b) {
     if (!b.stream || b.stream == place.stream) return;
     if (!done) done = runtime_of(place.gpu).record(place.gpu, place.stream);
@@ -207,7 +206,7 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
   return results;
 }
 
-// A decoder of the GPU, and its operator's own window as a stage behind it.
+// A decoder of the GPU, then the operator's own window as a stage.
 std::vector<Batch> run_decoder(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                                const SampleContext& context, int batch_size, const CallPlace& place) {
   const Batch encoded = on_host(inputs[0]);
@@ -231,7 +230,7 @@ std::vector<Batch> run_on_host(const OpInfo& info, std::span<const Batch> inputs
   return call_op(info, here, args, context, default_memory(), batch_size);
 }
 
-// The memory for a result that the caller gave, filled from where the result lies.
+// Fills the caller's memory for a result from the result.
 Batch fill(const Batch& result, const Batch& target, StreamHandle stream) {
   check_target(result, target);
   Batch filled = result;
@@ -260,7 +259,7 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
   const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
   for (size_t k = 0; k < into.size(); ++k)
     if (into[k] && into[k]->device() != (k < static_cast<size_t>(info.outputs) ? device : Device{}))
-      bad_argument("the memory for result {} lies on {}, the call runs on {}", k, name_of(into[k]->device()),
+      bad_argument("the memory for result {} is on {}, the call runs on {}", k, name_of(into[k]->device()),
                    name_of(device));
 
   std::vector<Batch> results;
@@ -277,7 +276,7 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
   }
   if (!enqueued) {
     results = run_on_host(info, inputs, args, context, batch_size, place);
-    place.on_host &= !decoder || !asks_for_cpu(info, args);  // who asks for the CPU is not told
+    place.on_host &= !decoder || !asks_for_cpu(info, args);  // no warning for a request for the CPU
     for (size_t k = 0; k < results.size() && k < static_cast<size_t>(info.outputs); ++k)
       results[k] = copy_to(results[k], device, place.stream);
   }

@@ -52,7 +52,7 @@ void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args
   for (const Batch* b : into)
     if (b) add(*b, true);
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  const char *end = nullptr, *written_end = nullptr;  // behind all ranges so far, and behind the written ones
+  const char *end = nullptr, *written_end = nullptr;  // ends of all ranges so far, and of the written ones
   for (const Range& r : ranges) {
     if (r.begin < (r.written ? end : written_end))
       bad_argument("the memory for the result overlaps an input, an argument or another result");

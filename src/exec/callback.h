@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the user's program inside of a pipeline: what stands behind a node of python_function or numba_function.
+// Functions of the user's program in a pipeline: the implementation of a python_function or numba_function node.
 #pragma once
 #include <memory>
 #include <span>
@@ -13,21 +13,21 @@ struct CallRequest {
   std::span<const Batch> inputs;         // each of `size` samples
   std::span<const SampleOrigin> origin;  // of the samples
   int size = 0;
-  std::vector<int> places;        // of the samples in the batch that the pipeline works on
+  std::vector<int> places;        // of the samples in the pipeline's batch
   uint64_t trips_key = 0;         // of the loops around the call, for random numbers (Iteration::trips_key)
-  StreamHandle stream = nullptr;  // of a call on a GPU: its inputs are there when this stream has passed
+  StreamHandle stream = nullptr;  // for a call on a GPU: its inputs are ready when this stream has passed
 };
 
 class Callback {
  public:
   virtual ~Callback() = default;
-  // One batch per output, each of request.size samples. On a thread that belongs to the node alone: it may wait for
-  // anything. `bad` takes samples whose data are at fault; what is given for them is not used.
+  // One batch per output, each of request.size samples. Runs on a thread of the node's own, so it may wait for
+  // anything. `bad` receives samples with faulty data; their results are ignored.
   virtual std::vector<Batch> call(const CallRequest& request, std::vector<SampleError>& bad) = 0;
-  virtual void cancel() {}  // ends a call that waits: the pipeline is closing
+  virtual void cancel() {}  // wakes a waiting call: the pipeline is closing
 };
 
-// A function that waits for nobody and locks nothing (numba_function): the threads of the pipeline run it themselves.
+// A function that neither waits nor locks (numba_function): the threads of the pipeline run it themselves.
 class CompiledCallback : public Callback {
  public:
   // The outputs with their shapes, without memory.

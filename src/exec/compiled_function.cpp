@@ -24,7 +24,7 @@ std::vector<Batch> CompiledFunction::shapes(const CallRequest& request) const {
   if (!code_.setup) {
     for (size_t k = 0; k < outs; ++k) {
       if (k >= ins || code_.outs_ndim[k] != code_.ins_ndim[k])
-        bad_argument("output {} has no input of {} dimensions whose shapes it could have: give setup_fn", k,
+        bad_argument("output {} needs setup_fn: there is no input of {} dimensions whose shapes it could take", k,
                      code_.outs_ndim[k]);
       for (int i = 0; i < request.size; ++i) results[k].sample(i).shape = request.inputs[k].shape(i);
       if (request.inputs[k].layout().size() == code_.outs_ndim[k]) results[k].set_layout(request.inputs[k].layout());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// numba_function: machine code that the program has compiled, called by its address.
+// numba_function: calls machine code that the program has compiled, by address.
 #pragma once
 #include "exec/callback.h"
 
@@ -8,15 +8,15 @@ namespace penstock {
 struct CompiledCode {
   // Extents: for each array, outputs first, a table of samples × its number of dimensions.
   using Setup = void (*)(int64_t* extents, int64_t samples);
-  // Addresses: for each array, outputs first, of its samples. Not 0: the function raised an exception. Called for one
-  // sample, or with `batches` for all of them.
+  // Addresses: for each array, outputs first, of its samples. Nonzero: the function raised an exception. Called for one
+  // sample, or, if `batches`, for all of them.
   using Run = int32_t (*)(void* const* addresses, const int64_t* extents, int64_t samples);
   Run run = nullptr;
   Setup setup = nullptr;  // null: output k has the shapes of input k
   bool batches = false;
   std::vector<DType> out_types, in_types;
   std::vector<int> outs_ndim, ins_ndim;
-  std::shared_ptr<void> owner;  // keeps the code
+  std::shared_ptr<void> owner;  // keeps the code alive
 };
 
 class CompiledFunction final : public CompiledCallback {

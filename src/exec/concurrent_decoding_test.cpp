@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups, pipelines and calls that decode at once with the real jpeg/cuda, on an emulated GPU that is behind. What a
-// sanitizer of threads could find in the host's part of decoding, it finds here; tests/gpu/test_concurrent_decoding.py
+// Groups, pipelines and calls decode at the same time with the real jpeg/cuda, on an emulated GPU with latency. This
+// exposes races in the host's part of decoding to a thread sanitizer; tests/gpu/test_concurrent_decoding.py
 // is for real GPUs.
 #include <gtest/gtest.h>
 
@@ -124,12 +124,12 @@ TEST_F(ConcurrentDecoding, JobsOfSeveralThreadsAndDecodersGetTheirOwnPixels) {
   EXPECT_GT(damaged, 10);
   EXPECT_GT(whole, 80);
   for (auto& decoder : decoders) {
-    decoder = nullptr;  // it waits for its lanes
+    decoder = nullptr;  // waits for its slots
   }
   for (GpuWork& gpu : gpus) EXPECT_EQ(gpu.bytes_in_use(), 0u);
 }
 
-// Its own memory counts while it is in use; jobs that are not begun go with it.
+// Its own memory counts while it is in use; pending jobs are dropped with it.
 TEST_F(ConcurrentDecoding, ADecoderThatEndsDropsWhatWaitsAndCountsItsMemory) {
   GpuWork gpu(0, 1);
   size_t most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of container files: one record a sample.
+// Readers of container files: one record per sample.
 #pragma once
 #include "exec/reader_source.h"
 
@@ -22,14 +22,14 @@ class ContainerSource : public ReaderSource {
   const Container& container() const { return *container_; }
   std::string source_of(int64_t index) const override { return container_->source(index); }
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { out.push_back(container_->range(index)); }
-  // Takes the sample's values out of the record. Errors get the record's source.
+  // Extracts the sample's values from the record. Errors get the record's source.
   virtual void take(Iteration& it, int node, int i, int64_t index, const LoadedRecord& record) const = 0;
 
  private:
   std::shared_ptr<const Container> container_;
 };
 
-// Paths that a user gave, expanded; index_paths must be as many as these, or none.
+// Expands the user's paths; index_paths must have the same number of elements, or none.
 std::shared_ptr<const Container> open_container(const ContainerFormat& format, const std::vector<std::string>& paths,
                                                 const std::vector<std::string>& index_paths);
 

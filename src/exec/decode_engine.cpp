@@ -26,7 +26,8 @@ std::unique_ptr<BatchDecoder> make_batch_decoder(int gpu, DecodeEngine engine) {
     else if (other != DecodeEngine::automatic && gpu_backend().make_decoder(gpu, other, other_why))
       there += fmt::format("'{}', ", name);
   }
-  bad_argument("decoder='{}' is not to be had on GPU {} ({}); there are {}'cpu' and 'auto'", asked, gpu, why, there);
+  bad_argument("decoder='{}' is not available on GPU {} ({}); available are {}'cpu' and 'auto'", asked, gpu, why,
+               there);
 }
 
 }  // namespace penstock

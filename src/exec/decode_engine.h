@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder that an operator's argument `decoder` asks for.
+// The decoder that an operator's argument `decoder` requests.
 #pragma once
 #include "base/gpu.h"
 #include "ops/machine/bound_op.h"
@@ -8,8 +8,8 @@ namespace penstock {
 
 // Nothing: "cpu".
 std::optional<DecodeEngine> engine_of(const OpInfo& info, std::span<const Argument> args);
-// Null for DecodeEngine::automatic where this GPU has none. An engine that is asked for by name and is not there is an
-// error that says which are.
+// Null for DecodeEngine::automatic if this GPU has none. For an engine that is requested by name but not available, an
+// error that lists the available ones.
 std::unique_ptr<BatchDecoder> make_batch_decoder(int gpu, DecodeEngine engine);
 
 }  // namespace penstock

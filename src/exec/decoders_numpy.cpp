@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// decoders.numpy: arrays of .npy files whose bytes are there.
+// decoders.numpy: arrays from the bytes of .npy files.
 #include <cstring>
 
 #include "data/npy.h"
@@ -43,11 +43,11 @@ struct DecodersNumpy {
     DType found = dtype;
     for (int i = 0; i < b.size(); ++i) {
       if (b.shape(i).size() != b.shape(0).size())
-        bad_data("arrays of {} and of {} dimensions in one batch", b.shape(0).size(), b.shape(i).size());
+        bad_data("one batch has arrays of {} and of {} dimensions", b.shape(0).size(), b.shape(i).size());
       if (dtype != DType::none) continue;
       const DType type = header_of(in[0].view(i)).dtype;
       if (found != DType::none && type != found)
-        bad_data("arrays of {} and of {} in one batch", name_of(found), name_of(type));
+        bad_data("one batch has arrays of {} and of {}", name_of(found), name_of(type));
       found = type;
     }
     Batch right(found, b.shape(0).size(), {}, b.size());
@@ -78,7 +78,7 @@ struct DecodersNumpy {
     const std::span<const uint8_t> bytes = encoded_bytes(file);
     return read_npy_header(bytes, static_cast<int64_t>(bytes.size()));
   }
-  // What shapes() has read for run(), by sample.
+  // What shapes() read for run(), by sample.
   struct Files {
     explicit Files(const Batch& b) : encoded(b), headers(b.size()) {}
     Batch encoded;

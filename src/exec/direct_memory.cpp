@@ -31,7 +31,7 @@ DirectMemory::~DirectMemory() {
   runtime_.give_back_stream(device_, stream_);
 }
 
-// Few sizes, so that blocks fit again, and whole pages of storage.
+// Few sizes, so that blocks can be reused, and whole pages of storage.
 size_t DirectMemory::block_bytes(size_t bytes) {
   constexpr size_t kLeast = size_t{64} << 10, kPiece = size_t{4} << 20;
   if (bytes <= kPiece) return std::max(kLeast, std::bit_ceil(bytes));
@@ -52,7 +52,7 @@ void* DirectMemory::allocate(size_t bytes, StreamHandle) {
       }
   }
   void* block = from_->allocate(size, stream_);
-  runtime_.synchronize(device_, stream_);  // what was in this memory before is done
+  runtime_.synchronize(device_, stream_);  // waits for earlier users of this memory
   const bool known = registers_ && storage_.add_memory(device_, block, size);
   std::lock_guard lock(mutex_);
   blocks_[block] = known;
@@ -61,7 +61,7 @@ void* DirectMemory::allocate(size_t bytes, StreamHandle) {
 
 void DirectMemory::deallocate(void* p, size_t bytes, StreamHandle stream) noexcept {
   std::shared_ptr<DeviceEvent> used;
-  // A block that nobody can say is free is kept for nobody.
+  // If nothing can tell when a block is free, it is leaked.
   if (stream && error_of([&] { used = runtime_.record(device_, stream); })) return;
   std::lock_guard lock(mutex_);
   idle_[block_bytes(bytes)].push_back({p, std::move(used)});
@@ -80,7 +80,7 @@ std::shared_ptr<void> read_file_to_device(const std::shared_ptr<DirectMemory>& d
                                           StreamHandle stream, FileStamp& stamp) {
   if (!is_url(path)) {
     stamp = OpenFile(path).stamp();
-    // Empty files, and those beyond the limit, are refused below, as everywhere.
+    // Empty files and files above the limit are rejected below.
     const bool readable = stamp.bytes > 0 && stamp.bytes <= default_file_limit;
     if (const auto file = readable ? device->open(path) : nullptr) {
       auto memory = allocate_shared(device, static_cast<size_t>(stamp.bytes), stream);

@@ -12,11 +12,11 @@
 
 namespace penstock {
 
-// Blocks that are kept and used again: what reads files does not follow the order of streams, so a block is handed out
-// when all that was enqueued with it is done, and the host waits for nothing but a new block. Thread-safe.
+// Reuses blocks. Reads of files do not follow the order of streams, so a block is given out only when all work that was
+// enqueued with it is done; the host waits only for new blocks. Thread-safe.
 class DirectMemory final : public MemoryResource {
  public:
-  // `registers`: blocks are made known to cuFile.
+  // `registers`: registers blocks with cuFile.
   DirectMemory(DeviceRuntime& runtime, int device, std::shared_ptr<MemoryResource> from,
                std::shared_ptr<MemoryResource> pinned, DirectStorage& storage, bool registers);
   ~DirectMemory() override;
@@ -25,7 +25,7 @@ class DirectMemory final : public MemoryResource {
   Device device() const override { return {DeviceKind::gpu, static_cast<int16_t>(device_)}; }
 
   const std::shared_ptr<MemoryResource>& pinned() const { return pinned_; }
-  // Null where files here are not read so; then the caller reads and uploads.
+  // Null if files are not read this way here; the caller then reads and uploads.
   std::unique_ptr<DirectFile> open(const std::string& path) const;
   void upload(void* to, const void* from, size_t bytes, StreamHandle stream) const {
     runtime_.copy(device_, to, from, bytes, stream);
@@ -43,18 +43,18 @@ class DirectMemory final : public MemoryResource {
   std::shared_ptr<MemoryResource> from_, pinned_;
   DirectStorage& storage_;
   bool registers_;
-  StreamHandle stream_;  // of taking and giving back
+  StreamHandle stream_;  // for allocation and release
   std::mutex mutex_;
   std::map<size_t, std::deque<Idle>> idle_;  // by size, the longest idle first
-  std::map<void*, bool> blocks_;             // all, and whether cuFile knows them
+  std::map<void*, bool> blocks_;             // all blocks, and whether cuFile knows them
 };
 
-// A whole file, with the errors of read_file. Read by cuFile it is there when this returns; where that does not take
-// the file, it comes over pinned memory, behind what `stream` was given before.
+// A whole file, with the errors of read_file. If cuFile reads it, it is there on return. If cuFile does not accept
+// the file, it goes through pinned memory, after earlier work on `stream`.
 std::shared_ptr<void> read_file_to_device(const std::shared_ptr<DirectMemory>& device, const std::string& path,
                                           StreamHandle stream, FileStamp& stamp);
 
-// A source that can do that. Its outputs then lie on the device.
+// A source that reads directly. Its outputs are then on the device.
 class ReadsDirectly {
  public:
   virtual ~ReadsDirectly() = default;

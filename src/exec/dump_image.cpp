@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dump_image: pictures as files, to look at what a pipeline does.
+// dump_image: writes pictures to files, to inspect a pipeline.
 #include "data/replace_file.h"
 #include "ops/machine/image_layout.h"
 #include "ops/machine/operator.h"
@@ -22,7 +22,7 @@ struct DumpImage {
   }
   void ready() const {
     if (input_layout_ != "HWC") bad_argument("input_layout must be \"HWC\", got \"{}\"", input_layout_);
-    if (suffix.find('/') != std::string::npos) bad_argument("suffix must not hold a '/', got \"{}\"", suffix);
+    if (suffix.find('/') != std::string::npos) bad_argument("suffix must not contain a '/', got \"{}\"", suffix);
   }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {

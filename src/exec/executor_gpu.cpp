@@ -158,7 +158,7 @@ Batch Executor::to_gpu(Iteration& it, const Batch& from, bool output) {
   Batch staged = of_same_shapes(from), to = staged;
   staged.allocate(gpu_->pinned(), it.stream);
   to.allocate(output ? with_token(gpu_->memory(), slot_token(it)) : gpu_->memory(), it.stream);
-  for (int i = 0; i < from.size(); ++i) copy_strided(from.view(i), staged.view(i)), clear_behind(staged, i);
+  for (int i = 0; i < from.size(); ++i) copy_strided(from.view(i), staged.view(i)), clear_gap_after(staged, i);
   gpu_->copy(staged, to, it.stream);
   return to;
 }
@@ -230,7 +230,7 @@ void Executor::prepare_transfer(Iteration& it, const Step& s) {
 void Executor::run_transfer_item(Iteration& it, int i) {
   auto& t = *static_cast<TransferState*>(it.step_state.get());
   copy_strided(t.from.view(i), t.staged.view(i));
-  clear_behind(t.staged, i);
+  clear_gap_after(t.staged, i);
 }
 
 void Executor::finish_transfer(Iteration& it) {

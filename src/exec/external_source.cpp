@@ -91,17 +91,17 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
   return n;
 }
 
-// The first one to try is chosen by a hash, the others follow in their order.
+// A hash selects the first candidate; the others follow in order.
 bool ExternalSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
   const int n = it.given.at({node, 0}).size();
   if (static_cast<int64_t>(attempt) >= n - 1) return false;
   SampleOrigin& o = it.origin[static_cast<size_t>(i)];
-  const int64_t past = static_cast<int64_t>(o.position) + n;  // no position of the n - 1 others
+  const int64_t past = static_cast<int64_t>(o.position) + n;  // differs from the positions of the other n - 1
   const int64_t first = replacement_position(seed_, o.epoch, past, 0, n - 1);
   const int other = static_cast<int>((i + 1 + (first + attempt) % (n - 1)) % n);
   for (int k = 0; k < outputs_; ++k)
     for (Batch* b : {&it.given.at({node, k}), &it.values.at({node, k})})
-      if (b->size() == n) b->sample(i) = b->sample(other);  // else it was let go of
+      if (b->size() == n) b->sample(i) = b->sample(other);  // else it was dropped
   o.path = it.origin[static_cast<size_t>(other)].path;
   return true;
 }
@@ -119,10 +119,10 @@ std::string ExternalSource::state() const {
 void ExternalSource::restore(const std::string& text) {
   if (!feed_->resumable())
     bad_argument(
-        "an external source goes on from a checkpoint only if it is a callable that takes an index or has "
+        "an external source resumes from a checkpoint only if it is a callable that takes an index or has "
         "state_dict()");
   const auto j = parse_json(text);
-  if (!j.is_object()) bad_argument("a damaged checkpoint of an external source");
+  if (!j.is_object()) bad_argument("the checkpoint of an external source is damaged");
   const auto number = [&](const char* name) {
     return whole_number(j.value(name, nlohmann::json(0)), uint64_t{0}, uint64_t{INT64_MAX}, name);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// external_source: batches that the user's program brings.
+// external_source: batches from the user's program.
 #pragma once
 #include "exec/source.h"
 #include "exec/waiting_queue.h"
@@ -14,26 +14,24 @@ struct BatchRequest {
   int threads = 1;  // of the pipeline
 };
 
-// What stands behind an external_source node: Python's callable, generator or iterable, or a queue that is fed.
+// The implementation of an external_source node: Python's callable, generator or iterable, or a queue for feed().
 class ExternalFeed {
  public:
   virtual ~ExternalFeed() = default;
   // One batch per output of the node. An Error of kind `stopped` ends the data.
   virtual std::vector<Batch> next(const BatchRequest& request) = 0;
   virtual void reset() {}
-  virtual bool resumable() const { return false; }  // next() depends on the request only, or state() says all
+  virtual bool resumable() const { return false; }  // next() depends only on the request, or state() is complete
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string&) {}
-  virtual void cancel() {}  // wakes a next() that waits
-  // Whether next() returns at once, and any thread may call it.
+  virtual void cancel() {}  // wakes a waiting next()
+  // Whether next() returns at once and any thread may call it.
   virtual bool ready() { return false; }
-  // Whether a next() stands waiting for what feed() has not brought. False where another thread may bring it.
+  // Whether a next() waits for data from feed(). False if another thread may provide it.
   virtual bool starves() { return false; }
-  virtual bool fed_by_others() const { return false; }  // feed() may come while the pipeline is asked for a batch
-  // feed_input(): one batch per output of the node. Returns how many iterations it gives.
-  virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) {
-    bad_argument("has a source of its own and cannot be fed");
-  }
+  virtual bool fed_by_others() const { return false; }  // feed() may be called while run() waits for a batch
+  // feed_input(): one batch per output of the node. Returns the number of iterations that it provides.
+  virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) { bad_argument("has its own source and cannot be fed"); }
 };
 
 // feed_input(): batches wait in a queue; next() waits for one.
@@ -61,7 +59,7 @@ class ExternalSource final : public Source {
   std::string state() const override;
   void restore(const std::string& text) override;
   void reset() override;
-  // Another sample of the same batch: the program is not asked for more.
+  // Another sample of the same batch: does not ask the program for more.
   bool replace(Iteration& it, int node, int sample, uint32_t attempt) override;
 
  private:

@@ -30,7 +30,7 @@ std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels) {
   return verify_image(bytes, path, max_pixels);
 }
 
-// The file that a link leads to, so that the link stays one; else the path itself.
+// The file that a link leads to, so that the link is kept; else the path itself.
 static std::string link_target(const std::string& path) {
   struct stat s;
   if (::lstat(path.c_str(), &s) != 0 || !S_ISLNK(s.st_mode)) return path;
@@ -68,7 +68,7 @@ struct IndexBuilder::Lane {
 };
 
 static int checked_step(int step) {
-  constexpr int kMostStep = 4096;  // a point a row of the widest picture
+  constexpr int kMostStep = 4096;  // one point per row of the widest picture
   if (step < 1 || step > kMostStep) bad_argument("the step must be 1 to {} MCUs, got {}", kMostStep, step);
   return step;
 }
@@ -77,14 +77,14 @@ IndexBuilder::IndexBuilder(const std::string& option, const std::string& data_se
     : indexes_(open_indexes(option.empty() ? "auto" : option, data_set)),
       pool_(threads > 0 ? threads : usable_cores()) {
   if (!indexes_.store || indexes_.use != IndexUse::make)
-    bad_argument("there is no place for the index: name one, or set PENSTOCK_CACHE");
+    bad_argument("there is no folder for the index: give a path, or set PENSTOCK_CACHE");
   if (const std::string note = indexes_.store->note(); !note.empty()) bad_argument("{}: {}", path(), note);
   for (int i = 0; i < pool_.size(); ++i) lanes_.push_back(std::make_unique<Lane>(indexes_.store, checked_step(step)));
 }
 IndexBuilder::~IndexBuilder() = default;
 
 void IndexBuilder::add_one(const std::string& file, Lane& lane) {
-  // A file of the size and time that its index was made from is not even opened.
+  // A file with the size and time that its index was made from is not even opened.
   struct stat info;
   if (::stat(file.c_str(), &info) == 0 &&
       indexes_.store->find(indexes_.store->key_of(file, 0, 0, lane.name), lane.entry))
@@ -99,7 +99,7 @@ void IndexBuilder::add_one(const std::string& file, Lane& lane) {
   lane.access.begin(file, 0, 0, stamp.bytes, stamp.modified_ns);
   const IndexCounts before = lane.access.counts();
   uint8_t pixel[16];
-  DecodeTask task;  // one pixel: the rest of the scan is only passed over
+  DecodeTask task;  // one pixel: the rest of the scan is only parsed
   task.file = lane.bytes;
   task.params.apply_orientation = false;
   task.info = probe_image(task.file, task.params);
@@ -135,7 +135,7 @@ IndexReport IndexBuilder::add(const std::vector<std::string>& files) {
 void IndexBuilder::finish() {
   indexes_.store->flush();
   if (const std::string note = indexes_.store->note(); !note.empty())
-    fail(ErrorKind::data, "the index is not kept in {}: {}", path(), note);
+    fail(ErrorKind::data, "the index cannot be stored in {}: {}", path(), note);
 }
 
 }  // namespace penstock

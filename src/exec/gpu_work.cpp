@@ -13,8 +13,8 @@ class CountedMemory final : public MemoryResource {
       : from_(std::move(from)), in_use_(std::move(in_use)), largest_(largest) {}
   void* allocate(size_t bytes, StreamHandle stream) override {
     if (largest_ && bytes > largest_)
-      fail(ErrorKind::out_of_memory, "a batch of {} bytes on the GPU is beyond the pipeline's memory_limit of {}",
-           bytes, largest_);
+      fail(ErrorKind::out_of_memory, "a batch of {} bytes on the GPU exceeds the pipeline's memory_limit of {}", bytes,
+           largest_);
     void* p = from_->allocate(bytes, stream);
     *in_use_ += bytes;
     return p;
@@ -53,7 +53,7 @@ void GpuWork::check(int device) {
 
 GpuWork::Streams::~Streams() {
   for (StreamHandle s : taken) {
-    error_of([&] { runtime.synchronize(device, s); });  // what is wrong with the device has been said by then
+    error_of([&] { runtime.synchronize(device, s); });  // an error of the device was already reported
     runtime.give_back_stream(device, s);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline's share of a GPU: a stream for each iteration in flight, memory that is counted, and calls when the device
-// has come to a point.
+// A pipeline's share of a GPU: a stream for each iteration in flight, counted memory, and callbacks when the device
+// reaches a point.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -15,7 +15,7 @@ class GpuWork {
  public:
   // Throws ErrorKind::argument for a device that does not exist.
   static void check(int device);
-  // `memory_limit`: of one allocation on the device, 0: none; more is an Error (out_of_memory) before it is made.
+  // `memory_limit`: for one allocation on the device, 0: none; a larger one is an Error (out_of_memory).
   GpuWork(int device, int streams, size_t memory_limit = 0);
   ~GpuWork();  // waits for its work
 
@@ -29,10 +29,10 @@ class GpuWork {
   size_t bytes_in_use() const { return *in_use_; }
   size_t staging_bytes_in_use() const { return *staging_in_use_; }
 
-  // Calls `f` once what is on the stream by now is done, on any thread, maybe before it returns; not after the
-  // destructor.
+  // Calls `f` when the work that is now on the stream is done: on any thread, perhaps before notify() returns, never
+  // after the destructor.
   void notify(StreamHandle stream, std::function<void()> f);
-  // Enqueues copies of all samples; both batches are dense per sample. Neighbors in memory go in one copy.
+  // Enqueues copies of all samples; both batches are dense per sample. Samples that are adjacent share a copy.
   void copy(const Batch& from, Batch& to, StreamHandle stream);
 
  private:
@@ -56,7 +56,7 @@ class GpuWork {
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 
-// Memory of `from` that keeps `token` while any of it lives.
+// Memory of `from` that keeps `token` alive as long as any of it.
 std::shared_ptr<MemoryResource> with_token(std::shared_ptr<MemoryResource> from, std::shared_ptr<void> token);
 
 }  // namespace penstock

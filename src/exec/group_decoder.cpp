@@ -14,14 +14,14 @@ GroupDecoder::GroupDecoder(GpuWork& gpu, std::unique_ptr<BatchDecoder> decoder, 
     : gpu_(gpu),
       decoder_(std::move(decoder)),
       params_(params),
-      lanes_(static_cast<size_t>(std::max(1, decoder_->lanes()))) {
-  // A full group, or what keeps all lanes busy where there are never that many.
-  const int64_t share = most / static_cast<int64_t>(lanes_.size() + 1);
+      slots_(static_cast<size_t>(std::max(1, decoder_->lanes()))) {
+  // A full group, or enough to keep all slots busy if there are fewer images.
+  const int64_t share = most / static_cast<int64_t>(slots_.size() + 1);
   enough_ = static_cast<size_t>(std::max<int64_t>(1, std::min<int64_t>(decoder_->best_group(), share)));
-  if (lanes_.size() > 1)
+  if (slots_.size() > 1)
     most_images_ = 2 * static_cast<size_t>(std::max(1, decoder_->best_group())), most_bytes_ = kMostBytesOfSeveral;
-  for (Lane& lane : lanes_) lane.stream = gpu_.own_stream();
-  signal_->passed.reserve(lanes_.size());
+  for (Slot& slot : slots_) slot.stream = gpu_.own_stream();
+  signal_->passed.reserve(slots_.size());
   thread_ = begin_thread([this] { serve(); });
 }
 
@@ -32,9 +32,9 @@ GroupDecoder::~GroupDecoder() {
   }
   signal_->wake.notify_all();
   thread_.join();
-  for (Lane& lane : lanes_) {
-    error_of([&] { gpu_.runtime().synchronize(gpu_.device(), lane.stream); });  // before its files go
-    lane.in_flight = nullptr;                                                   // before its decoder goes
+  for (Slot& slot : slots_) {
+    error_of([&] { gpu_.runtime().synchronize(gpu_.device(), slot.stream); });  // before its files are released
+    slot.in_flight = nullptr;                                                   // before its decoder is destroyed
   }
 }
 
@@ -50,63 +50,63 @@ void GroupDecoder::add(DecodeJob job) {
 }
 
 void GroupDecoder::serve() {
-  const auto is_busy = [](const Lane& lane) { return lane.busy; };
+  const auto is_busy = [](const Slot& slot) { return slot.busy; };
   std::unique_lock lock(signal_->mutex);
   for (;;) {
-    const auto free = std::find_if_not(lanes_.begin(), lanes_.end(), is_busy);
-    const bool others = std::any_of(lanes_.begin(), lanes_.end(), is_busy);
+    const auto free = std::find_if_not(slots_.begin(), slots_.end(), is_busy);
+    const bool others = std::any_of(slots_.begin(), slots_.end(), is_busy);
     // While other groups keep the decoder busy, the next one may grow.
-    const auto begins = [&] { return free != lanes_.end() && !jobs_.empty() && (!others || images_ >= enough_); };
+    const auto begins = [&] { return free != slots_.end() && !jobs_.empty() && (!others || images_ >= enough_); };
     signal_->wake.wait(lock, [&] { return stop_ || !signal_->passed.empty() || begins(); });
     if (stop_) return;
     if (!signal_->passed.empty()) {  // iterations wait for these
-      const size_t lane = signal_->passed.front();
+      const size_t slot = signal_->passed.front();
       signal_->passed.erase(signal_->passed.begin());
       lock.unlock();
-      settle(lanes_[lane]);
+      settle(slots_[slot]);
       lock.lock();
       continue;
     }
     take_group(*free);
     lock.unlock();
-    decode(static_cast<size_t>(free - lanes_.begin()));
+    decode(static_cast<size_t>(free - slots_.begin()));
     lock.lock();
   }
 }
 
-void GroupDecoder::take_group(Lane& lane) {
+void GroupDecoder::take_group(Slot& slot) {
   size_t images = 0, bytes = 0;
-  while (!jobs_.empty() && (lane.group.empty() || (images + jobs_.front().images.size() <= most_images_ &&
+  while (!jobs_.empty() && (slot.group.empty() || (images + jobs_.front().images.size() <= most_images_ &&
                                                    bytes + jobs_.front().bytes <= most_bytes_))) {
     images += jobs_.front().images.size();
     bytes += jobs_.front().bytes;
-    lane.group.push_back(std::move(jobs_.front()));
+    slot.group.push_back(std::move(jobs_.front()));
     jobs_.pop_front();
   }
   images_ -= images;
 }
 
 void GroupDecoder::decode(size_t number) {
-  Lane& lane = lanes_[number];
+  Slot& slot = slots_[number];
   const int device = gpu_.device();
   DeviceRuntime& runtime = gpu_.runtime();
-  lane.busy = true;
-  lane.begin = clock_ns();
-  for (DecodeJob& job : lane.group) {
-    lane.files.push_back(job.files);
-    lane.images.insert(lane.images.end(), std::make_move_iterator(job.images.begin()),
+  slot.busy = true;
+  slot.begin = clock_ns();
+  for (DecodeJob& job : slot.group) {
+    slot.files.push_back(job.files);
+    slot.images.insert(slot.images.end(), std::make_move_iterator(job.images.begin()),
                        std::make_move_iterator(job.images.end()));
   }
   const auto failure = error_of([&] {
-    for (DecodeJob& job : lane.group) runtime.wait(device, lane.stream, *job.taken);
-    lane.in_flight = decoder_->decode(lane.images, params_, lane.stream);
-    if (lane.in_flight) bytes_ += lane.bytes = lane.in_flight->device_bytes();
-    const auto passed = runtime.record(device, lane.stream);
-    for (DecodeJob& job : lane.group) runtime.wait(device, job.stream, *passed);
+    for (DecodeJob& job : slot.group) runtime.wait(device, slot.stream, *job.taken);
+    slot.in_flight = decoder_->decode(slot.images, params_, slot.stream);
+    if (slot.in_flight) bytes_ += slot.bytes = slot.in_flight->device_bytes();
+    const auto passed = runtime.record(device, slot.stream);
+    for (DecodeJob& job : slot.group) runtime.wait(device, job.stream, *passed);
   });
-  for (DecodeJob& job : lane.group) bytes_ -= std::exchange(job.bytes, 0);
-  if (failure) lane.in_flight = nullptr;
-  if (!lane.in_flight) tell(lane, failure);
+  for (DecodeJob& job : slot.group) bytes_ -= std::exchange(job.bytes, 0);
+  if (failure) slot.in_flight = nullptr;
+  if (!slot.in_flight) tell(slot, failure);
   const auto passed = [signal = signal_, number] {
     {
       std::lock_guard lock(signal->mutex);
@@ -114,37 +114,37 @@ void GroupDecoder::decode(size_t number) {
     }
     signal->wake.notify_all();
   };
-  if (error_of([&] { gpu_.notify(lane.stream, passed); })) passed();
+  if (error_of([&] { gpu_.notify(slot.stream, passed); })) passed();
 }
 
-void GroupDecoder::settle(Lane& lane) {
-  bytes_ -= lane.bytes;
-  lane.bytes = 0;
-  if (lane.in_flight) {
-    const auto failure = error_of([&] { lane.in_flight->finish(lane.images); });
-    lane.in_flight = nullptr;
-    tell(lane, failure);
+void GroupDecoder::settle(Slot& slot) {
+  bytes_ -= slot.bytes;
+  slot.bytes = 0;
+  if (slot.in_flight) {
+    const auto failure = error_of([&] { slot.in_flight->finish(slot.images); });
+    slot.in_flight = nullptr;
+    tell(slot, failure);
   }
-  lane.files.clear();
-  lane.busy = false;
+  slot.files.clear();
+  slot.busy = false;
 }
 
-// Each job is told its share of the time.
-void GroupDecoder::tell(Lane& lane, const std::optional<Error>& failure) {
-  const int64_t begin = std::max(lane.begin, told_);  // groups under way at once share the time
+// Tells each job its share of the time.
+void GroupDecoder::tell(Slot& slot, const std::optional<Error>& failure) {
+  const int64_t begin = std::max(slot.begin, told_);  // concurrent groups share the time
   told_ = clock_ns();
   const int64_t time = told_ - begin;
-  const auto total = static_cast<int64_t>(lane.images.size());
+  const auto total = static_cast<int64_t>(slot.images.size());
   size_t k = 0;
   const auto at = [&] { return begin + time * static_cast<int64_t>(k) / total; };
-  std::vector<DecodeJob> group = std::move(lane.group);
-  lane.group.clear();
+  std::vector<DecodeJob> group = std::move(slot.group);
+  slot.group.clear();
   for (DecodeJob& job : group) {
     const int64_t from = at();
-    for (DeviceDecode& image : job.images) image = std::move(lane.images[k++]);
+    for (DeviceDecode& image : job.images) image = std::move(slot.images[k++]);
     job.done(job, failure, from, at());
   }
-  lane.images.clear();
+  slot.images.clear();
 }
 
 }  // namespace penstock

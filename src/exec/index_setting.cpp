@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 void check_index_option(const std::string& option) {
   static const std::vector<std::string> words{"off", "read", "auto"};
   if (option.empty() || std::find(words.begin(), words.end(), option) != words.end()) return;
-  if (option.find('\0') != std::string::npos) bad_argument("entropy_index: the path holds a zero byte");
+  if (option.find('\0') != std::string::npos) bad_argument("entropy_index: the path contains a zero byte");
   if (option.find_first_of("/.") == std::string::npos)
     bad_argument("entropy_index must be \"off\", \"read\", \"auto\" or the path of a file, got \"{}\"{}", option,
                  did_you_mean(option, words));
@@ -70,7 +70,7 @@ IndexSetting open_indexes(const std::string& given, const std::string& data_set)
     option += "/penstock.index";
   } else if (const fs::path folder = fs::path(option).parent_path();
              !folder.empty() && !fs::is_directory(folder, ignored)) {
-    bad_argument("entropy_index: there is no folder \"{}\"", folder.native());
+    bad_argument("entropy_index: the folder \"{}\" does not exist", folder.native());
   }
   s.store = EntropyIndexStore::open(option, o);
   return s;

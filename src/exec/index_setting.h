@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a pipeline keeps entropy indexes: its option, the environment, the user's cache folder.
+// Where a pipeline stores entropy indexes: its option, the environment, the user's cache folder.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,23 +10,23 @@
 
 namespace penstock {
 
-// Throws where it is neither "", "off", "read", "auto" nor looks like a path (holds "/" or ".").
+// Throws if it is not "", "off", "read" or "auto" and does not look like a path (contains "/" or ".").
 void check_index_option(const std::string& option);
 
-// Open indexes of a pipeline or a command.
+// The open indexes of a pipeline or a command.
 struct IndexSetting {
   std::shared_ptr<EntropyIndexStore> store;  // nullptr: none are used
   IndexUse use = IndexUse::read;
 };
-// option: see PipelineOptions::entropy_index; "": what PENSTOCK_ENTROPY_INDEX says, else "auto". data_set: its folder.
+// option: see PipelineOptions::entropy_index; "": PENSTOCK_ENTROPY_INDEX, else "auto". data_set: its folder.
 IndexSetting open_indexes(const std::string& option, const std::string& data_set);
 
-// The file for a data set: that of the folder or, where a folder above it has one already, that one.
+// The file for a data set: that of the folder or, if a folder above it already has one, that one.
 std::string index_path(const std::string& cache, const std::string& data_set);
-// $PENSTOCK_ENTROPY_INDEX_LIMIT in bytes, with k, M or G behind the number for powers of 1024; default 2 GiB.
+// $PENSTOCK_ENTROPY_INDEX_LIMIT in bytes; k, M or G after the number mean powers of 1024; default 2 GiB.
 int64_t index_limit();
 
-// MCUs between two points: 85 to 95 % of the speed of every MCU at a fifth of its size.
+// MCUs between two points: 85 to 95 % of the speed of an index of every MCU at a fifth of its size.
 constexpr int kIndexStep = 8;
 
 }  // namespace penstock

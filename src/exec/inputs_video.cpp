@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// experimental.inputs.video: videos that the program brings, one after the other, as sequences of their frames.
+// experimental.inputs.video: videos from the program, one after the other, as sequences of their frames.
 #include <atomic>
 #include <cstring>
 
@@ -23,7 +23,7 @@ struct InputsVideo {
     if (last_sequence_policy != "partial" && last_sequence_policy != "pad")
       bad_argument("last_sequence_policy must be 'partial' or 'pad', got '{}'", last_sequence_policy);
     if (sequence_length > kMostFrames)
-      bad_argument("{} frames in one sequence, more than {}", sequence_length, kMostFrames);
+      bad_argument("a sequence of {} frames exceeds the limit of {}", sequence_length, kMostFrames);
     out[0] = {DType::uint8, 4, "FHWC"};
   }
   static Schema<InputsVideo> schema() {
@@ -56,7 +56,7 @@ class VideoFeed final : public ExternalFeed {
 
   int64_t feed(std::vector<Batch> batches, int batch_size) override {
     if (batches.size() != 1 || batches[0].size() != 1)
-      bad_argument("one video is fed at a time, not {}",
+      bad_argument("feed one video at a time, not {}",
                    batches.size() == 1 ? batches[0].size() : static_cast<int>(batches.size()));
     const Tensor given = batches[0].tensor(0);
     const View& v = given.view;
@@ -87,7 +87,7 @@ class VideoFeed final : public ExternalFeed {
     const VideoFile& f = *now_.file;
     const int64_t length = options_.sequence_length, first = at_;
     const int64_t count = std::min<int64_t>(request.batch_size, (f.frames() - 1 - first) / length + 1);
-    at_ += count * length;  // also where this batch cannot be decoded
+    at_ += count * length;  // also if this batch cannot be decoded
     std::vector<Batch> out;
     const auto error = error_of([&] {
       if (!decoder_) decoder_ = std::make_unique<VideoDecoder>(now_.file, request.threads);
@@ -130,7 +130,7 @@ class VideoFeed final : public ExternalFeed {
   const InputsVideo options_;
   std::atomic<int64_t> fed_ = 0;
   WaitingQueue<Fed> queue_;
-  // Of the thread that asks for batches.
+  // used by the thread that asks for batches
   Fed now_;
   std::unique_ptr<VideoDecoder> decoder_;
   int64_t at_ = 0;  // the next frame

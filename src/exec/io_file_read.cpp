@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// io.file.read: the bytes of files whose names come through the pipeline.
+// io.file.read: the bytes of files whose names are data in the pipeline.
 #include "data/storage.h"
 #include "ops/machine/operator.h"
 
@@ -52,10 +52,11 @@ struct IoFileRead {
     mutable std::vector<std::unique_ptr<OpenFile>> opened;
   };
   static std::string path(const View& v) {
-    if (!v.dense()) bad_type("the bytes of a path must lie one after the other");
+    if (!v.dense()) bad_type("the bytes of a path are not contiguous");
     std::string p(v.as<const char>(), static_cast<size_t>(v.volume()));
     while (!p.empty() && p.back() == '\0') p.pop_back();
-    if (p.empty() || p.find('\0') != std::string::npos) bad_argument("a path must have letters and none of them 0");
+    if (p.empty() || p.find('\0') != std::string::npos)
+      bad_argument("a path must not be empty and must not contain a zero byte");
     return p;
   }
 };

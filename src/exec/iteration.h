@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One batch on its way through a pipeline.
+// One batch in a pipeline.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -21,35 +21,35 @@ struct SampleOrigin {
   uint64_t epoch = 0;
   uint64_t position = 0;  // in the global order of the epoch
   int64_t index = -1;     // in the data set
-  std::string path;       // file that a reader hands out
-  FileStamp stamp{};      // of that file, where a step of its own has read it
-  uint64_t child = 0;     // of which child of an expanded sample this is, for random numbers; 0: of none
-  int number = 0;         // in the batch that the primary source gave, whatever has left it since
+  std::string path;       // file that a reader outputs
+  FileStamp stamp{};      // of that file, if a separate step read it
+  uint64_t child = 0;     // which child of an expanded sample this is, for random numbers; 0: none
+  int number = 0;         // in the batch of the primary source, before anything was removed
 };
 
 // The samples of one domain of the graph, while a step of another one runs.
 struct SampleSet {
   int size = 0;
   std::vector<SampleOrigin> origin;
-  std::vector<int> from;  // of samples that filter() and its kind made: their places in the domain before
+  std::vector<int> from;  // for samples made by filter() and its kind: their indices in the domain before
 };
 
-// A branch or loop that runs: what its body leaves aside.
+// A running branch or loop: what its body does not use.
 struct Frame {
   int node = -1;                      // of control flow
-  int domain = 0;                     // whose samples the frame parts
+  int domain = 0;                     // the domain that the frame splits
   int size = 0;                       // samples outside
-  std::vector<SampleOrigin> origin;   // of them; empty while all of them are inside
-  std::vector<int> inside, others;    // places outside of the samples that are in the body; branch: of the others
-  bool all = true;                    // the body has all samples: nothing was put aside
-  std::map<ValueRef, Batch> outside;  // captured values as they are outside
-  std::vector<Batch> kept;            // branch: then's results; loop: those of samples that have left
+  std::vector<SampleOrigin> origin;   // their origin; empty while all of them are inside
+  std::vector<int> inside, others;    // outer indices of the samples in the body; branch: of the others
+  bool all = true;                    // the body has all samples: nothing was split off
+  std::map<ValueRef, Batch> outside;  // captured values with all samples
+  std::vector<Batch> kept;            // branch: results of `then`; loop: results of samples that have left
   bool ran_else = false;              // branch
-  std::vector<int64_t> counts;        // loop: trips of the samples outside, where it is counted
+  std::vector<int64_t> counts;        // loop: trips of the outer samples, if it is counted
   uint64_t trip = 0;
 };
 
-// Of a pipeline without sources, whose samples are numbered on and on.
+// For a pipeline without sources: its samples are numbered without end.
 constexpr int kNoSource = -1;
 
 struct Iteration {
@@ -57,35 +57,35 @@ struct Iteration {
   int size = 0;  // samples
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
-  int domain = 0;                               // whose samples `size` and `origin` are about
+  int domain = 0;                               // the domain of `size` and `origin`
   std::map<int, SampleSet> sets;                // by domain
   int taken = 0;                                // samples of the primary source
   bool last_of_epoch = false;                   // of the primary source, which cuts its epochs
-  bool skipped = false;                         // fewer are left than fn.filter was told to hand out
+  bool skipped = false;                         // fewer samples are left than fn.filter must output
   std::map<int, std::vector<int64_t>> indices;  // of a reader's samples in its data set, by node
   std::map<ValueRef, Batch> values;             // entries are made when the iteration starts
-  std::map<ValueRef, Batch> given;    // on_error="replace": what sources gave, for samples that are replaced later
-  std::map<int, uint32_t> attempts;   // samples that were replaced, and how often another one was tried
-  std::map<int, std::string> states;  // of sources, after this iteration; of kNoSource: the next position
+  std::map<ValueRef, Batch> given;    // on_error="replace": data from sources, for samples that are replaced later
+  std::map<int, uint32_t> attempts;   // samples that were replaced, and the number of attempts
+  std::map<int, std::string> states;  // of sources, after this iteration; for kNoSource: the next position
 
   std::vector<Frame> frames;  // the branches and loops that the current step is in
   uint64_t trips_key = 0;     // of the trips of those loops, for random numbers; 0: in none
 
   // Progress, guarded by the executor's mutex.
   size_t step = 0;
-  int jump = -1;          // the next step, where it is not the one behind
+  int jump = -1;          // the next step, if it is not the following one
   bool prepared = false;  // the current step's prepare() has run
   bool preparing = false;
   int64_t items = 0, next_item = 0, done_items = 0;
-  int together = 1;  // items that one thread should take at once
+  int together = 1;  // items that one thread should process at once
   bool finished = false;
   std::chrono::steady_clock::time_point blocked_since{};
   bool blocked = false;
-  bool on_gpu = false;  // counted among those whose device work is not known to be done
-  bool waits = false;   // for what its last step has enqueued
+  bool on_gpu = false;  // counted among those whose device work may be unfinished
+  bool waits = false;   // for what its last step enqueued
 
   StreamHandle stream = nullptr;  // of its work on the GPU
-  bool must_land = false;         // the current step's result is there once the stream has passed
+  bool must_land = false;         // the current step's result is ready when the stream has passed
 
   std::mutex error_mutex;
   std::vector<SampleError> errors;     // of the current step

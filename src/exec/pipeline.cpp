@@ -17,7 +17,7 @@ struct Pipeline::State {
   Executor executor;
   std::atomic<unsigned> used{0};
 
-  // While a thread changes the pipeline. One may feed and schedule while another one takes the outputs.
+  // Locks against concurrent changes. One thread may feed and schedule while another one takes the outputs.
   static constexpr unsigned kGiving = 1, kTaking = 2, kWhole = kGiving | kTaking;
   class Use {
    public:
@@ -27,7 +27,7 @@ struct Pipeline::State {
       if (!(before & what)) return;
       used_.fetch_and(~(what & ~before), std::memory_order_release);
       bad_argument(
-          "another thread uses this pipeline at this moment: each thread needs a pipeline of its own, or its turn by a "
+          "another thread is using this pipeline: give each thread its own pipeline, or serialize the calls with a "
           "lock");
     }
     ~Use() { used_.fetch_and(~what_, std::memory_order_release); }
@@ -41,7 +41,7 @@ struct Pipeline::State {
 };
 
 static Graph checked(Graph g) {
-  if (g.outputs().empty()) bad_argument("a pipeline without outputs has nothing to hand out");
+  if (g.outputs().empty()) bad_argument("a pipeline needs at least one output");
   return g;
 }
 
@@ -72,7 +72,7 @@ static PipelineOptions checked(PipelineOptions o) {
 Pipeline::Pipeline(Graph graph, PipelineOptions options)
     : state_(std::make_unique<State>(with_limits(checked(std::move(graph)), options), checked(options))) {}
 Pipeline::~Pipeline() {
-  // A forked child has neither the threads nor usable locks: what it inherited is left as it is.
+  // A forked child has neither the threads nor usable locks: it leaks what it inherited.
   if (state_->executor.forked()) state_.release();
 }
 
@@ -85,11 +85,11 @@ std::vector<PassText> Pipeline::pass_texts() const {
   return texts;
 }
 
-// Null: nobody reads it, so that it is no part of the plan.
+// Null: the source is unused and so not in the plan.
 static ExternalSource* external(Executor& e, int node) {
   auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));
   if (!s && (node < 0 || info_of(e.graph.node(node)).fed != Fed::batches))
-    bad_argument("'{}' is no external source", node >= 0 ? e.graph.node(node).name : "?");
+    bad_argument("'{}' is not an external source", node >= 0 ? e.graph.node(node).name : "?");
   return s;
 }
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
@@ -213,17 +213,17 @@ std::string Pipeline::to_json() const {
   return j.dump(1);
 }
 
-// What this version does not know may change what a pipeline does.
+// A key that this version does not know might change what the pipeline does.
 static void refuse_unknown(const nlohmann::json& saved) {
   const nlohmann::json all = saved_options({});
-  std::vector<std::string> known{"graph", "declared"};  // "declared" is for Python: what the outputs must be
+  std::vector<std::string> known{"graph", "declared"};  // "declared" is for Python: the required types of the outputs
   for (const auto& [name, value] : all.items()) known.push_back(name);
   for (const auto& [name, value] : saved.items())
     if (std::find(known.begin(), known.end(), name) == known.end())
-      bad_argument("a saved pipeline with the unknown key '{}'{}", name, did_you_mean(name, known));
+      bad_argument("a saved pipeline has the unknown key '{}'{}", name, did_you_mean(name, known));
 }
 
-// A path is where the one who saved it wanted a file to be made: only the one who loads it may say that.
+// The path is where the saving user wanted the file: only the loading user may choose one.
 static std::string loaded_index(const std::string& stored) {
   return stored == "off" || stored == "read" || stored == "auto" ? stored : "";
 }
@@ -257,7 +257,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.max_samples = number("max_samples", int64_t{0}, int64_t{0}, INT64_MAX);
     graph = j["graph"].dump();
   } catch (const nlohmann::json::exception& e) {
-    bad_argument("a saved pipeline that cannot be read: {}", e.what());
+    bad_argument("the saved pipeline cannot be read: {}", e.what());
   }
   if (change) change(o);
   return std::make_unique<Pipeline>(Graph::from_json(graph), o);

@@ -15,86 +15,86 @@
 
 namespace penstock {
 
-// Whose function of the program this thread is in; null: of none. A function that deals its work to threads of its own
-// tells them with call_for_pipeline(), so that they are not waited for by themselves either.
+// The pipeline whose user function runs on this thread; null: none. A function that uses its own threads must
+// mark them with call_for_pipeline(), so that the pipeline does not wait for them either.
 const void* calling_pipeline();
 void call_for_pipeline(const void* pipeline);
 
-constexpr int kDefaultGpu = -1;  // the first one
-constexpr int kNoGpu = -99999;   // operators that are asked for on a GPU are an error
+constexpr int kDefaultGpu = -1;  // the first GPU
+constexpr int kNoGpu = -99999;   // operators that request a GPU are an error
 
 struct PipelineOptions {
   int batch_size = 1;
   int threads = 0;   // 0: usable_cores()
   int prefetch = 2;  // iterations in flight or waiting, at least 1
-  // Bytes of batches; 0: none. Prefetching stops short of it; a batch that alone is larger is an error before it is
-  // made.
+  // Limit on bytes of batches; 0: none. Prefetching stays below it; a single batch that exceeds it is an error before
+  // it is allocated.
   size_t memory_limit = 0;
-  // Of a picture or a frame, of a sequence, of a recording: what decoders and readers go by that were not given a limit
-  // of their own; 0: theirs.
+  // Limits for a picture or frame, a sequence, a recording, for decoders and readers without their own limit; 0: the
+  // default.
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;
   EpochMode epoch_mode = EpochMode::stream;
   OnError on_error = OnError::raise;
-  int64_t error_budget = -1;  // samples an epoch may lose; -1: no limit
-  bool uneven = false;        // on_error skip with several shards
-  // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": used where there
-  // are some; "auto": made as well; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
+  int64_t error_budget = -1;  // samples that an epoch may lose; -1: no limit
+  bool uneven = false;        // permits on_error "skip" with several shards
+  // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": uses existing
+  // ones; "auto": also makes them; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
-  int device = kDefaultGpu;                // GPU of the operators that run on one
-  bool one_stream = false;                 // on the GPU, for all iterations
-  std::shared_ptr<MemoryResource> memory;  // default: a pool of its own
+  int device = kDefaultGpu;                // GPU for operators that run on one
+  bool one_stream = false;                 // one stream on the GPU for all iterations
+  std::shared_ptr<MemoryResource> memory;  // default: its own pool
 };
 
 struct PipelineOutput {
   std::vector<Batch> batches;        // in the order of the graph's outputs
   std::vector<SampleOrigin> origin;  // of the samples
   bool end_of_epoch = false;         // of a reader that cuts its epochs
-  int taken = 0;                  // samples of the primary source that went into it, also those that fn.filter dropped
+  int taken = 0;                  // samples of the primary source that it used, including those that fn.filter dropped
   int source_batches = 0;         // and batches
-  std::vector<LeftOut> left_out;  // samples of them that the error policy skipped or replaced
+  std::vector<LeftOut> left_out;  // those samples that the error policy skipped or replaced
 };
 
-// Functions that change a pipeline are for one thread at a time, and not for the program's functions inside of it: such
-// calls throw ErrorKind::argument.
+// Functions that change a pipeline are for one thread at a time, and must not be called by the program's functions
+// inside it: such calls throw ErrorKind::argument.
 class Pipeline {
  public:
   Pipeline(Graph graph, PipelineOptions options);
   ~Pipeline();  // waits for the running tasks
-  // Ends the threads: waits for what they do, but for functions of the program only as long as this. True: all have
-  // ended, and the destructor has nothing to wait for. The pipeline gives nothing more.
+  // Ends the threads. Waits for their work, but at most `patience` for functions of the program. True: all have
+  // ended, and the destructor has nothing to wait for. The pipeline gives no more batches.
   bool stop(std::chrono::milliseconds patience);
   const Graph& graph() const;
   const PipelineOptions& options() const;
   std::string plan_text() const;
-  std::vector<PassText> pass_texts() const;  // the way from the graph to the plan, pass by pass
-  // Behind an external_source node, before the first run.
+  std::vector<PassText> pass_texts() const;  // from the graph to the plan, pass by pass
+  // Connects an external_source node, before the first run.
   void set_feed(int node, std::shared_ptr<ExternalFeed> feed);
-  // Behind a python_function or numba_function node, before the first run.
+  // Connects a python_function or numba_function node, before the first run.
   void set_callback(int node, std::shared_ptr<Callback> callback);
-  // feed_input(): `node` must have no feed of its own. Returns how many iterations it gives.
+  // feed_input(): `node` must not have its own feed. Returns the number of iterations that it provides.
   int64_t feed(int node, std::vector<Batch> batches);
 
-  // The next batch; starts prefetching behind it. Throws what a sample or operator threw (the pipeline stays usable),
+  // The next batch; prefetches the following ones. Throws what a sample or operator threw (the pipeline stays usable),
   // or Error of kind `stopped` at the end of the data. `poll` is called about every 50 ms while waiting; it may throw.
   PipelineOutput run(const std::function<void()>& poll = {});
   // run() in two parts.
   // soon: the same thread calls outputs() next.
   void schedule(bool soon = false);
   PipelineOutput outputs(const std::function<void()>& poll = {});
-  // From now on all batches have this size, but for the last one; before the first run.
+  // From now on all batches except the last have this size; call it before the first run.
   void set_refill(int batch_size);
   void reset(const std::function<void()>& poll = {});  // after `stopped`: external sources begin again
-  // In the middle of an epoch: lets go of what is on its way and begins the next one; at the end of one it is the next.
+  // In the middle of an epoch: drops what is in flight and begins the next epoch; at the end of one, the same.
   void begin_epoch(const std::function<void()>& poll = {});
 
   std::optional<ReaderMeta> reader_meta(const std::string& name = {}) const;  // of the named or the only reader
   int64_t epoch_size(const std::string& name = {}) const;
   int64_t batches_per_epoch() const;
   std::optional<FirstEpoch> first_epoch() const;  // of the source that gives the ids
-  bool at_end_of_epoch() const;                   // after the last run(), also one that has failed
+  bool at_end_of_epoch() const;                   // after the last run(), even if it failed
   void set_epoch_mode(EpochMode mode);            // before the first run
 
-  // State behind the last batch that run() returned: JSON of a few integers. restore() before the first run.
+  // State after the last batch that run() returned: JSON with a few integers. Call restore() before the first run.
   std::string checkpoint() const;
   void restore(const std::string& state);
 
@@ -106,8 +106,8 @@ class Pipeline {
 
   // The saved form: graph and options; loads without Python.
   std::string to_json() const;
-  // `change` may alter the options before the pipeline is made. A stored path of an entropy index is not used: a saved
-  // pipeline makes no file that the caller did not name. Its readers read what it says.
+  // `change` may modify the options before the pipeline is made. A stored path of an entropy index is ignored: a saved
+  // pipeline must not create a file that the caller did not name. Its readers read the files that it names.
   static std::unique_ptr<Pipeline> from_json(const std::string& text,
                                              const std::function<void(PipelineOptions&)>& change = {});
 

@@ -8,7 +8,8 @@
 namespace penstock {
 
 ReaderSource::ReaderSource(const ReaderOptions& o) {
-  if (o.shard_id >= o.num_shards) bad_argument("shard_id {} of {} shards", o.shard_id, o.num_shards);
+  if (o.shard_id >= o.num_shards)
+    bad_argument("shard_id must be less than num_shards, got {} of {}", o.shard_id, o.num_shards);
   arguments_.random_shuffle = o.random_shuffle || o.shuffle;
   arguments_.shuffle_after_epoch = o.shuffle_after_epoch;
   arguments_.stick_to_shard = o.stick_to_shard;
@@ -39,8 +40,8 @@ void ReaderSource::begin(SampleOrder order) {
   if (remote_) RemoteStorage::instance().forget(this);
 }
 
-// Samples of some megabytes are on their way while a disk loads what comes behind them: many, so that records in random
-// order have neighbors among them. Files that are in memory cost nothing: then no read waits, and nothing is announced.
+// Loads the next samples from disk while some megabytes of samples are processed: many, so that records in random
+// order have neighbors among them. Files in memory cost nothing: no read waits, and nothing is announced.
 void ReaderSource::announce_what_follows(int batch_size) {
   constexpr int kStillAfter = 16;                                                         // batches
   constexpr int64_t kBytes = int64_t{64} << 20, kMostSamples = 1 << 14, kFile = 1 << 18;  // bytes that a file may have
@@ -63,7 +64,7 @@ void ReaderSource::announce_what_follows(int batch_size) {
   for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most);
        ++announced_) {
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
-    if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // of a shard without samples
+    if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // for a shard without samples
     ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
     ++ahead_.taken;
     for (; counted < ranges_.size(); ++counted) bytes += ranges_[counted].length < 0 ? kFile : ranges_[counted].length;
@@ -74,7 +75,7 @@ void ReaderSource::announce_what_follows(int batch_size) {
   read_ahead_->announce(ranges_);
 }
 
-// Of remote storage, in large pieces, so that neighbors in a container become one request.
+// For remote storage, in large pieces, so that neighbors in a container become one request.
 void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
   constexpr int64_t kMostSamples = 1 << 15, kBytes = int64_t{64} << 20, kFile = 1 << 18;  // bytes that a file may have
   if (announced_ > std::max<int64_t>(window_ / 2, batch_size)) return;                    // until half of it is read
@@ -112,7 +113,7 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
     for (int tries = 0;; ++tries) {
       n = static_cast<int>(std::min<int64_t>(batch_size, length(cursor_.epoch, batch_size, mode) - cursor_.taken));
       if (n > 0) break;
-      if (tries > 1) bad_argument("an epoch of this reader holds no full batch of {} samples", batch_size);
+      if (tries > 1) bad_argument("an epoch of this reader has fewer samples than one batch of {}", batch_size);
       cursor_ = {cursor_.epoch + 1, 0};
     }
   }
@@ -157,7 +158,7 @@ std::optional<ReaderMeta> ReaderSource::meta() const {
   return m;
 }
 
-// Where an epoch is cut, all shards stand at its end together, also those that had a sample fewer.
+// If epochs are cut, all shards are at the end together, including those with one sample fewer.
 std::string ReaderSource::state() const {
   return (last_ ? order_->state_at(cursor_.epoch + 1, 0) : order_->state_at(cursor_.epoch, cursor_.taken)).to_json();
 }
@@ -179,7 +180,7 @@ int64_t ReaderSource::length(uint64_t epoch, int batch_size, EpochMode mode) con
   return least - least % batch_size;
 }
 
-// The same for all shards, and for every whole epoch.
+// Equal for all shards, and for every whole epoch.
 int64_t ReaderSource::batches_per_epoch(int batch_size, EpochMode mode) const {
   const uint64_t whole = order_->first_epoch() + 1;
   const int64_t n = mode == EpochMode::drop ? length(whole, batch_size, mode) : order_->largest_share(whole);
@@ -204,7 +205,7 @@ void set_dimensions(Iteration& it, ValueRef output, DType dtype) {
   const int ndim = b.shape(0).size();
   for (int i = 1; i < b.size(); ++i)
     if (b.shape(i).size() != ndim)
-      bad_data("samples of {} and of {} dimensions in one batch ({} and {})", ndim, b.shape(i).size(),
+      bad_data("one batch has samples of {} and of {} dimensions ({} and {})", ndim, b.shape(i).size(),
                b.sample(0).source, b.sample(i).source);
   if (dtype == DType::none) dtype = b.dtype();
   if (ndim == b.ndim() && dtype == b.dtype()) return;
@@ -221,8 +222,8 @@ void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64
   const DType first = type_of(indices[0]);
   for (int i = 1; i < named.size(); ++i)
     if (const DType type = type_of(indices[i]); type != first)
-      bad_data("arrays of {} and of {} in one batch ({} and {})", name_of(first), name_of(type), named.sample(0).source,
-               named.sample(i).source);
+      bad_data("one batch has arrays of {} and of {} ({} and {})", name_of(first), name_of(type),
+               named.sample(0).source, named.sample(i).source);
   set_dimensions(it, output, first);
 }
 

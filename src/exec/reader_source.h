@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all readers share: arguments, order, shards, checkpoints, replacements; and memory for the records they read.
+// Shared by all readers: arguments, order, shards, checkpoints, replacements; and memory for their records.
 #pragma once
 #include <functional>
 
@@ -57,26 +57,26 @@ class ReaderSource : public Source {
  protected:
   explicit ReaderSource(const ReaderOptions& options);
   friend class MixSource;
-  // What a reader must call once it knows its data.
+  // A reader must call it when it knows its data.
   void open(const Graph& graph, int64_t size, uint64_t list_hash);
-  // The sample of the data set that the order gives for a place of the epoch.
+  // Maps a place of the epoch's order to a sample of the data set.
   virtual int64_t index_of(uint64_t /*epoch*/, const OrderedSample& s) const { return s.index; }
-  // Another one in its place, where it cannot be read.
+  // A replacement for a sample that cannot be read.
   virtual int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const;
   virtual void begin(SampleOrder order);
 
-  // Empty values of the outputs for `samples` samples, with their types.
+  // Outputs for `samples` samples, with their types and without elements.
   virtual std::vector<Batch> make_outputs(int samples) const = 0;
   // The file or record of a sample of the data set, for messages and for source_info().
   virtual std::string source_of(int64_t index) const = 0;
-  // What load() or a later step reads of a sample of the data set, to have it loaded ahead; length -1: to the end of
+  // What load() or a later step reads for a sample of the data set, for read-ahead; length -1: to the end of
   // the file.
   virtual void ranges_of(int64_t index, std::vector<ByteRange>& out) const { out.push_back({source_of(index), 0, -1}); }
-  // Values that need no reading, of sample i of the batch.
+  // Outputs of sample i of the batch that need no reading.
   virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
-  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // samples that batches of the epoch hold
+  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // number of samples in the epoch's batches
   void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size);
   void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;
@@ -85,19 +85,19 @@ class ReaderSource : public Source {
   OrderSettings settings_;
   std::optional<SampleOrder> order_;
   SampleOrder::Cursor cursor_;
-  bool last_ = false;          // the batch before was the last one of its epoch
-  SampleOrder::Cursor ahead_;  // behind what was announced
+  bool last_ = false;          // the previous batch was the last one of its epoch
+  SampleOrder::Cursor ahead_;  // after what was announced
   int64_t announced_ = 0;      // samples between cursor_ and ahead_
   std::vector<ByteRange> ranges_;
-  bool remote_ = false;    // the samples lie in remote storage
-  int64_t window_ = 0;     // announced_ when samples were announced last
+  bool remote_ = false;    // the samples are in remote storage
+  int64_t window_ = 0;     // announced_ at the last announcement
   uint64_t waited_ = 0;    // reads_that_waited() when last looked
-  uint64_t absent_ = 0;    // read_ahead_->absent() when samples were announced last
-  int ahead_batches_ = 0;  // for which what follows is announced, though no read waits
+  uint64_t absent_ = 0;    // read_ahead_->absent() at the last announcement
+  int ahead_batches_ = 0;  // batches for which read-ahead continues although no read waits
   std::unique_ptr<ReadAhead> read_ahead_;
 };
 
-// The operator's struct of a node, its arguments bound.
+// A node's operator struct with its arguments bound.
 template <class Op> Op bound_options(const Graph& g, const Node& n) {
   const auto args = g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });
   return *static_cast<const Op*>(bind_op(get_op(n.op), args)->members());
@@ -110,14 +110,14 @@ template <class Op, class S> bool register_reader(const char* name) {
 #define PENSTOCK_READER(Op, Source, name) \
   [[maybe_unused]] const bool registered_##Source = register_reader<Op, Source>(name)
 
-// Puts bytes that `owner` keeps alive into sample i of an output.
+// Puts bytes, which `owner` keeps alive, into sample i of an output.
 void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);
-// Gives an output the number of dimensions that its loaded samples have, and a type where it has none yet. Error (data)
-// where they differ.
+// Sets an output's number of dimensions to that of its loaded samples, and its type if it has none. Error (data)
+// if they differ.
 void set_dimensions(Iteration& it, ValueRef output, DType dtype = DType::none);
-// The same where each file says its type: type_of() a sample of the data set. Error (data) where they differ.
+// The same if each file has its own type; type_of() gives that of a sample. Error (data) if they differ.
 void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64_t index)>& type_of);
-// The folder of a path; of several, what all begin with.
+// The folder of a path; for several paths, their longest common folder.
 std::string common_folder(std::span<const std::string> paths);
 
 }  // namespace penstock

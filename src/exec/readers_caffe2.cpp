@@ -16,7 +16,7 @@ struct ReadersCaffe2 : ReaderOptions {
   int count_outputs() const { return static_cast<int>(image_available + has_label() + additional_inputs + bbox); }
   DType label_dtype() const { return label_type == weighted_sparse ? DType::float32 : DType::int32; }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
-    if (count_outputs() == 0) bad_argument("there is nothing to read");
+    if (count_outputs() == 0) bad_argument("no outputs are selected");
     size_t k = 0;
     if (image_available) out[k++] = {DType::uint8, -1, {}};
     if (has_label()) out[k++] = {label_dtype(), 1, {}};
@@ -28,7 +28,7 @@ struct ReadersCaffe2 : ReaderOptions {
     return Schema<Op>(
                "readers.caffe2",
                "Reads Caffe2's LMDB databases of TensorProtos records.\n\n"
-               "Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw one in "
+               "Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one in "
                "its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
         .inputs(0)
         .outputs(2)
@@ -41,7 +41,7 @@ struct ReadersCaffe2 : ReaderOptions {
              within(0, 4))
         .arg("num_labels", &Op::num_labels, "Length of the label of types 1 to 3.", within(1, 1 << 24))
         .arg("image_available", &Op::image_available, "Records begin with an image; else there is no output for it.")
-        .arg("additional_inputs", &Op::additional_inputs, "Number of further tensors behind the label.", within(0, 64))
+        .arg("additional_inputs", &Op::additional_inputs, "Number of further tensors after the label.", within(0, 64))
         .arg("bbox", &Op::bbox, "Records end with a box.")
         .with(reader_arguments<Op>);
   }
@@ -84,19 +84,19 @@ class Caffe2Source final : public ContainerSource {
     if (a_.image_available) {
       const CaffeTensor& image = next("image");
       const auto bytes = static_cast<int64_t>(image.bytes.size());
-      if (image.kind != Kind::text && image.kind != Kind::bytes) bad_data("the record's first tensor is no image");
+      if (image.kind != Kind::text && image.kind != Kind::bytes) bad_data("the record's first tensor is not an image");
       const Shape shape = image.kind == Kind::text ? Shape{bytes} : image.dims;
       if (shape.volume() != bytes) bad_data("an image of shape {} has {} bytes", shape.text(), bytes);
       give(it, {node, output++}, i, shape, image.bytes.data(), record.owner);
     }
     if (a_.has_label()) {
       const CaffeTensor& label = next("label");
-      if (label.kind != Kind::integers) bad_data("the label is no int32 tensor");
+      if (label.kind != Kind::integers) bad_data("the label is not an int32 tensor");
       take_label(it.values.at({node, output++}).view(i), label,
                  a_.label_type == weighted_sparse ? &next("weights") : nullptr);
     }
     const auto further = [&](const CaffeTensor& t, Kind kind) {
-      if (t.kind != kind) bad_data("a further tensor is not of the type that the first record's has");
+      if (t.kind != kind) bad_data("a further tensor has another type than in the first record");
       const bool floats = kind == Kind::floats;
       const void* data = floats ? static_cast<const void*>(t.floats.data()) : t.integers.data();
       give(it, {node, output++}, i, Shape{static_cast<int64_t>(floats ? t.floats.size() : t.integers.size())}, data,
@@ -110,7 +110,7 @@ class Caffe2Source final : public ContainerSource {
   void take_label(View out, const CaffeTensor& label, const CaffeTensor* weights) const {
     const auto count = static_cast<int64_t>(label.integers.size());
     if (a_.label_type == single_label || a_.label_type == dense) {
-      if (count < out.volume()) bad_data("{} labels where {} are needed", count, out.volume());
+      if (count < out.volume()) bad_data("the record has {} labels, {} are needed", count, out.volume());
       std::copy_n(label.integers.begin(), out.volume(), out.as<int32_t>());
       return;
     }
@@ -119,13 +119,13 @@ class Caffe2Source final : public ContainerSource {
     std::memset(out.data, 0, 4 * static_cast<size_t>(a_.num_labels));
     for (int64_t k = 0; k < count; ++k) {
       const int64_t n = label.integers[k];
-      if (n < 0 || n >= a_.num_labels) bad_data("label {} of {}", n, a_.num_labels);
+      if (n < 0 || n >= a_.num_labels) bad_data("the label {} is not less than num_labels = {}", n, a_.num_labels);
       if (weights) out.as<float>()[n] = weights->floats[k];
       else out.as<int32_t>()[n] = 1;
     }
   }
 
-  // The types of the further tensors are those of the first record.
+  // The first record determines the types of the further tensors.
   void find_types(const Container& container) {
     if (a_.additional_inputs == 0) return;
     std::vector<uint8_t> record(static_cast<size_t>(container.length(0)));

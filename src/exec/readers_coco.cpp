@@ -35,8 +35,9 @@ struct ReadersCoco : ReaderOptions {
                "readers.coco",
                "Reads images with annotations in COCO's format, ordered by their ids.\n\n"
                "Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), "
-               "labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first and behind the "
-               "last vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one "
+               "labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first vertex and the "
+               "one after the "
+               "last) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one "
                "channel: the label of the object there, the highest where several lie over each other, 0 for the "
                "background); with image_ids=True the id (int32, (1,)).")
         .inputs(0)
@@ -65,8 +66,8 @@ struct ReadersCoco : ReaderOptions {
         .arg("save_preprocessed_annotations_dir", &Op::save_preprocessed_annotations_dir, "Accepted without effect.")
         .arg("dump_meta_files", &Op::dump_meta_files, "Accepted without effect.")
         .arg("dump_meta_files_path", &Op::dump_meta_files_path, "Accepted without effect.")
-        .arg("preprocessed_annotations", &Op::preprocessed_annotations, "Not read: an error that says so.")
-        .arg("meta_files_path", &Op::meta_files_path, "Not read: an error that says so.")
+        .arg("preprocessed_annotations", &Op::preprocessed_annotations, "Not supported: an error.")
+        .arg("meta_files_path", &Op::meta_files_path, "Not supported: an error.")
         .with(reader_arguments<Op>);
   }
 };
@@ -77,7 +78,8 @@ class CocoSource final : public ReaderSource {
   CocoSource(const Graph& g, const ReadersCoco& a) : ReaderSource(a), a_(a) {
     if (!a.preprocessed_annotations.empty() || !a.meta_files_path.empty())
       bad_argument(
-          "preprocessed_annotations and meta_files_path are not read: give annotations_file, which is read in seconds");
+          "preprocessed_annotations and meta_files_path are not supported: give annotations_file, which loads in "
+          "seconds");
     CocoOptions o;
     o.include_iscrowd = a.include_iscrowd, o.avoid_class_remapping = a.avoid_class_remapping,
     o.skip_empty = a.skip_empty;
@@ -89,7 +91,7 @@ class CocoSource final : public ReaderSource {
       path_below(a.file_root, root, i.file_name, a.allow_outside_root, a.annotations_file,
                  fmt::format("image {}", i.id));
       if (a.ids() && i.id > INT32_MAX)
-        fail_on(a.annotations_file, ErrorKind::data, "the image id {} is beyond 32 bits", i.id);
+        fail_on(a.annotations_file, ErrorKind::data, "the image id {} does not fit into 32 bits", i.id);
       hash = hash_bytes(i.file_name, hash) ^ mix64(static_cast<uint64_t>(i.id) + i.objects.size());
     }
     open(g, static_cast<int64_t>(images_.size()), hash);
@@ -152,7 +154,7 @@ class CocoSource final : public ReaderSource {
     }
     if (a_.pixelwise_masks) {
       if (image.width * image.height > default_file_limit / 4)
-        bad_data("an image of {} x {} pixels", image.width, image.height);
+        bad_data("the image has {} x {} pixels", image.width, image.height);
       std::vector<int32_t> mask(static_cast<size_t>(image.width * image.height));
       std::set<int32_t> present;
       for (const CocoObject& o : image.objects) present.insert(o.label);

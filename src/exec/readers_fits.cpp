@@ -28,15 +28,16 @@ struct ReadersFits : ReaderOptions {
 
   static Schema<ReadersFits> schema() {
     using Op = ReadersFits;
-    return Schema<Op>("readers.fits",
-                      "Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.\n\n"
-                      "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE "
-                      "extension; its last axis is NAXIS1. Values are those that the header means: integers as they "
-                      "are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or "
-                      "BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images "
-                      "(RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their "
-                      "dither) are read; tables and random groups are a DataError. All images of a batch have one type "
-                      "and number of dimensions.")
+    return Schema<Op>(
+               "readers.fits",
+               "Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.\n\n"
+               "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE "
+               "extension; its last axis is NAXIS1. Values are those that the header describes: integers as they "
+               "are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or "
+               "BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images "
+               "(RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their "
+               "dither) are read; tables and random groups are a DataError. All images of a batch have one type "
+               "and number of dimensions.")
         .inputs(0)
         .outputs(1)
         .loads_samples()
@@ -47,7 +48,7 @@ struct ReadersFits : ReaderOptions {
         .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .arg("files", &Op::files, "Paths of the files.")
         .arg("hdu_indices", &Op::hdu_indices,
-             "The HDUs to read, counted from 1, the primary one; default: the one behind it.")
+             "The HDUs to read, counted from 1, the primary one; default: the one after it.")
         .arg("dtypes", &Op::dtypes, "Type of each output, checked; default: what the files have.")
         .with(reader_arguments<Op>);
   }
@@ -98,7 +99,7 @@ class FitsSource final : public ReaderSource {
     const int64_t hdu = a_.hdu_indices[output.output];
     const FitsImage image = find_fits_image(part, file.stamp().bytes, hdu);
     if (const DType asked = a_.dtype(output.output); asked != DType::none && asked != image.dtype)
-      bad_data("HDU {} holds {}, dtypes asks for {}", hdu, name_of(image.dtype), name_of(asked));
+      bad_data("HDU {} has the type {}, dtypes requires {}", hdu, name_of(image.dtype), name_of(asked));
     types_[place(index, output.output)] = image.dtype;
     const size_t bytes = checked_bytes(image.shape.volume(), size_of(image.stored));
     const auto stored = allocate_shared(memory_, bytes);

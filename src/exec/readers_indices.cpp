@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// readers.indices: the order of a data set that something else reads; fn.readers.dataset stands on it.
+// readers.indices: the order of a data set that other code reads; fn.readers.dataset is built on it.
 #include "exec/reader_source.h"
 
 namespace penstock {
@@ -26,7 +26,7 @@ PENSTOCK_OPERATOR(ReadersIndices);
 class IndicesSource final : public ReaderSource {
  public:
   IndicesSource(const Graph& g, const ReadersIndices& a) : ReaderSource(a) {
-    if (a.size < 1) bad_argument("a data set of {} samples", a.size);
+    if (a.size < 1) bad_argument("a data set needs at least one sample, got {}", a.size);
     open(g, a.size, 0);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// readers.lmdb, readers.caffe: values of LMDB databases, as they are or as Caffe's Datum.
+// readers.lmdb, readers.caffe: values of LMDB databases, unchanged or as Caffe's Datum.
 #include "exec/readers_lmdb.h"
 
 #include "data/caffe_records.h"
@@ -64,8 +64,7 @@ struct ReadersCaffe : ReaderOptions {
   bool image_available = true, label_available = true;
   int count_outputs() const { return image_available + label_available; }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
-    if (!image_available && !label_available)
-      bad_argument("there is nothing to read: neither images nor labels are available");
+    if (!image_available && !label_available) bad_argument("nothing to read: neither images nor labels are available");
     if (image_available) out[0] = {DType::uint8, -1, {}};
     if (label_available) out[image_available] = {DType::int32, 1, {}};
   }

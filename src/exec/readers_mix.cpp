@@ -22,7 +22,7 @@ struct ReadersMix : ReaderOptions {
   int64_t size = 0, num_outputs = 1;
   bool source_ids = false;
   int count_outputs() const { return static_cast<int>(num_outputs) + source_ids; }
-  void infer(std::span<const ValueType>, std::span<ValueType>) const {}  // the graph says it of its readers
+  void infer(std::span<const ValueType>, std::span<ValueType>) const {}  // the graph derives it from the readers
 
   static Schema<ReadersMix> schema() {
     using Op = ReadersMix;
@@ -57,7 +57,7 @@ PENSTOCK_OPERATOR(ReadersMix);
 
 }  // namespace
 
-// Signed integers in a wider type; readers give dense values.
+// Converts signed integers to a wider type; readers give dense values.
 static void widen(const void* from, DType narrow, void* to, DType wide, size_t count) {
   dispatch(narrow, [&](auto a) {
     dispatch(wide, [&](auto b) {
@@ -69,8 +69,8 @@ static void widen(const void* from, DType narrow, void* to, DType wide, size_t c
   });
 }
 
-// Values of each reader stand in the iteration beside the mix's: as many samples in each, of which every one is filled
-// in one reader's. So what takes samples away takes them everywhere.
+// The iteration holds the values of each reader beside the mix's, with the same number of samples; one reader
+// fills each sample. So a step that removes samples removes them everywhere.
 class MixSource final : public ReaderSource {
  public:
   MixSource(const Graph& g, const Node& n, const ReadersMix& a);
@@ -96,11 +96,11 @@ class MixSource final : public ReaderSource {
  private:
   struct Part {
     int node = 0;
-    std::vector<int> nodes;  // and, of a mix, those that it mixes
+    std::vector<int> nodes;  // and, for a mix, the nodes that it mixes
     std::vector<int> outputs;
-    std::vector<DType> types;  // of these outputs; none: said by what is read
+    std::vector<DType> types;  // of these outputs; none: known after reading
     std::string called;        // "'name' (line)"
-    int64_t first = 0;         // index of its first sample, where those of all sources are counted on
+    int64_t first = 0;         // index of its first sample when the samples of all sources are numbered consecutively
     bool lazy = false, loads = false, seeded = false;
     std::unique_ptr<Source> owner;
     ReaderSource* source = nullptr;
@@ -115,7 +115,7 @@ class MixSource final : public ReaderSource {
   void hand_on(Iteration& it, int node, int i, const Part& p) const;
 
   std::vector<Part> parts_;
-  std::vector<Batch> prototypes_;  // of the outputs; with memory where all readers give one shape
+  std::vector<Batch> prototypes_;  // of the outputs; with memory if all readers have one shape
   bool source_ids_;
   std::optional<MixOrder> mix_;
 };
@@ -132,13 +132,13 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
     p.lazy = info.lazy_files, p.loads = info.loads_samples;
     p.owner = make_source(g, made);
     p.source = dynamic_cast<ReaderSource*>(p.owner.get());
-    if (!p.source) bad_argument("{} is no reader: {} cannot be mixed", p.called, made.op);
+    if (!p.source) bad_argument("{} is not a reader: {} cannot be mixed", p.called, made.op);
     p.nodes = {node};
     if (const auto* mix = dynamic_cast<const MixSource*>(p.source))
       for (const Part& inner : mix->parts_) p.nodes.insert(p.nodes.end(), inner.nodes.begin(), inner.nodes.end());
     const ReaderArguments& own = p.source->arguments_;
     if (own.num_shards != 1 || own.pad_last_batch || own.stick_to_shard)
-      bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and no stick_to_shard",
+      bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and omit stick_to_shard",
                    p.called);
     p.seeded = !p.source->settings_.adopt_seed;
     p.first = parts_.empty() ? 0 : parts_.back().first + sizes.back();
@@ -152,7 +152,7 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
   std::vector<int64_t> shares = mix_shares(sizes, a.weights, a.stop == "all" ? MixStop::all : MixStop::first, a.size);
   for (size_t j = 0; j < shares.size(); ++j) {
     if (shares[j] == 0)
-      bad_argument("{} has so small a weight that no sample of an epoch is its own", parts_[j].called);
+      bad_argument("the weight of {} is so small that an epoch has none of its samples", parts_[j].called);
     hash = mix64(hash ^ static_cast<uint64_t>(shares[j]));
   }
   mix_.emplace(std::move(sizes), std::move(shares));
@@ -179,8 +179,8 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
   open(g, mix_->size(), hash);
 }
 
-// Positions of the mix are dealt to the shards, whatever the sources' orders are; readers without a seed of their own
-// get theirs of the mix, each another one.
+// The positions of the mix are dealt to the shards, whatever the orders of the sources. Each reader without its own
+// seed gets a different one from the mix.
 void MixSource::begin(SampleOrder order) {
   OrderSettings settings = order.settings();
   if (settings.shuffle != Shuffle::dealt) {
@@ -204,7 +204,7 @@ int64_t MixSource::index_of(uint64_t epoch, const OrderedSample& s) const {
   return p.first + p.source->index_of(m.pass, {p.source->order_->index_at(m.pass, m.place), m.place});
 }
 
-// One of the same source, so that shares stay what they are.
+// A sample of the same source, so that the shares are kept.
 int64_t MixSource::index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const {
   const Part& p = parts_[part_of(index)];
   return p.first + p.source->index_instead(epoch, position, index - p.first, attempt);
@@ -233,7 +233,7 @@ void MixSource::put_known(Iteration& it, int node, int i, int64_t index) const {
   hand_on(it, node, i, p);
 }
 
-// What the reader gave for sample i becomes the mix's.
+// Moves the reader's values for sample i to the mix.
 void MixSource::hand_on(Iteration& it, int node, int i, const Part& p) const {
   for (size_t k = 0; k < p.outputs.size(); ++k) {
     Batch& to = it.values.at({node, static_cast<int>(k)});
@@ -281,7 +281,7 @@ void MixSource::load(Iteration& it, int node, int i) const {
   hand_on(it, node, i, p);
 }
 
-// Readers whose files say what they hold settle it for their own samples; then they must agree.
+// Readers whose files have their own types settle them for their own samples; then the readers must agree.
 void MixSource::loaded(Iteration& it, int node) const {
   std::vector<DType> types(prototypes_.size(), DType::none);
   std::vector<const Part*> said(prototypes_.size(), nullptr);

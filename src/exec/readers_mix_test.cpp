@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// readers.mix from C++: many threads load, samples are missing, and the graph comes back from its saved form.
+// readers.mix from C++: many threads load, samples are missing, and the graph is restored from its saved form.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -37,7 +37,7 @@ std::unique_ptr<Pipeline> mixed(const TestFolder& folder, int threads, OnError o
   return Pipeline::from_json(made->to_json());
 }
 
-// How often each file came in the batches of an epoch; its content, label and source agree.
+// How often each file occurred in the batches of an epoch; its content, label and source agree.
 std::map<int, int> epoch(Pipeline& p) {
   std::map<int, int> seen;
   for (bool ends = false; !ends;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// readers.nemo_asr: recordings of speech and what is said, as manifests list them.
+// readers.nemo_asr: recordings of speech and their transcripts, listed in manifests.
 #include <filesystem>
 
 #include "data/container.h"
@@ -73,7 +73,7 @@ class NemoAsrSource final : public ReaderSource {
     for (const auto& manifest : expand_paths(a.manifest_filepaths)) list(manifest);
     if (entries_.empty())
       fail_on(a.manifest_filepaths.empty() ? "" : a.manifest_filepaths[0], ErrorKind::data,
-              "no line of the manifests is read");
+              "all lines of the manifests are left out");
     uint64_t hash = 0;
     for (const auto& e : entries_)
       hash = mix64(hash_bytes(fs::path(e.audio).filename().native(), hash_bytes(e.text, hash)) +

@@ -46,7 +46,7 @@ struct ReadersNumpy : ReaderOptions {
         .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .arg("files", &Op::files, "Paths of the files.")
         .arg("roi_start", &Op::roi_start, "First element of the region, one value per axis.")
-        .arg("roi_end", &Op::roi_end, "Element behind the last.")
+        .arg("roi_end", &Op::roi_end, "Element after the last one.")
         .arg("roi_shape", &Op::roi_shape, "Extent of the region.")
         .arg("rel_roi_start", &Op::rel_roi_start, "roi_start in units of the array's extent.")
         .arg("rel_roi_end", &Op::rel_roi_end, "roi_end in units of the array's extent.")
@@ -54,10 +54,11 @@ struct ReadersNumpy : ReaderOptions {
         .arg("roi_axes", &Op::roi_axes, "The axes that the values belong to; default: all.")
         .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
              "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
-        .arg("fill_value", &Op::fill_value, "What is outside of the array.", any_number)
+        .arg("fill_value", &Op::fill_value, "Value outside the array.", any_number)
         .arg("cache_header_information", &Op::cache_header_information,
              "Read the header of a file once, as long as the file stays the same.")
-        .arg("register_buffers", &Op::register_buffers, "Make device memory that files are read into known to cuFile.")
+        .arg("register_buffers", &Op::register_buffers,
+             "Register the device memory that files are read into with cuFile.")
         .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
         .with(reader_arguments<Op>);
   }
@@ -107,7 +108,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
  protected:
   std::vector<Batch> make_outputs(int n) const override { return {Batch(DType::none, 1, {}, n)}; }
   std::string source_of(int64_t index) const override { return files_[index]; }
-  // Of a region it is not known yet where it lies: the header is asked for, and then a part of the array.
+  // The position of a region is not known yet: announces the header, and then a part of the array.
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
     out.push_back({files_[index], 0, region_ ? 256 : -1});
   }
@@ -118,15 +119,15 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     const NpyHeader h = header_of(file, index);
     const DType known = it.values.at(output).dtype();
     if (known != DType::none && known != h.dtype)
-      bad_data("an array of {} where the batch has {}", name_of(h.dtype), name_of(known));
+      bad_data("an array has the type {}, the batch {}", name_of(h.dtype), name_of(known));
     types_[index] = h.dtype;
 
     const int ndim = h.shape.size();
-    Shape first = Shape::filled(ndim, 0), extent = h.shape;  // of the region
+    Shape first = Shape::filled(ndim, 0), extent = h.shape;  // the region's
     if (region_) find_region(h.shape, first, extent);
     if (direct_ && !file.remote() && read_directly(it, output, i, index, h, first, extent)) return;
     const auto& host = direct_ ? direct_->pinned() : memory_;
-    // In memory order the outermost dimension decides which part of the file is read.
+    // The outermost dimension in memory order decides which part of the file is read.
     const int outer = h.fortran_order ? ndim - 1 : 0;
     const int64_t lo = ndim ? std::clamp<int64_t>(first[outer], 0, h.shape[outer]) : 0;
     const int64_t hi = ndim ? std::clamp<int64_t>(first[outer] + extent[outer], lo, h.shape[outer]) : 1;
@@ -191,7 +192,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     return h;
   }
 
-  // An array that lies on the host becomes sample i; on the device where this reader's outputs lie there.
+  // Makes an array on the host sample i; uploads it if this reader's outputs are on the device.
   void hand_over(Iteration& it, ValueRef output, int i, const Shape& shape, DType dtype,
                  std::shared_ptr<void> owner) const {
     if (direct_) {
@@ -203,8 +204,8 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     give(it, output, i, shape, owner.get(), owner);
   }
 
-  // Pieces of the file that follow each other in the result, each with one call. False where they would be small, in
-  // another order, or cuFile refuses the file: then it is read on the host.
+  // Reads pieces that are contiguous in the result, each with one call. False if they would be small or in
+  // another order, or if cuFile refuses the file: then it is read on the host.
   bool read_directly(Iteration& it, ValueRef output, int i, int64_t index, const NpyHeader& h, const Shape& first,
                      const Shape& extent) const {
     constexpr int64_t kLeast = 64 << 10;
@@ -214,7 +215,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     for (int d = 0; d < ndim; ++d)
       if (first[d] < 0 || extent[d] > h.shape[d] - first[d]) return false;
     while (whole > 0 && extent[whole - 1] == h.shape[whole - 1]) piece *= h.shape[--whole];
-    const int64_t row = piece;  // of one step along dimension whole - 1
+    const int64_t row = piece;  // bytes of one step along dimension whole - 1
     if (whole > 0) piece *= extent[whole - 1];
     const auto bytes = static_cast<int64_t>(checked_bytes(extent.volume(), size_of(h.dtype)));
     if (bytes == 0 || (h.fortran_order && ndim > 1) || (piece < kLeast && piece < bytes)) return false;
@@ -250,8 +251,8 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
       const bool inside = w.start >= 0 && w.start <= shape[w.dim] && w.extent <= shape[w.dim] - w.start;
       if (inside || a_.out_of_bounds_policy == "pad") continue;
       if (a_.out_of_bounds_policy == "error")
-        bad_data("the region {} to {} leaves the {} elements of axis {}", w.start, w.start + w.extent, shape[w.dim],
-                 w.dim);
+        bad_data("the region {} to {} is not inside the {} elements of axis {}", w.start, w.start + w.extent,
+                 shape[w.dim], w.dim);
       const int64_t lo = std::clamp<int64_t>(w.start, 0, shape[w.dim]);
       first[w.dim] = lo, extent[w.dim] = std::clamp<int64_t>(w.start + w.extent, lo, shape[w.dim]) - lo;
     }
@@ -262,7 +263,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   bool region_ = false;
   SliceWindow window_;
   mutable std::vector<std::atomic<DType>> types_;  // of the arrays that were read
-  std::shared_ptr<DirectMemory> direct_;           // where arrays are wanted on a GPU
+  std::shared_ptr<DirectMemory> direct_;           // if arrays are needed on a GPU
   mutable std::mutex mutex_;                       // guards headers_
   mutable std::unordered_map<int64_t, std::pair<FileStamp, NpyHeader>> headers_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// readers.sequence: frames that are files of folders, one folder for each stream.
+// readers.sequence: frames are files in folders, one folder per stream.
 #include "base/size_limits.h"
 #include "codecs/image_decoder.h"
 #include "data/file_list.h"
@@ -48,7 +48,7 @@ class SequenceSource final : public ReaderSource {
         firsts_.push_back(first);
     }
     if (firsts_.empty())
-      fail_on(a.file_root, ErrorKind::data, "no folder has {} images, as a sequence needs", reach + 1);
+      fail_on(a.file_root, ErrorKind::data, "no folder has the {} images that a sequence needs", reach + 1);
     open(g, static_cast<int64_t>(firsts_.size()), frames_.hash());
   }
   std::string data_set() const override { return a_.file_root; }
@@ -70,7 +70,7 @@ class SequenceSource final : public ReaderSource {
           memory = allocate_shared(default_memory(), checked_bytes(shape.volume(), 1), nullptr);
         }
         if (!(frame == shape))
-          bad_data("a frame of {} x {} in a sequence of {} x {}", info.width, info.height, shape[2], shape[1]);
+          bad_data("a frame has {} x {} pixels, its sequence {} x {}", info.width, info.height, shape[2], shape[1]);
         decode_image(bytes, info, params, {0, 0, info.height, info.width},
                      {static_cast<uint8_t*>(memory.get()) + f * shape[1] * shape[2] * shape[3], shape[2] * shape[3]});
       } catch (Error& e) {
@@ -90,7 +90,7 @@ class SequenceSource final : public ReaderSource {
   }
 
  private:
-  // Cut off where no list is as long.
+  // Saturates; no list is that long.
   static int64_t checked_product(int64_t a, int64_t b) {
     constexpr int64_t kMost = int64_t{1} << 40;
     return a > 0 && b > kMost / a ? kMost : a * b;

@@ -13,7 +13,7 @@ struct Feature {
   std::string name;
   bool fixed = true;
   DType dtype = DType::uint8;  // uint8: a byte string
-  Shape shape;                 // of a variable one: what stands behind its first dimension
+  Shape shape;                 // for a feature of variable length: the dimensions after the first one
   double number = 0;           // the default
   std::string text;
   bool is_string() const { return dtype == DType::uint8; }
@@ -23,7 +23,7 @@ struct Feature {
 Feature feature_of(const std::string& text) {
   const auto j = parse_json(text);
   if (!j.is_object() || !j.contains("name") || !j["name"].is_string())
-    bad_argument("features: '{}' is no feature", text);
+    bad_argument("features: '{}' is not a feature", text);
   Feature f;
   f.name = j["name"];
   const std::string dtype = j.value("dtype", "");
@@ -36,7 +36,7 @@ Feature feature_of(const std::string& text) {
   for (const auto& e : j.value("shape", nlohmann::json::array())) {
     const int64_t extent = e.is_number_integer() ? e.get<int64_t>() : -1;
     if (extent < 0 || (extent && volume > (int64_t{1} << 40) / extent) || f.shape.size() >= 6)
-      bad_argument("features: '{}' has a shape that cannot be: {}", f.name, j["shape"].dump());
+      bad_argument("features: '{}' has an invalid shape: {}", f.name, j["shape"].dump());
     volume *= extent;
     f.shape.push_back(extent);
   }
@@ -68,7 +68,7 @@ struct ReadersTfrecord : ReaderOptions {
                "Reads features of tf.train.Example records from TFRecord files.\n\n"
                "In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result "
                "is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its "
-               "shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is "
+               "shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record lacks is "
                "filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless "
                "check_crc=False.\n\n"
                "Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.")
@@ -125,10 +125,10 @@ class TfrecordSource final : public ContainerSource {
     using Kind = ExampleValue::Kind;
     const Kind kind = f.is_string() ? Kind::bytes : f.dtype == DType::int64 ? Kind::integers : Kind::floats;
     if (value.kind != Kind::absent && value.kind != kind)
-      bad_data("the record has {}, {} are asked for", name_of(value.kind), name_of(kind));
+      bad_data("the record has {}, the feature needs {}", name_of(value.kind), name_of(kind));
     if (f.is_string()) {
       const auto strings = value.kind == kind ? strings_of(value) : std::vector<Bytes>{};
-      if (strings.size() > 1) bad_data("the record has {} byte strings, there can be one", strings.size());
+      if (strings.size() > 1) bad_data("the record has {} byte strings, only one is allowed", strings.size());
       if (strings.empty()) {
         auto text = std::make_shared<std::string>(f.fixed ? f.text : "");
         give(it, output, i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
@@ -153,7 +153,7 @@ class TfrecordSource final : public ContainerSource {
     const int64_t row = f.shape.volume();
     if (!f.fixed) {
       if (count % row)
-        bad_data("{} values are no multiple of the {} of the partial shape {}", count, row, f.shape.text());
+        bad_data("{} values are not a multiple of the {} of the partial shape {}", count, row, f.shape.text());
       Shape shape{count / row};
       for (const int64_t extent : f.shape) shape.push_back(extent);
       give(it, output, i, shape, numbers->data(), numbers);

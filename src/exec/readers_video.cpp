@@ -46,14 +46,15 @@ struct ReadersVideo : VideoReaderOptions {
              "Text file with lines \"path label [start [end]]\", start and end in seconds; negative frames count from "
              "the end.")
         .arg("file_list_frame_num", &Op::file_list_frame_num, "start and end are numbers of frames, from 0.")
-        .arg("file_list_include_preceding_frame", &Op::file_list_include_preceding_frame,
-             "The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not "
-             "down.")
+        .arg(
+            "file_list_include_preceding_frame", &Op::file_list_include_preceding_frame,
+            "The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not "
+            "down.")
         .arg("pad_sequences", &Op::pad_sequences,
              "Sequences that begin too near to the end are filled with zeros, not left out.")
         .arg("dtype", &Op::dtype, "uint8 or float32.")
         .arg("normalized", &Op::normalized, "Floating point from 0 to 1 instead of 255.")
-        .arg("channels", &Op::channels, "Has to be 3.")
+        .arg("channels", &Op::channels, "Must be 3.")
         .arg("additional_decode_surfaces", &Op::additional_decode_surfaces, "Accepted without effect.")
         .arg("skip_vfr_check", &Op::skip_vfr_check, "Accepted without effect: variable frame rates are read as well.")
         .with(video_reader_arguments<Op>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What readers.video and experimental.readers.video share.
+// Shared by readers.video and experimental.readers.video.
 #pragma once
 #include "base/size_limits.h"
 #include "codecs/video/frame_choice.h"
@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Whether the numbers of frames are given: of the first one, or of each. Python gives a name or a bool.
+// Whether frame numbers are output: that of the first frame, or of each. Python passes a name or a bool.
 struct FrameNumbers {
   std::string which = "none";
 };
@@ -25,15 +25,15 @@ template <> struct ArgTraits<FrameNumbers> {
 
 enum class Rounding { down, up };
 
-// The files and what of them makes samples, whichever operator asked.
+// The files and how they are cut into samples, for either operator.
 struct VideoReading {
   std::vector<std::string> files;
-  std::vector<int32_t> labels;  // one for each file; empty: none are given
+  std::vector<int32_t> labels;  // one per file; empty: none
   struct Range {                // of a file; absent: all of it
     bool has_start = false, has_end = false;
     double start = 0, end = 0;
   };
-  std::vector<Range> ranges;  // one for each file, or none
+  std::vector<Range> ranges;  // one per file, or none
   bool ranges_are_frames = false;
   Rounding round_start = Rounding::down, round_end = Rounding::up;
   int64_t sequence_length = 0, step = -1, stride = 1;
@@ -94,12 +94,12 @@ inline int count_video_outputs(const VideoReaderOptions& o) {
 // One sample.
 struct VideoSequence {
   int32_t file = 0;
-  int32_t place = 0;  // of the file in the list, for its label
+  int32_t place = 0;  // index of the file in the list, for its label
   int64_t first = 0;  // frame
-  int64_t end = 0;    // of the range: frames behind it are padded
+  int64_t end = 0;    // end of the range: frames after it are padding
 };
 
-// The numbers of a range in frames; empty where no frame lies in it.
+// A range as frame numbers; empty if no frame lies in it.
 std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const VideoReading::Range& range,
                                             const VideoFile& file);
 

@@ -7,7 +7,7 @@
 namespace penstock {
 
 namespace {
-constexpr int64_t kNearPackets = 16;  // decoded through rather than jumped over
+constexpr int64_t kNearPackets = 16;  // decoded through rather than skipped
 }
 
 std::vector<DecodeRun> plan_runs(std::vector<WantedFrame> wanted,
@@ -34,21 +34,21 @@ typename OpenDecoders<Decoder>::Place OpenDecoders<Decoder>::take(const DecodeRu
                                                                   size_t enough) {
   const int64_t first = run.frames.front();
   std::unique_lock lock(mutex_);
-  // Where a decoder stands is left to the run that comes first there: behind it, it would have to begin at a key
-  // packet.
+  // A decoder's position is reserved for the run that comes first after it: after that run it would have to start at a
+  // key packet.
   const auto earlier_waits = [&](const Open& p) {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const DecodeRun* w) {
       return w->file == run.file && w->frames.front() < first && p.decoder->continues_to(w->frames.front());
     });
   };
-  // A decoder that has to jump goes to the run that comes first behind the same key packet.
+  // A decoder that must seek goes to the first run after the same key packet.
   const auto follows_another = [&] {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const DecodeRun* w) {
       return w->file == run.file && w->frames.front() < first && w->first_packet == run.first_packet;
     });
   };
   const auto me = waiting_.insert(waiting_.end(), &run);
-  const auto choose = [&](Place& best) {  // false: to wait
+  const auto choose = [&](Place& best) {  // false: wait
     Place idle = open_.end();
     bool coming = false, busy = false;
     best = open_.end();

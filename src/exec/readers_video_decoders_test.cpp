@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-// Stands behind the last frame that was read; jumps to any other.
+// Its position is after the last frame that was read; it seeks to any other.
 class Standing final : public DeviceVideoDecoder {
  public:
   void read(std::span<const int64_t> frames, const std::function<void*(size_t)>&, StreamHandle) override {

@@ -9,10 +9,10 @@
 namespace penstock {
 namespace {
 
-constexpr size_t kAtOnce = 16;                     // videos; GPUs have up to 8 engines, which want two each
+constexpr size_t kAtOnce = 16;                     // videos; GPUs have up to 8 engines, each of which needs two
 constexpr size_t kEnough = 14;                     // open decoders
-constexpr size_t kSurfaceBytes = size_t{4} << 30;  // of open decoders, roughly
-constexpr size_t kSurfaces = 20;                   // of a decoder
+constexpr size_t kSurfaceBytes = size_t{4} << 30;  // of open decoders, approximately
+constexpr size_t kSurfaces = 20;                   // per decoder
 
 }  // namespace
 
@@ -20,7 +20,7 @@ VideosOnGpu::VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, 
     : gpu_(gpu), file_(std::move(file)), type_(type), host_(host), decoders_([this, ycbcr](int32_t f, int) {
         std::string why;
         std::unique_ptr<DeviceVideoDecoder> made;
-        if (ycbcr) why = "YCbCr is asked for";
+        if (ycbcr) why = "YCbCr was requested";
         else if (const auto error =
                      error_of([&] { made = gpu_video().make_video_decoder(gpu_.device(), file_(f), type_, why); }))
           why = error->what();
@@ -43,7 +43,7 @@ void VideosOnGpu::enqueue(int32_t file, std::function<void()> task) {
   if (threads_.size() < kAtOnce && idle_ < tasks_.size()) {
     try {
       threads_.push_back(begin_thread([this] { serve(); }));
-    } catch (...) {  // a system without room for another thread
+    } catch (...) {  // the system refuses another thread
       if (threads_.empty()) throw;
     }
   }
@@ -57,7 +57,7 @@ void VideosOnGpu::serve() {
     wake_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
     --idle_;
     if (stop_) return;
-    // One of a file that is being decoded may have to wait for its decoder.
+    // A task of a file that is being decoded might have to wait for its decoder.
     auto next = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) { return !active_.count(t.file); });
     if (next == tasks_.end()) next = tasks_.begin();
     const Task task = std::move(*next);
@@ -80,7 +80,7 @@ void VideosOnGpu::decode(const DecodeRun& run, StreamHandle stream) {
   const auto on_host = [&](std::span<const int64_t> all, const FrameTarget& target) {
     host_.with_decoder(run, 1, kAtOnce, [&](VideoDecoder* decoder) { decoder->read(all, target); });
   };
-  // Beyond that another decoder keeps no engine busier, and making one takes as long as 100 frames.
+  // More decoders would keep no engine busier, and making one takes as long as 100 frames.
   decoders_.with_decoder(
       run, 1, most, [&](DeviceVideoDecoder* decoder) { there.decode(*file, wanted, decoder, on_host); }, kEnough);
 }

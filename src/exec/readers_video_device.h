@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader's videos on a GPU: several are decoded at once, by threads that wait for the engine in the place of the
-// pipeline's.
+// A reader's videos on a GPU. Its own threads, not the pipeline's, wait for the engine and decode several videos at
+// once.
 #pragma once
 #include <set>
 #include <thread>
@@ -14,15 +14,15 @@ namespace penstock {
 class VideosOnGpu {
  public:
   using FileOf = std::function<std::shared_ptr<const VideoFile>(int32_t)>;
-  // `host`: the decoders of what the engine does not take; ycbcr: it gives RGB alone, and takes nothing.
+  // `host`: the decoders for what the engine does not accept; ycbcr: the engine gives only RGB, so it gets nothing.
   VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, OpenDecoders<VideoDecoder>& host);
-  ~VideosOnGpu();  // behind all tasks; those that have not begun are dropped
+  ~VideosOnGpu();  // after all tasks; drops those that have not begun
 
   GpuWork& gpu() const { return gpu_; }
   DeviceFrames frames(StreamHandle stream) const { return {gpu_.runtime(), gpu_.device(), stream, type_}; }
-  // The run's frames to their places on the device.
+  // Decodes the run's frames to their places on the device.
   void decode(const DecodeRun& run, StreamHandle stream);
-  void enqueue(int32_t file, std::function<void()> task);  // which throws nothing
+  void enqueue(int32_t file, std::function<void()> task);  // must not throw
 
  private:
   void serve();

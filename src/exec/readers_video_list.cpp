@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of videos: folders, text files with ranges, and what of a video is asked for.
+// Lists of videos: folders, text files with ranges, and which part of a video is requested.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -29,7 +29,7 @@ bool number_of(const std::string& word, double& out) {
   return error == std::errc() && end == word.data() + word.size() && std::isfinite(out);
 }
 
-// "path label [start [end]]"; a path may hold spaces.
+// "path label [start [end]]"; a path may contain spaces.
 void read_list(const std::string& path, bool allow_outside_root, VideoReading& out) {
   std::vector<uint8_t> text;
   read_file(path, text);
@@ -48,19 +48,19 @@ void read_list(const std::string& path, bool allow_outside_root, VideoReading& o
       if (!number_of(words[k], v)) break;
       values.insert(values.begin(), v);
     }
-    // Of "name 1 2" the label comes first: names that end in numbers need all three.
+    // In "name 1 2" the label comes first: names that end in numbers need all three.
     if (values.empty() || values[0] != std::floor(values[0]) || std::abs(values[0]) > INT32_MAX)
       fail_on(path, ErrorKind::data,
               "line {}: expected a path, a whole number and optionally a start and an end{}: \"{}\"", number,
               hint_at_columns(line, "filenames"), std::string_view(line).substr(0, 200));
-    size_t end = line.size();  // of the path: in front of the values
+    size_t end = line.size();  // end of the path, before the values
     for (size_t k = 0; k < values.size(); ++k) end = line.find_last_of(" \t", line.find_last_not_of(" \t\r", end - 1));
     const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t", end);
     const std::string name = line.substr(first, last - first + 1);
     VideoReading::Range range{values.size() > 1, values.size() > 2, values.size() > 1 ? values[1] : 0,
                               values.size() > 2 ? values[2] : 0};
     if (range.has_end && range.start == range.end) {
-      notice(fmt::format("{}, line {}: its start is its end: skipped", path, number));
+      notice(fmt::format("{}, line {}: its start equals its end: skipped", path, number));
       continue;
     }
     out.files.push_back(path_below(folder.string(), is_url(path) ? folder.string() : "", name, allow_outside_root, path,
@@ -68,7 +68,7 @@ void read_list(const std::string& path, bool allow_outside_root, VideoReading& o
     out.labels.push_back(static_cast<int32_t>(values[0]));
     out.ranges.push_back(range);
   }
-  if (out.files.empty()) fail_on(path, ErrorKind::data, "the list names no video");
+  if (out.files.empty()) fail_on(path, ErrorKind::data, "the list does not name a video");
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const Video
       value = rounding == Rounding::down ? std::floor(value) : std::ceil(value);
       return static_cast<int64_t>(std::clamp(value, 0.0, static_cast<double>(total)));
     }
-    // The first frame that is not shown before the time; of rounding down the frame that is shown then.
+    // The first frame that is not shown before the time; when rounding down, the frame that is shown at that time.
     int64_t lo = 0, hi = total;
     while (lo < hi) {
       const int64_t mid = lo + (hi - lo) / 2;
@@ -134,9 +134,9 @@ std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const Video
     return rounding == Rounding::down && !exact && lo > 0 ? lo - 1 : lo;
   };
   const int64_t start = range.has_start ? frame(range.start, how.round_start) : 0;
-  // A time behind the last frame's means all of them.
-  const bool behind = !how.ranges_are_frames && range.end > file.seconds(total - 1);
-  const int64_t end = !range.has_end || behind ? total : frame(range.end, how.round_end);
+  // A time after the last frame's means the end of the file.
+  const bool after_all = !how.ranges_are_frames && range.end > file.seconds(total - 1);
+  const int64_t end = !range.has_end || after_all ? total : frame(range.end, how.round_end);
   return {start, end};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of frames as samples: a batch's frames are decoded together, each packet once.
+// Sequences of frames as samples: the frames of a batch are decoded together, each packet once.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -20,14 +20,14 @@
 namespace penstock {
 namespace {
 
-constexpr size_t kDecoderBytes = size_t{1} << 30;  // of open decoders, roughly
+constexpr size_t kDecoderBytes = size_t{1} << 30;  // of open decoders, approximately
 constexpr int64_t kFramesInDecoder = 20;
 
 class VideoOnDisk final : public VideoBytes {
  public:
   explicit VideoOnDisk(const std::string& path) : file_(path), size_(file_.stamp().bytes) {}
   int64_t size() const override { return size_; }
-  // FFmpeg asks for small pieces: of remote storage a large one is fetched for many of them.
+  // FFmpeg requests small pieces: for remote storage a large one is fetched for many of them.
   void read(int64_t offset, int64_t length, uint8_t* out) const override {
     constexpr int64_t kPiece = 1 << 20;
     if (!file_.remote() || length >= kPiece) return file_.read(offset, length, out);
@@ -45,7 +45,7 @@ class VideoOnDisk final : public VideoBytes {
  private:
   OpenFile file_;
   int64_t size_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::vector<uint8_t> piece_;
   mutable int64_t start_ = 0;
 };
@@ -73,7 +73,7 @@ std::shared_ptr<const VideoFile> open_video(const std::string& path, int64_t max
   }
 }
 
-// The frames of a batch on their way.
+// The frames of a batch in progress.
 struct BatchDecoding {
   struct Sample {
     int64_t index = -1;
@@ -148,14 +148,14 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   }
   std::string source_of(int64_t index) const override { return how_.files[sequences_[index].place]; }
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
-    if (!is_url(source_of(index))) ReaderSource::ranges_of(index, out);  // not all of a remote video for a few frames
+    if (!is_url(source_of(index))) ReaderSource::ranges_of(index, out);  // not the whole remote video for a few frames
   }
   void put_known(Iteration& it, int node, int i, int64_t index) const override {
     if (!how_.labels.empty()) it.values.at({node, 1}).view(i).as<int32_t>()[0] = how_.labels[sequences_[index].place];
   }
 
  private:
-  // Each file once, by several threads.
+  // Each file once, on several threads.
   void open_files() {
     std::map<std::string, int32_t> known;
     std::vector<std::string> paths;
@@ -204,7 +204,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     return frames;
   }
 
-  // The decoding that sample i is part of: of the whole batch, or of itself where another sample stands in for one.
+  // The decoding that sample i belongs to: the whole batch's, or its own if it replaces another sample.
   std::shared_ptr<BatchDecoding> batch_of(Iteration& it, int node, int i) const {
     const auto& indices = it.indices.at(node);
     const std::lock_guard lock(mutex_);
@@ -267,7 +267,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     return batch;
   }
 
-  // The run is over, by an error or not.
+  // The run has ended, with or without an error.
   void finish(BatchDecoding& b, size_t run, std::optional<Error> error) const {
     const std::lock_guard lock(b.mutex);
     if (error && error->source.empty()) error->source = source_of(b.samples[b.samples_of[run][0]].index);
@@ -278,7 +278,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     b.done.notify_all();
   }
 
-  // Runs what sample i needs, or helps with the rest of the batch, until the sample is there.
+  // Runs what sample i needs, or helps with the rest of the batch, until the sample is ready.
   void run_until_done(BatchDecoding& b, int i) const {
     std::unique_lock lock(b.mutex);
     while (b.samples[i].left > 0) {
@@ -304,7 +304,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   void decode_run(const DecodeRun& run, int runs) const {
     const VideoFile& f = *files_[run.file];
     const size_t bytes = static_cast<size_t>(f.width()) * static_cast<size_t>(f.height()) * 3 / 2 * kFramesInDecoder;
-    // Runs differ in length: the last ones should not leave cores idle.
+    // Runs differ in length: the last ones must not leave cores idle.
     const int threads = std::clamp((2 * threads_ + runs - 1) / std::max(1, runs), 1, threads_);
     decode_run_on_host(
         decoders_, run, threads,
@@ -338,7 +338,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   mutable OpenDecoders<VideoDecoder> decoders_;
   mutable std::mutex mutex_;
   mutable std::map<const Iteration*, std::shared_ptr<BatchDecoding>> batches_;
-  std::unique_ptr<VideosOnGpu> gpu_;  // null: the frames lie on the host; its threads use all of the above
+  std::unique_ptr<VideosOnGpu> gpu_;  // null: the frames are on the host; its threads use all members above
 };
 
 }  // namespace

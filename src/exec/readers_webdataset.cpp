@@ -88,7 +88,7 @@ class WebdatasetSource final : public ReaderSource {
       if (bytes % static_cast<int64_t>(size_of(dtypes_[k])) || bytes > default_file_limit)
         fail_on(container_->source(record), ErrorKind::data, "the file has {} bytes: {}", bytes,
                 bytes > default_file_limit ? "more than the limit"
-                                           : fmt::format("no whole number of {}", name_of(dtypes_[k])));
+                                           : fmt::format("not a whole number of {}", name_of(dtypes_[k])));
     }
     each_read(index, [&](std::span<const size_t> parts) { load_parts(it, node, i, index, parts); });
   }
@@ -116,7 +116,7 @@ class WebdatasetSource final : public ReaderSource {
     return parts_[index * static_cast<int64_t>(outputs_) + static_cast<int64_t>(k)];
   }
 
-  // body(outputs of the sample that are read at once, in the order of their records), for all that it has.
+  // Calls body(outputs of the sample that are read at once, in the order of their records) for all present ones.
   template <class Body> void each_read(int64_t index, Body body) const {
     std::vector<size_t> present;
     for (size_t k = 0; k < outputs_; ++k)
@@ -129,7 +129,7 @@ class WebdatasetSource final : public ReaderSource {
     }
   }
 
-  // How far parts lie so close together, at most one of them large, that one read fetches them.
+  // The end of the parts that one read fetches: they are close together, and at most one is large.
   size_t read_together(int64_t index, const std::vector<size_t>& present, size_t begin) const {
     int large = container_->length(record_of(index, present[begin])) > kSmall;
     size_t end = begin + 1;
@@ -142,7 +142,7 @@ class WebdatasetSource final : public ReaderSource {
     return end;
   }
 
-  // The large part stays where it was read; small ones are copied, so that a label does not keep its picture in memory.
+  // The large part stays in its buffer; small ones are copied, so that a label does not keep its picture in memory.
   void load_parts(Iteration& it, int node, int i, int64_t index, std::span<const size_t> parts) const {
     const int64_t first = record_of(index, parts.front()), last = record_of(index, parts.back());
     const int64_t heads = container_->head_bytes(), start = container_->offset(first) - heads,
@@ -210,8 +210,8 @@ class WebdatasetSource final : public ReaderSource {
   size_t outputs_;
   std::vector<DType> dtypes_;
   std::shared_ptr<const Container> container_;
-  std::vector<int64_t> first_;  // record that a sample begins with
-  std::vector<int64_t> parts_;  // records of a sample's outputs; -1: it has none
+  std::vector<int64_t> first_;  // first record of each sample
+  std::vector<int64_t> parts_;  // records of a sample's outputs; -1: absent
 };
 
 PENSTOCK_READER(ReadersWebdataset, WebdatasetSource, "readers.webdataset");

@@ -4,8 +4,8 @@
 
 namespace penstock {
 
-// Throws where an operator of images would take rows of 4 numbers, without a layout, for one: they are boxes. `taken`:
-// the layout that the operator takes the input for.
+// Throws if an image operator would accept rows of 4 numbers without a layout as an image: they are boxes. `taken`:
+// the layout that the operator assumes for the input.
 void refuse_boxes(const OpInfo& info, const Batch& input, const Layout& taken);
 void refuse_boxes(const StageProgram& program, int input, const Batch& given);
 

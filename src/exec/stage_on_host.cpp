@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-// Samples that are there, the others empty, as one batch.
+// Joins the existing samples to one batch; the others are empty.
 Batch joined(std::vector<Tensor>& samples, const ValueType& type, const std::shared_ptr<MemoryResource>& memory,
              StreamHandle stream) {
   int ndim = type.ndim;
@@ -25,7 +25,7 @@ Batch joined(std::vector<Tensor>& samples, const ValueType& type, const std::sha
   return batch;
 }
 
-// A decoder whose pictures are decoded already: the window that it cuts.
+// A decoder whose pictures are already decoded: the window that it cuts.
 class WindowOfDecoder final : public BoundOp {
  public:
   explicit WindowOfDecoder(std::shared_ptr<const BoundOp> decoder) : decoder_(std::move(decoder)) {
@@ -58,13 +58,13 @@ StageProgram without_decoding(StageProgram program) {
   return program;
 }
 
-// A sample that lies on the host.
+// A sample on the host.
 struct Fetched {
   std::shared_ptr<void> owner;
   View view;
 };
 
-// Of a picture of which memory holds what the stage reads alone, as decoders leave it.
+// For a picture of which only the region that the stage reads has memory, as decoders leave it.
 Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, SampleContext context, const View& there,
                      DeviceRuntime& runtime) {
   if (there.shape.size() != 3 || there.strides[2] != 1)
@@ -86,7 +86,7 @@ Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, Sa
   return f;
 }
 
-// Laid out as `here`, of which it is a copy.
+// A copy of `here` on the device, with the same layout in memory.
 Batch copied_there(const Batch& here, const BatchStageCall& call, DeviceRuntime& runtime) {
   Batch there(here.dtype(), here.ndim(), here.layout(), here.size());
   for (int i = 0; i < here.size(); ++i) {
@@ -94,7 +94,7 @@ Batch copied_there(const Batch& here, const BatchStageCall& call, DeviceRuntime&
     if (!call.inputs.empty()) there.sample(i).source = call.inputs[0].sample(i).source;
   }
   there.allocate(call.memory, call.stream);
-  if (here.bytes() > 0) {  // one block, laid out as the other
+  if (here.bytes() > 0) {  // one block, laid out like the other
     const View last = here.view(here.size() - 1);
     const size_t bytes = static_cast<size_t>(last.as<char>() - static_cast<char*>(here.block.get())) +
                          static_cast<size_t>(last.volume()) * size_of(last.dtype);

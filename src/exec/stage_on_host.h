@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// BatchStageRunner::run() by the CPU, where a GPU can have no kernel for the stage: the inputs are copied to the host
-// and the outputs back. Waits for the inputs, and works on the calling thread alone.
+// BatchStageRunner::run() on the CPU, for stages without a GPU kernel: copies the inputs to the host
+// and the outputs back. Waits for the inputs, and works only on the calling thread.
 void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs,
                        std::vector<SampleError>& errors);
 

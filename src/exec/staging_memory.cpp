@@ -8,9 +8,9 @@
 
 namespace penstock {
 
-// Behind the pieces of each block, so that pieces that lie close together are of one: one copy may take them all.
+// Space after the pieces of each block, so that pieces that are close together are in one block: one copy can take all.
 constexpr size_t kApart = 1024;
-constexpr size_t kAlignment = 64;  // the address of a piece's block lies in front of it, in as many bytes
+constexpr size_t kAlignment = 64;  // the address of a piece's block is stored before it, in as many bytes
 
 StagingMemory::~StagingMemory() {
   if (current_) leave(current_);
@@ -29,7 +29,7 @@ void* StagingMemory::allocate(size_t bytes, StreamHandle) {
   std::lock_guard lock(mutex_);
   Block* block = current_;
   if (!block || needed > block->bytes - block->taken) {
-    const bool large = needed > next_bytes_ / 4;  // has a block of its own
+    const bool large = needed > next_bytes_ / 4;  // gets its own block
     auto made = std::make_unique<Block>();
     made->bytes = large ? needed : next_bytes_ - kApart;
     made->memory = static_cast<char*>(from_->allocate(made->bytes + kApart, nullptr));

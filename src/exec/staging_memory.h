@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for files on their way to a GPU: many small pieces that lie close together in few large blocks, so that a
+// Memory for files that go to a GPU: many small pieces, close together in few large blocks, so that a
 // decoder uploads a batch of files with few copies.
 #pragma once
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// Pieces are handed out from one block, one after the other; a block goes back when its last piece has. Thread-safe. A
-// piece is free at once when it is given back: whoever has the device read it keeps it until then.
+// Pieces come from one block, in order; a block is freed with its last piece. Thread-safe. A
+// piece is free as soon as it is returned: if the device reads it, the caller must keep it until then.
 class StagingMemory final : public MemoryResource {
  public:
   static constexpr size_t kFirstBlock = size_t{1} << 20, kLargestBlock = size_t{16} << 20;
@@ -25,9 +25,9 @@ class StagingMemory final : public MemoryResource {
   struct Block {
     char* memory;
     size_t bytes, taken = 0;
-    size_t pieces = 0;  // not given back
+    size_t pieces = 0;  // not yet returned
   };
-  void leave(Block* block) noexcept;  // nothing more is taken from it
+  void leave(Block* block) noexcept;  // no more pieces are taken from it
 
   std::shared_ptr<MemoryResource> from_;
   std::mutex mutex_;

@@ -43,7 +43,7 @@ TEST(StagingMemory, PiecesLieCloseTogetherAndBlocksGoBack) {
       }
     }
     for (auto& [p, n] : pieces) staging.deallocate(p, n);
-    EXPECT_EQ(staging.allocate(10), pieces[0].first);  // an empty block begins again
+    EXPECT_EQ(staging.allocate(10), pieces[0].first);  // an empty block starts again
     staging.deallocate(pieces[0].first, 10);
     EXPECT_EQ(from->blocks, 1);
     void* large = staging.allocate(3 << 20);

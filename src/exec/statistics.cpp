@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-constexpr size_t kMostEvents = 200000;  // of one thread: about 8 MB
+constexpr size_t kMostEvents = 200000;  // per thread: about 8 MB
 
 Statistics::Statistics(const Plan& plan, int threads) : copied_(plan.steps.size()) {
   for (const auto& s : plan.steps) {
@@ -17,15 +17,15 @@ Statistics::Statistics(const Plan& plan, int threads) : copied_(plan.steps.size(
     if (s.kind == Step::Kind::transfer) name += s.gpu ? " to the GPU" : " to the CPU";
     names_.push_back(name);
   }
-  for (int i = 0; i < threads + 1; ++i) {  // the last is the decoding thread's
-    lanes_.push_back(std::make_unique<Lane>());
-    lanes_.back()->steps.resize(names_.size());
+  for (int i = 0; i < threads + 1; ++i) {  // the last one belongs to the decoding thread
+    counters_.push_back(std::make_unique<ThreadCounters>());
+    counters_.back()->steps.resize(names_.size());
   }
 }
 
 void Statistics::add(int thread, int step, uint64_t iteration, int64_t begin, int64_t end, int64_t samples,
                      int64_t read_ns, int64_t decode_ns, int64_t pixels_ns) {
-  Lane& l = *lanes_[thread];
+  ThreadCounters& l = *counters_[thread];
   std::lock_guard lock(l.mutex);
   auto& s = l.steps[step];
   s.busy_ns += end - begin, s.samples += samples;
@@ -50,10 +50,10 @@ PipelineStatistics Statistics::summary() const {
   p.iterations = iterations_, p.samples = samples_;
   p.wall_ns = last_ns_ - first_ns_;
   p.consumer_wait_ns = wait_ns_, p.worker_idle_ns = idle_ns_, p.blocked_ns = blocked_ns_;
-  p.threads = static_cast<int>(lanes_.size()) - 1;
+  p.threads = static_cast<int>(counters_.size()) - 1;
   p.steps.resize(names_.size());
   for (size_t i = 0; i < names_.size(); ++i) p.steps[i].name = names_[i], p.steps[i].copied_bytes = copied_[i];
-  for (const auto& l : lanes_) {
+  for (const auto& l : counters_) {
     std::lock_guard lock(l->mutex);
     for (size_t i = 0; i < names_.size(); ++i) {
       const auto& s = l->steps[i];
@@ -92,7 +92,7 @@ std::string PipelineStatistics::verdict() const {
 
 std::string Statistics::trace_json() const {
   nlohmann::json events = nlohmann::json::array();
-  for (const auto& l : lanes_) {
+  for (const auto& l : counters_) {
     std::lock_guard lock(l->mutex);
     for (const auto& e : l->events)
       events.push_back({{"name", names_[e.step]},

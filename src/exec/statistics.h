@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time goes: sums for stats(), events for a Chrome trace.
+// Where time is spent: sums for stats(), events for a Chrome trace.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -16,8 +16,7 @@ struct StepStatistics {
   std::string name;
   int64_t busy_ns = 0, samples = 0;
   int64_t read_ns = 0, decode_ns = 0, pixels_ns = 0;  // parts of a stage
-  int64_t copied_bytes =
-      0;  // assignments to a part: of values that somebody else holds, which are not changed in place
+  int64_t copied_bytes = 0;  // assignments to a part: of values that others hold and that are therefore copied
 };
 
 struct PipelineStatistics {
@@ -30,7 +29,7 @@ struct PipelineStatistics {
   int64_t device_bytes_in_use = 0;  // on the GPU
   int threads = 0;
   IndexCounts index;                   // of entropy indexes, in samples
-  std::string index_path, index_note;  // "" where none are used; why they are not kept
+  std::string index_path, index_note;  // "" if none are used; the reason why they are not stored
   std::vector<StepStatistics> steps;
   std::string verdict() const;  // one line: what the loop waits for
 };
@@ -58,13 +57,13 @@ class Statistics {
   std::string trace_json() const;  // Chrome's trace event format
 
  private:
-  struct Lane {  // of one thread
+  struct ThreadCounters {  // per thread
     mutable std::mutex mutex;
     std::vector<StepStatistics> steps;
     std::vector<TraceEvent> events;
   };
   std::vector<std::string> names_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<ThreadCounters>> counters_;
   std::vector<std::atomic<int64_t>> copied_;  // bytes, by step
   std::atomic<bool> tracing_{false};
   std::atomic<int64_t> idle_ns_{0}, blocked_ns_{0}, wait_ns_{0}, iterations_{0}, samples_{0};

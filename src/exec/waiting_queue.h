@@ -19,7 +19,7 @@ template <class T> class WaitingQueue {
     }
     ready_.notify_all();
   }
-  // Waits for what put() brings. Error (cancelled) after cancel().
+  // Waits for put(). Error (cancelled) after cancel().
   T take() {
     std::unique_lock lock(mutex_);
     waits_ = true;

@@ -5,7 +5,7 @@
 namespace penstock {
 
 void add_reads(Planning& p) {
-  // What leaves samples out needs no more than names.
+  // A step that drops samples needs only the names.
   const auto passes_names = [&](const Step& s, size_t k) {
     const Node& n = p.graph.node(s.nodes[0]);
     return s.kind == Step::Kind::control && (n.control == Control::filter || n.control == Control::expand) &&
@@ -22,7 +22,7 @@ void add_reads(Planning& p) {
       if (decodes && k == 0 && p.read_once(s.inputs[k])) s.lazy_source = true;
       else wanted.insert(s.inputs[k]);
     }
-  for (size_t i = 0; i < p.plan.steps.size(); ++i) {  // what leaves a body is bytes
+  for (size_t i = 0; i < p.plan.steps.size(); ++i) {  // values that leave a body are bytes
     if (p.plan.steps[i].kind != Step::Kind::control || changes_samples(p.graph.node(p.plan.steps[i].nodes[0]).control))
       continue;
     for_each_read(p.plan, i, [&](ValueRef v) {

@@ -5,7 +5,8 @@
 
 namespace penstock {
 
-// For whom a value is moved, and whether the user said so: by .cpu(), .gpu(), the reader's device, or as an output.
+// Says which step needs the copy, and whether the user asked for it: by .cpu(), .gpu(), the reader's device or an
+// output.
 static void say_why(const Planning& p, ValueRef v, const Step* reader, Step& t) {
   if (!reader) {
     t.reason = "an output";
@@ -27,7 +28,7 @@ static void say_why(const Planning& p, ValueRef v, const Step* reader, Step& t) 
   if (by->control != Control::none) t.reason += t.gpu ? "" : ", which decides on the host";
   else if (!argument.empty()) t.reason += fmt::format(", whose argument '{}' is read on the host", argument);
   else if (!t.gpu && !asked) t.reason += ", which runs on the CPU";
-  const bool made_here = t.gpu && p.graph.node(v.node).on_gpu;  // by an operator of the GPU that has to run on the CPU
+  const bool made_here = t.gpu && p.graph.node(v.node).on_gpu;  // by a GPU operator that must run on the CPU
   if (made_here) t.reason += fmt::format("; {} runs on the CPU", p.graph.node(v.node).op);
   else if (asked) t.reason += ", as asked";
   else t.moved_for = by->id;
@@ -36,8 +37,8 @@ static void say_why(const Planning& p, ValueRef v, const Step* reader, Step& t) 
 void add_transfers(Planning& p) {
   std::vector<Step> steps;
   std::set<ValueRef> there;
-  std::map<int, size_t> begins;  // of open nodes of control flow: where they stand in `steps`, by region of the body
-  // A value from outside of a body is copied once, in front of the node of control flow that it is outside of.
+  std::map<int, size_t> begins;  // of open nodes of control flow: their index in `steps`, by region of the body
+  // A value from outside a body is copied once, before the outermost node of control flow that does not contain it.
   const auto place_of = [&](ValueRef v, int region) {
     const int home = p.graph.node(v.node).region;
     if (p.graph.within(home, region)) return steps.size();
@@ -63,7 +64,7 @@ void add_transfers(Planning& p) {
     for_each_read(p.plan, i, [&](ValueRef v) { want(v, region, &s); });
     if (s.kind == Step::Kind::control) {
       const std::vector<int>& bodies = p.graph.node(s.nodes[0]).bodies;
-      // What a loop carries, and what its test makes, is copied for the body in each trip: in front of the decision.
+      // The values that a loop carries, and those that its test makes, are copied for the body in each trip.
       if (s.flow == Step::Flow::test_loop) begins[bodies[1]] = steps.size();
       else
         for (int body : bodies) begins.try_emplace(body, steps.size());
@@ -73,7 +74,7 @@ void add_transfers(Planning& p) {
       begins[p.graph.node(s.nodes[0]).bodies[1]] = steps.size();
   }
   for (const auto& v : p.graph.outputs()) want(v, 0, nullptr);
-  std::set<ValueRef> stays;  // read by something that is no transfer
+  std::set<ValueRef> stays;  // read by a step that is not a transfer
   for (const auto& s : steps) {
     if (s.kind == Step::Kind::transfer) continue;
     stays.insert(s.inputs.begin(), s.inputs.end());

@@ -56,7 +56,7 @@ int Plan::region_of(const Step& s) const {
   const Node& n = graph.node(s.nodes[0]);
   if (s.kind != Step::Kind::control) return n.region;
   switch (s.flow) {
-    case Flow::begin_else: return n.bodies[0];  // where it reads its results
+    case Flow::begin_else: return n.bodies[0];  // the node where it reads its results
     case Flow::end_branch: return n.bodies[1];
     case Flow::test_loop: return n.bodies[0];
     case Flow::repeat_loop: return n.bodies[1];
@@ -82,7 +82,7 @@ void arrange(Planning& p) {
 
 void find_captures(Planning& p) {
   auto& steps = p.plan.steps;
-  // What the steps from `begin` to `end` read of values that were not made in `region`.
+  // The values that the steps from `begin` to `end` read and that were not made in `region`.
   const auto captured = [&](int begin, int end, const auto& wanted) {
     std::set<ValueRef> found;
     for (int i = begin; i < end; ++i)
@@ -115,11 +115,11 @@ void find_captures(Planning& p) {
         s.captured = captured(here + 1, s.target, [&](int region) { return region == n.bodies[0]; });
         std::erase_if(s.captured, [&](ValueRef v) {
           const bool copy = v.place == Place::cpu || v.place == Place::gpu;
-          if (copy)  // of what the test has made, but for the body: it is not there yet
+          if (copy)  // the test made it for the body, and the body does not exist yet
             return std::any_of(steps.begin() + here, steps.begin() + s.target,
                                [&](const Step& t) { return t.kind == Step::Kind::transfer && t.output == v; });
           const Control c = p.graph.node(v.node).control;
-          return c == Control::argument || c == Control::trip;  // the executor looks after them
+          return c == Control::argument || c == Control::trip;  // the executor handles them
         });
         break;
       case Flow::repeat_loop:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about steps of control flow.
+// Queries about steps of control flow.
 #pragma once
 #include "graph/passes.h"
 
 namespace penstock {
 
-// The values that step i reads; parts of control flow read those of their node that they look at.
+// The values that step i reads. A part of control flow reads those values of its node that it uses.
 template <class F> void for_each_read(const Plan& plan, size_t i, F&& f) {
   const Step& s = plan.steps[i];
   if (s.kind != Step::Kind::control) {
@@ -27,7 +27,7 @@ template <class F> void for_each_read(const Plan& plan, size_t i, F&& f) {
       break;
     case Step::Flow::begin_else: results(0, n.results.size() / 2); break;
     case Step::Flow::end_branch: results(n.results.size() / 2, n.results.size()); break;
-    case Step::Flow::test_loop:  // samples that leave take them along
+    case Step::Flow::test_loop:  // samples that leave the loop take them along
       f(n.test);
       for (int argument : n.arguments) f(ValueRef{argument, 0});
       break;
@@ -36,7 +36,7 @@ template <class F> void for_each_read(const Plan& plan, size_t i, F&& f) {
   }
 }
 
-// The step that ends the body, for good: of a loop's inner body, each of its trips.
+// The step that ends the body: for a loop's inner body, the end of each trip.
 int end_of_region(const Plan& plan, int region);
 
 }  // namespace penstock

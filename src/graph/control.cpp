@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of control flow and their bodies: what they may read, and what their values are where ways meet.
+// Nodes of control flow and their bodies: what they may read, and the types of their values where branches meet.
 #include <algorithm>
 
 #include "graph/graph.h"
@@ -21,10 +21,10 @@ const OpInfo& control_info() {
   return info;
 }
 
-// Nothing is known of a value that is not set.
+// Nothing is known about a value that is not set.
 bool known(const ValueType& t) { return t.dtype != DType::none || t.ndim >= 0; }
 
-// What a value is that comes from both; what one of them does not know the other says.
+// The type of a value that comes from both; each side fills in what the other does not know.
 ValueType joined(const ValueType& a, const ValueType& b) {
   ValueType t = a;
   if (t.dtype == DType::none) t.dtype = b.dtype;
@@ -80,7 +80,7 @@ void Graph::check_visible(ValueRef v, int region) const {
   const Node& n = node(v.node);
   if (!within(region, n.region))
     bad_argument(
-        "a value that was made inside of a condition or loop{} is used outside of it: assign it to a variable "
+        "a value that was made inside a condition or loop{} is used outside it: assign it to a variable "
         "there, or return it from the body",
         n.user_line.empty() ? "" : " (" + n.user_line + ")");
 }
@@ -90,14 +90,14 @@ int Graph::add_control(Node n) {
     n.id = static_cast<int>(nodes_.size());
     n.op = kNames[static_cast<int>(n.control)];
     if (n.name.empty()) n.name = fmt::format("__{}_{}", n.op, n.id);
-    if (n.region < 0 || n.region >= static_cast<int>(regions_.size())) bad_argument("a body that does not exist");
+    if (n.region < 0 || n.region >= static_cast<int>(regions_.size())) bad_argument("a body does not exist");
     const auto check_body = [&](int body, int parent) {
       if (body <= 0 || body >= static_cast<int>(regions_.size()) || regions_[body].parent != parent ||
           regions_[body].owner >= 0)
-        bad_argument("a body that does not belong here");
+        bad_argument("a body does not belong here");
     };
     const auto check_value = [&](ValueRef v, int region) {
-      if (!has_value(v)) bad_argument("a value that does not exist: output {} of node {}", v.output, v.node);
+      if (!has_value(v)) bad_argument("the value does not exist: output {} of node {}", v.output, v.node);
       check_visible(v, region);
     };
     for (const auto& v : n.inputs) check_value(v, n.region);
@@ -105,7 +105,7 @@ int Graph::add_control(Node n) {
     std::vector<ValueType> types;
     n.outputs_on_gpu.clear();
     const bool change = changes_samples(n.control);
-    n.per_sample.clear();  // a saved pipeline may hold anything
+    n.per_sample.clear();  // a saved pipeline may contain anything
     if (!change) n.constants.clear();
     if (n.control != Control::loop) n.test = {}, n.arguments.clear(), n.trips = -1;
     if (n.control != Control::loop && n.control != Control::branch) {
@@ -117,7 +117,7 @@ int Graph::add_control(Node n) {
       types = n.types;
     } else if (n.control == Control::branch) {
       if (n.inputs.size() != 1 || n.bodies.size() != 2 || n.results.size() % 2)
-        bad_argument("a condition without bodies");
+        bad_argument("a condition has no bodies");
       const size_t count = n.results.size() / 2;
       for (int b : n.bodies) check_body(b, n.region);
       for (size_t k = 0; k < n.results.size(); ++k)
@@ -138,7 +138,7 @@ int Graph::add_control(Node n) {
     } else if (n.control == Control::loop) {
       if (n.bodies.size() != 2 || n.inputs.size() != n.arguments.size() + n.counted ||
           n.results.size() != n.arguments.size() || (!n.counted && n.test.node < 0))
-        bad_argument("a loop without bodies");
+        bad_argument("a loop has no bodies");
       if (n.most_trips < 1) bad_argument("the limit of a loop's trips must be positive, got {}", n.most_trips);
       check_body(n.bodies[0], n.region);
       check_body(n.bodies[1], n.bodies[0]);
@@ -147,9 +147,9 @@ int Graph::add_control(Node n) {
         check_value(n.results[k], n.bodies[1]);
         if (!has_value({n.arguments[k], 0}) || node(n.arguments[k]).control != Control::argument ||
             node(n.arguments[k]).region != n.bodies[0])
-          bad_argument("a loop whose values are not its own");
+          bad_argument("a loop has the values of another node");
         const ValueType before = type(n.inputs[k + n.counted]), after = type(n.results[k]);
-        if (!agree(before, type({n.arguments[k], 0})))  // of a saved pipeline
+        if (!agree(before, type({n.arguments[k], 0})))  // from a saved pipeline
           bad_type("{} is {} before the loop and {} in it", variable(k), shown(before),
                    shown(type({n.arguments[k], 0})));
         if (!agree(before, after))
@@ -161,12 +161,13 @@ int Graph::add_control(Node n) {
         if (!known(nodes_[n.arguments[k]].types[0])) nodes_[n.arguments[k]].types[0] = types.back();
         n.outputs_on_gpu.push_back(node(n.arguments[k]).on_gpu);
       }
-      if (n.trips >= 0 && (!has_value({n.trips, 0}) || node(n.trips).control != Control::trip)) bad_argument("no trip");
+      if (n.trips >= 0 && (!has_value({n.trips, 0}) || node(n.trips).control != Control::trip))
+        bad_argument("the node of a loop's trip number does not exist");
       n.outputs = static_cast<int>(n.results.size());
     } else {
       n.outputs = 1;
       types = n.types;
-      if (types.size() != 1) bad_argument("a loop's value without a type");
+      if (types.size() != 1) bad_argument("a loop's value has no type");
       if (n.control == Control::trip && types[0].dtype != DType::int32 && types[0].dtype != DType::int64)
         bad_type("a trip's number is int32 or int64, not {}", name_of(types[0].dtype));
     }
@@ -204,7 +205,7 @@ int Graph::add_branch(ValueRef condition, int then_region, int else_region, std:
 }
 
 int Graph::add_argument(ValueRef first, const std::string& user_line) {
-  if (!has_value(first)) bad_argument("a loop's value begins with one that does not exist");
+  if (!has_value(first)) bad_argument("the first value of a loop's variable does not exist");
   Node n;
   n.control = Control::argument;
   n.region = current_;

@@ -36,7 +36,7 @@ void find_decode_regions(Planning& p) {
         }))
       continue;
     steps[i].regions = true;
-    // What the maps' arguments are made of comes first; nothing in between reads the pixels.
+    // The steps that make the arguments of the maps come first; nothing in between reads the pixels.
     std::rotate(steps.begin() + static_cast<ptrdiff_t>(i), steps.begin() + static_cast<ptrdiff_t>(i) + 1, stage);
   }
 }

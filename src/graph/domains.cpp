@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Domains: which samples a value is of. Values of two domains never meet in one node.
+// A domain says which samples a value belongs to. Values of two domains never meet in one node.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMostSamples = 1 << 24;  // of a batch
 
-// The same for each sample: fits into every domain.
+// Equal for every sample: fits every domain.
 bool is_free(const Node& n) {
   return n.control == Control::none && fits_all(n) &&
          std::none_of(n.constants.begin(), n.constants.end(), [](const auto& c) { return c.first == "samples"; });
@@ -58,13 +58,13 @@ bool Graph::made_within(int domain, int body) const {
   return d.parent >= 0 && within(d.region, body);
 }
 
-// Whether all values of a domain that nobody has used yet lie where the other one's samples are known.
+// Whether all values of a domain that nobody has used yet are where the other domain's samples are known.
 bool Graph::may_become(int open, int domain) const {
   const int region = domains_[domain].region;
   if (region == 0) return true;
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& n) {
     if (settled(n.domain) != open) return true;
-    const bool carried = n.control == Control::argument || n.control == Control::trip;  // by the samples around
+    const bool carried = n.control == Control::argument || n.control == Control::trip;  // by the surrounding samples
     return within(n.region, region) && !(carried && n.region == region);
   });
 }
@@ -73,7 +73,7 @@ std::string Graph::shown_domain(int domain, int node) const {
   const Domain& d = domains_[domain];
   if (d.open) return fmt::format("of the samples around it ({})", nodes_[node].user_line);
   if (d.kind == "root") return fmt::format("of the samples that the pipeline began with ({})", nodes_[node].user_line);
-  if (d.kind == "if") return fmt::format("of those behind a condition ({})", d.user_line);
+  if (d.kind == "if") return fmt::format("of those after a condition ({})", d.user_line);
   return fmt::format("of those that {} gave ({})", d.kind, d.user_line);
 }
 
@@ -83,7 +83,7 @@ int Graph::add_open_domain() {
   return static_cast<int>(domains_.size()) - 1;
 }
 
-// The same constant for the samples of another domain, in the body that knows them if it stands around that.
+// The same constant for the samples of another domain, in the body that knows them, if that body encloses it.
 ValueRef Graph::constant_for(ValueRef v, int domain, int region) {
   Node copy = nodes_[v.node];
   copy.id = static_cast<int>(nodes_.size());
@@ -137,7 +137,7 @@ void Graph::join_domains(Node& n) {
           shown_domain(domain, from), shown_domain(d, node));
     }
   };
-  const auto leaves = [&](const ValueRef& v) {  // what a body made of its samples
+  const auto leaves = [&](const ValueRef& v) {  // made by a body from its samples
     return &v >= n.results.data() && &v < n.results.data() + n.results.size() &&
            std::any_of(n.bodies.begin(), n.bodies.end(), [&](int body) { return made_within(domain_of(v), body); });
   };
@@ -171,18 +171,18 @@ void Graph::join_domains(Node& n) {
   }
   if (domain < 0) domain = add_open_domain();
   if (domains_[domain].kind == "rebatch")
-    bad_argument("what rebatch gives ({}) can only be an output of the pipeline: operators stand in front of it",
+    bad_argument("what rebatch gives ({}) can only be an output of the pipeline: put operators before it",
                  domains_[domain].user_line);
   n.domain = domain;
 }
 
-// What a loop carries keeps its samples, and what its condition makes of them stays in the condition.
+// A loop's variables keep their samples. New samples that its condition makes stay in the condition.
 void Graph::check_loop_domains(const Node& n) const {
   for (size_t k = 0; k < n.results.size(); ++k)
     if (const int d = domain_of(n.results[k]); made_within(d, n.bodies[0]) && !is_free(nodes_[n.results[k].node]))
       bad_argument(
           "{} is {} after a trip; a loop keeps the samples that it began with: use it in the trip, or change the "
-          "samples behind the loop",
+          "samples after the loop",
           variable_of(n, k), shown_domain(d, n.results[k].node));
   if (n.test.node >= 0 && made_within(domain_of(n.test), n.bodies[0]))
     bad_argument("the loop's condition is {}; it is of the samples in the loop",
@@ -194,7 +194,7 @@ void Graph::check_loop_domains(const Node& n) const {
                    shown_domain(settled(inner.domain), inner.id));
 }
 
-// A branch's output whose sides are of other samples than the branch: of those of both, in the order of the batch.
+// The output of a branch whose sides have other samples than the branch has those of both sides, in batch order.
 void Graph::find_branch_domains(Node& n) {
   const size_t count = n.results.size() / 2;
   std::map<std::pair<int, int>, int> made;
@@ -221,10 +221,10 @@ void Graph::find_branch_domains(Node& n) {
   if (made.empty()) n.output_domains.clear();
 }
 
-// Sets what the outputs are, and their domain.
+// Sets the types of the outputs, and their domain.
 void Graph::check_change(Node& n) {
   if (n.region != 0 && n.control == Control::rebatch)
-    bad_argument("cuts the pipeline's outputs into batches, and a condition or loop hands out none: call it behind");
+    bad_argument("cuts the pipeline's outputs into batches, which do not exist in a condition or loop: call it after");
   const auto known = [&](const std::string& name) {
     switch (n.control) {
       case Control::filter: return name == "min_batch" || name == "too_few";
@@ -234,7 +234,7 @@ void Graph::check_change(Node& n) {
     }
   };
   for (const auto& [name, value] : n.constants) {
-    if (!known(name)) bad_argument("a saved pipeline with an unknown '{}'", name);
+    if (!known(name)) bad_argument("a saved pipeline has an unknown '{}'", name);
     if (name == "too_few") {
       const auto* text = std::get_if<std::string>(&value);
       if (!text || (*text != "skip" && *text != "error")) bad_argument("too_few must be \"skip\" or \"error\"");
@@ -247,8 +247,8 @@ void Graph::check_change(Node& n) {
   });
   if (n.region != 0 && n.control == Control::filter && (error || constant_of(n, "min_batch", 1) > 1))
     bad_argument(
-        "inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there, and "
-        "too_few \"skip\": filter behind it to ask for more");
+        "inside a condition or loop there is only a part of the batch, so min_batch must be 0 or 1 there, and "
+        "too_few must be \"skip\": to ask for more, filter after it");
   if (const int64_t size = constant_of(n, "batch_size", 0);
       n.control == Control::rebatch && (size < 1 || size > kMostSamples))
     bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);
@@ -276,7 +276,7 @@ void Graph::check_change(Node& n) {
     n.types.push_back(t);
     n.outputs_on_gpu.push_back(on_gpu(n.inputs[k]));
   }
-  // What goes by the same values has the same samples.
+  // Nodes with the same deciding values have the same samples.
   for (const Node& other : nodes_) {
     if (other.control != n.control || other.region != n.region ||
         settled(domains_[settled(other.domain)].parent) != before || other.constants != n.constants)
@@ -305,7 +305,7 @@ int Graph::add_change(Node change) {
 void settle_domains(Planning& p) {
   Graph& g = p.plan.graph;
   for (Domain& d : g.domains_) {
-    if (d.open && d.same < 0) d.same = 0;  // nobody said otherwise
+    if (d.open && d.same < 0) d.same = 0;  // no node decided otherwise
     if (d.parent >= 0) d.parent = g.settled(d.parent);
   }
   for (Node& n : g.nodes_) {
@@ -316,10 +316,10 @@ void settle_domains(Planning& p) {
 
 void order_by_domains(Planning& p) {
   const auto& nodes = p.graph.nodes();
-  std::map<int, std::vector<size_t>> makers;  // by domain: steps
+  std::map<int, std::vector<size_t>> makers;  // steps by domain
   std::map<int, size_t> step_of;              // by node
   auto& steps = p.plan.steps;
-  // Sources say how many samples there are, which numbers that were written in front of them need.
+  // Sources determine the number of samples; numbers that were written before them need it.
   std::stable_partition(steps.begin(), steps.end(),
                         [](const Step& s) { return s.kind == Step::Kind::source && s.inputs.empty(); });
   for (size_t i = 0; i < steps.size(); ++i) {

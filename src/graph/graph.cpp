@@ -45,19 +45,19 @@ int Graph::add(Node node) {
     for (const auto& [name, ref] : node.per_sample)
       if (!check(name).per_sample) bad_type("the argument '{}' must be the same for all samples", name);
     for (const auto& in : node.inputs)
-      if (!has_value(in)) bad_argument("an input that does not exist: output {} of node {}", in.output, in.node);
+      if (!has_value(in)) bad_argument("the input does not exist: output {} of node {}", in.output, in.node);
     for (const auto& [name, in] : node.per_sample)
       if (!has_value(in)) bad_argument("{} is output {} of node {}, which does not exist", name, in.output, in.node);
     for (const auto& in : node.inputs) check_visible(in, node.region);
     for (const auto& [name, in] : node.per_sample) check_visible(in, node.region);
     if (info.family == Family::source && !calls_back(node) && node.region != 0)
-      bad_argument("a source of samples cannot stand inside of a condition or loop: make it before");
+      bad_argument("a source of samples cannot be inside a condition or loop: create it before");
     if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
       bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
     node.on_gpu = node.device.empty()
                       ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
                       : node.device != "cpu";
-    static const Batch later;  // values that come when the pipeline runs
+    static const Batch later;  // the values exist when the pipeline runs
     for (size_t i = 0; i < named.size(); ++i)
       for (const auto& [name, ref] : node.per_sample)
         if (name == info.args[i].name) named[i].batch = &later;
@@ -66,9 +66,9 @@ int Graph::add(Node node) {
     if (node.outputs != outputs && !info.arg("num_outputs"))
       bad_argument("gives {} outputs, not {}", outputs, node.outputs);
     if (node.outputs < 0 || node.outputs > kMostOutputs)
-      bad_argument("{} outputs; at most {}, and not less than none", node.outputs, kMostOutputs);
+      bad_argument("the number of outputs is {}; it must be 0 to {}", node.outputs, kMostOutputs);
     join_domains(node);
-    node.id = static_cast<int>(nodes_.size());  // constants may have come in front of it
+    node.id = static_cast<int>(nodes_.size());  // constants may have been inserted before it
     if (mixes(node)) node.types = mixed_types(*this, node);
     if (node.types.empty()) infer(*this, node);
   } catch (Error& e) {
@@ -91,7 +91,7 @@ DrawKey Graph::draws_of(const Node& n) const {
 
 void Graph::set_outputs(std::vector<ValueRef> outputs, bool mixed) {
   for (const auto& v : outputs)
-    if (!has_value(v)) bad_argument("an output that is no value of this pipeline");
+    if (!has_value(v)) bad_argument("an output is not a value of this pipeline");
     else check_visible(v, 0);
   join_outputs(outputs, mixed);
   outputs_ = std::move(outputs);

@@ -11,12 +11,12 @@
 
 namespace penstock {
 
-// Where a value is read. A user's .cpu() and .gpu() say it of the reader's side; the place pass says it of all.
+// Where a value is read. A user's .cpu() and .gpu() set it for their result; the place pass sets it for all values.
 enum class Place : int8_t {
-  made,  // where its operator leaves it
+  made,  // where its operator makes it
   cpu,   // copied there
   gpu,
-  pixels,  // of a decoder on the GPU: the whole image, before the decoder's own window is cut from it
+  pixels,  // from a decoder on the GPU: the whole image, before the decoder's own window is cut from it
 };
 
 struct ValueRef {
@@ -27,35 +27,35 @@ struct ValueRef {
   friend auto operator<=>(const ValueRef&, const ValueRef&) = default;
 };
 
-// Which samples an edge carries, in which order: filter, expand, flatten and rebatch make new ones (graph/domains.cpp).
-// What has no inputs is open: it belongs to the samples of what it is first used with.
+// Which samples a value has, and in which order: filter, expand, flatten and rebatch make new ones (graph/domains.cpp).
+// A value without inputs is open: it belongs to the samples of the first value that it is used with.
 struct Domain {
   int parent = -1;
   std::string kind = "root";
   std::string user_line;
-  int same = -1;  // it turned out to be that one
+  int same = -1;  // resolved to that domain
   bool open = false;
-  int region = 0;     // the body that it was made in, which it does not leave
-  int64_t least = 0;  // samples that fn.filter wants to be left
+  int region = 0;     // the body that it was made in and does not leave
+  int64_t least = 0;  // samples that fn.filter must keep
 };
-// A body: the root, or a branch or loop of a control-flow node. Its nodes see the values of the regions around it.
+// A body: the root, or a branch or loop of a control-flow node. Its nodes can read the values of the enclosing regions.
 struct Body {
   int parent = -1;
-  int owner = -1;  // node that it belongs to
+  int owner = -1;  // the node that it belongs to
   std::string kind = "root";
 };
 
-// A node of control flow is not an operator: the executor runs its bodies on some of the samples
+// A node of control flow is not an operator: the executor runs its bodies on a subset of the samples
 // (exec/executor_flow.cpp).
-//   branch    inputs: the condition. bodies: then, else. results: the values of `then`, after them those of `else`; a
+//   branch    inputs: the condition. bodies: then, else. results: the values of `then`, then those of `else`; a
 //             result with node -1 is not set on that side.
 //   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test, which gets
-//             the arguments, and inside of it the body. results: the arguments of the next trip. outputs: the
+//             the arguments, and in it the body. results: the arguments of the next trip. outputs: the
 //             arguments after the last one.
 //   argument  a loop's value in the current trip.
 //   trip      the number of the current trip, from 0.
-//   unset     a value without a type: what a branch has not set.
-// These nodes give other samples than they get. outputs: of their values. In a body, the new samples stay inside, or
+// a value without a type: a branch does not set it.
+// These nodes output other samples than they get. outputs: one per value. In a body, the new samples stay inside, or
 // they are results of a branch; the branch's output then has the samples of both sides (Node::output_domains).
 //   filter    inputs: whether a sample stays, then the values. constants: min_batch, too_few.
 //   expand    inputs: how many samples each one becomes (absent with the constant `k`), then the values.
@@ -75,16 +75,16 @@ struct Node {
   std::vector<ValueRef> inputs;
   std::vector<std::pair<std::string, Value>> constants;
   std::vector<std::pair<std::string, ValueRef>> per_sample;
-  int outputs = 0;  // 0: as the operator says
+  int outputs = 0;  // 0: determined by the operator
   int region = 0;
   int domain = 0;
-  std::vector<int> output_domains;  // branch: of each output, where one is of other samples than the node; else empty
+  std::vector<int> output_domains;  // branch: of each output, if one has other samples than the node; else empty
   Control control = Control::none;
   std::vector<int> bodies;
   std::vector<ValueRef> results;
   ValueRef test;                       // loop: goes on while it is true; node -1: as long as it is counted
   std::vector<int> arguments;          // loop: nodes
-  int trips = -1;                      // loop: node of the trip's number, where somebody wants it
+  int trips = -1;                      // loop: node of the trip number, if it is used
   bool counted = false;                // loop
   int64_t most_trips = 1000000;        // loop: more are an error
   std::vector<std::string> variables;  // of the outputs, for messages
@@ -93,16 +93,16 @@ struct Node {
   std::vector<ValueType> types;        // of the outputs, as far as known before data flow
 };
 
-// Of an operator; a node of control flow has none of its own and looks like one with nothing to say.
+// The operator's info; for a node of control flow, an empty one.
 const OpInfo& info_of(const Node& n);
-// A constant of a node of control flow, where it is given.
+// A constant of a node of control flow, or `otherwise` if it is not set.
 int64_t constant_of(const Node& n, const char* name, int64_t otherwise);
-// How many of its first inputs say what happens; the others are values.
+// The number of its first inputs that decide; the others are values.
 size_t deciding_inputs(const Node& n);
 // "the variable 'x'", for messages.
 std::string variable_of(const Node& n, size_t output);
 inline bool mixes(const Node& n);
-// All values that a node reads, in its bodies' results too.
+// All values that a node reads, including the results of its bodies.
 template <class F> void for_each_read(const Node& n, F&& f) {
   if (!mixes(n))
     for (const auto& v : n.inputs) f(v);
@@ -120,10 +120,10 @@ inline bool gives_size(const Node& n) {
 
 inline bool calls_back(const Node& n) { return info_of(n).calls_back(); }
 
-// Whether the node's value is the same for all samples, and in every trip and branch.
+// Whether the node's value is equal for all samples, trips and branches.
 inline bool fits_all(const Node& n) { return n.inputs.empty() && n.per_sample.empty() && info_of(n).fits_all; }
 
-// Whether the node mixes readers: its inputs name their outputs, and it does their reading itself.
+// Whether the node mixes readers: its inputs are their outputs, and it reads for them.
 inline bool mixes(const Node& n) {
   const OpInfo& info = info_of(n);
   return info.family == Family::source && info.max_inputs > 0 && info.loads_samples;
@@ -131,23 +131,23 @@ inline bool mixes(const Node& n) {
 
 struct Planning;
 
-inline constexpr int kMostOutputs = 1024;  // of a node: what is saved elsewhere may say any number
+inline constexpr int kMostOutputs = 1024;  // limit per node: a saved graph may contain any number
 
 class Graph {
  public:
   Graph();
-  // Checks names, counts and types and infers what the outputs are; errors carry user_line. Returns the node's id.
-  // `outputs` 0: as the operator says.
+  // Checks names, counts and types and infers the types of the outputs; errors carry user_line. Returns the node's id.
+  // `outputs` 0: determined by the operator.
   int add(Node node);
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(int id) const { return nodes_.at(id); }
   const std::vector<Body>& regions() const { return regions_; }
-  // Nodes of a body are added between these two; end_region() returns the body, for the control node that comes behind
-  // it.
+  // Nodes that are added between these two calls belong to a body; end_region() returns the body, for the control node
+  // that follows.
   int begin_region(const std::string& kind);
   int end_region();
   int current_region() const { return current_; }
-  bool within(int region, int outer) const;  // is it, or lies inside of it
+  bool within(int region, int outer) const;  // equal to it or inside it
   // Control flow, checked: `then` and `otherwise` are values or ValueRef{} (not set).
   int add_branch(ValueRef condition, int then_region, int else_region, std::vector<ValueRef> then,
                  std::vector<ValueRef> otherwise, std::vector<std::string> variables, const std::string& user_line);
@@ -165,11 +165,11 @@ class Graph {
     return domain;
   }
   const std::vector<Domain>& domains() const { return domains_; }
-  // Outputs are of the same samples, unless they may be of several.
+  // All outputs must have the same samples, unless `mixed`.
   void set_outputs(std::vector<ValueRef> outputs, bool mixed = true);
   const std::vector<ValueRef>& outputs() const { return outputs_; }
   void set_seed(uint64_t seed) { seed_ = seed; }
-  // What every operator gets that has an argument of this name and was not given one. It is not saved with the graph.
+  // The default for every operator that has an argument of this name. It is not saved with the graph.
   void set_default(const std::string& argument, Value value) { defaults_.emplace_back(argument, std::move(value)); }
   uint64_t seed() const { return seed_; }
   DrawKey draws_of(const Node& n) const;
@@ -181,12 +181,11 @@ class Graph {
   }
   int find(const std::string& name) const;  // -1 if there is none
 
-  // One line a node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
+  // One line per node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
   std::string text() const;
   std::string node_text(int id, bool types = true) const;  // the same line without the user's line
   std::string return_text() const;                         // the last line of text()
-  std::string value_text(
-      ValueRef v) const;  // "%3", "%0.1" where the node has several outputs, "%3@gpu" where it is moved
+  std::string value_text(ValueRef v) const;  // "%3", "%0.1" if the node has several outputs, "%3@gpu" if it is moved
   std::string to_json() const;
   static Graph from_json(const std::string& text);
 
@@ -200,12 +199,12 @@ class Graph {
   void check_visible(ValueRef v, int region) const;
   int add_control(Node node);
   void check_change(Node& n);
-  // One domain for all that the node reads and for what stands in its bodies; constants get one that fits.
+  // Unifies the domains of all that the node reads and of what is in its bodies; constants adapt.
   void join_domains(Node& n);
   void join_outputs(std::vector<ValueRef>& outputs, bool mixed);
   ValueRef constant_for(ValueRef v, int domain, int region);
   int add_open_domain();
-  bool made_within(int domain, int body) const;  // by what stands in the body
+  bool made_within(int domain, int body) const;  // by a node in the body
   bool may_become(int open, int domain) const;
   void check_loop_domains(const Node& n) const;
   void find_branch_domains(Node& n);
@@ -224,17 +223,17 @@ std::string to_text(const ValueType& t);  // "uint8 HWC"
 // Whether a value is names of files that a reader hands out, until somebody reads them.
 bool names_files(const Graph& g, ValueRef v);
 
-// A reader that a node mixes with others, and its outputs that the node hands on (graph/mixing.cpp).
+// A reader that a node mixes with others, and which of its outputs the node forwards (graph/mixing.cpp).
 struct MixedReader {
   int node;
   std::vector<int> outputs;
 };
-// Of a node that mixes: in the order of its inputs. Error (argument, type), with names and lines, where they do not fit
-// together.
+// The readers of a mixing node, in the order of its inputs. Error (argument, type), with names and lines, if they do
+// not match.
 std::vector<MixedReader> mixed_readers(const Graph& g, const Node& n);
-// What the node's outputs are, as far as their readers say it.
+// The types of the node's outputs, as far as its readers know them.
 std::vector<ValueType> mixed_types(const Graph& g, const Node& n);
-// The readers that belong to a mix, by node, and the mix of each.
+// Readers that belong to a mix: from reader to mixing node.
 std::map<int, int> owners_of_readers(const Graph& g);
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The saved form of a graph. Loading it needs no Python; it holds no code.
+// The saved form of a graph. It contains no code, and loading it needs no Python.
 #include <algorithm>
 
 #include "base/json_text.h"
@@ -9,7 +9,7 @@ namespace penstock {
 namespace {
 
 using nlohmann::json;
-// 2: nodes of one seed draw the same numbers.
+// 2: nodes with one seed draw the same numbers.
 constexpr int kVersion = 2;
 constexpr int kMostNodes = 1 << 20;
 constexpr const char* kControls[] = {"none",  "branch", "loop",   "argument", "trip",
@@ -37,7 +37,7 @@ Value value_from(const json& j) {
     if (reals) return j.get<std::vector<double>>();
     return j.get<std::vector<int64_t>>();
   }
-  bad_argument("a saved pipeline holds a value of an unknown kind");
+  bad_argument("a saved pipeline has a value of an unknown kind");
 }
 
 json to_json(ValueRef v) {
@@ -50,7 +50,7 @@ ValueRef ref_from(const json& j) {
              whole_number(j.at(1), 0, kMostOutputs, "an output")};
   if (j.size() > 2) {
     const auto place = j.at(2).get<std::string>();
-    if (place != "gpu" && place != "cpu") bad_argument("a saved pipeline with a value on the device '{}'", place);
+    if (place != "gpu" && place != "cpu") bad_argument("a saved pipeline has a value on the device '{}'", place);
     v.place = place == "gpu" ? Place::gpu : Place::cpu;
   }
   return v;
@@ -62,14 +62,14 @@ ValueType type_from(const json& j) {
   t.ndim = whole_number(j.at(1), -1, Shape::kMaxDims, "a number of dimensions");
   t.layout = j.at(2).get<std::string>();
   if (!t.layout.empty() && t.layout.size() != t.ndim)
-    bad_argument("a saved pipeline with {} dimensions of the layout {}", t.ndim, t.layout.str());
+    bad_argument("a saved pipeline has {} dimensions with the layout {}", t.ndim, t.layout.str());
   return t;
 }
 
 void control_from(const json& e, Node& n) {
   const auto kind = e.at("control").get<std::string>();
   const auto found = std::find(std::begin(kControls), std::end(kControls), kind);
-  if (found == std::end(kControls)) bad_argument("a saved pipeline with control flow of the kind '{}'", kind);
+  if (found == std::end(kControls)) bad_argument("a saved pipeline has control flow of the unknown kind '{}'", kind);
   n.control = static_cast<Control>(found - std::begin(kControls));
   for (const auto& b : e.at("bodies")) n.bodies.push_back(whole_number(b, 0, kMostNodes, "a body"));
   for (const auto& a : e.at("arguments")) n.arguments.push_back(whole_number(a, 0, kMostNodes, "a loop's value"));
@@ -146,7 +146,7 @@ Graph Graph::from_json(const std::string& text) {
         for (const auto& [k, v] : e["constants"].items()) n.constants.emplace_back(k, value_from(v));
       if (e.contains("per_sample"))
         for (const auto& [k, v] : e["per_sample"].items()) n.per_sample.emplace_back(k, ref_from(v));
-      if (e.contains("types") && n.control != Control::none)  // operators say by themselves what they give
+      if (e.contains("types") && n.control != Control::none)  // operators determine their own outputs
         for (const auto& t : e["types"]) n.types.push_back(type_from(t));
       g.add(std::move(n));
     }
@@ -154,7 +154,7 @@ Graph Graph::from_json(const std::string& text) {
     for (const auto& o : j.at("outputs")) outputs.push_back(ref_from(o));
     g.set_outputs(std::move(outputs));
   } catch (const json::exception& e) {
-    bad_argument("a saved pipeline that cannot be read: {}", e.what());
+    bad_argument("the saved pipeline cannot be read: {}", e.what());
   }
   return g;
 }

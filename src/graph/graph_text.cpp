@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of a graph that people read: one line a node, bodies of control flow indented in front of their node.
+// The text form of a graph: one line per node; bodies of control flow are indented before their node.
 #include "graph/graph.h"
 
 namespace penstock {

@@ -11,9 +11,9 @@ struct GrowingStage {
   size_t step;  // in `steps`
   StageGrowth growth;
 };
-using Growing = std::map<ValueRef, GrowingStage>;  // by the value that the stage ends in
+using Growing = std::map<ValueRef, GrowingStage>;  // by the last value of the stage
 
-// The stages whose results `n` reads and which become one with it, the first of them first.
+// The stages whose results `n` reads and that it merges with, first one first.
 std::vector<Growing::iterator> joined_stages(const Planning& p, const std::vector<Step>& steps, Growing& growing,
                                              const Node& n, const StageTraits& t) {
   std::vector<Growing::iterator> joined;
@@ -47,7 +47,7 @@ Step step_of(const Node& n, Step::Kind kind) {
 }  // namespace
 
 void group(Planning& p) {
-  std::vector<Step> steps;  // in order of their last node; empty where a stage has moved on from
+  std::vector<Step> steps;  // in order of their last node; empty where a stage has moved on
   Growing growing;
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
@@ -58,10 +58,11 @@ void group(Planning& p) {
     }
     const Family family = info_of(n).family;
     if (family != Family::stage) {
-      steps.push_back(step_of(n, calls_back(n)                                     ? Step::Kind::call
-                                 : family == Family::source                        ? Step::Kind::source
-                                 : p.runs_on_gpu(n.id) && !decodes_to_device(n.op) ? Step::Kind::stage  // of one node
-                                                                                   : Step::Kind::whole));
+      steps.push_back(step_of(n, calls_back(n)              ? Step::Kind::call
+                                 : family == Family::source ? Step::Kind::source
+                                 : p.runs_on_gpu(n.id) && !decodes_to_device(n.op)
+                                     ? Step::Kind::stage  // a stage with one node
+                                     : Step::Kind::whole));
       continue;
     }
     const StageTraits t = stage_traits(p.graph, n);
@@ -69,7 +70,7 @@ void group(Planning& p) {
     if (t.decodes && p.runs_on_gpu(n.id)) {
       steps.push_back(step_of(n, Step::Kind::decode));
       if (!t.maps) continue;
-      const ValueRef pixels{n.id, 0, Place::pixels};  // the decoder's window opens the stage behind it
+      const ValueRef pixels{n.id, 0, Place::pixels};  // the decoder's window starts the next stage
       steps.back().output = pixels;
       growing.emplace(result, GrowingStage{steps.size(), StageGrowth(p, n, t)});
       steps.push_back(step_of(n, Step::Kind::stage));
@@ -79,7 +80,7 @@ void group(Planning& p) {
     if (const auto joined = joined_stages(p, steps, growing, n, t); !joined.empty()) {
       GrowingStage s = joined.front()->second;
       Step moved = std::move(steps[s.step]);
-      steps[s.step].nodes.clear();  // its place is where its last node stands
+      steps[s.step].nodes.clear();  // its place is at its last node
       for (size_t k = 1; k < joined.size(); ++k) {
         Step& other = steps[joined[k]->second.step];
         moved.nodes.insert(moved.nodes.end(), other.nodes.begin(), other.nodes.end());
@@ -92,7 +93,7 @@ void group(Planning& p) {
       for (const ValueRef& v : n.inputs)
         if (std::none_of(joined.begin(), joined.end(), [&](const auto& j) { return j->first == v; }))
           moved.inputs.push_back(v);
-      std::vector<ValueRef> inputs;  // each once
+      std::vector<ValueRef> inputs;  // without duplicates
       for (const ValueRef& v : moved.inputs)
         if (std::find(inputs.begin(), inputs.end(), v) == inputs.end()) inputs.push_back(v);
       moved.inputs = std::move(inputs);

@@ -7,7 +7,7 @@ namespace penstock {
 void infer(const Graph& g, Node& node) {
   const OpInfo& info = info_of(node);
   node.types.resize(node.outputs);
-  // Per-sample arguments are not known yet: bind the constants, infer with what there is.
+  // Per-sample arguments are not known yet: bind the constants, infer from the rest.
   auto args = g.arguments(node, [](ValueRef) -> const Batch* { return nullptr; });
   static const Batch later(DType::float32, 0, {}, 0);
   for (size_t i = 0; i < args.size(); ++i)

@@ -6,7 +6,7 @@
 namespace penstock {
 namespace {
 
-// A value from outside of a body is needed until the whole node of control flow is done: in each trip, in each branch.
+// A value from outside a body is needed until the whole control-flow node is done: for every trip and every branch.
 int end_of_use(const Planning& p, ValueRef v, int step) {
   const int home = p.graph.node(v.node).region;
   int region = p.plan.region_of(p.plan.steps[step]);
@@ -22,7 +22,7 @@ void find_last_uses(Planning& p) {
   for (size_t i = 0; i < p.plan.steps.size(); ++i) {
     for_each_read(p.plan, i, [&](ValueRef v) { last[v] = std::max(last[v], end_of_use(p, v, static_cast<int>(i))); });
   }
-  const auto is_of_loop = [&](ValueRef v) {  // set anew in each trip, freed behind the last one
+  const auto is_of_loop = [&](ValueRef v) {  // set in each trip, freed after the last one
     const Control c = p.graph.node(v.node).control;
     return c == Control::argument || c == Control::trip;
   };

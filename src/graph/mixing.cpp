@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that mixes readers: which ones, and whether what they give fits together.
+// A node that mixes readers: which ones, and whether their outputs match.
 #include <algorithm>
 
 #include "base/widening.h"
@@ -13,8 +13,8 @@ std::string called(const Graph& g, int node) {
   return n.user_line.empty() ? fmt::format("'{}'", n.name) : fmt::format("'{}' ({})", n.name, n.user_line);
 }
 
-// One type for both, of two signed integers the wider: labels of folders are int32, those of records int64. False where
-// they exclude each other.
+// One type for both; of two signed integers, the wider: labels of folders are int32, those of records int64. False if
+// the types are incompatible.
 bool join(ValueType& a, const ValueType& b) {
   if (a.dtype == DType::none || widens_to(a.dtype, b.dtype)) a.dtype = b.dtype;
   else if (b.dtype != DType::none && b.dtype != a.dtype && !widens_to(b.dtype, a.dtype)) return false;
@@ -33,20 +33,20 @@ std::vector<MixedReader> mixed_readers(const Graph& g, const Node& n) {
   for (const ValueRef& v : n.inputs) {
     const Node& from = g.node(v.node);
     if (from.control != Control::none || info_of(from).family != Family::source || calls_back(from))
-      bad_argument("takes what readers give, and {} is what {} gives: mix the readers, and let it work on the result",
+      bad_argument("takes outputs of readers, and {} is an output of {}: mix the readers, and apply it to the result",
                    called(g, v.node), from.op);
     if (readers.empty() || readers.back().outputs.size() == each) {
       if (std::any_of(readers.begin(), readers.end(), [&](const MixedReader& r) { return r.node == v.node; }))
         bad_argument("{} is in the list twice: give it a larger weight instead", called(g, v.node));
       readers.push_back({v.node, {}});
     } else if (readers.back().node != v.node) {
-      bad_argument("{} gives {} values of {}, and the next one is of {}", called(g, readers.back().node),
+      bad_argument("{} contributes {} values of {}, and the next one belongs to {}", called(g, readers.back().node),
                    readers.back().outputs.size(), each, called(g, v.node));
     }
     readers.back().outputs.push_back(v.output);
   }
   if (readers.empty() || readers.back().outputs.size() != each)
-    bad_argument("{} inputs are no whole number of readers with {} values each", n.inputs.size(), each);
+    bad_argument("{} inputs are not a whole number of readers with {} values each", n.inputs.size(), each);
   return readers;
 }
 
@@ -61,7 +61,7 @@ std::vector<ValueType> mixed_types(const Graph& g, const Node& n) {
     for (const MixedReader& r : readers) {
       const ValueType& own = g.type({r.node, r.outputs[k]});
       if (!join(type, own))
-        bad_type("value {} is {} of {} and {} of {}: what is mixed must have one type, or be signed integers", k,
+        bad_type("value {} is {} of {} and {} of {}: mixed values must have one type, or be signed integers", k,
                  to_text(known), called(g, from), to_text(own), called(g, r.node));
       if (own.dtype != DType::none) known = own, from = r.node;
     }
@@ -79,7 +79,7 @@ std::map<int, int> owners_of_readers(const Graph& g) {
         const auto [at, first] = owners.emplace(v.node, n.id);
         if (first || at->second == n.id) continue;
         Error e(ErrorKind::argument,
-                fmt::format("{} is mixed by {} already", called(g, v.node), called(g, at->second)));
+                fmt::format("{} is already mixed by {}", called(g, v.node), called(g, at->second)));
         e.op = n.op, e.user_line = n.user_line;
         throw e;
       }

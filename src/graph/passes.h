@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes between a graph and a plan, each in a file of its own, in the order in which they run. What they know and
-// decide lies in Planning; each has a text of its result, which is the text before the next one.
+// The passes between a graph and a plan, each in its own file, in the order in which they run. Planning holds what they
+// know and decide. Each pass has a text of its result, which is also the input of the next one.
 #pragma once
 #include <map>
 #include <set>
@@ -22,49 +22,49 @@ struct Planning {
   std::vector<char> needed;                      // by node
   std::map<ValueRef, std::vector<int>> readers;  // needed nodes that read a value
   // push_down()
-  std::vector<int> decoder;  // by node: whose region it helps to choose, -1: none's
+  std::vector<int> decoder;  // by node: the decoder whose region it helps to choose; -1: none
   // place()
   std::set<ValueRef> asked;          // moved by the user's .cpu() or .gpu()
-  std::vector<std::string> devices;  // by node: as the user gave them
+  std::vector<std::string> devices;  // by node: as given by the user
 
-  bool runs_on_gpu(int node) const { return graph.node(node).device == "gpu"; }  // behind place()
-  bool read_once(ValueRef v) const;  // by one node, wherever that wants it, and no output of the pipeline
+  bool runs_on_gpu(int node) const { return graph.node(node).device == "gpu"; }  // valid after place()
+  bool read_once(ValueRef v) const;  // by one node, on any device, and not an output of the pipeline
 };
 
 // Types and layouts of a node's outputs, as far as they follow from its arguments and inputs. Graph::add() runs it on
-// each node as it comes, so that an error shows the line that made the node.
+// each new node, so that an error shows the line that made the node.
 void infer(const Graph& g, Node& node);
-// Keeps what outputs need, and readers: they are what an epoch is counted by.
+// Keeps what outputs need, and readers: they define the length of an epoch.
 void prune(Planning& p);
-// By output of a node: whether it is one of the pipeline's, or read on the way to one.
+// Per output of a node: whether it is an output of the pipeline, or needed for one.
 std::vector<char> read_outputs(const Graph& g, int node);
 void find_readers(Planning& p);
-// Says where each node runs and makes every reference name the device that its reader wants: "gpu" in Node::device, or
-// "" for the CPU. Sources run on the CPU, and so does what the GPU cannot run; values of arguments are wanted there.
+// Decides where each node runs, and makes every reference name the device that its reader needs: "gpu" in Node::device,
+// or "" for the CPU. Sources run on the CPU, and so does what the GPU cannot run; argument values are needed there.
 void place(Planning& p);
-// Finds the maps whose window may be handed to a decoder: it then decodes just what they read.
+// Finds the maps whose window a decoder can apply: it then decodes only what they read.
 void push_down(Planning& p);
-// Makes steps: neighbors become one stage where the result keeps its bytes.
+// Makes steps: merges neighbors into one stage if the result keeps its bytes.
 void group(Planning& p);
-// Says whose samples each node works on, now that all of it is known, and puts steps behind the one that makes their
+// Determines the samples of each node, now that all domains are known, and puts steps after the one that makes their
 // samples.
 void settle_domains(Planning& p);
 void order_by_domains(Planning& p);
 void find_step_domains(Planning& p);
-// Puts the steps of bodies between the parts of their nodes of control flow.
+// Puts the steps of bodies between the parts of their control-flow nodes.
 void arrange(Planning& p);
-// Says what bodies read from outside, and where their parts jump to.
+// Determines what bodies read from outside, and the jump targets of their parts.
 void find_captures(Planning& p);
-// Copies a value to the other device, in front of the first step that wants it there.
+// Copies a value to the other device, before the first step that needs it there.
 void add_transfers(Planning& p);
-// Readers hand out names of files: who wants bytes gets a step that reads them, a single decoder reads for itself.
+// Readers output file names. A step that needs bytes gets a step that reads them; a single decoder reads by itself.
 void add_reads(Planning& p);
-// Where one stage alone reads a decoder's pixels, through a map: the decoder then makes just what that stage reads of
+// If only one stage reads a decoder's pixels, through a map, the decoder makes only what that stage reads of
 // them.
 void find_decode_regions(Planning& p);
-// Says after which step a value's memory is free.
+// Determines the step after which a value's memory is free.
 void find_last_uses(Planning& p);
-// Says where a value may be changed in place, and what bodies that do so are handed.
+// Determines where a value may be changed in place, and which values bodies that do so receive.
 void find_reuse(Planning& p);
 
 std::string traced_text(const Graph& g);  // before infer()

@@ -6,7 +6,7 @@
 namespace penstock {
 namespace {
 
-// A ResNet-50 training pipeline as Python writes it, with one operator that nobody reads.
+// A ResNet-50 training pipeline as Python writes it, with one unused operator.
 struct Resnet {
   Graph g;
   int reader, image, crop, hue, coin, normalized;
@@ -121,7 +121,7 @@ TEST(Passes, AValueWithTwoReadersEndsAStageAndIsNotPushedDown) {
             "stage: %5 crop_mirror_normalize; frees %2, %4\n");
 }
 
-// A stage ends before a node whose turn comes after a reader of the size that the stage tells.
+// A stage ends before a node that must run after a reader of the size that the stage outputs.
 TEST(Passes, TheSizeOfAnInputIsThereForWhoReadsIt) {
   const std::vector<std::pair<std::string, Value>> both{{"size", Value(std::vector<double>{50, 50})},
                                                         {"save_attrs", Value(true)}};
@@ -146,7 +146,7 @@ TEST(Passes, TheSizeOfAnInputIsThereForWhoReadsIt) {
   }
 }
 
-// Decoding on the GPU or on the CPU, a value of an argument that is made on the GPU, and one that goes back and forth.
+// Decoding on the GPU or on the CPU, an argument value that is made on the GPU, and a value that goes back and forth.
 void expect_values_where_readers_want_them(const char* op, const char* argument, bool folded_there) {
   Graph g;
   const auto add = [&](const char* op, std::vector<ValueRef> inputs, const char* device = "",
@@ -229,7 +229,7 @@ TEST(Passes, ADecoderOfTheGpuMakesWhatTheNextStageReads) {
             "whole: %4 random.coin_flip\n"
             "decode on the GPU: %1 decoders.image (reads files) (what the next step reads)\n"
             "stage on the GPU: %2 random_resized_crop %5 crop_mirror_normalize\n");
-  g.set_outputs({{r.normalized, 0}, {r.image, 0}});  // somebody wants all of the picture
+  g.set_outputs({{r.normalized, 0}, {r.image, 0}});  // the whole picture is also an output
   EXPECT_EQ(make_plan(g, options).text().find("what the next step reads"), std::string::npos);
 }
 

@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-// Lists of numbers go to a GPU with each sample: longer ones are made into values once, on the CPU.
+// A GPU gets lists of numbers with each sample; longer lists become values once, on the CPU.
 static bool has_long_list(const Node& n) {
   constexpr size_t kLong = 256;
   return std::any_of(n.constants.begin(), n.constants.end(), [](const auto& constant) {
@@ -22,7 +22,7 @@ static bool has_long_list(const Node& n) {
 
 void place(Planning& p) {
   Graph& g = p.plan.graph;
-  std::vector<char> gpu(g.nodes().size(), 0);  // the node runs there
+  std::vector<char> gpu(g.nodes().size(), 0);  // the node runs on the GPU
   std::vector<char> cut(g.nodes().size(),
                         0);  // a decoder whose image is wanted there but made on the CPU, or a window of it
   std::vector<char> read(g.nodes().size(), 0);  // as a value: by a node's input or as an output
@@ -38,11 +38,11 @@ void place(Planning& p) {
     if (!p.options.gpu || !n.on_gpu) return false;
     if (decodes_to_device(n.op)) return p.options.gpu_decoders.count(n.id) > 0;
     switch (info_of(n).family) {
-      case Family::source: {  // what a program gives is brought there at once; what is read, where it is wanted
+      case Family::source: {  // a program's data is moved at once; data that is read, where it is needed
         const OpInfo& info = info_of(n);
         return !info.lazy_files && !info.loads_samples;
       }
-      case Family::whole:  // numbers that only arguments take are drawn where most of those are read
+      case Family::whole:  // numbers used only by arguments are drawn where most of those are read
         return (!n.inputs.empty() || (read[n.id] && !has_long_list(n))) && gpu_backend().runs_whole(n.op);
       case Family::stage: break;
     }
@@ -52,7 +52,7 @@ void place(Planning& p) {
       cut[n.id] = !decodes;
       return decodes;
     }
-    // A window goes with a decoder on the CPU: then only what it shows is decoded and copied.
+    // A window joins a decoder on the CPU: then only its content is decoded and copied.
     const ValueRef in = n.inputs.at(0);
     cut[n.id] = p.options.fuse && p.options.push_down && in.place == Place::made && cut[in.node] && p.read_once(in) &&
                 n.inputs.size() == 1 && t.maps && !t.filters && !t.warps && !t.fills && !t.pixels;
@@ -62,7 +62,7 @@ void place(Planning& p) {
     const Node& n = g.node(v.node);
     if (!n.outputs_on_gpu.empty()) return p.options.gpu && n.outputs_on_gpu.at(v.output) != 0;
     if (gpu[v.node] && decodes_to_device(n.op)) return v.output == 0;
-    return gpu[v.node] && !(gives_size(n) && v.output == n.outputs - 1);  // sizes are known to the host
+    return gpu[v.node] && !(gives_size(n) && v.output == n.outputs - 1);  // the host knows the sizes
   };
   const auto placed = [&](ValueRef v, bool wanted_on_gpu) {
     return ValueRef{v.node, v.output,
@@ -71,7 +71,7 @@ void place(Planning& p) {
                                                     : Place::cpu};
   };
   for (Node& n : g.nodes_) {
-    if (n.control != Control::none) {  // it decides on the host; its values stay where they come from
+    if (n.control != Control::none) {  // it decides on the host; its values stay where they are made
       gpu[n.id] = p.options.gpu && n.on_gpu && n.outputs_on_gpu.empty();
       const size_t deciding = deciding_inputs(n);
       for (size_t k = 0; k < n.inputs.size(); ++k) {

@@ -5,8 +5,8 @@ namespace penstock {
 
 namespace {
 
-// A function of the user's may do more than return values: it is called, with the branches and loops around it. Those
-// that were traced without becoming part of the graph have no node.
+// A user's function may have side effects: it is called, together with the branches and loops around it. Branches and
+// loops that were traced without becoming part of the graph have no node.
 void need_calls(Planning& p) {
   const auto& regions = p.graph.regions();
   for (const auto& n : p.graph.nodes()) {
@@ -23,10 +23,10 @@ void need_calls(Planning& p) {
   }
 }
 
-// A mix reads its readers itself, at its own pace.
+// A mix reads from its readers itself, at its own rate.
 [[noreturn]] void refuse_second_use(const Graph& g, int owner, const Node& reader) {
   Error e(ErrorKind::argument,
-          fmt::format("'{}' ({}) is mixed here and cannot be read by itself too: make another reader for that",
+          fmt::format("'{}' ({}) is mixed here and cannot also be read by itself: make another reader for that",
                       reader.name, reader.user_line));
   e.op = g.node(owner).op, e.user_line = g.node(owner).user_line;
   throw e;

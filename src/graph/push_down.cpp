@@ -12,7 +12,7 @@ void push_down(Planning& p) {
     if (!traits.decodes || p.runs_on_gpu(n.id)) continue;
     StageGrowth growth(p, n, traits);
     ValueRef end{n.id, 0};
-    // A window passes through what lies between it and the decoder: growth knows through what.
+    // A window passes through what is between it and the decoder; `growth` knows what allows that.
     for (auto next = p.readers.find(end); next != p.readers.end(); next = p.readers.find(end)) {
       const Node& follower = p.graph.node(next->second[0]);
       if (info_of(follower).family != Family::stage || follower.inputs.at(0) != end) break;

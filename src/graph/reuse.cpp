@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x[...] = v gives a new value. Where nobody reads the old one any more it may be the same memory: here is found where
-// that is so by the graph; whether somebody else holds the memory is seen when the step runs (batch/memory_reuse.h).
+// x[...] = v gives a new value. If the old value is not read again, both may use the same memory. This pass finds where
+// the graph permits that; whether somebody else holds the memory is checked when the step runs (batch/memory_reuse.h).
 #include <algorithm>
 
 #include "graph/arrangement.h"
@@ -11,11 +11,11 @@ namespace {
 
 using Flow = Step::Flow;
 
-// Whether nobody reads the value behind a step of `region`, for the samples that the step has.
+// Whether nobody reads the value after a step of `region`, for the samples of the step.
 bool dies(const Planning& p, ValueRef v, int region, size_t step) {
   if (p.outputs.count(v) || names_files(p.graph, v)) return false;
   const int home = p.graph.node(v.node).region;
-  std::vector<int> others;  // bodies that other samples run
+  std::vector<int> others;  // bodies that run on other samples
   for (; region != home; region = p.graph.regions()[region].parent) {
     const Node& owner = p.graph.node(p.graph.regions()[region].owner);
     if (owner.control == Control::loop && region == owner.bodies[0]) return false;  // the next trip reads it
@@ -49,7 +49,7 @@ void find_reuse(Planning& p) {
       continue;
     const Node& n = p.graph.node(s.nodes[0]);
     s.assigns = works_in_place(n.op);
-    if (!p.options.fuse) continue;  // the slow twin copies
+    if (!p.options.fuse) continue;  // the unfused twin copies
     s.reuses = s.assigns && read_once(p, i, s.inputs[0]) && dies(p, s.inputs[0], n.region, i);
     if (s.reuses) reusing.push_back(i);
   }

@@ -25,9 +25,9 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
   if (joint.place != Place::made || before.device != n.device) return false;
   if (closed_ || nodes_ >= kMostNodes || t.decodes) return false;
   if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_)) return false;
-  // Coefficients and numbers that go by the place in the picture stay with the picture that leads.
+  // Coefficients, and numbers that depend on the position in the picture, stay with the leading picture.
   if (along > 0 && (channels_matter_ || positional_)) return false;
-  if (size_reader_ <= n.id) return false;  // it needs the stage to be done before n
+  if (size_reader_ <= n.id) return false;  // the stage must be done before n
   if (t.maps) {
     if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
     if (t.warps) return !(filter_ || warp_ || window_ || pixel_ || retyped_);
@@ -39,7 +39,7 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
 }
 
 bool StageGrowth::may_join(const StageGrowth& other, size_t inputs) const {
-  constexpr int kMostNodes = 64, kMostJoined = 4;  // what waits for its other side keeps a register
+  constexpr int kMostNodes = 64, kMostJoined = 4;  // a value that waits for its other side keeps a register
   return inputs <= static_cast<size_t>(kMaxStageInputs) && nodes_ + other.nodes_ < kMostNodes &&
          joined_ + other.joined_ < kMostJoined && !other.channels_matter_ && !other.positional_;
 }
@@ -57,7 +57,7 @@ void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
   if (const auto r = p.readers.find({n.id, n.outputs - 1}); gives_size(n) && r != p.readers.end())
     size_reader_ = std::min(size_reader_, *std::min_element(r->second.begin(), r->second.end()));
   inputs_ += n.inputs.size() - 1;
-  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);  // there the stage begins behind the decoder
+  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);  // on a GPU the stage begins after the decoder
   filter_ |= t.filters;
   warp_ |= t.warps;
   window_ |= t.maps && !t.filters && !t.warps;

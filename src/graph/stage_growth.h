@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operator may follow which in one stage without a change of bytes. The only place that knows.
+// Which operator may follow which in one stage without a change of bytes. Only this file knows.
 #pragma once
 #include <limits>
 
@@ -8,20 +8,20 @@
 
 namespace penstock {
 
-// With values of its arguments that come later.
+// Bound with argument values that come later.
 std::shared_ptr<BoundOp> bound_early(const Graph& g, const Node& n);
 StageTraits stage_traits(const Graph& g, const Node& n);
 bool stage_decodes(const Graph& g, const Node& n);  // false for other families
 
-// What a growing stage has so far.
+// The properties of a growing stage so far.
 class StageGrowth {
  public:
   StageGrowth(const Planning& p, const Node& first, const StageTraits& t) { take(p, first, t); }
-  // Whether `n`, which reads the stage's result as its operand `along`, may go on with it. `pushed`: its window goes to
-  // the decoder.
+  // Whether `n`, which reads the stage's result as its operand `along`, may join it. `pushed`: the decoder applies its
+  // window.
   bool may_take(const Planning& p, const Node& n, const StageTraits& t, bool pushed, size_t along = 0) const;
   void take(const Planning& p, const Node& n, const StageTraits& t);
-  // Whether the two may be one, whose results a node that both may take puts together; `inputs`: of both and of the
+  // Whether the two may merge, if a node that both accept combines their results; `inputs`: of both and of the
   // node.
   bool may_join(const StageGrowth& other, size_t inputs) const;
   void join(const StageGrowth& other);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output of an affine resampling: where it reads, and the blend of its neighbors. Axes go x, y, z; rows of the
-// matrix m give the source's x, y, z in dims + 1 columns, pixel centers are at integers + 0.5. A row of outputs goes in
-// runs: where a run begins is found in float64, its positions follow in steps, both rounded to 2^-32. Images whose
-// bytes become bytes again are blended in integers (docs/decisions/0027).
+// One output of an affine resampling: where it reads, and how it blends the neighbors. Axes are in the order x, y, z.
+// The rows of the matrix m give the source's x, y, z in dims + 1 columns; pixel centers are at integers + 0.5. A row of
+// outputs is cut into runs: the start of a run is computed in float64, and its positions follow in steps. Both are
+// rounded to 2^-32. Bytes that become bytes again are blended in integers (docs/decisions/0027).
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -17,13 +17,13 @@ constexpr int kAffineRun = 64;
 
 constexpr double kAffineReach = 1073741824.0;
 
-// Fixed point of 32 fractional bits. NaN and what is far out are cut to a place outside of every source.
+// Fixed point with 32 fractional bits. NaN and distant positions are clamped to a place outside every source.
 PENSTOCK_INLINE int64_t affine_fixed(double v, double limit) {
-  if (limit > 0) v = v > -limit ? v : -limit, v = v < limit ? v : limit;  // 0: it is known to be near
+  if (limit > 0) v = v > -limit ? v : -limit, v = v < limit ? v : limit;  // 0: known to be near
   return PENSTOCK_EXACT(__double2ll_rn(v * 4294967296.0), static_cast<int64_t>(round_even(v * 4294967296.0)));
 }
 PENSTOCK_INLINE int64_t affine_step(double scale) { return affine_fixed(scale, 16777216.0); }
-// Axis a's position at the beginning of output x's run. `shift` is 0.5 where neighbors are blended, else 0.
+// Axis a's position at the start of the run of output x. `shift` is 0.5 if neighbors are blended, else 0.
 template <class I>
 PENSTOCK_INLINE int64_t affine_begin(const double* m, int dims, int a, I x, I y, I z, double shift,
                                      double limit = kAffineReach) {
@@ -33,7 +33,7 @@ PENSTOCK_INLINE int64_t affine_begin(const double* m, int dims, int a, I x, I y,
   base += row[dims];
   return affine_fixed(row[0] * (static_cast<double>(x / kAffineRun * kAffineRun) + 0.5) + base - shift, limit);
 }
-// Of a position: the lower neighbor, and the weight of the upper one, 23 bits in a float32.
+// The lower neighbor of a position, and the weight of the upper one: 23 bits in a float32.
 PENSTOCK_INLINE int32_t affine_at(int64_t position) { return static_cast<int32_t>(position >> 32); }
 template <class V> PENSTOCK_INLINE V affine_weight(int64_t position) {
   const auto fraction = static_cast<uint32_t>(position);
@@ -41,10 +41,10 @@ template <class V> PENSTOCK_INLINE V affine_weight(int64_t position) {
   else return static_cast<V>(fraction) * (1.0 / 4294967296.0);
 }
 
-// Bytes to bytes: positions count to 2^-16, to the nearest of which this brings them.
+// Bytes to bytes: positions have a resolution of 2^-16; adding this rounds to the nearest.
 constexpr int64_t kAffineByteHalf = 32768;
-// The weights of the four neighbors, 65536 together: lower and upper on x of the lower row, and of the upper one. (One
-// by itself is 65535, which gives the same result.)
+// The weights of the four neighbors; their sum is 65536. First lower and upper on x of the lower row, then of the upper
+// row. (A single weight is 65535, which gives the same result.)
 struct AffineByteWeights {
   uint32_t a, b, c, d;
 };
@@ -60,7 +60,7 @@ PENSTOCK_INLINE uint32_t affine_byte(const AffineByteWeights& w, uint32_t a, uin
 
 template <class V> PENSTOCK_INLINE V lerp(V a, V b, V weight) { return fma(b - a, weight, a); }
 
-// The fill in the lane; integers saturate.
+// The fill value in the number type V; integers saturate.
 template <class V> PENSTOCK_HD inline V fill_in_lane(float fill) {
   if constexpr (std::is_integral_v<V>) {
     const double v = fill;
@@ -72,7 +72,7 @@ template <class V> PENSTOCK_HD inline V fill_in_lane(float fill) {
   }
 }
 
-// The rest is one element at a time, for kernels; the CPU's loops over blocks do the same in the same order.
+// What follows computes one element at a time, for kernels; the CPU's loops over blocks do the same in the same order.
 template <int dims> struct AffinePoint {
   int64_t axis[dims];
 };
@@ -85,15 +85,15 @@ PENSTOCK_HD inline AffinePoint<dims> affine_point(const double* m, int64_t x, in
   return p;
 }
 
-// A source of one channel: load(offset in elements) gives a V. Outside of it is `fill` or, without border_fill, the
-// edge.
+// A source of one channel: load(offset in elements) gives a V. Outside the source the value is `fill`; without
+// border_fill it is the edge.
 template <int dims, class V, class Load> struct AffineChannel {
   const int64_t *extent, *stride;  // x, y, z
   bool border_fill;
   V fill;
   Load load;
 
-  // Bit a of `corner`: the upper neighbor on axis a. The nearest sample is corner 0.
+  // Bit a of `corner` selects the upper neighbor on axis a. The nearest sample is corner 0.
   PENSTOCK_HD V tap(const AffinePoint<dims>& p, int corner) const {
     int64_t offset = 0;
     bool outside = false;
@@ -104,7 +104,7 @@ template <int dims, class V, class Load> struct AffineChannel {
     }
     return outside && border_fill ? fill : load(offset);
   }
-  // Of bytes that become bytes again; two axes.
+  // For bytes that become bytes again; two axes.
   PENSTOCK_HD V linear_bytes(AffinePoint<dims> p) const {
     static_assert(dims == 2);
     for (int64_t& position : p.axis) position += kAffineByteHalf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between a stored type T and the number type V of a tile's registers: what loads, stores and roundings do to a value.
+// Conversions between a stored type T and the number type V of a tile's registers: load, store, round.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -22,7 +22,7 @@ template <class V, class T> PENSTOCK_INLINE T from_lane(V v) {
   if constexpr (std::is_same_v<T, V>) {
     return v;
   } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, double>) {
-    // By way of a float rounded to odd, so that rounding twice gives what rounding once would.
+    // Uses a float that is rounded to odd: rounding twice then gives the same as rounding once.
     const float f = static_cast<float>(v);
     uint32_t bits = std::bit_cast<uint32_t>(f);
     if (static_cast<double>(f) != v && v == v && (bits & 0x7fffffffu) != 0x7f800000u) {
@@ -41,7 +41,7 @@ template <class V, class T> PENSTOCK_INLINE T from_lane(V v) {
     constexpr V hi = static_cast<V>(std::numeric_limits<T>::max());
     if constexpr (sizeof(T) <= 2 || (sizeof(T) == 4 && sizeof(V) == 8)) {
       V r = round_even(v);
-      r = r >= lo ? r : lo;  // in this order NaN becomes lo, then 0 below
+      r = r >= lo ? r : lo;  // with this operand order NaN becomes lo, then 0 below
       r = r <= hi ? r : hi;
       r = v == v ? r : V(0);
       if constexpr (sizeof(T) <= 2) return static_cast<T>(static_cast<int32_t>(r));
@@ -60,7 +60,7 @@ template <class V, class T> PENSTOCK_INLINE T from_lane(V v) {
   }
 }
 
-// The value that a T would hold, still in the lane.
+// Rounds and saturates to the values of T, but stays a V.
 template <class T, class V> PENSTOCK_INLINE V round_to(V v) {
   if constexpr (std::is_same_v<T, V>) {
     return v;
@@ -68,9 +68,9 @@ template <class T, class V> PENSTOCK_INLINE V round_to(V v) {
                        sizeof(T) <= 2) {
     constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
     float r = round_even(v);
-    r = r > lo ? r : lo;  // in this order NaN becomes lo, which is 0 for unsigned types
+    r = r > lo ? r : lo;  // with this operand order NaN becomes lo, which is 0 for unsigned types
     r = r < hi ? r : hi;
-    // No integer is -0: the sum makes it 0.
+    // An integer cannot be -0: the sum makes it 0.
     if constexpr (std::is_signed_v<T>) r = v == v ? r + 0.0f : 0.0f;
     return r;
   } else {
@@ -78,7 +78,7 @@ template <class T, class V> PENSTOCK_INLINE V round_to(V v) {
   }
 }
 
-// From one lane to another: integers wrap, as to_lane does; floating point saturates.
+// From one number type to another: integers wrap, as in to_lane; floating point saturates.
 template <class A, class B> PENSTOCK_INLINE B change_lane(A v) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return static_cast<B>(v);
   else return from_lane<A, B>(v);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin, cos and tan of any angle. Beyond 2^30 the number of quarter turns has more bits than a double: the angle is
-// multiplied by as many digits of 2 / pi as its exponent asks for (M. Payne and R. Hanek, "Radian reduction for
-// trigonometric functions", 1983). These have a branch; a loop that the compiler should vectorize asks is_near first.
+// sin, cos and tan of any angle. Above 2^30 the number of quarter turns has more bits than a double. So the angle is
+// multiplied by as many digits of 2 / pi as its exponent requires (M. Payne and R. Hanek, "Radian reduction for
+// trigonometric functions", 1983). These functions have a branch; a loop that must be vectorized tests is_near first.
 #pragma once
 #include "pixel/transcendental.h"
 
@@ -11,7 +11,7 @@ PENSTOCK_HD inline bool is_near(double x) { return !(abs(x) > 0x1p30 && abs(x) <
 PENSTOCK_HD inline bool is_near(float x) { return is_near(static_cast<double>(x)); }
 
 namespace series {
-// Of a finite |x| > 2^30. An error of 2^-53 of r.
+// For a finite |x| > 2^30. The error of r is 2^-53.
 PENSTOCK_HD inline Quarter far_quarter(double x) {
   constexpr uint32_t digits[] = {// 2 / pi, 32 bits each after the point
                                  0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
@@ -24,7 +24,7 @@ PENSTOCK_HD inline Quarter far_quarter(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   const int exponent = static_cast<int>(bits >> 52 & 0x7FF) - 1075;  // |x| = mantissa * 2^exponent
   const uint64_t mantissa = (bits & 0xFFFFFFFFFFFFF) | uint64_t{1} << 52;
-  // The digits whose products are below 4 quarter turns: from bit `first` after the point, which may lie before it.
+  // The digits whose products are below 4 quarter turns: from bit `first` after the point; `first` may be negative.
   const int first = exponent - 2;
   uint32_t window[kWords];
   for (int i = 0; i < kWords; ++i) {
@@ -32,7 +32,7 @@ PENSTOCK_HD inline Quarter far_quarter(double x) {
     const uint64_t high = word >= 0 ? digits[word] : 0, low = word >= -1 ? digits[word + 1] : 0;
     window[i] = static_cast<uint32_t>((high << 32 | low) << shift >> 32);
   }
-  // mantissa * window modulo 4 quarter turns; 32-bit words, the first one most significant.
+  // mantissa * window modulo 4 quarter turns; 32-bit words, most significant first.
   uint32_t product[kWords] = {};
   for (int half = 0; half < 2; ++half) {
     const uint64_t factor = half ? mantissa >> 32 : mantissa & 0xFFFFFFFF;
@@ -45,7 +45,7 @@ PENSTOCK_HD inline Quarter far_quarter(double x) {
   int64_t turns = product[0] >> 30;
   uint64_t high = uint64_t{product[0]} << 34 | uint64_t{product[1]} << 2 | product[2] >> 30;
   uint64_t low = uint64_t{product[2]} << 34 | uint64_t{product[3]} << 2 | product[4] >> 30;
-  const bool up = high >> 63;  // the nearer whole number is above
+  const bool up = high >> 63;  // the nearest whole number is above
   if (up) high = ~high, low = ~low, ++turns;
   double r = fma(static_cast<double>(low), 0x1p-128, static_cast<double>(high) * 0x1p-64) * 1.5707963267948966;
   r = up ? -r : r;

@@ -21,7 +21,7 @@ template <int kColumns> static void windows_of(const float* sigmas, int size, do
 }
 
 void gaussian_windows(std::span<const float> sigmas, int size, float* to) {
-  constexpr int kTogether = 16, kSmall = 33;  // larger windows are worth loops of their own
+  constexpr int kTogether = 16, kSmall = 33;  // for larger windows a loop of their own is worth it
   double few[(kSmall / 2 + 1) * kTogether];
   std::vector<double> many(size > kSmall ? static_cast<size_t>(size / 2) + 1 : 0);
   double* const half = size > kSmall ? many.data() : few;

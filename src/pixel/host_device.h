@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks a function that the CPU compiler and the GPU compiler both build, and keeps code as text for the latter.
+// Marks functions that both the CPU compiler and the GPU compiler build, and keeps code as text for the latter.
 #pragma once
 
 #ifdef __CUDACC__
@@ -7,17 +7,17 @@
 #else
 #define PENSTOCK_HD
 #endif
-// Small functions that belong into the loop around them, whatever the compiler thinks of their size.
+// Small functions that must be inlined into the loop around them, whatever the compiler estimates.
 #define PENSTOCK_INLINE PENSTOCK_HD inline __attribute__((always_inline))
 
-// The compiler's name of a function that is exact by IEEE 754.
+// The compiler's name for a function that is exact by IEEE 754.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_EXACT(device, host) device
 #else
 #define PENSTOCK_EXACT(device, host) host
 #endif
 
-// Members of a struct, and the same as text: kernels for the GPU are compiled from it when they are needed.
+// Defines members of a struct, and the same code as text: kernels for the GPU are compiled from the text on demand.
 #define PENSTOCK_TEXT(name, ...) \
   __VA_ARGS__                    \
   static constexpr const char* name = #__VA_ARGS__

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
-// 3", SC 2011). A draw is a pure function of what it is for: threads, ranks, device and order of work do not matter.
+// 3", SC 2011). A draw is a pure function of its key: threads, ranks, device and order of work do not matter.
 //
 // From a RandomKey to a draw:
 //   1. stream key:  k = philox(counter = (epoch, node, loop, purpose), key = seed), words 0 and 1.
-//      The same for all samples of a batch: the host computes it once and hands it to the kernel.
+// Equal for all samples of a batch: the host computes it once and passes it to the kernel.
 //   2. draws 4b to 4b+3 of a sample:  philox(counter = (sample low, sample high, b low, b high), key = k).
-// Step 2 is one to one in (sample, b): two draws of a stream never share a block. Two different (epoch, node, loop,
+// Step 2 is one-to-one in (sample, b): two draws of a stream never share a block. Two different (epoch, node, loop,
 // purpose) share a stream key with probability 2^-64.
 #pragma once
 #include <cstdint>
@@ -36,10 +36,10 @@ struct Philox {
 // A float32 in [0, 1): the upper 24 bits, so every value is exact and 1 is never reached.
 PENSTOCK_HD constexpr float uniform01(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 
-// A float64 in [0, 1) of 53 bits.
+// A float64 in [0, 1) with 53 random bits.
 PENSTOCK_HD constexpr double uniform01_wide(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-// What a stream is drawn for. Streams of different purposes never meet, even where the other fields agree.
+// The purpose of a stream. Streams of different purposes never share numbers, even if the other fields are equal.
 enum class RandomPurpose : uint32_t { augmentation = 0, order = 1, replacement = 2 };
 
 struct RandomKey {
@@ -60,7 +60,7 @@ struct RandomStream {
                             key0, key1);
   }
   PENSTOCK_HD constexpr uint32_t draw(uint64_t i) const { return block(i >> 2).word[i & 3]; }
-  // Draws 2i and 2i + 1 as one number.
+  // Draws 2i and 2i + 1 as one 64-bit number.
   PENSTOCK_HD constexpr uint64_t draw64(uint64_t i) const {
     const PhiloxBlock b = block(i >> 1);
     const int low = static_cast<int>(i & 1) * 2;

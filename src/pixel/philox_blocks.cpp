@@ -17,7 +17,7 @@ void philox_blocks(const RandomStream& stream, std::span<const uint64_t> samples
 #if PENSTOCK_HAS_TARGETS
   constexpr size_t kFew = 4, kVector = 16;
   if (const Target target = best_target(); n >= kFew && target != Target::scalar) {
-    // Whole vectors: what is behind the last sample is not looked at.
+    // Whole vectors: values after the last sample are ignored.
     uint64_t room[kStreamsTogether] = {};
     const uint64_t* from = samples.data();
     if (n % kVector != 0) from = (std::copy(samples.begin(), samples.end(), room), room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox blocks of many streams at once, by vector instructions: the words that RandomStream::block gives one by one.
+// Philox blocks of many streams at once, with vector instructions: the same words as RandomStream::block.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -16,7 +16,7 @@ struct PhiloxColumns {
   PhiloxBlock block(size_t i) const { return {{word[0][i], word[1][i], word[2][i], word[3][i]}}; }
 };
 
-// Block `b` of streams that have `stream`'s key and differ in their sample: at most kStreamsTogether of them.
+// Block `b` of streams that share `stream`'s key and differ in their sample: at most kStreamsTogether of them.
 void philox_blocks(const RandomStream& stream, std::span<const uint64_t> samples, uint64_t b, PhiloxColumns& out);
 
 }  // namespace penstock

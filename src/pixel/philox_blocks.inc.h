@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of philox_blocks.cpp, included once per target with vector instructions: Philox::generate with a stream in
-// each 64-bit number of a vector. Only the lower halves count: multiply() reads nothing else.
+// each 64-bit element of a vector. Only the lower halves matter: multiply() reads nothing else.
 #if PENSTOCK_TARGET_FLOATS
 #if PENSTOCK_TARGET_FLOATS == 8
 typedef uint64_t Vector __attribute__((vector_size(32)));

@@ -66,7 +66,7 @@ TEST(Philox, EveryFieldOfTheKeyChangesTheStream) {
   EXPECT_EQ(seen.size(), keys.size() * 3);
 }
 
-// Neighboring samples and draws: mean 1/2, variance 1/12, no correlation; 5 sigma, of fixed draws.
+// Neighboring samples and draws: mean 1/2, variance 1/12, no correlation; within 5 sigma, for fixed draws.
 TEST(Philox, NeighborsAreUncorrelated) {
   const int samples = 1000, draws = 100;
   double sum = 0, squares = 0, across = 0, along = 0;

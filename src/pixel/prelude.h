@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first lines of every kernel's text: what the vocabulary takes from the standard library, where there is none.
-// Not included by the library itself.
+// The first lines of every kernel's text. They replace the standard library, which kernels do not have.
+// The library itself does not include this file.
 #ifndef __CUDACC_RTC__
 #include <bit>
 #include <cstdint>
@@ -38,7 +38,7 @@ template <class T> inline constexpr bool is_signed_v = is_floating_point_v<T> ||
 template <class To, class From> __host__ __device__ constexpr To bit_cast(const From& from) {
   return __builtin_bit_cast(To, from);
 }
-template <class T> struct numeric_limits {  // of integers
+template <class T> struct numeric_limits {  // for integers
   __host__ __device__ static constexpr T lowest() {
     return is_signed_v<T> ? static_cast<T>(uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
   }

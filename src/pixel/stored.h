@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A computed number as an element of any type: rounded half to even and saturated, NaN as 0 in integers.
+// Converts a computed number to an element of any type: rounds half to even and saturates; NaN becomes 0 in integers.
 #pragma once
 #include <limits>
 #include <type_traits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The taps of one output of a one-dimensional filter: make_taps fills its tables with them, and kernels compute the
-// same bits where they need them. Weights are summed in float64, in the order of the samples, and rounded to float32
+// The taps of one output of a one-dimensional filter. make_taps fills its tables with them, and kernels compute the
+// same bits on the fly. Weights are summed in float64, in the order of the samples, and rounded to float32
 // once.
 #pragma once
 #include <cstdint>
@@ -16,8 +16,8 @@ enum class FilterBorder : int8_t { clamp, reflect_101, reflect_1001, wrap };
 struct AxisTaps {
   FilterKind kind;
   FilterBorder border;
-  int32_t taps;  // of each output, at most `in`
-  int64_t full;  // taps of the kernel; those outside of the axis are folded onto samples that the border names
+  int32_t taps;  // per output, at most `in`
+  int64_t full;  // taps of the kernel; those outside the axis are folded onto samples that the border rule names
   int64_t in;
   double lo, scale, radius, inverse_radius;
   const float* window;  // kind window: `full` weights of a convolution
@@ -71,8 +71,8 @@ PENSTOCK_HD inline int64_t border_index(FilterBorder border, int64_t i, int64_t 
   return i < n ? i : period - i - (border == FilterBorder::reflect_1001);
 }
 
-// Where output o reads: its kernel begins at sample `begin`, its taps at `first`. No tap is folded where they agree and
-// the axis has room for all.
+// Where output o reads: its kernel begins at sample `begin`, its taps at `first`. If they are equal and
+// the axis has room for all taps, no tap is folded.
 struct OutputTaps {
   int64_t begin, first;
   double center;
@@ -97,7 +97,7 @@ PENSTOCK_HD inline double kernel_weight(const AxisTaps& a, const OutputTaps& t, 
   if (a.kind == FilterKind::window) return a.window[k];
   return filter_kernel(a.kind, static_cast<double>(t.begin + k) - (t.center - 0.5), a.inverse_radius);
 }
-// What the weights of an output are multiplied with.
+// The factor that normalizes the weights of an output.
 PENSTOCK_HD inline double kernel_scale(double sum) { return sum == 0 ? 1 : 1 / sum; }
 PENSTOCK_HD inline double kernel_scale(const AxisTaps& a, const OutputTaps& t) {
   if (a.kind == FilterKind::window || a.kind == FilterKind::nearest) return 1;
@@ -106,7 +106,7 @@ PENSTOCK_HD inline double kernel_scale(const AxisTaps& a, const OutputTaps& t) {
   return kernel_scale(sum);
 }
 
-// All weights of output o, to weight[0, taps); w is room for `taps` numbers.
+// All weights of output o, written to weight[0, taps); w is scratch memory for `taps` numbers.
 PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, double* w, float* weight) {
   const OutputTaps t = output_taps(a, o);
   if (a.kind == FilterKind::nearest) {
@@ -131,9 +131,9 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
   return t;
 }
 
-// Weight k of the same, alone and without room; scale = kernel_scale(a, t). What folds onto a sample is summed in the
-// order of the kernel: clamp folds runs onto the ends; reflect_101 of a kernel that reaches no further than one extent
-// folds one sample from each side.
+// Weight k of the same output, computed alone and without scratch; scale = kernel_scale(a, t). Weights that fold onto
+// one sample are summed in the order of the kernel: clamp folds runs onto the ends; reflect_101 of a kernel that
+// reaches at most one extent beyond the axis folds one sample from each side.
 PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double scale, int k) {
   if (a.kind == FilterKind::nearest) return 1;
   if (!t.folded) return static_cast<float>((0.0 + kernel_weight(a, t, k)) * scale);

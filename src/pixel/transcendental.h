@@ -17,18 +17,18 @@ constexpr double kInfinity = std::bit_cast<double>(uint64_t{0x7FF0000000000000})
 constexpr double kNan = std::bit_cast<double>(uint64_t{0x7FF8000000000000});
 
 namespace series {
-// Sum of c[i] x^i by Horner's rule; recursive, because a loop inside of a loop over elements would not be vectorized.
+// The sum of c[i] x^i by Horner's rule. Recursive, because a loop inside a loop over elements is not vectorized.
 template <int i = 0, int n> PENSTOCK_INLINE double polynomial(double x, const double (&c)[n]) {
   if constexpr (i == n - 1) return c[i];
   else return fma(polynomial<i + 1>(x, c), x, c[i]);
 }
-// 2^n for integral n in [-1022, 1023]: adding 1.5 * 2^52 leaves n in the low bits.
+// 2^n for integral n in [-1022, 1023]: adding 1.5 * 2^52 puts n into the low bits.
 PENSTOCK_HD inline double power_of_two(double n) {
   return std::bit_cast<double>((std::bit_cast<int64_t>(n + 0x1.8p52) + 1023) << 52);
 }
 }  // namespace series
 
-// 1 unit in the last place; subnormal results to half a smallest subnormal more.
+// 1 unit in the last place; for subnormal results, half the smallest subnormal more.
 PENSTOCK_HD inline double exp(double x) {
   const double v = x > 710.0 ? 710.0 : x < -746.0 ? -746.0 : x;
   const double n = round_even(v * 1.4426950408889634);
@@ -49,12 +49,12 @@ struct Split {
 PENSTOCK_HD inline Split split(double x) {
   const bool tiny = x < 0x1p-1022;
   const uint64_t bits = std::bit_cast<uint64_t>(tiny ? x * 0x1p54 : x);
-  const int64_t e = static_cast<int64_t>(bits - 0x3FE6A09E667F3BCDu) >> 52;  // exponent over sqrt(1/2)
+  const int64_t e = static_cast<int64_t>(bits - 0x3FE6A09E667F3BCDu) >> 52;  // exponent relative to sqrt(1/2)
   const double m = std::bit_cast<double>(bits - (static_cast<uint64_t>(e) << 52));
   const double exponent = std::bit_cast<double>(e + 0x4338000000000000) - 0x1.8p52;
   return {tiny ? exponent - 54 : exponent, m - 1.0};
 }
-// log(1 + f) as f - minus, both exact enough that an addition of e log 2 keeps the last place.
+// log(1 + f) as f - minus. Both are so exact that adding e log 2 keeps the last place.
 PENSTOCK_HD inline double log_rest(double f) {
   static constexpr double c[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11, 2.0 / 13,
                                  2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23};
@@ -88,7 +88,7 @@ PENSTOCK_HD inline double log1p(double x) {
 }
 
 namespace series {
-// sin and cos of r + (turns / 4 of a turn), |r| <= pi / 4.
+// sin and cos of r plus `turns` quarter turns, |r| <= pi / 4.
 PENSTOCK_HD inline double sin_taylor(double r) {
   static constexpr double c[] = {-1.0 / 6,
                                  1.0 / 120,
@@ -128,7 +128,7 @@ PENSTOCK_HD inline double sin_quarter(Quarter q) {
 }
 }  // namespace series
 
-// An absolute error of 2^-52 for |x| <= 2^30, and no sense beyond that: far_angles.h has those.
+// Absolute error 2^-52 for |x| <= 2^30; meaningless above that: see far_angles.h.
 PENSTOCK_HD inline double sin(double x) { return series::sin_quarter(series::quarter(x)); }
 PENSTOCK_HD inline double cos(double x) {
   series::Quarter q = series::quarter(x);
@@ -160,7 +160,7 @@ PENSTOCK_HD inline double atan2(double y, double x) {
 PENSTOCK_HD inline double asin(double x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
 PENSTOCK_HD inline double acos(double x) { return 2.0 * atan2(sqrt(1.0 - x), sqrt(1.0 + x)); }
 
-// 4 units in the last place, as their inverses.
+// 4 units in the last place; their inverses too.
 PENSTOCK_HD inline double sinh(double x) {
   static constexpr double c[] = {1.0 / 6,        1.0 / 120,          1.0 / 5040,           1.0 / 362880,
                                  1.0 / 39916800, 1.0 / 6227020800.0, 1.0 / 1307674368000.0};
@@ -202,7 +202,7 @@ PENSTOCK_HD inline double cbrt(double x) {
 }
 
 namespace series {
-// log(x) as an unevaluated sum, for exponents that magnify its error.
+// log(x) as an unevaluated sum, for exponents that would magnify its error.
 struct Pair {
   double high, low;
 };
@@ -213,15 +213,15 @@ PENSTOCK_HD inline Pair log_pair(double x) {
   const double high = sum + rest;
   return {high, (sum - high) + rest};
 }
-// x^n, n of `bits` bits, by squaring.
+// x^n by squaring; n has `bits` bits.
 template <int bits> PENSTOCK_INLINE double whole_power(double x, int32_t n) {
   if constexpr (bits == 0) return 1.0;
   else return ((n & 1) ? x : 1.0) * whole_power<bits - 1>(x * x, n >> 1);
 }
 }  // namespace series
 
-// Through exp and a log of extra digits: 16 units in the last place in float64, 0.51 in float32; integral exponents
-// up to 64 by multiplication: at most 64 units. Limits as C's pow.
+// By exp and a log with extra digits: 16 units in the last place in float64, 0.51 in float32. Integral exponents
+// up to 64 by multiplication: at most 64 units. Special values are those of C's pow.
 PENSTOCK_HD inline double pow(double x, double y) {
   const double ay = abs(y);
   const bool whole = floor(y) == y, small = whole && ay <= 64.0;

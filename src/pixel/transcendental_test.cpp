@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accuracy against long double, the limits, and float32 forms rounded from float64.
+// Accuracy against long double, the special values, and float32 forms that are rounded from float64.
 #include "pixel/transcendental.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of integers in a lane that is as wide as their type or wider.
+// Integer arithmetic in a number type V that is as wide as the integer type or wider.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -21,7 +21,7 @@ template <> struct UnsignedOf<int64_t> {
 template <class V> using Unsigned = typename UnsignedOf<V>::type;
 
 // Coefficients of every arithmetic operator: a constant operand, and what reduces an integer to its type:
-// the low bits (mask) are kept and extended by the sign bit (sign; 0 where the type is unsigned).
+// the low bits (mask) are kept and extended by the sign bit (sign; 0 if the type is unsigned).
 template <class V> struct ArithmeticCoef {
   V constant;
   Unsigned<V> mask, sign;

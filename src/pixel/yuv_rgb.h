@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Y'CbCr 4:2:0 to RGB with the integer arithmetic of libswscale, which converts on the CPU: equal bit for bit. Two
-// kinds: of 8 bits, where a chroma sample serves its 2 x 2 pixels; and of more, where chroma is interpolated between
-// rows. Matrices are by ITU-T H.273; the code that makes the numbers is in codecs/video/frame_colors.h.
+// cases: with 8 bits, a chroma sample serves its 2 x 2 pixels; with more bits, chroma is interpolated between
+// rows. The matrices follow ITU-T H.273; codecs/video/frame_colors.h computes the numbers.
 #pragma once
 #include <cstdint>
 
@@ -18,7 +18,7 @@ struct YuvRgb {
 
 PENSTOCK_INLINE int32_t to_byte(int32_t v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
 
-// All of 8 bits.
+// All values have 8 bits.
 PENSTOCK_INLINE void yuv8_to_rgb(const YuvRgb& m, int32_t y, int32_t u, int32_t v, int32_t* rgb) {
   const int32_t light = ((y * 8 - m.y_offset) * m.y) >> 16;
   const int32_t cb = u * 8 - 1024, cr = v * 8 - 1024;
@@ -27,11 +27,11 @@ PENSTOCK_INLINE void yuv8_to_rgb(const YuvRgb& m, int32_t y, int32_t u, int32_t 
   rgb[2] = to_byte(light + ((cb * m.u_blue) >> 16));
 }
 
-// Of `bits` bits, 9 to 14.
+// For samples of `bits` bits, 9 to 14.
 PENSTOCK_INLINE int32_t luma_of_deep(int32_t y, int32_t bits) { return ((y << (15 - bits)) + 64) >> 7; }
 
-// Which chroma rows make those of a picture's row, and with which weights, in 1/4096: bicubic (B = 0, C = 0.6) at a
-// quarter of a row, with the roundings that libswscale has, also at the upper edge. Rows outside are the nearest ones.
+// The chroma rows that contribute to a row of the picture, and their weights in 1/4096: bicubic (B = 0, C = 0.6) at a
+// quarter of a row, with the roundings of libswscale, also at the upper edge. Rows outside are clamped to the edge.
 struct ChromaTaps {
   int32_t first, weight[4];
 };

@@ -90,7 +90,7 @@ def test_another_gpu():
     same(fn.flip(g), fn.flip(x))
     assert fn.flip(g).device == "gpu:1" and fn.flip(g, device="gpu:0").device == "gpu:0"
     same(fn.flip(g, device="gpu:0"), fn.flip(x))
-    with pytest.raises(TypeError, match="live on one device: sample 0 on gpu:1, sample 1 on gpu:0"):
+    with pytest.raises(TypeError, match="must be on one device: sample 0 on gpu:1, sample 1 on gpu:0"):
         penstock.batch([g[0], g.gpu(0)[1]])
 
 

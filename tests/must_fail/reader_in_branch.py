@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [external_source] a source of samples cannot stand inside of a condition or loop: make it before |   at LINE
+# error: ValueError: [external_source] a source of samples cannot be inside a condition or loop: create it before |   at LINE
 from penstock import fn
 
 

@@ -271,10 +271,10 @@ TEST(IndexStore, IsNoVictimOfItsFile) {
   ASSERT_EQ(::stat(folder.path("cache").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
   ::chmod(folder.path("cache/x.index").c_str(), 0622);
-  EXPECT_EQ(note(folder.path("cache/x.index"), own), "others may write it");
+  EXPECT_EQ(note(folder.path("cache/x.index"), own), "others can write to it");
   ::chmod(folder.path("cache/x.index").c_str(), 0600);
   ::chmod(folder.path("cache").c_str(), 0777);
-  EXPECT_NE(note(folder.path("cache/x.index"), own).find("others may write it"), std::string::npos);
+  EXPECT_NE(note(folder.path("cache/x.index"), own).find("others can write to it"), std::string::npos);
   ::chmod(folder.path("cache").c_str(), 0700);
   fs::create_symlink("x.index", folder.path("cache/link.index"));
   EXPECT_EQ(note(folder.path("cache/link.index"), own), "Too many levels of symbolic links");
