@@ -94,10 +94,10 @@ def test_without_a_layout_every_axis_is_blurred():
         ("HWC", {}, ValueError, "sigma or window_size must be given"),
         ("HWC", {"window_size": -4}, ValueError, "positive"),
         ("HWC", {"sigma": [0.0]}, ValueError, "positive"),
-        ("HWC", {"sigma": -1.0}, ValueError, "sigma must be within"),
+        ("HWC", {"sigma": -1.0}, ValueError, "sigma must be from 0 to"),
         ("HWC", {"sigma": [1, 2, 3]}, ValueError, "sigma must have 1 or 2"),
         ("HCW", {"sigma": 1.0}, TypeError, "C before or after them"),
-        ("HFW", {"sigma": 1.0}, TypeError, "F comes before the axes"),
+        ("HFW", {"sigma": 1.0}, TypeError, "F must come before the axes"),
         ("HWC", {"sigma": float("nan")}, ValueError, "sigma must be"),
     ],
 )

@@ -59,7 +59,8 @@ def test_each_format_and_unit_says_the_same(name, pixels):
 
 PIXELS = np.array([[10, 20, 60, 80]], F)
 OUTSIDE = (
-    r"box 0 of sample 0 reaches from 10 to {} along x: taken as '{}', in units of the image, boxes lie within 0 and 1"
+    "box 0 of sample 0 extends from 10 to {} along x: read as '{}', "
+    "in fractions of the image, boxes must be within 0 and 1"
 )
 
 
@@ -72,15 +73,18 @@ OUTSIDE = (
         (lambda b: fn.bbox_rotate(b, angle=10.0, input_shape=[90, 120]), OUTSIDE.format(60, "xyXY")),
         (lambda b: fn.random_bbox_crop(b), OUTSIDE.format(60, "xyXY")),
         (lambda b: fn.ssd_random_crop(np.zeros((9, 9, 3), np.uint8), b, np.int32([1])), OUTSIDE.format(60, "ltrb")),
-        (lambda b: fn.bb_flip(b, bbox_normalized=False, input_shape=[90, 30]), "in pixels, boxes lie within 0 and 30"),
-        (lambda b: fn.bb_flip(b, bbox_layout="cxcywh"), "reaches from -20 to 40"),
+        (
+            lambda b: fn.bb_flip(b, bbox_normalized=False, input_shape=[90, 30]),
+            "in pixels, boxes must be within 0 and 30",
+        ),
+        (lambda b: fn.bb_flip(b, bbox_layout="cxcywh"), "extends from -20 to 40"),
         (lambda b: fn.bb_flip(b * np.nan), "box 0 of sample 0"),
         (lambda b: fn.bb_flip([LTRB, b, LTRB], bbox_layout="ltrb"), "box 0 of sample 1"),
         (lambda b: fn.bb_flip(np.concatenate([LTRB, b]), bbox_layout="ltrb"), "box 3 of sample 0"),
-        (lambda b: fn.bb_flip(np.array([[0.6, 0.2, 0.3, 0.4]], F), ltrb=True), "ends before it begins"),
+        (lambda b: fn.bb_flip(np.array([[0.6, 0.2, 0.3, 0.4]], F), ltrb=True), "ends before it starts"),
         (
             lambda b: fn.bbox_rotate(np.array([[0.6, 0.2, 0.3, 0.4]], F), angle=1.0, input_shape=[9, 9]),
-            "ends before it begins",
+            "ends before it starts",
         ),
         (
             lambda b: fn.box_encoder(np.array([[0.6, 0.2, 0.3, 0.4]], F), np.int32([1]), anchors=[0, 0, 1, 1]),
@@ -114,7 +118,7 @@ def test_the_names_in_a_pipeline_and_its_errors():
         return fn.bb_flip(fn.external_source(lambda: boxes, batch=True), bbox_layout="ltrb")
 
     close(pipe([LTRB, LTRB]).run()[0].at(1), flipped(LTRB, 1, 0))
-    with pytest.raises(ValueError, match="box 0 of sample 1 reaches from 10 to 60"):
+    with pytest.raises(ValueError, match="box 0 of sample 1 extends from 10 to 60"):
         pipe([LTRB, PIXELS]).run()
 
 

@@ -168,7 +168,7 @@ def test_defaults_are_a_network_input():
     "operator, arguments, message",
     [
         (fn.crop, {"crop": [3]}, "crop must have 2 or 3"),
-        (fn.crop, {"crop": [3, 3], "crop_w": 1.0}, "crop cannot go with"),
+        (fn.crop, {"crop": [3, 3], "crop_w": 1.0}, "crop cannot be combined with"),
         (fn.crop, {"crop_w": 3.0}, "together"),
         (fn.crop, {"crop": [3, 3], "crop_pos_x": 1.5}, "crop_pos_x must be within"),
         (fn.crop, {"crop": [3, 3], "rounding": "up"}, "rounding must be"),

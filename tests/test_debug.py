@@ -233,7 +233,7 @@ def test_errors():
     def refuses():
         return fn.gaussian_blur(images(), sigma=-1.0)
 
-    with pytest.raises(ValueError, match=r"\[gaussian_blur\] sigma must be within"):
+    with pytest.raises(ValueError, match=r"\[gaussian_blur\] sigma must be from 0 to"):
         refuses().run()
 
     @pipeline_def(batch_size=6, num_threads=1, debug=True)

@@ -314,7 +314,7 @@ def test_per_frame_marks_the_first_dimension(oracle):
         got = fn.per_frame(penstock.batch([values], layout=layout or ""), replace=replace)
         assert got.layout() == oracle.layouts[0]
         np.testing.assert_array_equal(got[0].numpy(), expected)
-    with pytest.raises(ValueError, match=r"\[per_frame\].*'XY' begins with no F"):
+    with pytest.raises(ValueError, match=r"\[per_frame\].*'XY' does not start with F"):
         fn.per_frame(letters)
     with pytest.raises(ValueError, match=r"\[per_frame\].*without dimensions"):
         fn.per_frame(penstock.batch([np.float32(1)]))

@@ -129,7 +129,7 @@ def test_normalize_blames_no_file_and_names_the_axes():
             lambda: pipeline(lambda x: fn.normalize(x, **arguments)).run(),
         ):
             with pytest.raises(
-                ValueError, match=r'has 3 values, but all axes are averaged: .* axis_names="HW"'
+                ValueError, match=r'has 3 values, but all axes are reduced: .* axis_names="HW"'
             ) as error:
                 call()
             assert "(file:" not in str(error.value) and "(sample" not in str(error.value)

@@ -218,7 +218,7 @@ def test_recordings_that_are_wrong_are_named_or_left_out(tmp_path, recordings):
     for bad, said in (
         (1, "not a WAV, FLAC, Ogg or MP3 file"),
         (2, "cannot open"),
-        (3, "begins at sample 220500, the recording has"),
+        (3, "starts at sample 220500, but the recording has"),
     ):
         manifest = write(tmp_path, [lines[bad]])
         with pytest.raises(

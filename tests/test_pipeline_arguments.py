@@ -87,7 +87,7 @@ def test_wrong_numbers_of_values():
         pipe.set_outputs(penstock.per_sample([5, 6]))
     saved = pipe.serialize()
     assert [int(t.numpy()) for t in Pipeline.deserialize(saved).run()[0]] == [5, 6]
-    with pytest.raises(ValueError, match="values for 2 samples, and the batch has more"):
+    with pytest.raises(ValueError, match="values for 2 samples, but the batch has more"):
         Pipeline.deserialize(saved, batch_size=3).run()
 
 

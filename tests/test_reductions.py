@@ -98,9 +98,9 @@ def test_layouts_and_wrong_arguments():
         for wrong in (dict(axes=[3]), dict(axes=[0, 0]), dict(axis_names="D"), dict(axes=[0], axis_names="H")):
             with pytest.raises((ValueError, IndexError)):
                 run(name, x, **wrong)
-    with pytest.raises(ValueError, match="2 means for 3 results"):
+    with pytest.raises(ValueError, match="2 means do not match 3 results"):
         run("variance", np.ones((4, 3), np.float32), np.ones(2, np.float32), axes=[0])
-    with pytest.raises(TypeError, match="means are float32 or float64"):
+    with pytest.raises(TypeError, match="means must be float32 or float64"):
         run("std_dev", np.ones((4, 3), np.float32), np.int32(1))
     with pytest.raises(TypeError):
         run("min", x, dtype=types.FLOAT)  # as in DALI, the type is the input's

@@ -181,12 +181,12 @@ def test_arguments_differ_by_sample():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"frames": [1], "stride": 2}, "frames excludes"),
-        ({"sequence_length": 3, "end_frame": 5}, "exclude each other"),
+        ({"frames": [1], "stride": 2}, "frames cannot be combined"),
+        ({"sequence_length": 3, "end_frame": 5}, "are mutually exclusive"),
         ({"pad_mode": "wrap"}, "pad_mode must be"),
         ({"fill_value": [1, 2]}, "fill_value needs"),
         ({"fill_value": 256}, "0 to 255"),
-        ({"start_frame": 5, "end_frame": 3}, "is not behind"),
+        ({"start_frame": 5, "end_frame": 3}, "must be greater than"),
         ({"stride": 0}, "stride"),
         ({"frames": [-1]}, "negative"),
     ],
@@ -197,9 +197,9 @@ def test_wrong_arguments(options, message):
 
 
 def test_frames_that_are_not_there():
-    with pytest.raises(penstock.DataError, match="start_frame is 40 in a video of 40 frames"):
+    with pytest.raises(penstock.DataError, match="start_frame 40 is outside of a video of 40 frames"):
         frames_of(video("mpeg4")[1], start_frame=40)
-    with pytest.raises(penstock.DataError, match="frame 40 of a video of 40 frames"):
+    with pytest.raises(penstock.DataError, match="frame 40 is outside of a video of 40 frames"):
         frames_of(video("mpeg4")[1], frames=[40], pad_mode="none")
 
 

@@ -12,17 +12,17 @@ inline namespace api {
 namespace fn {
 
 struct AudioResampleArguments {
-  // Samples a second of the input, with out_rate. Default: 0.
+  // Sample rate of the input in hertz; needs out_rate. Default: 0.
   PerSample<double> in_rate{};
-  // Samples a second of the output, with in_rate. Default: 0.
+  // Sample rate of the output in hertz; needs in_rate. Default: 0.
   PerSample<double> out_rate{};
-  // The ratio of the rates instead. Default: 0.
+  // out_rate / in_rate, instead of the two rates. Default: 0.
   PerSample<double> scale{};
-  // The length of the output instead. Default: 0.
+  // Length of the output in samples, instead of a rate. Default: 0.
   PerSample<int64_t> out_length{};
-  // 0 to 100: 3, 16 (at 50) to 64 lobes of the sinc. Default: 50.
+  // From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100. Default: 50.
   Optional<double> quality{};
-  // Type of the result; default: the input's. Values fill the range of the type.
+  // Type of the result; default: the input's. Values are scaled to the range of the type.
   Optional<DType> dtype{};
 
   Arguments list() const {
@@ -36,20 +36,20 @@ struct AudioResampleArguments {
     return a;
   }
 };
-// A signal at another rate, by a windowed sinc.
+// Resamples a signal to another rate with a windowed sinc filter.
 //
-// Input: (n) or (n, channels); integers of at most 32 bits, float32. Output: (n * out_rate / in_rate rounded up) of
-// the same channels; unsigned integers have their zero in the middle of the range. J. O. Smith, "Digital Audio
-// Resampling", 2002.
+// Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples,
+// rounded up, of the same channels. The zero of unsigned integers is the middle of their range. Source: J. O. Smith,
+// "Digital Audio Resampling", 2002.
 inline Batch audio_resample(const Batch& input,
                             const AudioResampleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("audio_resample", {input}, arguments.list(), options)[0];
 }
 
 struct BatchPermutationArguments {
-  // Draw each number by itself: some may come more than once. Default: false.
+  // Draw each number independently, so that a number may occur more than once. Default: false.
   Optional<bool> allow_repetitions{};
-  // No sample gets its own number, unless it is alone. Default: false.
+  // No sample gets its own number, except in a batch of one sample. Default: false.
   Optional<bool> no_fixed_points{};
 
   Arguments list() const {
@@ -59,10 +59,11 @@ struct BatchPermutationArguments {
     return a;
   }
 };
-// Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` takes.
+// Returns the numbers of the samples of a batch in random order: one int32 scalar for each sample, as `permute_batch`
+// takes them.
 //
-// Each order is as likely as another (Durstenfeld, "Algorithm 235: Random permutation", 1964); those without fixed
-// points are drawn until one is found.
+// All orders are equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With no_fixed_points, the
+// operator draws orders until one has no fixed point.
 inline Batch batch_permutation(const BatchPermutationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("batch_permutation", {}, arguments.list(), options)[0];
 }
@@ -95,20 +96,20 @@ struct BbFlipArguments {
     return a;
   }
 };
-// Moves boxes as a flip of their image does.
+// Flips boxes as their image is flipped.
 //
-// Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an error, on a
-// GPU NaN. Output: the same shape. Layouts: any; kept.
+// Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape. A box far
+// outside of its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
 inline Batch bb_flip(const Batch& input, const BbFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bb_flip", {input}, arguments.list(), options)[0];
 }
 
 struct BboxPasteArguments {
-  // The canvas' extents over the image's; 1 or more. Required.
+  // The canvas' extents divided by the image's, at least 1. Required.
   PerSample<double> ratio{};
-  // Where the image lies: 0 at the canvas' left, 1 at its right. Default: 0.5.
+  // Horizontal position of the image: 0 is the left of the canvas, 1 the right. Default: 0.5.
   PerSample<double> paste_x{};
-  // Where the image lies: 0 at the canvas' top, 1 at its bottom. Default: 0.5.
+  // Vertical position of the image: 0 is the top of the canvas, 1 the bottom. Default: 0.5.
   PerSample<double> paste_y{};
   // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
   Optional<bool> ltrb{};
@@ -136,34 +137,34 @@ struct BboxPasteArguments {
 };
 // Moves boxes as pasting their image on a larger canvas does.
 //
-// A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste *
-// (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of
-// its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any;
-// kept.
+// A position p becomes p / ratio + paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p
+// becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose
+// last extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside of its image is
+// an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
 inline Batch bbox_paste(const Batch& input,
                         const BboxPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_paste", {input}, arguments.list(), options)[0];
 }
 
 struct BboxRotateArguments {
-  // Degrees, counter-clockwise. Required.
+  // Angle in degrees, counter-clockwise. Required.
   PerSample<double> angle{};
   // Extents of the image before the rotation. Required.
   PerSample<std::vector<int64_t>> input_shape{};
   // One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32. Default: {}.
   PerSample<std::vector<int64_t>> labels{};
-  // What the numbers of a box are: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "xyXY".
+  // Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "xyXY".
   Optional<std::string> bbox_layout{};
-  // Boxes are in units of the image and of the canvas, else in pixels. Default: true.
+  // True: boxes are in fractions of the image and of the canvas. False: in pixels. Default: true.
   Optional<bool> bbox_normalized{};
-  // The canvas has the image's extents. Default: false.
+  // The canvas keeps the extents of the image. Default: false.
   Optional<bool> keep_size{};
-  // expand: the box around the rotated one; fixed: one of the extents before, which change places beyond 45 degrees,
-  // around its middle; halfway: between the two. Default: "expand".
+  // Size of a box. expand: the box around the rotated one. fixed: the extents before the rotation, around the same
+  // center; beyond 45 degrees width and height are swapped. halfway: the mean of the two. Default: "expand".
   Optional<std::string> mode{};
-  // Boxes go of whose area less than this part lies on the canvas; 0: none goes. Default: 0.100000001.
+  // Removes boxes if less than this fraction of their area is on the canvas; 0 removes none. Default: 0.100000001.
   Optional<double> remove_threshold{};
-  // What the numbers of input_shape are; those after H and W may be left out. Default: "HW".
+  // Meaning of the numbers of input_shape; those after H and W may be omitted. Default: "HW".
   Optional<std::string> shape_layout{};
   // (height, width) of the canvas, as given to rotate.
   PerSample<std::vector<double>> size{};
@@ -183,10 +184,10 @@ struct BboxRotateArguments {
     return a;
   }
 };
-// Moves boxes as rotate moves their image.
+// Rotates boxes as rotate rotates their image.
 //
-// Input: float32 boxes, (N, 4), and optionally int32 labels. Outputs: upright boxes around the rotated ones, cut to
-// the canvas, without those of which too little is left; the labels of those that stay.
+// Inputs: float32 boxes, (N, 4), and optionally int32 labels. Outputs: the upright boxes around the rotated ones, cut
+// to the canvas; then the labels of the boxes that remain. remove_threshold says which boxes are removed.
 inline Batch bbox_rotate(const Batch& boxes,
                          const BboxRotateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_rotate", {boxes}, arguments.list(), options)[0];
@@ -195,16 +196,17 @@ inline Batch bbox_rotate(const Batch& boxes,
 struct BoxEncoderArguments {
   // The anchors, 4 numbers each: left, top, right, bottom. Required.
   Optional<std::vector<double>> anchors{};
-  // Intersection over union from which on anchors take a box. Default: 0.5.
+  // An anchor takes a box if their intersection over union is larger than this. Default: 0.5.
   Optional<double> criteria{};
-  // Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then (log(box's extent
-  // / anchor's) - mean) / std; 0 where there is no box. Default: false.
+  // Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / anchor's extent);
+  // from each `means` is subtracted, and the result is divided by `stds`. An anchor without a box gives 0. Default:
+  // false.
   Optional<bool> offset{};
-  // Boxes and anchors are multiplied by it before offsets are taken. Default: 1.
+  // Boxes and anchors are multiplied by this before the offsets are computed. Default: 1.
   Optional<double> scale{};
-  // 4 numbers that offsets are lessened by. Default: {0, 0, 0, 0}.
+  // 4 numbers that are subtracted from the offsets. Default: {0, 0, 0, 0}.
   Optional<std::vector<double>> means{};
-  // 4 numbers that offsets are divided by; not 0. Default: {1, 1, 1, 1}.
+  // 4 numbers that the offsets are divided by; not 0. Default: {1, 1, 1, 1}.
   Optional<std::vector<double>> stds{};
 
   Arguments list() const {
@@ -218,13 +220,13 @@ struct BoxEncoderArguments {
     return a;
   }
 };
-// Gives each anchor the box that it shall find.
+// Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 //
-// The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and an anchor to the box
-// that overlaps it most if their intersection over union is larger than `criteria`; of equals the later. Inputs:
-// float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32,
-// (middle x, middle y, width, height) of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0
-// for none.
+// A box belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps it most if their
+// intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 boxes (left, top,
+// right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row
+// is (center x, center y, width, height) of the anchor's box. An anchor without a box gives its own row and the label
+// 0.
 inline std::array<Batch, 2> box_encoder(const Batch& boxes, const Batch& labels,
                                         const BoxEncoderArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("box_encoder", {boxes, labels}, arguments.list(), options);
@@ -248,12 +250,12 @@ struct BrightnessArguments {
     return a;
   }
 };
-// Scales intensities and shifts them.
+// Multiplies intensities by a factor and adds a shift.
 //
 // out = brightness_shift * range + brightness * in.
 //
-// Shapes, layout: any, kept. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take
-// part.
+// Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit
+// integers or float64 take part.
 inline Batch brightness(const Batch& input,
                         const BrightnessArguments& arguments = {}, const CallOptions& options = {}) {
   return call("brightness", {input}, arguments.list(), options)[0];
@@ -283,12 +285,12 @@ struct BrightnessContrastArguments {
     return a;
   }
 };
-// Scales intensities about a center and shifts them.
+// Scales intensities about a center, then multiplies them by a factor and adds a shift.
 //
 // out = brightness_shift * range + brightness * (center + contrast * (in - center)).
 //
-// Shapes, layout: any, kept. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take
-// part.
+// Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit
+// integers or float64 take part.
 inline Batch brightness_contrast(const Batch& input,
                                  const BrightnessContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("brightness_contrast", {input}, arguments.list(), options)[0];
@@ -304,12 +306,12 @@ struct CastArguments {
     return a;
   }
 };
-// Converts to another type.
+// Converts the elements to another type.
 //
-// Floating point becomes integer by rounding half to even; integers saturate; NaN becomes 0. Every conversion between
-// the twelve types is exact in that sense.
+// Floating point values become integers by rounding half to even. Integers saturate, and NaN becomes 0. All
+// conversions between the twelve types follow these rules exactly.
 //
-// Shapes, layout: any, kept. Types: all.
+// Shapes and layouts: any; the output keeps both. Types: all.
 inline Batch cast(const Batch& input, const CastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("cast", {input}, arguments.list(), options)[0];
 }
@@ -323,16 +325,17 @@ struct CastLikeArguments {
 };
 // Converts the first input to the type of the second one, as `cast` does.
 //
-// Only the type of the second input matters. Shapes, layouts: any; the first input's. Types: all.
+// Only the type of the second input is read. Shapes and layouts: any; the output has those of the first input. Types:
+// all.
 inline Batch cast_like(const Batch& input0, const Batch& input1,
                        const CastLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("cast_like", {input0, input1}, arguments.list(), options)[0];
 }
 
 struct CatArguments {
-  // The axis; negative numbers count from the last. Default: 0.
+  // The axis; negative numbers count from the end. Default: 0.
   Optional<int64_t> axis{};
-  // The axis by its letter in the layout instead.
+  // The axis by its letter in the layout, instead of by number.
   Optional<std::string> axis_name{};
 
   Arguments list() const {
@@ -342,25 +345,26 @@ struct CatArguments {
     return a;
   }
 };
-// Joins the inputs along an axis that they have.
+// Concatenates the inputs along an existing axis.
 //
-// The inputs agree in dtype, number of dimensions and all other extents. Layouts: any, equal where they are known.
-// Types: all.
+// The inputs have the same dtype, the same number of dimensions and the same extents along all other axes. Layouts:
+// any; known ones must be equal. Types: all.
 inline Batch cat(const std::vector<Batch>& inputs,
                  const CatArguments& arguments = {}, const CallOptions& options = {}) {
   return call("cat", inputs, arguments.list(), options)[0];
 }
 
 struct ClaheArguments {
-  // Tiles along the width. Required.
+  // Number of tiles along the width. Required.
   Optional<int64_t> tiles_x{};
-  // Tiles along the height. Required.
+  // Number of tiles along the height. Required.
   Optional<int64_t> tiles_y{};
-  // A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit. Required.
+  // A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
+  // Required.
   Optional<double> clip_limit{};
-  // Bins of a histogram, a power of two; more than 256 are 256. Default: 256.
+  // Bins of a histogram, a power of two; more than 256 mean 256. Default: 256.
   Optional<int64_t> bins{};
-  // RGB: lightness alone; else each channel by itself. Default: true.
+  // Three channels: equalize the lightness only; otherwise each channel on its own. Default: true.
   Optional<bool> luma_only{};
 
   Arguments list() const {
@@ -373,12 +377,11 @@ struct ClaheArguments {
     return a;
   }
 };
-// Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes what the nearest tiles
-// make of a value.
+// Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
 //
-// Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its
-// 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "Contrast
-// limited adaptive histogram equalization", 1994.
+// Images of three channels are RGB; only their lightness (of CIE Lab) changes. The result equals OpenCV's CLAHE on a
+// gray image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the
+// layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
 inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
   return call("clahe", {input}, arguments.list(), options)[0];
 }
@@ -396,10 +399,10 @@ struct ColorSpaceConversionArguments {
     return a;
   }
 };
-// Converts between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
+// Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
 //
-// Shapes: three channels, one for gray; the result likewise. Layouts: any with H, W and C; without one: channels last.
-// Types: all; in units of the largest value of the type (1 for floating point).
+// Shapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and C; without a layout the
+// channels are last. Types: all; values are relative to the largest value of the type (1 for floating point).
 inline Batch color_space_conversion(const Batch& input,
                                     const ColorSpaceConversionArguments& arguments = {}, const CallOptions& options = {}) {
   return call("color_space_conversion", {input}, arguments.list(), options)[0];
@@ -408,7 +411,7 @@ inline Batch color_space_conversion(const Batch& input,
 struct ColorTwistArguments {
   // Scales all channels; 1 leaves them unchanged. Default: 1.
   PerSample<double> brightness{};
-  // Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves it unchanged. Default: 1.
+  // Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves the image unchanged. Default: 1.
   PerSample<double> contrast{};
   // Turns the hue, in degrees. Default: 0.
   PerSample<double> hue{};
@@ -430,7 +433,7 @@ struct ColorTwistArguments {
     return a;
   }
 };
-// Changes hue, saturation, contrast and brightness of colors in one step.
+// Changes the hue, saturation, contrast and brightness of colors in one step.
 //
 // Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32,
 // in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
@@ -440,18 +443,18 @@ inline Batch color_twist(const Batch& input,
 }
 
 struct ConstantArguments {
-  // The elements as floating point numbers, in row-major order; one is repeated.
+  // The elements as floating point numbers, in row-major order; one number fills the shape.
   Optional<std::vector<double>> fdata{};
-  // The elements as integers, in row-major order; one is repeated.
+  // The elements as integers, in row-major order; one number fills the shape.
   Optional<std::vector<int64_t>> idata{};
-  // The shape; one dimension with all elements if not given.
+  // The shape; default: one dimension with all elements.
   Optional<std::vector<int64_t>> shape{};
-  // The type; float32 for fdata, int32 for idata if not given.
+  // The type; default: float32 for fdata, int32 for idata.
   Optional<DType> dtype{};
   // The layout. Default: "".
   Optional<std::string> layout{};
-  // 0: one tensor for all. Else how many tensors there are: their elements, and their extents in `shape`, follow each
-  // other. Default: 0.
+  // 0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of all of them
+  // in turn, and `shape` their extents. Default: 0.
   Optional<int64_t> samples{};
 
   Arguments list() const {
@@ -465,7 +468,7 @@ struct ConstantArguments {
     return a;
   }
 };
-// The same tensor for every sample, or with `samples` the i-th of some tensors for sample i of the batch.
+// Returns the same tensor for each sample, or with `samples` tensor i for sample i of the batch.
 //
 // A batch with more samples than tensors is a ValueError.
 inline Batch constant(const ConstantArguments& arguments = {}, const CallOptions& options = {}) {
@@ -493,26 +496,26 @@ struct ContrastArguments {
 //
 // out = center + contrast * (in - center).
 //
-// Shapes, layout: any, kept. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take
-// part.
+// Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit
+// integers or float64 take part.
 inline Batch contrast(const Batch& input, const ContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("contrast", {input}, arguments.list(), options)[0];
 }
 
 struct CoordFlipArguments {
-  // Mirror the coordinate x; any number but 0 does. Default: 1.
+  // Mirror the coordinate x if this is not 0. Default: 1.
   PerSample<int64_t> flip_x{};
-  // Mirror the coordinate y. Default: 0.
+  // Mirror the coordinate y if this is not 0. Default: 0.
   PerSample<int64_t> flip_y{};
-  // Mirror the coordinate z. Default: 0.
+  // Mirror the coordinate z if this is not 0. Default: 0.
   PerSample<int64_t> flip_z{};
-  // What x is mirrored about. Default: 0.5.
+  // The center that x is mirrored about. Default: 0.5.
   PerSample<double> center_x{};
-  // What y is mirrored about. Default: 0.5.
+  // The center that y is mirrored about. Default: 0.5.
   PerSample<double> center_y{};
-  // What z is mirrored about. Default: 0.5.
+  // The center that z is mirrored about. Default: 0.5.
   PerSample<double> center_z{};
-  // Which coordinate each column holds; default: x, xy or xyz.
+  // The coordinate that each column holds; default: x, xy or xyz.
   Optional<std::string> layout{};
 
   Arguments list() const {
@@ -529,19 +532,19 @@ struct CoordFlipArguments {
 };
 // Mirrors points about a center: a coordinate x becomes 2 * center - x.
 //
-// Input: (N, 1 to 3) float32; output the same. Where no center is given, points are in units of the image: one that
-// lies more than an image away is an error, on a GPU NaN. Layouts: any, kept.
+// Input: float32 points of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in fractions
+// of the image; a point more than one image away is an error, and NaN on a GPU. Layouts: any; the output keeps it.
 inline Batch coord_flip(const Batch& input,
                         const CoordFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("coord_flip", {input}, arguments.list(), options)[0];
 }
 
 struct CoordTransformArguments {
-  // m x n numbers, row by row, or one for the diagonal; default: the identity.
+  // m x n numbers, row by row, or one number for the diagonal; default: the identity.
   PerSample<std::vector<double>> M{};
   // m numbers, or one for all; default: 0.
   PerSample<std::vector<double>> T{};
-  // M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.
+  // M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.
   PerSample<std::vector<double>> MT{};
   // Type of the result; integers are rounded half to even and saturated. Default: DType::float32.
   Optional<DType> dtype{};
@@ -555,10 +558,10 @@ struct CoordTransformArguments {
     return a;
   }
 };
-// A linear map of points or vectors: M * in + T.
+// Applies a linear map to points or vectors: M * in + T.
 //
-// Input: vectors of n numbers along the last axis. Output: the same with m numbers, summed in float64. Layouts: any;
-// kept; in sequences (F first) M, T and MT may have one value for each frame. Types: all.
+// Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the
+// output keeps it. In sequences (F first) M, T and MT may have one value for each frame. Types: all.
 inline Batch coord_transform(const Batch& input,
                              const CoordTransformArguments& arguments = {}, const CallOptions& options = {}) {
   return call("coord_transform", {input}, arguments.list(), options)[0];
@@ -573,21 +576,21 @@ struct CopyArguments {
 };
 // Copies the samples.
 //
-// Layouts: any; kept. Types: all.
+// Layouts: any; the output keeps it. Types: all.
 inline Batch copy(const Batch& input, const CopyArguments& arguments = {}, const CallOptions& options = {}) {
   return call("copy", {input}, arguments.list(), options)[0];
 }
 
 struct CorrelateArguments {
-  // The filter's element that lies over the output's; one value or one per axis; -1: its middle, rounded down.
-  // Default: {-1}.
+  // The element of the filter that lies over the output's element: one value, or one per axis. -1: the middle, rounded
+  // down. Default: {-1}.
   PerSample<std::vector<int64_t>> anchor{};
-  // What stands outside of the image: "reflect_101", "reflect_1001", "wrap", "clamp", "constant". Default:
-  // "reflect_101".
+  // The border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant". Default: "reflect_101".
   Optional<std::string> border{};
-  // "same": as large as the input; "valid": only where the filter lies inside of it. Default: "same".
+  // "same": the output is as large as the input. "valid": only where the filter lies inside of the input. Default:
+  // "same".
   Optional<std::string> mode{};
-  // float32, or the input's type, which is the default.
+  // Type of the result: float32, or the input's type, which is the default.
   Optional<DType> dtype{};
 
   Arguments list() const {
@@ -599,12 +602,12 @@ struct CorrelateArguments {
     return a;
   }
 };
-// Every element becomes the sum of the elements around it, each times its weight in a filter (SciPy's correlate,
-// OpenCV's filter2D).
+// Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
 //
-// Inputs: the images; the filters, float32 with one dimension for each axis but frames and channels, with F in front
-// one for each frame; the value behind a border "constant", one of the image's type a sample, 0 if not given. Sums in
-// float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
+// Inputs: the images; the filters, float32 with one dimension for each axis except frames and channels, and with a
+// leading F one filter for each frame; optionally the value outside of a "constant" border, one scalar of the image's
+// type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at
+// most three; the output keeps the layout. Types: all.
 inline Batch correlate(const Batch& data, const Batch& filter,
                        const CorrelateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("correlate", {data, filter}, arguments.list(), options)[0];
@@ -662,9 +665,10 @@ struct CropArguments {
     return a;
   }
 };
-// Cuts a window of one size out of images and volumes.
+// Cuts a window of a fixed size out of images and volumes.
 //
-// The window starts at position * (extent - window). Layouts: any with H and W; kept. Types: all.
+// The window starts at position * (extent - window). Layouts: any with H and W; the output keeps the layout. Types:
+// all.
 inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop", {input}, arguments.list(), options)[0];
 }
@@ -692,20 +696,20 @@ struct CropMirrorNormalizeArguments {
   Optional<std::string> out_of_bounds_policy{};
   // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
-  // Mirror left to right where not 0. Default: 0.
+  // Mirror left to right if this is not 0. Default: 0.
   PerSample<int64_t> mirror{};
-  // Subtracted: one value, or one per channel. Default: {0}.
+  // Subtracted from the input: one value, or one per channel. Default: {0}.
   PerSample<std::vector<double>> mean{};
-  // Divides: one value, or one per channel. Default: {1}.
+  // Divides the difference: one value, or one per channel. Default: {1}.
   PerSample<std::vector<double>> std{};
-  // Multiplies the result. Default: 1.
+  // Multiplies the quotient. Default: 1.
   Optional<double> scale{};
-  // Added to the result. Default: 0.
+  // Added last. Default: 0.
   Optional<double> shift{};
-  // A permutation of the input's layout; '' keeps it. Default: "CHW".
+  // A permutation of the input's layout; '' keeps the layout. Default: "CHW".
   Optional<std::string> output_layout{};
-  // Adds channels up to a power of two; they hold fill_values where out_of_bounds_policy is constant, else 0. Default:
-  // false.
+  // Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise 0.
+  // Default: false.
   Optional<bool> pad_output{};
   // Type of the result. Default: DType::float32.
   Optional<DType> dtype{};
@@ -739,7 +743,7 @@ struct CropMirrorNormalizeArguments {
     return a;
   }
 };
-// Cuts a window, mirrors it, normalizes it and brings it into the layout of a network.
+// Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network needs.
 //
 // out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any
 // with H, W and C. Types: all; float64 is computed in float32.
@@ -749,10 +753,10 @@ inline Batch crop_mirror_normalize(const Batch& input,
 }
 
 struct DebayerArguments {
-  // (y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1,
+  // (y, x) of blue in the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1,
   // 0) GR, (1, 1) RG. Required.
   PerSample<std::vector<int64_t>> blue_position{};
-  // "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": gray alone; "default_npp" is taken for bilinear_ocv.
+  // "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": a gray image; "default_npp": the same as bilinear_ocv.
   Optional<std::string> algorithm{};
 
   Arguments list() const {
@@ -762,23 +766,24 @@ struct DebayerArguments {
     return a;
   }
 };
-// Makes RGB of what a sensor behind a Bayer filter has seen.
+// Converts the raw image of a sensor with a Bayer filter to RGB.
 //
-// As OpenCV's cvtColor(..., COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with
-// three channels, or one where it is gray. Types: uint8, uint16. The image's height and width are even.
+// The result equals OpenCV's cvtColor(..., COLOR_BAYER_...). Input layouts: HW, HWC with one channel, each also with a
+// leading F. Output: HWC with three channels, or one for gray. Types: uint8, uint16. Height and width of the image are
+// even.
 inline Batch debayer(const Batch& input, const DebayerArguments& arguments = {}, const CallOptions& options = {}) {
   return call("debayer", {input}, arguments.list(), options)[0];
 }
 
 namespace decoders {
 struct AudioArguments {
-  // The mean of all channels. Default: false.
+  // Return the mean of all channels. Default: false.
   Optional<bool> downmix{};
   // int16, int32 or float32. Default: DType::float32.
   Optional<DType> dtype{};
-  // Of the resampling: 0 to 100. Default: 50.
+  // Quality of the resampling, 0 to 100. Default: 50.
   Optional<double> quality{};
-  // Resample to so many samples a second; 0: as recorded. Default: 0.
+  // Resample to this rate in hertz; 0: keep the rate of the recording. Default: 0.
   PerSample<double> sample_rate{};
   // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
   // the pipeline, else 4,294,967,296.
@@ -794,14 +799,15 @@ struct AudioArguments {
     return a;
   }
 };
-// Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.
+// Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.
 //
-// WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10; where its header has the
-// size of a stream, the samples go on to the end of the file. Streams of Ogg that follow each other are one recording.
-// Up to 64 KiB in front of the first frame of MP3 are passed over.
+// WAV may hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10. If its header has the
+// size of a stream, the samples extend to the end of the file. Consecutive Ogg streams are one recording. Up to 64 KiB
+// before the first frame of MP3 are skipped.
 //
-// Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating
-// point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
+// Input: the bytes of a file, 1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix,
+// floating point from -1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError
+// that names it.
 inline std::array<Batch, 2> audio(const Batch& encoded,
                                   const AudioArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("decoders.audio", {encoded}, arguments.list(), options);
@@ -897,11 +903,11 @@ struct ImageArguments {
     return a;
   }
 };
-// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed, told
-// apart by their first bytes.
+// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC if libheif is installed.
 //
-// Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with
-// the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
+// The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels),
+// layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be
+// decoded is a DataError that names it.
 inline Batch image(const Batch& encoded, const ImageArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.image", {encoded}, arguments.list(), options)[0];
 }
@@ -1005,10 +1011,10 @@ struct ImageCropArguments {
     return a;
   }
 };
-// Decodes a window of one size out of images.
+// Decodes a window of a fixed size out of images.
 //
-// Only what the window needs is decoded; the result equals crop after decoders.image. Input and output as those of
-// decoders.image.
+// The operator decodes only what the window needs; the result equals crop after decoders.image. Input and output: as
+// for decoders.image.
 inline Batch image_crop(const Batch& encoded,
                         const ImageCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.image_crop", {encoded}, arguments.list(), options)[0];
@@ -1097,9 +1103,9 @@ struct ImageRandomCropArguments {
     return a;
   }
 };
-// Decodes a random window of random area and aspect ratio of images.
+// Decodes a window of random area and aspect ratio out of images.
 //
-// Only what the window needs is decoded; its pixels equal those of the whole image. Input and output as those of
+// The operator decodes only what the window needs; the pixels equal those of the whole image. Input and output: as for
 // decoders.image.
 inline Batch image_random_crop(const Batch& encoded,
                                const ImageRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
@@ -1216,8 +1222,8 @@ struct ImageSliceArguments {
 };
 // Decodes a given window of images.
 //
-// Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes of a file,
-// and maybe anchor and shape of the window; output as that of decoders.image.
+// The operator decodes only what the window needs; the result equals slice after decoders.image. Inputs: the bytes of
+// a file, and optionally the anchor and the shape of the window. Output: as for decoders.image.
 inline Batch image_slice(const Batch& encoded,
                          const ImageSliceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.image_slice", {encoded}, arguments.list(), options)[0];
@@ -1226,21 +1232,21 @@ inline Batch image_slice(const Batch& encoded,
 
 namespace decoders {
 struct InflateArguments {
-  // Extents of what a chunk holds. Required.
+  // Extents of the data of one chunk. Required.
   PerSample<std::vector<int64_t>> shape{};
   // "LZ4". Default: "LZ4".
   Optional<std::string> algorithm{};
-  // Accepted without effect: it is always checked. Default: false.
+  // Accepted without effect: the size is always checked. Default: false.
   Optional<bool> check_output_size{};
-  // Where chunks begin; without chunk_sizes each ends where the next one begins. Default: {}.
+  // Offsets of the chunks in bytes; without chunk_sizes each chunk ends where the next one starts. Default: {}.
   PerSample<std::vector<int64_t>> chunk_offsets{};
-  // Bytes of the chunks; without chunk_offsets they follow each other from the begin. Default: {}.
+  // Sizes of the chunks in bytes; without chunk_offsets the chunks are contiguous from the start. Default: {}.
   PerSample<std::vector<int64_t>> chunk_sizes{};
   // Type of the elements. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Layout of what a chunk holds. Default: "".
+  // Layout of the data of one chunk. Default: "".
   Optional<std::string> layout{};
-  // Letter of the dimension for the chunks. Default: "F".
+  // Letter of the dimension of the chunks. Default: "F".
   Optional<std::string> sequence_axis_name{};
 
   Arguments list() const {
@@ -1258,10 +1264,10 @@ struct InflateArguments {
 };
 // Decompresses samples of LZ4 blocks.
 //
-// Input: uint8, one dimension: a block, or several chunks that each are one. Output: of `shape`, with a dimension for
-// the chunks in front where chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly
-// its chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. Source:
-// lz4_Block_format.md of LZ4.
+// Input: 1-d uint8, one block, or several chunks of one block each. Output: an array of `shape`; with chunk_offsets or
+// chunk_sizes it has a leading dimension for the chunks. A block that is damaged, or does not hold exactly the
+// elements of its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there and back.
+// Source: lz4_Block_format.md of LZ4.
 inline Batch inflate(const Batch& input, const InflateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.inflate", {input}, arguments.list(), options)[0];
 }
@@ -1293,21 +1299,22 @@ struct VideoArguments {
   Optional<bool> affine{};
   // Accepted without effect: frames are always found by an index. Default: true.
   Optional<bool> build_index{};
-  // First frame. Default: 0.
+  // The first frame. Default: 0.
   PerSample<int64_t> start_frame{};
-  // Distance between frames of the sequence. Default: 1.
+  // The distance between frames of the sequence. Default: 1.
   PerSample<int64_t> stride{};
-  // Number of frames. Default: 0.
+  // The number of frames. Default: 0.
   PerSample<int64_t> sequence_length{};
-  // Frame behind the last. Default: 0.
+  // The frame after the last one. Default: 0.
   PerSample<int64_t> end_frame{};
-  // Numbers of frames, in any order; excludes the four above. Default: {}.
+  // Numbers of frames, in any order; cannot be combined with start_frame, stride, sequence_length or end_frame.
+  // Default: {}.
   PerSample<std::vector<int64_t>> frames{};
-  // For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's
-  // last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.
+  // What follows the end of the video. none: fewer frames; constant: fill_value; edge, repeat: the last frame of the
+  // sequence; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same without its last frame.
   // Default: "constant".
   Optional<std::string> pad_mode{};
-  // Of frames behind the end with pad_mode constant: one value, or one for each channel. Default: {0}.
+  // Value of the frames after the end with pad_mode constant: one, or one for each channel. Default: {0}.
   Optional<std::vector<int64_t>> fill_value{};
   // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
   // 178,956,970.
@@ -1332,12 +1339,12 @@ struct VideoArguments {
     return a;
   }
 };
-// Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time
-// decodes, in MP4, Matroska, WebM, AVI and others.
+// Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others, in
+// MP4, Matroska, WebM, AVI and others.
 //
-// Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are asked for; constant
-// and variable frame rates. RGB is what FFmpeg's libswscale makes, by the matrix and range that the stream names. A
-// rotation that a file asks for is not applied. A file that cannot be decoded is a DataError.
+// Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested ones; constant and
+// variable frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the range that the stream names. A
+// rotation in the metadata of a file is not applied. A file that cannot be decoded is a DataError.
 inline Batch video(const Batch& encoded, const VideoArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.video", {encoded}, arguments.list(), options)[0];
 }
@@ -1350,8 +1357,8 @@ struct DilateArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // How often it is done. Default: 1.
   Optional<int64_t> iterations{};
-  // What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap". Default:
-  // "constant".
+  // What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101",
+  // "wrap". Default: "constant".
   Optional<std::string> border_mode{};
 
   Arguments list() const {
@@ -1363,9 +1370,9 @@ struct DilateArguments {
     return a;
   }
 };
-// The largest element under a rectangle around each, channel by channel.
+// Returns the largest element under a rectangle around each element, channel by channel.
 //
-// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("dilate", {input}, arguments.list(), options)[0];
 }
@@ -1402,10 +1409,9 @@ struct ElementExtractArguments {
     return a;
   }
 };
-// Elements of a sequence, each as an output.
+// Returns selected frames of a sequence, each as an output of its own.
 //
-// Output k is frame element_map[k]. Layouts: any that begins with F, which the outputs have no more, or none. Types:
-// all.
+// Output k is frame element_map[k]. Layouts: none, or any that starts with F; the outputs have no F. Types: all.
 inline Batch element_extract(const Batch& input,
                              const ElementExtractArguments& arguments = {}, const CallOptions& options = {}) {
   return call("element_extract", {input}, arguments.list(), options)[0];
@@ -1418,26 +1424,26 @@ struct EqualizeArguments {
     return a;
   }
 };
-// Spreads the histogram of every channel evenly over its range.
+// Equalizes the histogram of each channel, so that it fills the range evenly.
 //
-// Each value becomes 255 * (number of elements not above it, without those of the least value) / (number of elements
-// above the least value), rounded; a constant channel stays. As OpenCV's equalizeHist, for every channel and frame by
-// itself. Layouts: HW, HWC, CHW and these with F in front; kept. Types: uint8.
+// Each value becomes 255 * (elements <= the value, without those of the least value) / (elements > the least value),
+// rounded; a constant channel stays the same. The result equals OpenCV's equalizeHist for each channel and frame.
+// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
 inline Batch equalize(const Batch& input, const EqualizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("equalize", {input}, arguments.list(), options)[0];
 }
 
 struct EraseArguments {
-  // Where regions begin, the axes of one region after the other; 0 if not given.
+  // Where the regions start: the values of the first region for all axes, then those of the next one; default: 0.
   PerSample<std::vector<double>> anchor{};
   // Extents of the regions, in the same order.
   PerSample<std::vector<double>> shape{};
-  // The axes that anchor and shape speak of, all others are erased whole; if not given, all but the channels in the
-  // order of the layout.
+  // The axes that anchor and shape refer to; along all others the region covers everything. Default: all axes except
+  // channels, in the order of the layout.
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout; wins over axes.
+  // The axes by their letters in the layout; takes precedence over axes.
   Optional<std::string> axis_names{};
-  // Anchors are the middles of the regions. Default: false.
+  // Anchors are the centers of the regions. Default: false.
   Optional<bool> centered_anchor{};
   // One value, or one for each channel. Default: {0}.
   PerSample<std::vector<double>> fill_value{};
@@ -1464,7 +1470,8 @@ struct EraseArguments {
 };
 // Overwrites rectangular regions with a constant.
 //
-// Regions reach from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.
+// A region extends from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts: any; the output keeps it.
+// Types: all.
 inline Batch erase(const Batch& input, const EraseArguments& arguments = {}, const CallOptions& options = {}) {
   return call("erase", {input}, arguments.list(), options)[0];
 }
@@ -1476,8 +1483,8 @@ struct ErodeArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // How often it is done. Default: 1.
   Optional<int64_t> iterations{};
-  // What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap". Default:
-  // "constant".
+  // What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101",
+  // "wrap". Default: "constant".
   Optional<std::string> border_mode{};
 
   Arguments list() const {
@@ -1489,9 +1496,9 @@ struct ErodeArguments {
     return a;
   }
 };
-// The smallest element under a rectangle around each, channel by channel.
+// Returns the smallest element under a rectangle around each element, channel by channel.
 //
-// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 inline Batch erode(const Batch& input, const ErodeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("erode", {input}, arguments.list(), options)[0];
 }
@@ -1702,7 +1709,7 @@ struct FlipArguments {
 };
 // Mirrors images along their axes.
 //
-// Layouts: any with H and W; kept. Types: all.
+// Layouts: any with H and W; the output keeps the layout. Types: all.
 inline Batch flip(const Batch& input, const FlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("flip", {input}, arguments.list(), options)[0];
 }
@@ -1748,7 +1755,8 @@ struct FullArguments {
 };
 // A value, repeated to a shape by NumPy's rules of broadcasting.
 //
-// Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all, kept.
+// Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all; the output keeps
+// the type.
 inline Batch full(const Batch& fill_value, const FullArguments& arguments = {}, const CallOptions& options = {}) {
   return call("full", {fill_value}, arguments.list(), options)[0];
 }
@@ -1790,8 +1798,8 @@ struct GaussianBlurArguments {
 // Convolves with a Gaussian along every axis but frames and channels.
 //
 // Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without repeating the
-// edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most three of them; kept.
-// Types: all.
+// edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most three of them; the output
+// keeps the layout. Types: all.
 inline Batch gaussian_blur(const Batch& input,
                            const GaussianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return call("gaussian_blur", {input}, arguments.list(), options)[0];
@@ -1841,7 +1849,7 @@ struct GridMaskArguments {
 // Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
 //
 // A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile,
-// are below ratio * tile. Layouts: any with H and W; kept. Types: all.
+// are below ratio * tile. Layouts: any with H and W; the output keeps the layout. Types: all.
 inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = {}, const CallOptions& options = {}) {
   return call("grid_mask", {input}, arguments.list(), options)[0];
 }
@@ -1929,7 +1937,7 @@ struct JitterArguments {
   Optional<int64_t> nDegree{};
   // What is outside of the image. Default: 0.
   Optional<double> fill_value{};
-  // INTERP_NN or INTERP_LINEAR. Default: 0.
+  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};
   // 0 leaves a sample as it is. Default: 1.
   PerSample<int64_t> mask{};
@@ -1946,8 +1954,9 @@ struct JitterArguments {
 // Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the
 // image; channels stay together.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Layouts: HW,
-// HWC, CHW and these with F in front; kept. Types: all.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
+// Types: all.
 inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("jitter", {input}, arguments.list(), options)[0];
 }
@@ -1965,7 +1974,8 @@ struct JpegCompressionDistortionArguments {
 // What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded,
 // with chroma halved both ways.
 //
-// Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.
+// Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T T.81, tables
+// of its annex K.
 inline Batch jpeg_compression_distortion(const Batch& input,
                                          const JpegCompressionDistortionArguments& arguments = {}, const CallOptions& options = {}) {
   return call("jpeg_compression_distortion", {input}, arguments.list(), options)[0];
@@ -1981,7 +1991,7 @@ struct LaplacianArguments {
   PerSample<std::vector<double>> scale{};
   // The windows' weights are divided by their magnitude. Default: false.
   Optional<bool> normalized_kernel{};
-  // float32, or the input's type, which is the default.
+  // Type of the result: float32, or the input's type, which is the default.
   Optional<DType> dtype{};
 
   Arguments list() const {
@@ -1998,7 +2008,7 @@ struct LaplacianArguments {
 //
 // The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as
 // OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C
-// first or last; without a layout all axes, at most three; kept. Types: all.
+// first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
 }
@@ -2027,7 +2037,7 @@ struct LookupTableArguments {
 };
 // Replaces each number by another one: values[k] where it is keys[k], else default_value.
 //
-// Layouts: any, kept. Types: integers.
+// Layouts: any; the output keeps it. Types: integers.
 inline Batch lookup_table(const Batch& input,
                           const LookupTableArguments& arguments = {}, const CallOptions& options = {}) {
   return call("lookup_table", {input}, arguments.list(), options)[0];
@@ -2045,7 +2055,7 @@ struct MedianBlurArguments {
 };
 // The median of the elements around each, channel by channel; the edge is repeated outside of the image.
 //
-// As OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+// As OpenCV's medianBlur. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 inline Batch median_blur(const Batch& input,
                          const MedianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return call("median_blur", {input}, arguments.list(), options)[0];
@@ -2056,7 +2066,7 @@ struct MelFilterBankArguments {
   Optional<double> freq_low{};
   // Where the last triangle ends, in hertz; 0: sample_rate / 2. Default: 0.
   Optional<double> freq_high{};
-  // Samples a second of the signal. Default: 44100.
+  // Samples per second of the signal. Default: 44100.
   Optional<double> sample_rate{};
   // Number of triangles. Default: 128.
   Optional<int64_t> nfilter{};
@@ -2087,7 +2097,7 @@ inline Batch mel_filter_bank(const Batch& input,
 }
 
 struct MfccArguments {
-  // The axis, negative ones from the end. Default: 0.
+  // The axis; negative numbers count from the end. Default: 0.
   Optional<int64_t> axis{};
   // 1 to 4. Default: 2.
   Optional<int64_t> dct_type{};
@@ -2154,7 +2164,7 @@ struct MultiPasteArguments {
 //
 // Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are
 // fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many
-// frames in all; kept. Types: all.
+// frames in all; the output keeps the layout. Types: all.
 inline Batch multi_paste(const std::vector<Batch>& inputs,
                          const MultiPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("multi_paste", inputs, arguments.list(), options)[0];
@@ -2176,9 +2186,9 @@ struct GaussianArguments {
 };
 // Adds normally distributed noise to every element.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
-// Source: the Box-Muller transform.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
+// Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: the Box-Muller transform.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
 }
@@ -2209,8 +2219,9 @@ struct SaltAndPepperArguments {
 };
 // Sets some elements to a high or a low value.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
+// Types: all; the output keeps the type; computed in float64, rounded and saturated.
 inline Batch salt_and_pepper(const Batch& input,
                              const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.salt_and_pepper", {input}, arguments.list(), options)[0];
@@ -2231,10 +2242,11 @@ struct ShotArguments {
 // Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative
 // ones become 0.
 //
-// The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
-// Source: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS), and
-// inversion for means below 10.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
+// Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: W. Hoermann, "The
+// transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
+// 10.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.shot", {input}, arguments.list(), options)[0];
 }
@@ -2277,7 +2289,7 @@ struct NormalizeArguments {
   PerSample<std::vector<double>> stddev{};
   // Axes to compute over; default: where mean or stddev has extent 1, else all.
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Compute over all samples of the batch; the other axes must agree then. Default: false.
   Optional<bool> batch{};
@@ -2313,7 +2325,7 @@ struct NormalizeArguments {
 // sample, or of the whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is
 // `shift`.
 //
-// Layouts: any, kept. Types: all.
+// Layouts: any; the output keeps it. Types: all.
 inline Batch normalize(const Batch& input, const NormalizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("normalize", {input}, arguments.list(), options)[0];
 }
@@ -2385,7 +2397,7 @@ struct OnesLikeArguments {
 };
 // Ones of the input's shape.
 //
-// Layouts: any, kept. Types: all.
+// Layouts: any; the output keeps it. Types: all.
 inline Batch ones_like(const Batch& data_like,
                        const OnesLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("ones_like", {data_like}, arguments.list(), options)[0];
@@ -2396,7 +2408,7 @@ struct PadArguments {
   PerSample<double> fill_value{};
   // The axes; all if not given. Negative numbers count from the last. Default: {}.
   PerSample<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Smallest extent, one for all axes or one each; -1 for the largest of the batch. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
@@ -2415,7 +2427,7 @@ struct PadArguments {
 };
 // Appends a constant along the axes: to the largest extent of the batch, or to a given one.
 //
-// Never crops. Layouts: any; kept. Types: all.
+// Never crops. Layouts: any; the output keeps it. Types: all.
 inline Batch pad(const Batch& input, const PadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("pad", {input}, arguments.list(), options)[0];
 }
@@ -2447,8 +2459,8 @@ struct PasteArguments {
 };
 // Puts an image on a larger canvas of one color.
 //
-// The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the
-// color is rounded and saturated.
+// The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; the output keeps the
+// layout. Types: all; the color is rounded and saturated.
 inline Batch paste(const Batch& input, const PasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("paste", {input}, arguments.list(), options)[0];
 }
@@ -2510,14 +2522,14 @@ struct PermuteBatchArguments {
 };
 // The samples of a batch in another order: sample i of the output is sample indices[i] of the input.
 //
-// Samples may be left out and repeated. Layouts: any, kept. Types: all.
+// Samples may be left out and repeated. Layouts: any; the output keeps it. Types: all.
 inline Batch permute_batch(const Batch& input,
                            const PermuteBatchArguments& arguments = {}, const CallOptions& options = {}) {
   return call("permute_batch", {input}, arguments.list(), options)[0];
 }
 
 struct PowerSpectrumArguments {
-  // The axis, negative ones from the end. Default: -1.
+  // The axis; negative numbers count from the end. Default: -1.
   Optional<int64_t> axis{};
   // Length of the transform, the axis's extent if not given; zeros follow a shorter one.
   Optional<int64_t> nfft{};
@@ -2558,7 +2570,8 @@ struct PreemphasisFilterArguments {
 };
 // Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].
 //
-// Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
+// Layouts: any; the output keeps it; elements count in their order. Types: numbers of at most 32 bits; computed in
+// float32.
 inline Batch preemphasis_filter(const Batch& input,
                                 const PreemphasisFilterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("preemphasis_filter", {input}, arguments.list(), options)[0];
@@ -2587,9 +2600,10 @@ struct BetaArguments {
 // Numbers from 0 to 1 drawn from a beta distribution.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for
-// generating gamma variables", 2000), compared by their logarithms in float64.
+// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
+// of its own, the operator: the same on any number of threads and any device. Source: two gamma distributed numbers
+// (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their logarithms in
+// float64.
 inline Batch beta(const BetaArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.beta", {}, arguments.list(), options)[0];
 }
@@ -2616,8 +2630,9 @@ struct ChoiceArguments {
 //
 // A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second
 // input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout
-// stays, one element has it without its first letter. The draws are Philox4x32-10 keyed on seed, epoch, sample and,
-// without a seed of its own, operator. Types: all, kept; scalars are integers.
+// stays, one element has it without its first letter. The random numbers come from Philox4x32-10, keyed on the seed,
+// the epoch, the sample and, unless the operator has a seed of its own, the operator. Types: all; the output keeps the
+// type; scalars are integers.
 inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.choice", {a}, arguments.list(), options)[0];
 }
@@ -2647,8 +2662,8 @@ struct CoinFlipArguments {
 // Ones with a probability, else zeros.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device.
+// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
+// of its own, the operator: the same on any number of threads and any device.
 inline Batch coin_flip(const CoinFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.coin_flip", {}, arguments.list(), options)[0];
 }
@@ -2681,8 +2696,9 @@ struct NormalArguments {
 // Numbers drawn from a normal distribution.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device. Source: the Box-Muller transform in float64.
+// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
+// of its own, the operator: the same on any number of threads and any device. Source: the Box-Muller transform in
+// float64.
 inline Batch normal(const NormalArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.normal", {}, arguments.list(), options)[0];
 }
@@ -2714,8 +2730,8 @@ struct UniformArguments {
 // Numbers drawn evenly from a range or from a list.
 //
 // An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
-// number of threads and any device.
+// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
+// of its own, the operator: the same on any number of threads and any device.
 inline Batch uniform(const UniformArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.uniform", {}, arguments.list(), options)[0];
 }
@@ -2866,7 +2882,7 @@ struct RandomResizedCropArguments {
 // Resizes a random window of random area and aspect ratio to one size.
 //
 // The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and sequences;
-// kept; all frames have the same window. Types: all.
+// the output keeps the layout; all frames have the same window. Types: all.
 inline Batch random_resized_crop(const Batch& input,
                                  const RandomResizedCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random_resized_crop", {input}, arguments.list(), options)[0];
@@ -4056,7 +4072,7 @@ namespace reductions {
 struct MaxArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4082,7 +4098,7 @@ namespace reductions {
 struct MeanArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4110,7 +4126,7 @@ namespace reductions {
 struct MeanSquareArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4139,7 +4155,7 @@ namespace reductions {
 struct MinArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4165,7 +4181,7 @@ namespace reductions {
 struct RmsArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4193,7 +4209,7 @@ namespace reductions {
 struct StdDevArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4224,7 +4240,7 @@ namespace reductions {
 struct SumArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4253,7 +4269,7 @@ namespace reductions {
 struct VarianceArguments {
   // Axes to reduce, negative ones from the end; all if not given, none for [].
   Optional<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
   // Keep the axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
@@ -4313,11 +4329,12 @@ inline Batch reinterpret(const Batch& input,
 }
 
 struct RemapArguments {
-  // INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
   Optional<int64_t> interp{};
   // Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel. Default: "corner".
   Optional<std::string> pixel_origin{};
-  // What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  // What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
+  // "constant".
   Optional<std::string> border_mode{};
   // The constant. Default: 0.
   Optional<double> fill_value{};
@@ -4338,7 +4355,8 @@ struct RemapArguments {
 // Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 //
 // Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in
-// float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.
+// float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types:
+// all.
 inline Batch remap(const Batch& data, const Batch& mapx, const Batch& mapy,
                    const RemapArguments& arguments = {}, const CallOptions& options = {}) {
   return call("remap", {data, mapx, mapy}, arguments.list(), options)[0];
@@ -5420,7 +5438,7 @@ struct ZerosLikeArguments {
 };
 // Zeros of the input's shape.
 //
-// Layouts: any, kept. Types: all.
+// Layouts: any; the output keeps it. Types: all.
 inline Batch zeros_like(const Batch& data_like,
                         const ZerosLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("zeros_like", {data_like}, arguments.list(), options)[0];

@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// What the loops of all targets see of AffineRows.
+// The part of AffineRows that the loops of all targets read.
 struct AffineAccess {
   static const Conversions& convert(const AffineRows& r) { return r.convert_; }
   static const AffineMap& map(const AffineRows& r) { return r.map_; }
@@ -23,7 +23,7 @@ struct AffineAccess {
 };
 
 namespace {
-constexpr int kBlock = 256;  // outputs at a time: what a block needs stays in the first cache
+constexpr int kBlock = 256;  // outputs at a time: the data of a block stays in the first-level cache
 }
 
 #define PENSTOCK_LOOPS affine

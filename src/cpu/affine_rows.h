@@ -14,9 +14,9 @@ struct AffineSource {
   int64_t stride_z = 0, stride_y = 0, stride_x = 0, stride_c = 0;  // elements
 };
 
-// planes[c][i], i in [0, n): values in the lane at output (x + i, y, z); may write up to 15 values past n. `fill` has
-// one entry or one per channel. The source is not empty and spans less than 2^31 elements. `to_bytes`: what is made of
-// bytes becomes bytes again.
+// planes[c][i], i in [0, n): values in the compute type at output (x + i, y, z); may write up to 15 values past n.
+// `fill` has one entry or one per channel. The source is not empty and spans less than 2^31 elements. `to_bytes`:
+// results made of bytes become bytes again.
 class AffineRows {
  public:
   AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane, bool to_bytes = false);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included once per target by affine_rows.cpp.
 
-// Where a block of outputs reads: the lower neighbor of each and the weight of the upper one, by axis x, y, z.
+// The samples that a block of outputs reads: the lower neighbor of each output and the weight of the upper one, by axis
+// x, y, z.
 struct Positions {
   alignas(64) int32_t at[3][kBlock];
   alignas(64) float weight[3][kBlock];
-  alignas(64) int32_t fraction[2][kBlock];  // in place of weights, where bytes are blended in integers
-  alignas(64) double exact[3][kBlock];      // the same, where the lane is float64
+  alignas(64) int32_t fraction[2][kBlock];  // instead of weights, if bytes are blended in integers
+  alignas(64) double exact[3][kBlock];      // the same, if the compute type is float64
   int axes = 2;
 };
 
@@ -76,7 +77,7 @@ void put_fill(const AffineRows& rows, int channels, const int32_t* outside, int 
   }
 }
 
-// One tap of every output for all channels, in the lane.
+// One tap of each output for all channels, in the compute type.
 template <class V>
 void load_tap(const AffineRows& rows, const AffineSource& s, Lane lane, const int64_t* extent, const Positions& p,
               int corner, int n, V* const* planes) {
@@ -99,7 +100,7 @@ void blend(V* __restrict a, const V* __restrict b, const V* __restrict w, int n)
   for (int i = 0; i < n; ++i) a[i] = lerp(a[i], b[i], w[i]);
 }
 
-// The taps of a, b, c, d become their blend, in a.
+// Blends the taps of a, b, c, d into a.
 inline void blend_bytes(float* __restrict a, const float* __restrict b, const float* __restrict c,
                         const float* __restrict d, const Positions& p, int n) {
   const int32_t* __restrict x = p.fraction[0], * __restrict y = p.fraction[1];
@@ -110,7 +111,7 @@ inline void blend_bytes(float* __restrict a, const float* __restrict b, const fl
   }
 }
 
-// Any type, any number of channels, two or three axes: taps are paired axis by axis, x first. Channels go one by one.
+// Any type, any number of channels, two or three axes: taps are paired axis by axis, x first, one channel at a time.
 template <class V>
 void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent, const Positions& p,
                   int n, V* const* planes, int first_channel = 0) {
@@ -129,7 +130,7 @@ void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, co
       if (!any || !AffineAccess::map(rows).border_fill) return;
       for (int i = 0; i < n; ++i) to[i] = outside[i] ? fill : to[i];
     };
-    auto plane_of = [&](int z, V* low, V* high) {  // bilinear in one depth
+    auto plane_of = [&](int z, V* low, V* high) {  // bilinear at one depth
       load(z | 0, low), load(z | 1, high);
       blend(low, high, weights<V>(p, 0), n);
     };
@@ -189,7 +190,7 @@ inline __attribute__((always_inline)) VecF fma_of(VecF a, VecF b, VecF c) {
   return (VecF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #endif
 }
-// Weights of bytes, 1 together. Numbers of 16 bits and sums of them by bytes are exact in float32.
+// Weights of bytes; their sum is 1. Numbers of 16 bits and sums of their products with bytes are exact in float32.
 struct ByteWeights {
   VecF a, b, c, d;
   inline __attribute__((always_inline)) void load(const Positions& p, int i) {
@@ -226,9 +227,9 @@ inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
   else return to_float((v >> (8 * c)) & 255);
 }
 
-// Bytes of one, three or four channels beside each other (kChannels), or floats of one channel (0). A gather fetches
-// four bytes: all channels of a pixel. `limit` is the last offset where four bytes may be read; pixels behind it are
-// read from there and shifted down.
+// Interleaved bytes of one, three or four channels (kChannels), or floats of one channel (0). A gather fetches four
+// bytes: all channels of a pixel. `limit` is the last offset where four bytes may be read; pixels after it are read
+// from there and shifted down.
 template <int kChannels, bool kNearest, bool kInIntegers = false>
 void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, int32_t limit,
                   float* const* planes, int channel) {
@@ -345,7 +346,7 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
     void* to[64];
     for (int c = 0; c < s.channels; ++c)
       to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
-    // Whole vectors: positions past the end are computed as well and their values land in the planes' spare room.
+    // Whole vectors: positions past the end are also computed, and their values go to the spare room of the planes.
     find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32, in_integers,
                    p);
     if (nearest) {

@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-// An image that ends where memory ends: a read behind it is a fault.
+// An image whose end is the end of mapped memory: a read past it is a fault.
 TEST(AffineRows, ReadsNothingBehindTheImage) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* mapped = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between memory of any element type and the registers of a tile. Chosen by pointer, so that no operator is a
-// template over dtypes.
+// Conversions between memory of any element type and the registers of a tile. They are chosen by pointer, so that
+// operators are not templates over dtypes.
 #pragma once
 #include "ops/machine/bound_op.h"
 
@@ -15,17 +15,18 @@ using LoadIndexedFn = void (*)(const void* base, const int32_t* index, int64_t s
 // Rounds half to even and saturates to the element type; to float16 by IEEE rules.
 using StoreFn = void (*)(const void* const* planes, int n_planes, int64_t n, void* base, int64_t step,
                          int64_t plane_step);
-// In place: the value that the element type would hold, still in the lane.
+// In place: the value that the element type would hold, still in the compute type.
 using RoundFn = void (*)(void* plane, int64_t n);
-// From one lane to another, as storing and loading would.
+// From one compute type to another, as storing and loading would.
 using LaneFn = void (*)(const void* from, void* to, int64_t n);
-// v becomes fma(v, a, b), or where `rounds` is set the nearest integer (half to even) from a to b, NaN becoming a.
+// v becomes fma(v, a, b). If `rounds` is set, it becomes the nearest integer (half to even) from a to b, and NaN
+// becomes a.
 struct ChainStep {
   float a = 0, b = 0;
   bool rounds = false;
 };
-// out = in through the steps in turn; out may be in.
-// past_caches: the output is too large to be read soon, so that it is written without fetching its lines first.
+// out = in after all steps in turn; out may be in. past_caches: the output is too large to be read again soon, so that
+// it is written without loading its cache lines first.
 using ChainFn = void (*)(const float* in, float* out, int64_t n, const ChainStep* steps, int count, bool past_caches);
 // out[i] = table[in[i]], 256 entries.
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
@@ -34,7 +35,7 @@ struct Conversions {
   LoadFn load[12][kLanes];
   LoadIndexedFn load_indexed[12][kLanes];
   StoreFn store[12][kLanes];
-  RoundFn round[12][kLanes];  // nullptr where every value of the lane fits
+  RoundFn round[12][kLanes];  // nullptr if every value of the compute type fits
   LaneFn lane[kLanes][kLanes];
   ChainFn chain;
   LookupFn lookup[9];  // by size of the table's elements: 1, 2, 4, 8

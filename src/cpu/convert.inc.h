@@ -206,7 +206,7 @@ inline Conversions make_table() {
   return c;
 }
 
-// Made by code of its own target: only the tables of targets that the processor has may be asked for.
+// Compiled for its own target: request only the tables of targets that the processor has.
 inline const Conversions& table() {
   static const Conversions c = make_table();
   return c;

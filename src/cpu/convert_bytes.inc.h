@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaved bytes of three channels from and to planes of floats; included once per vector target by convert.cpp.
+// Converts interleaved bytes of three channels to and from planes of floats; included once per vector target by
+// convert.cpp.
 
-// masks[k][r]: the bytes of register r that go to register k, one of them being planes, the other pixels.
+// masks[k][r]: the bytes of register r that go to register k. One side of the conversion is planes, the other pixels.
 struct ByteMasks {
   alignas(16) uint8_t to_planes[3][3][16], to_pixels[3][3][16];
 };
@@ -10,7 +11,7 @@ constexpr ByteMasks make_byte_masks() {
   for (int k = 0; k < 3; ++k)
     for (int r = 0; r < 3; ++r)
       for (int t = 0; t < 16; ++t) {
-        const int from = 3 * t + k;  // byte of the pixels that sample t of plane k is
+        const int from = 3 * t + k;  // byte of the pixels that is sample t of plane k
         m.to_planes[k][r][t] = from / 16 == r ? static_cast<uint8_t>(from % 16) : 0x80;
         const int at = 16 * k + t;  // byte t of register k of the pixels
         m.to_pixels[k][r][t] = at % 3 == r ? static_cast<uint8_t>(at / 3) : 0x80;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A register of floats by the names that the conversion loops are written in; included by convert.inc.h.
+// The names of vector operations on floats that the conversion loops use; included by convert.inc.h.
 
 #if PENSTOCK_TARGET_FLOATS == 8
 using Floats = __m256;
@@ -8,7 +8,8 @@ inline void store_floats(float* p, Floats v) { _mm256_storeu_ps(p, v); }
 inline void stream_floats(float* p, Floats v) { _mm256_stream_ps(p, v); }
 inline Floats all_floats(float v) { return _mm256_set1_ps(v); }
 inline Floats fma_floats(Floats v, Floats m, Floats a) { return _mm256_fmadd_ps(v, m, a); }
-inline Floats round_floats(Floats v, Floats low, Floats high) {  // max and min return their second operand beside NaN
+inline Floats round_floats(Floats v, Floats low, Floats high) {  // max and min return their second operand if one is
+                                                                 // NaN
   return _mm256_min_ps(_mm256_max_ps(_mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), low), high);
 }
 #elif PENSTOCK_TARGET_FLOATS == 16
@@ -23,7 +24,7 @@ inline Floats round_floats(Floats v, Floats low, Floats high) {
                        high);
 }
 
-// 256 bytes of table in four registers; two permutes of 128 entries each, the top bit chooses.
+// 256 bytes of table in four registers; two permutes of 128 entries each, and the top bit chooses.
 __attribute__((target("avx512vbmi"))) inline int64_t lookup_bytes(const uint8_t* in, int64_t n, const uint8_t* table,
                                                                   uint8_t* out) {
   const __m512i t0 = _mm512_loadu_si512(table), t1 = _mm512_loadu_si512(table + 64);

@@ -20,7 +20,7 @@ void plan_row(const int32_t* base, int64_t count, int step, const float* weight,
   if (lanes == 0 || count == 0) return;
   const int64_t groups = (count + lanes - 1) / lanes, padded = groups * lanes;
   auto at = [&](int64_t o) { return base[std::min(o, count - 1)]; };
-  // The fewest parts whose outputs all lie in two registers.
+  // The fewest parts whose outputs are all in two registers.
   for (int parts : {1, 2, 4}) {
     const int64_t n = lanes / parts;
     plan.base.resize(groups * parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two passes of separable filtering, row by row. The order of the sum is the order of the taps, everywhere.
+// The two passes of separable filtering, row by row. On all targets the order of the sum is the order of the taps.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace penstock {
 
-// How a row of planes is resampled by permutations of registers: outputs go in groups of `lanes`, each of whose `parts`
-// reads two registers that begin at a base of its own.
+// How a row of planes is resampled by permutations of registers: outputs are in groups of `lanes`. Each of the `parts`
+// of a group reads two registers that start at its own base.
 struct RowPlan {
-  int lanes = 0, parts = 0;    // parts 0: no plan, outputs read too far from each other
-  bool held = false;           // one part, and all taps of a group lie in the two registers: they are read once
+  int lanes = 0, parts = 0;    // parts 0: no plan; the samples that outputs read are too far apart
+  bool held = false;           // one part, and all taps of a group are in the two registers: they are read once
   std::vector<int32_t> base;   // by group and part: the lowest sample of tap 0; if held, of all taps
-  std::vector<int32_t> index;  // by group and lane: the sample of tap 0, less the base
+  std::vector<int32_t> index;  // by group and lane: the sample of tap 0, minus the base
   std::vector<float> weight;   // by group, tap and lane
 };
 
 struct FilterRows {
-  // acc[i] = sum over k of weight[k] * rows[k][i], i in [0, n); rows hold T. With `more` the sum goes on from acc.
+  // acc[i] = sum over k of weight[k] * rows[k][i], i in [0, n); rows hold T. With `more` the sum is added to acc.
   void (*vertical_u8)(const uint8_t* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more);
   void (*vertical_f32)(const float* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more);
   // planes[c][o] = sum over k of weight[o * taps + k] * acc[(base[o] + k * step) * channels + c], o in [0, n).

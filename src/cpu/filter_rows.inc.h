@@ -95,7 +95,7 @@ inline __m512 four_pixels(const float* a, const float* b, const float* c, const 
   return _mm512_insertf32x4(v, _mm_loadu_ps(d + at), 3);
 }
 
-// Four pixels are one vector, the weights of the four lie in two. Returns how many outputs are done.
+// Four pixels are one vector, and their weights are in two. Returns how many outputs are done.
 template <int kChannels, int kTaps>
 int64_t horizontal_fours(const float* acc, const int32_t* base, int64_t hop, const float* weight, float* const* planes,
                          int64_t n) {

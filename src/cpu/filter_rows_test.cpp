@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes read and write only what they may: buffers have exactly the promised size, which AddressSanitizer watches.
+// The passes read and write only what they may: buffers have exactly the promised size, and AddressSanitizer watches
+// them.
 #include "cpu/filter_rows.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of one sample through a stage: prepared, decoded, finished. Samples that decode do so two in turn.
+// The path of one sample through a stage: prepare, decode, finish. Samples that decode go through it in pairs.
 #include "cpu/stage.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void CpuStage::shapes(const SampleContext& s, std::span<const Shape> in, std::sp
   for (size_t i = 0; i < state_->program.outputs.size(); ++i) out[i] = shapes[state_->program.outputs[i]];
 }
 
-// What is kept of one sample between the steps.
+// The state of one sample between the steps.
 class CpuStage::Sample {
  public:
   Sample(const CpuStage& stage, const SampleContext& context, std::span<const StageInput> in,
@@ -59,7 +59,7 @@ class CpuStage::Sample {
   void prepare(std::span<const StageInput> in);
   void prepare_decode();
   void choose_planes();
-  bool fill_outside();  // false: nothing else is left to do
+  bool fill_outside();  // false: nothing else remains to be done
 };
 
 void CpuStage::Sample::prepare(std::span<const StageInput> in) {
@@ -81,8 +81,8 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
   out_shape_ = shapes[p.outputs[0]];
   for (size_t k = 0; k < p.sizes.size(); ++k) write_size(p, static_cast<int>(k), shapes[p.sizes[k]], allocate_);
 
-  // Iteration dimensions: those of input 0 where maps are, else those of the result.
-  // Without maps the inputs broadcast to the result, whose dimensions keep their places.
+  // Iteration dimensions: those of input 0 if there are maps, else those of the result. Without maps the inputs
+  // broadcast to the result, and its dimensions keep their places.
   layout_ = st_.decodes ? Layout("HWC") : st_.maps ? p.inputs[0].layout : out_type().layout;
   if (st_.maps) {
     placement_.emplace(in_shapes_[0], layout_);
@@ -97,7 +97,7 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
   if (st_.decodes) prepare_decode();
 }
 
-// The smallest picture that still has a sample for each output of the resize behind; 8: the whole.
+// The smallest picture that still has a sample for each output of the resize that follows; 8: the whole.
 static int choose_eighths(const Placement& p) {
   for (const int eighths : {1, 2, 4}) {
     bool enough = true;
@@ -132,7 +132,7 @@ void CpuStage::Sample::prepare_decode() {
   const size_t bytes = checked_bytes(region.height * row, size_of(decode.params.dtype));
   auto& pixels = scratch_.pixels;
   if (pixels.size() < bytes + 65) pixels.resize(bytes + 65);
-  // Bytes begin at an odd address: libjpeg-turbo writes aligned rows past the caches, and they are read at once.
+  // The bytes start at an odd address: libjpeg-turbo writes aligned rows past the caches, but they are read at once.
   uint8_t* const decoded = pixels.data() + (decode.params.dtype == DType::uint8);
   decode.sink = {decoded, row_bytes};
   decode.takes_rows = st_.filters && !st_.warps && decode.params.dtype == DType::uint8;
@@ -148,10 +148,10 @@ void CpuStage::Sample::choose_planes() {
   if (st_.needs_channels || st_.filters || st_.warps) {
     run_.plane_dim = layout_.find('C');
     if (run_.plane_dim < 0 && st_.needs_channels && layout_.empty() && n > 0) run_.plane_dim = n - 1;
-    // More channels than registers: where no pixel function looks at them they are a loop around.
+    // More channels than registers: if no pixel function reads them together, they become an outer loop.
     if (run_.plane_dim >= 0 && !st_.needs_channels && in_shapes_[0][run_.plane_dim] > kMaxPlanes) run_.plane_dim = -1;
     if (run_.plane_dim >= 0) {
-      if (!run_.placement) {  // the inputs' channels: an operator may change their number
+      if (!run_.placement) {  // the channels of the inputs: an operator may change their number
         for (size_t i = 0; i < p.inputs.size(); ++i)
           if (const int at = run_.plane_dim - (n - in_shapes_[i].size()); at >= 0)
             run_.in_planes =
@@ -197,7 +197,7 @@ void CpuStage::Sample::finish() {
   }
   run_.output = allocate_(0, out_type().dtype, out_shape_, out_type().layout);
   if (out_shape_.volume() == 0) return;
-  // Which output dimension each iteration dimension goes to.
+  // The output dimension of each iteration dimension.
   const int n = run_.placement ? run_.placement->ndim() : out_shape_.size();
   const Layout& to = out_type().layout;
   run_.out_dim.resize(n);
@@ -206,7 +206,7 @@ void CpuStage::Sample::finish() {
     run_.out_dim[d] = k >= 0 ? k : d;
   }
   choose_planes();
-  if (!fill_outside()) return;  // the window lies outside of the input
+  if (!fill_outside()) return;  // the window is outside of the input
   prepare_coefficients(run_, run_.in_planes);
   if (run_.placement && run_.placement->warps()) run_affine(run_);
   else if (st_.source >= 0 && !run_.rows && run_picked(run_)) {
@@ -233,7 +233,8 @@ void CpuStage::run_sample(const SampleContext& context, std::span<const StageInp
 void CpuStage::run_together(std::span<StageTask> tasks, StageScratch& any_scratch) const {
   if (state_->has_frames) return StageRunner::run_together(tasks, any_scratch);
   auto& scratch = static_cast<CpuScratch&>(any_scratch);
-  if (tasks.size() > kDecodeTogether) fail(ErrorKind::internal, "{} samples at once", tasks.size());
+  if (tasks.size() > kDecodeTogether)
+    fail(ErrorKind::internal, "at most {} samples can run together, got {}", kDecodeTogether, tasks.size());
   std::optional<Sample> samples[kDecodeTogether];
   DecodeTask decodes[kDecodeTogether];
   size_t of_decode[kDecodeTogether], n = 0;

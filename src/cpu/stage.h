@@ -30,13 +30,13 @@ class CpuStage final : public StageRunner {
 
  private:
   class Sample;
-  // One sample, or one frame of it, whose arguments are those of SampleContext::values().
+  // One sample, or one frame of it, with the arguments of SampleContext::values().
   void run_sample(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
                   StageScratch& scratch) const;
-  // Node by node, for what cannot be done frame by frame.
+  // Node by node, for stages that cannot run frame by frame.
   void run_nodes(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
                  StageScratch& scratch) const;
-  // Of all values, the inputs first.
+  // For all values, the inputs first.
   std::vector<Shape> value_shapes(const SampleContext& s, std::span<const Shape> in) const;
   bool keeps_frames(const SampleContext& s, std::span<const StageInput> in, std::span<const Shape> shapes) const;
   std::unique_ptr<State> state_;

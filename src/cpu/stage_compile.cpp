@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU adds to a stage's code: chains of multiply-adds become one instruction, values get registers.
+// What the CPU adds to the code of a stage: chains of multiply-adds become one instruction, values get registers.
 #include <algorithm>
 
 #include "cpu/stage_state.h"
@@ -19,8 +19,8 @@ class Registers {
  private:
   CpuStage::State& s_;
 
-  // Whether the instruction is made of fused multiply-adds. That must not depend on the coefficients, so zeros are as
-  // good as any.
+  // Whether the instruction consists of fused multiply-adds. That must not depend on the coefficients, so zeros serve
+  // as well as any.
   bool is_multiply_adds(const Instruction& i) const {
     if (i.kind != Instruction::tile || i.lane != Lane::f32 || i.from[0] < 0 || i.from[1] >= 0) return false;
     if (s_.traits[i.node].mixes_channels) return false;
@@ -43,7 +43,7 @@ class Registers {
     for (size_t k = 0; k < s_.code.size();) {
       std::vector<CpuStage::State::Link> links;
       size_t end = k;
-      int value = -1;  // that the chain has made so far
+      int value = -1;  // the result of the chain so far
       for (; end < s_.code.size(); ++end) {
         const Instruction& i = s_.code[end];
         if (rounds_in_chain(i) && (value < 0 || i.value == value)) {
@@ -104,7 +104,7 @@ class Registers {
             last[f] = -2;
           }
       };
-      // Lanes differ in width, so a conversion cannot be done in place.
+      // Compute types differ in width, so a conversion cannot be done in place.
       const bool in_place = i.kind != Instruction::convert;
       if (in_place) release();
       if (s_.values[i.value].slot < 0) s_.values[i.value].slot = take();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages whose map is at most an integer map: strided loops over rows, merged as far as memory allows.
+// Stages whose map is at most an integer map: strided loops over rows, merged if memory allows.
 #include <algorithm>
 #include <cstring>
 
@@ -47,7 +47,7 @@ Nest make_nest(const SampleRun& run) {
       dims.push_back(dim);
     }
   }
-  // Merge neighbors that are one run in memory for everybody.
+  // Merges neighbors that are one run in memory for all inputs and the output.
   std::vector<Nest::Dim> merged;
   for (const auto& d : dims) {
     bool fits = !merged.empty() && merged.back().out == d.out * d.extent && !st.positional;
@@ -127,7 +127,7 @@ void copy_rows(const Nest& nest, size_t bytes) {
   const int64_t planes = nest.has_plane ? nest.plane.extent : 1;
   const auto& row = nest.row;
   size_t in_bytes[4] = {bytes, 0, 0, 0};
-  // Neighboring planes that travel together are one wide element.
+  // Neighboring planes that move together are one wide element.
   const bool pixels = nest.has_plane && nest.plane.in[0] == 1 && nest.plane.out == 1 && row.out == planes &&
                       (row.in[0] == planes || row.in[0] == -planes) && copy_of(bytes * planes);
   const CopyFn copy = copy_of(pixels ? bytes * planes : bytes);
@@ -145,7 +145,7 @@ void copy_rows(const Nest& nest, size_t bytes) {
   });
 }
 
-// The chain from uint8 as one table of 256 entries: made by running the chain on 0 to 255, so exact by construction.
+// The chain from uint8 as a table of 256 entries: made by running the chain on 0 to 255, so exact by construction.
 void make_table(SampleRun& run) {
   uint8_t all[256];
   for (int i = 0; i < 256; ++i) all[i] = static_cast<uint8_t>(i);

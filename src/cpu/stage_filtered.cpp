@@ -20,8 +20,8 @@ struct Axis {
   int64_t source(int64_t position) const { return start + step * position; }
 };
 
-// The dimensions that are filtered, innermost first, and then the innermost of the others: rows are long there.
-// More of them, and the channels, may only pick single samples.
+// The dimensions that are filtered, innermost first, then the innermost of the others, where rows are long. Further
+// dimensions, and the channels, may only select single samples.
 struct FilterDims {
   int dim[3] = {-1, -1, -1};
   explicit FilterDims(const SampleRun& run) {
@@ -72,7 +72,7 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
   return a;
 }
 
-// Source positions of a dimension that picks single samples (a window that reflects or wraps at the borders).
+// Source positions of a dimension that selects single samples (a window that reflects or wraps at the borders).
 std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
   TapTable taps;
   make_taps(*m.filter, m.extent, m.after_start, m.after_step, m.out, taps);
@@ -81,7 +81,7 @@ std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
   return taps.first;
 }
 
-// Loops over everything but depth, height, width and channels; f(in, out) gets the base pointers.
+// Loops over all dimensions except depth, height, width and channels; f(in, out) gets the base pointers.
 template <class F>
 void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Axis& x, F&& f) {
   const Placement& p = *run.placement;
@@ -142,7 +142,7 @@ class Filter {
       out_plane = run.output.strides[run.out_dim[r.plane_dim]];
     }
     if (x.dim < 0) x.stride = channels;
-    if (run.rows) stride_c = 1, x.stride = channels;  // as if they lay in memory
+    if (run.rows) stride_c = 1, x.stride = channels;  // as if they were in memory
     interleaved = channels == 1 ? (x.stride == 1) : (stride_c == 1 && x.stride == channels);
     group = interleaved ? channels : 1;
     groups = channels / group;
@@ -153,7 +153,10 @@ class Filter {
     if (x.count <= 0 || y.count <= 0 || z.count <= 0) return;
     const bool indexed = x.plain && y.plain && z.plain;
     if (run.rows && (indexed || !rows_fit())) take_all_rows();
-    if (!indexed && !channel_index.empty()) bad_argument("channels that reflect or wrap beside a resampling");
+    if (!indexed && !channel_index.empty())
+      bad_argument(
+          "channels that reflect or wrap cannot be combined with a "
+          "resampling");
     if (!indexed) prepare();
     for_each_outer(run, z, y, x, [&](const char* in, char* out) {
       for (int64_t k = 0; k < z.count; ++k)
@@ -180,15 +183,15 @@ class Filter {
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
   std::vector<int32_t> base, channel_index;
-  // Rows converted to float (or, of a decoder that makes rows when asked, bytes), in a ring of slots tagged with
-  // (depth, row).
+  // Rows converted to float, in a ring of slots tagged with (depth, row). If a decoder makes rows on demand, the rows
+  // are bytes.
   int64_t ring = 0, row_floats = 0;
   int64_t byte_row = 0;
   int64_t shared_lo = 0, shared_hi = 0;
   std::vector<float> convolved;
-  std::vector<float> wide;  // planes in f32 where the source lane is another
+  std::vector<float> wide;  // planes in f32 if the source has another compute type
 
-  static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that leaves the second-level cache gains nothing
+  static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that exceeds the second-level cache gains nothing
 
   // Only whole rows of interleaved bytes come from a decoder.
   bool rows_fit() const {
@@ -199,7 +202,7 @@ class Filter {
     auto* const to = static_cast<uint8_t*>(const_cast<void*>(run.inputs[0].data));
     const Shape& s = run.inputs[0].shape;
     const int64_t bytes = s[1] * s[2];
-    auto& last = run.scratch.bytes;  // what a row writes behind its end must not leave the buffer
+    auto& last = run.scratch.bytes;  // what a row writes past its end must stay in the buffer
     if (static_cast<int64_t>(last.size()) < bytes + RegionRows::kSlack) last.resize(bytes + RegionRows::kSlack);
     for (int64_t i = 0; i < s[0]; ++i) {
       if (i + 1 < s[0] && bytes >= RegionRows::kSlack) {
@@ -222,8 +225,8 @@ class Filter {
     auto& s = run.scratch;
     ring = y.taps->taps + 1;
     const int64_t row_bytes = (columns + 48) * channels * 4;
-    // Taking pixels apart costs what planes gain, so that those stay pixels that are; and a filter whose outputs share
-    // their weights needs no plan.
+    // To separate pixels into planes costs what planes gain, so interleaved pixels stay so; and a filter whose outputs
+    // share their weights needs no plan.
     const bool planes = channels == 1 || !interleaved || run.rows;
     if (rows.lanes && planes && x.dim >= 0 && shared_hi <= shared_lo && channels <= 4 &&
         ring * row_bytes <= kLargestRing) {
@@ -248,7 +251,7 @@ class Filter {
     if (lane != Lane::f32) wide.resize(static_cast<size_t>(channels) * (program.tile_n() + 16));
   }
 
-  // A row of the decoder's region in planes or pixels, and what it may write behind.
+  // A row of the decoder's region in planes or pixels, and the room that it may write past its end.
   int64_t whole_row() const { return (run.inputs[0].shape[1] + RegionRows::kSlack) * channels; }
 
   // All planes of row (sz, sy), plane group g at to + g * hop.
@@ -270,7 +273,8 @@ class Filter {
     else load(p, x.stride, stride_c, planes, groups, columns);
   }
 
-  // Row `sy` at output depth k, in float, filtered along the depth: plane group 0; the others follow ring rows apart.
+  // Row `sy` at output depth k, in float, filtered along the depth: plane group 0; each further group is `ring` rows
+  // further on.
   const float* float_row(const char* in, int64_t k, int64_t sy, int64_t key) {
     auto& s = run.scratch;
     const int64_t slot = key % ring, hop = ring * row_floats;
@@ -296,7 +300,7 @@ class Filter {
     return to;
   }
 
-  // The interleaved bytes of row `sy` that a decoder makes.
+  // The interleaved bytes of row `sy` from a decoder.
   const uint8_t* byte_row_of(int64_t sy, int64_t key) {
     auto& s = run.scratch;
     const int64_t slot = key % ring;
@@ -335,7 +339,7 @@ class Filter {
           rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
           for (int q = 0; q < n; ++q) bytes[q] += stride_c;
         } else {
-          // Whole registers: behind its end a row has room.
+          // Whole registers: a row has spare room past its end.
           rows.vertical_f32(floats, weight + t, n, acc, (columns * group + 15) / 16 * 16, t > skip);
           for (int q = 0; q < n; ++q) floats[q] += ring * row_floats;
         }
@@ -384,7 +388,7 @@ class Filter {
     }
   }
 
-  // Outputs [lo, hi) of the row, into planes that begin at output `origin`.
+  // Outputs [lo, hi) of the row, into planes that start at output `origin`.
   void horizontal(const float* acc, float* const* planes, int64_t origin, int64_t lo, int64_t hi) {
     if (hi <= lo) return;
     float* to[kMaxPlanes];
@@ -394,14 +398,14 @@ class Filter {
                     hi - lo);
   }
 
-  // A convolution has the same weights everywhere but at the border.
+  // A convolution has the same weights everywhere except at the border.
   void find_shared_weights() {
     const DimMap& m = (*run.placement)[x.dim];
     if (!m.filter || m.filter->kind != FilterKind::window || x.step != 1 || m.after_step != 1 ||
         x.taps->taps != static_cast<int>(m.filter->window.size()))
       return;
     const int half = x.taps->taps / 2;
-    const int64_t begin = m.after_start + m.after_step * x.lo;  // the filter's output that output 0 is
+    const int64_t begin = m.after_start + m.after_step * x.lo;  // position in the filter's output of output 0
     shared_lo = std::clamp<int64_t>(half - begin, 0, x.count);
     shared_hi = std::clamp<int64_t>(m.extent - half - begin, shared_lo, x.count);
     convolved.resize(std::min(program.tile_n(), x.count) * group + 16);
@@ -453,7 +457,7 @@ const TapTable& filter_taps(CpuScratch::State& s, int slot, const DimMap& m) {
   const int64_t begin = m.after_start + m.after_step * lo;
   if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
       s.cached_count[slot] != hi - lo || !(s.cached[slot] == *m.filter)) {
-    s.cached_in[slot] = -1;  // the table is no one's if this throws
+    s.cached_in[slot] = -1;  // nobody owns the table if this throws
     make_taps(*m.filter, m.extent, begin, m.after_step, hi - lo, s.taps[slot]);
     s.cached[slot] = *m.filter;
     s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
@@ -479,9 +483,9 @@ void run_affine(SampleRun& run) {
     a.out_stride = run.output.strides[run.out_dim[a.dim]];
     a.count = m.out;
     if (m.start != 0 || m.step != 1 || m.extent != m.in || m.after_start != 0 || m.after_step != 1)
-      fail(ErrorKind::internal, "windows beside a warp in one stage");
+      fail(ErrorKind::internal, "windows and a warp cannot be combined in one stage");
   }
-  const bool flat = first.dims == 2;  // a depth beside a 2-d map is one more outer dimension
+  const bool flat = first.dims == 2;  // a depth next to a 2-d map is one more outer dimension
   Axis z = flat ? Axis() : axes[0];
   const Axis &y = axes[1], &x = axes[2];
   source.dtype = run.inputs[0].dtype;

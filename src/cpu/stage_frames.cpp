@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages whose arguments have one value for each frame: a sample goes through frame by frame.
+// Stages whose arguments have one value for each frame: a sample runs frame by frame.
 #include "batch/view_part.h"
 #include "cpu/stage_state.h"
 
@@ -96,7 +96,10 @@ bool CpuStage::keeps_frames(const SampleContext& context, std::span<const StageI
 void CpuStage::run_nodes(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
                          StageScratch& scratch) const {
   const auto& p = state_->program;
-  if (p.nodes.size() == 1) fail(ErrorKind::internal, "an operator that moves frames has arguments for each frame");
+  if (p.nodes.size() == 1)
+    fail(ErrorKind::internal,
+         "an operator that moves frames cannot have arguments for each "
+         "frame");
   std::vector<StageInput> values(in.begin(), in.end());
   std::vector<Tensor> held;
   for (const auto& node : p.nodes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that pick single samples and change nothing else.
+// Stages that select single samples and change nothing else.
 #include <cstring>
 
 #include "cpu/stage_state.h"
@@ -12,7 +12,7 @@ struct Picks {
   int64_t to = 0;             // step of the output, in bytes
 };
 
-// Copies `bytes` from each place of the row to neighboring places; runs that are neighbors in the input go at once.
+// Copies `bytes` from each place of the row to contiguous places; contiguous runs of the input are copied at once.
 template <int kBytes>
 void pick_row(const char* in, char* out, const std::vector<int64_t>& from, int64_t bytes) {
   const int64_t step = kBytes ? kBytes : bytes;
@@ -79,7 +79,7 @@ bool run_picked(SampleRun& run) {
     }
     out += lo * dims[d].to;
   }
-  // Trailing dimensions that are whole runs in both memories are one wide element.
+  // Trailing dimensions that are whole runs in both memories become one wide element.
   int64_t bytes = element;
   while (dims.size() > 1) {
     const Picks& last = dims.back();

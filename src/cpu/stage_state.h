@@ -17,8 +17,8 @@ constexpr int kMaxRegisters = 24;
 
 struct CpuStage::State : StageCode {
   Target target = Target::scalar;
-  // Runs of nodes that each are fused multiply-adds in float32, and of roundings to unsigned integers between them:
-  // done in registers, one pass over the tile.
+  // Runs of nodes that are all fused multiply-adds in float32, with roundings to unsigned integers between them:
+  // computed in registers, in one pass over the tile.
   struct Link {
     int node = -1;  // -1: rounds to the type
     DType dtype = DType::none;
@@ -58,7 +58,7 @@ struct Nest {
   char* out_base = nullptr;
 };
 
-// Everything that the runners need for one sample.
+// The data that the runners need for one sample.
 struct SampleRun {
   const CpuStage::State& stage;
   const SampleContext& context;
@@ -72,16 +72,17 @@ struct SampleRun {
   int in_planes = 1, out_planes = 1;
   Placement* placement = nullptr;
   int64_t origin[Shape::kMaxDims] = {};   // first decoded position per dimension of input 0
-  RegionRows* rows = nullptr;             // where set, input 0 has no memory: its rows are made when asked for
-  LumaChromaRows* luma_chroma = nullptr;  // the same rows before color conversion, where that is allowed
+  RegionRows* rows = nullptr;             // if set, input 0 has no memory: its rows are made on demand
+  LumaChromaRows* luma_chroma = nullptr;  // the same rows before color conversion, if that is allowed
   bool blue_first = false;                // luma_chroma is converted to BGR
 };
 
 void prepare_coefficients(SampleRun& run, int planes);
-// The table of a filtered dimension's valid outputs, in slot `slot` of the scratch; made if another one lies there.
+// The table of the valid outputs of a filtered dimension, in slot `slot` of the scratch; made anew if the slot holds
+// another one.
 const TapTable& filter_taps(CpuScratch::State& scratch, int slot, const DimMap& m);
 
-// Where one tile is read and written; a filter's source registers are filled before.
+// Where one tile is read and written; the source registers of a filter are filled before.
 struct TilePlace {
   const char* in[4];
   int64_t in_step[4];  // elements between neighbors
@@ -108,14 +109,15 @@ class TileProgram {
   void* source_planes_[kMaxPlanes];
   std::vector<const void* const*> read_;
   bool large_output_ = false;
-  // Of each chain: the steps, plane after plane.
+  // The steps of each chain, plane after plane.
   std::vector<std::vector<ChainStep>> chains_;
   std::vector<std::vector<void*>> alias_;
 };
 int64_t tile_length(int planes);
 
 void run_direct(SampleRun& run);
-// Windows that repeat samples and nearest filters, where values and types stay: one copy. False if it is not that.
+// Windows that repeat samples, and nearest filters, if values and types do not change: one copy. False for other
+// stages.
 bool run_picked(SampleRun& run);
 void run_filtered(SampleRun& run);
 void run_affine(SampleRun& run);

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-// A sample's output of this many bytes leaves the second-level cache before anybody reads it.
+// A sample's output of this many bytes leaves the second-level cache before anything reads it.
 constexpr int64_t kLargeOutput = 1 << 20;
 
 int64_t tile_length(int planes) { return planes == 1 ? 2048 : std::max<int64_t>(64, 1536 / planes / 16 * 16); }
@@ -77,7 +77,7 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
   }
 }
 
-// Stores past the caches are ordered by nothing else.
+// Nothing else orders stores that bypass the caches.
 TileProgram::~TileProgram() {
   if (large_output_) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
@@ -91,7 +91,7 @@ void TileProgram::execute(const TilePlace& place) {
   if (st.source >= 0) read_[st.source] = source_planes_;
   bool stored = false;
   void* direct[kMaxPlanes];
-  // Where the instruction writes: its register, or the output itself where nothing has to be converted.
+  // Where the instruction writes: its register, or the output itself if no conversion is needed.
   auto destination = [&](size_t k, const Instruction& i, int n_planes, void** own) -> void* const* {
     const bool into_output =
         k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&

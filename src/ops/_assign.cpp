@@ -9,8 +9,9 @@ struct Assign : IndexRanges {
   static Schema<Assign> schema() {
     return Schema<Assign>(
                "_assign",
-               "Assignment as NumPy's x[i, a:b:s, ...] = value, whose result is a new value.\n\nThe second input is "
-               "broadcast to the part and converted to the first one's type. Types: all.")
+               "Writes a value into a part of an array, as NumPy's x[i, a:b:s, ...] = value does. The result is a "
+               "new array.\n\nThe second input is broadcast to the part and converted to the type of the first one. "
+               "Types: all.")
         .inputs(2)
         .with(&IndexRanges::arguments<Assign>)
         .hidden()

@@ -6,8 +6,9 @@ namespace penstock {
 struct Subscript : IndexRanges {
   static Schema<Subscript> schema() {
     return Schema<Subscript>("_subscript",
-                             "Indexing as NumPy's x[i, a:b:s, ...]: DataNode's square brackets.\n\nDimensions "
-                             "indexed by an integer are dropped, their layout letters too. Types: all.")
+                             "Selects a part of an array, as NumPy's x[i, a:b:s, ...] does: the square brackets of "
+                             "DataNode.\n\nAn integer index drops its dimension and that dimension's layout letter. "
+                             "Types: all.")
         .with(&IndexRanges::arguments<Subscript>)
         .hidden()
         .oracle("numpy");

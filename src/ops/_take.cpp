@@ -8,8 +8,8 @@ namespace penstock {
 namespace {
 void check_indices(std::span<const ValueType> in) {
   if (in[1].dtype != DType::none && !is_integer(in[1].dtype))
-    bad_type("indices are integers, not {}", name_of(in[1].dtype));
-  if (in[0].ndim == 0) bad_type("a value without dimensions has no elements to pick");
+    bad_type("indices must be integers, got {}", name_of(in[1].dtype));
+  if (in[0].ndim == 0) bad_type("a value without dimensions has no elements to select");
 }
 }  // namespace
 
@@ -17,7 +17,8 @@ struct Take {
   static Schema<Take> schema() {
     return Schema<Take>(
                "_take",
-               "NumPy's x[indices]: elements of the first axis.\n\nNegative indices count from the end. Types: all.")
+               "Selects elements along the first axis, as NumPy's x[indices] does.\n\nNegative indices count from "
+               "the end. Types: all.")
         .inputs(2)
         .hidden()
         .oracle("numpy");
@@ -40,9 +41,9 @@ struct AssignAt {
   static Schema<AssignAt> schema() {
     return Schema<AssignAt>(
                "_assign_at",
-               "NumPy's x[indices] = value, whose result is a new value.\n\nThe inputs are x, the indices and the "
-               "value, which is broadcast to x[indices] and converted to x's type; of equal indices the last one "
-               "counts. Types: all.")
+               "Writes elements along the first axis, as NumPy's x[indices] = value does. The result is a new "
+               "array.\n\nThe inputs are x, the indices and the value. The value is broadcast to x[indices] and "
+               "converted to the type of x. If an index occurs more than once, the last value wins. Types: all.")
         .inputs(3)
         .hidden()
         .oracle("numpy");

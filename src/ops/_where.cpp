@@ -8,9 +8,9 @@ namespace penstock {
 namespace {
 void check_mask(std::span<const ValueType> in) {
   if (in[1].dtype != DType::none && in[1].dtype != DType::bool_)
-    bad_type("a mask is bool, not {}", name_of(in[1].dtype));
+    bad_type("a mask must be bool, got {}", name_of(in[1].dtype));
   if (in[0].ndim >= 0 && in[1].ndim > in[0].ndim)
-    bad_argument("a mask of {} dimensions for a value of {}", in[1].ndim, in[0].ndim);
+    bad_argument("a mask of {} dimensions does not fit a value of {}", in[1].ndim, in[0].ndim);
 }
 }  // namespace
 
@@ -18,8 +18,8 @@ struct SelectWhere {
   static Schema<SelectWhere> schema() {
     return Schema<SelectWhere>(
                "_select_where",
-               "NumPy's x[mask]: the elements where the mask is true, one after the other.\n\nThe mask has the "
-               "shape of the first axes. Types: all.")
+               "Selects the elements where a mask is true, as NumPy's x[mask] does.\n\nThe mask has the shape of the "
+               "first axes. Types: all.")
         .inputs(2)
         .hidden()
         .batch_wide()
@@ -47,8 +47,9 @@ struct AssignWhere {
   static Schema<AssignWhere> schema() {
     return Schema<AssignWhere>(
                "_assign_where",
-               "NumPy's x[mask] = value, whose result is a new value.\n\nThe inputs are x, the mask and the "
-               "value, which is broadcast to x[mask] and converted to x's type. Types: all.")
+               "Writes the elements where a mask is true, as NumPy's x[mask] = value does. The result is a new "
+               "array.\n\nThe inputs are x, the mask and the value. The value is broadcast to x[mask] and converted "
+               "to the type of x. Types: all.")
         .inputs(3)
         .hidden()
         .oracle("numpy");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// + - * / // % and the signs. Integers wrap in their type; // and % truncate toward zero, as C does.
+// + - * / // % and the signs. Integers wrap in their type; // and % truncate toward zero, as in C.
 #include "ops/machine/arithmetic.h"
 
 namespace penstock {
@@ -37,13 +37,13 @@ struct Sub {
 PENSTOCK_BINARY(Sub);
 
 struct Mul {
-  static constexpr const char *name = "_mul", *doc = "a * b; integers wrap in the promoted type; bools: and.";
+  static constexpr const char *name = "_mul", *doc = "a * b; integers wrap in the promoted type; for bools, a and b.";
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         return wrap<V>(Unsigned<V>(a) * Unsigned<V>(b), c);
       });
-  // Adding -0 keeps the sign of a zero product, so that this is the rounded product and nothing else.
+  // Adding -0 keeps the sign of a zero product, so the result is exactly the rounded product.
   static bool fused(float k, bool, float* mul_add) { return mul_add[0] = k, mul_add[1] = -0.0f, true; }
 };
 PENSTOCK_BINARY(Mul);
@@ -58,7 +58,7 @@ struct Div {
 };
 PENSTOCK_BINARY(Div);
 
-// Division of integers shares its refusal of zero.
+// Integer division and remainder share the check for a zero divisor.
 struct DivisionRules {
   static constexpr ResultType result = ResultType::promoted;
   static constexpr const char* fault = "Integer division by zero.";
@@ -78,7 +78,7 @@ struct FloorDiv : DivisionRules {
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         if constexpr (std::is_integral_v<V>) {
           if (b == V(0)) return V(0);
-          if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // the lowest / -1
+          if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // lowest / -1
           return wrap<V>(Unsigned<V>(a / b), c);
         } else {
           return a / b;

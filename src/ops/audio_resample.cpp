@@ -9,14 +9,14 @@
 
 namespace penstock {
 
-// Resampler::run in a kernel, in the same order, and what elements are of their range.
+// Resampler::run in a kernel, in the same order, with the scales of the element types.
 struct ResampleRule {
   PENSTOCK_PIXEL(
       struct Coef {
         double step;
         int64_t n, channels, lobes;
       };
-      // Integers as parts of their range: -1 to 1.
+      // Integers as fractions of their range: -1 to 1.
       template <class T> PENSTOCK_HD static float from_range(T v) {
         if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
         else if constexpr (std::is_signed_v<T>)
@@ -61,22 +61,25 @@ struct AudioResample {
   static Schema<AudioResample> schema() {
     using Op = AudioResample;
     return Schema<Op>("audio_resample",
-                      "A signal at another rate, by a windowed sinc.\n\n"
-                      "Input: (n) or (n, channels); integers of at most 32 bits, float32. Output: (n * out_rate / "
-                      "in_rate rounded up) of the same channels; unsigned integers have their zero in the middle of "
-                      "the range. J. O. Smith, \"Digital Audio Resampling\", 2002.")
-        .arg("in_rate", &Op::in_rate, "Samples a second of the input, with out_rate.")
-        .arg("out_rate", &Op::out_rate, "Samples a second of the output, with in_rate.")
-        .arg("scale", &Op::scale, "The ratio of the rates instead.")
-        .arg("out_length", &Op::out_length, "The length of the output instead.")
-        .arg("quality", &Op::quality, "0 to 100: 3, 16 (at 50) to 64 lobes of the sinc.", within(0, 100))
-        .arg("dtype", &Op::dtype, "Type of the result; default: the input's. Values fill the range of the type.")
+                      "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, "
+                      "channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, "
+                      "rounded up, of the same channels. The zero of unsigned integers is the middle of their range. "
+                      "Source: J. O. Smith, \"Digital Audio Resampling\", 2002.")
+        .arg("in_rate", &Op::in_rate, "Sample rate of the input in hertz; needs out_rate.")
+        .arg("out_rate", &Op::out_rate, "Sample rate of the output in hertz; needs in_rate.")
+        .arg("scale", &Op::scale, "out_rate / in_rate, instead of the two rates.")
+        .arg("out_length", &Op::out_length, "Length of the output in samples, instead of a rate.")
+        .arg("quality", &Op::quality, "From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100.",
+             within(0, 100))
+        .arg("dtype", &Op::dtype,
+             "Type of the result; default: the input's. Values are scaled to the range of the "
+             "type.")
         .oracle("dali");
   }
   void ready() {
-    if (in_rate.given() != out_rate.given()) bad_argument("in_rate and out_rate go together");
+    if (in_rate.given() != out_rate.given()) bad_argument("in_rate and out_rate must be given together");
     if (in_rate.given() + scale.given() + out_length.given() != 1)
-      bad_argument("give either in_rate and out_rate, or scale, or out_length");
+      bad_argument("give in_rate and out_rate, or scale, or out_length");
     resampler_ = std::make_shared<Resampler>(quality);
   }
   void check(std::span<const ValueType> in) const {
@@ -131,11 +134,11 @@ struct AudioResample {
   int64_t length(int sample, int64_t n) const {
     const auto [from, to] = rates(sample, n);
     if (out_length.given()) {
-      if (to < 0) bad_argument("out_length is negative: {}", to);
+      if (to < 0) bad_argument("out_length must not be negative, got {}", to);
       return out_length[sample];
     }
     if (!(from > 0) || !(to > 0) || to / from > 1e6)
-      bad_argument("rates {} to {} are not positive, or a million times apart", from, to);
+      bad_argument("the rates {} and {} must be positive and differ by less than a factor of a million", from, to);
     return Resampler::length(n, from, to);
   }
   std::shared_ptr<const Resampler> resampler_;

@@ -6,19 +6,24 @@
 
 namespace penstock {
 
-// All samples of a batch share the draws of its first one.
+// All samples of a batch share the draws of the first one.
 struct BatchPermutation {
   bool allow_repetitions = false, no_fixed_points = false;
 
   static Schema<BatchPermutation> schema() {
     using Op = BatchPermutation;
     return Schema<Op>("batch_permutation",
-                      "Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` "
-                      "takes.\n\nEach order is as likely as another (Durstenfeld, \"Algorithm 235: Random "
-                      "permutation\", 1964); those without fixed points are drawn until one is found.")
+                      "Returns the numbers of the samples of a batch in random order: one int32 scalar for each "
+                      "sample, as `permute_batch` takes them.\n\nAll orders are equally likely (Durstenfeld, "
+                      "\"Algorithm 235: Random permutation\", 1964). With no_fixed_points, the operator draws orders "
+                      "until one has no fixed point.")
         .inputs(0)
-        .arg("allow_repetitions", &Op::allow_repetitions, "Draw each number by itself: some may come more than once.")
-        .arg("no_fixed_points", &Op::no_fixed_points, "No sample gets its own number, unless it is alone.")
+        .arg("allow_repetitions", &Op::allow_repetitions,
+             "Draw each number independently, so that a number may "
+             "occur more than once.")
+        .arg("no_fixed_points", &Op::no_fixed_points,
+             "No sample gets its own number, except in a batch of one "
+             "sample.")
         .random()
         .oracle("dali");
   }
@@ -50,7 +55,7 @@ struct BatchPermutation {
     }
   }
   void run(const SampleContext&, std::span<const View>, std::span<const View>) const {
-    bad_argument("the results must lie one after the other");
+    bad_argument("the results must be contiguous");
   }
 };
 PENSTOCK_OPERATOR(BatchPermutation);

@@ -25,9 +25,9 @@ struct BbFlip : BoxRows {
   static Schema<BbFlip> schema() {
     return Schema<BbFlip>(
                "bb_flip",
-               "Moves boxes as a flip of their image does.\n\n"
-               "Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an "
-               "error, on a GPU NaN. Output: the same shape. Layouts: any; kept.")
+               "Flips boxes as their image is flipped.\n\nInput: float32 boxes of shape (N, 4), or of any shape "
+               "whose last extent is 4. Output: the same shape. A box far outside of its image is an error; on a GPU "
+               "the result is NaN. Layouts: any; the output keeps it.")
         .arg("horizontal", &BbFlip::horizontal, "Flip along x.")
         .arg("vertical", &BbFlip::vertical, "Flip along y.")
         .with(&box_row_arguments<BbFlip>)

@@ -10,7 +10,7 @@ struct BoxPasteRule : BoxRule {
         double divisor;
         double shift[2];
         int64_t places;
-      };  // the first `places` numbers are positions, the others extents
+      };  // the first `places` numbers of a box are positions, the others are extents
       template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
         if (outside(in, c.boxes)) return c.boxes.refused;
         const double scaled = in[j] / c.divisor;
@@ -26,13 +26,13 @@ struct BboxPaste : BoxRows {
     return Schema<Op>(
                "bbox_paste",
                "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + "
-               "paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * "
-               "extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of "
-               "its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. "
-               "Layouts: any; kept.")
-        .required("ratio", &Op::ratio, "The canvas' extents over the image's; 1 or more.", above(0))
-        .arg("paste_x", &Op::paste_x, "Where the image lies: 0 at the canvas' left, 1 at its right.")
-        .arg("paste_y", &Op::paste_y, "Where the image lies: 0 at the canvas' top, 1 at its bottom.")
+               "paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p becomes p + paste * "
+               "(ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose last "
+               "extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside of "
+               "its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.")
+        .required("ratio", &Op::ratio, "The canvas' extents divided by the image's, at least 1.", above(0))
+        .arg("paste_x", &Op::paste_x, "Horizontal position of the image: 0 is the left of the canvas, 1 the right.")
+        .arg("paste_y", &Op::paste_y, "Vertical position of the image: 0 is the top of the canvas, 1 the bottom.")
         .with(&box_row_arguments<Op>)
         .oracle("dali");
   }

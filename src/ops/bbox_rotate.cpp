@@ -16,24 +16,23 @@ struct BboxRotate : BoxLabels {
     using Op = BboxRotate;
     return Schema<Op>(
                "bbox_rotate",
-               "Moves boxes as rotate moves their image.\n\n"
-               "Input: float32 boxes, (N, 4), and optionally int32 labels. Outputs: upright boxes around the rotated "
-               "ones, cut to the canvas, without those of which too little is left; the labels of those that stay.")
-        .required("angle", &Op::angle, "Degrees, counter-clockwise.")
+               "Rotates boxes as rotate rotates their image.\n\nInputs: float32 boxes, (N, 4), and optionally int32 "
+               "labels. Outputs: the upright boxes around the rotated ones, cut to the canvas; then the labels of "
+               "the boxes that remain. remove_threshold says which boxes are removed.")
+        .required("angle", &Op::angle, "Angle in degrees, counter-clockwise.")
         .required("input_shape", &Op::input_shape, "Extents of the image before the rotation.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
-        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb (xyXY), xywh (xyWH) or cxcywh.")
+        .arg("bbox_layout", &Op::bbox_layout, "Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh.")
         .arg("bbox_normalized", &Op::bbox_normalized,
-             "Boxes are in units of the image and of the canvas, else in pixels.")
-        .arg("keep_size", &Op::keep_size, "The canvas has the image's extents.")
+             "True: boxes are in fractions of the image and of the canvas. False: in pixels.")
+        .arg("keep_size", &Op::keep_size, "The canvas keeps the extents of the image.")
         .arg("mode", &Op::mode,
-             "expand: the box around the rotated one; fixed: one of the extents before, which change places beyond "
-             "45 degrees, around its middle; "
-             "halfway: between the two.")
+             "Size of a box. expand: the box around the rotated one. fixed: the extents before the rotation, around "
+             "the same center; beyond 45 degrees width and height are swapped. halfway: the mean of the two.")
         .arg("remove_threshold", &Op::remove_threshold,
-             "Boxes go of whose area less than this part lies on the canvas; 0: none goes.", within(0, 1))
+             "Removes boxes if less than this fraction of their area is on the canvas; 0 removes none.", within(0, 1))
         .arg("shape_layout", &Op::shape_layout,
-             "What the numbers of input_shape are; those after H and W may be left out.")
+             "Meaning of the numbers of input_shape; those after H and W may be omitted.")
         .arg("size", &Op::size, "(height, width) of the canvas, as given to rotate.")
         .argument_inputs({"labels"})
         .input_names({"boxes"})
@@ -86,7 +85,7 @@ struct BboxRotate : BoxLabels {
     const double units[2] = {bbox_normalized ? static_cast<double>(image[0]) : 1,
                              bbox_normalized ? static_cast<double>(image[1]) : 1};
     const BoxExtent whole{{0, 0, 0}, {static_cast<double>(canvas[0]), static_cast<double>(canvas[1]), 0}};
-    const bool lies = std::fabs(turn.sin) > std::fabs(turn.cos);  // width and height change places
+    const bool lies = std::fabs(turn.sin) > std::fabs(turn.cos);  // swap width and height
     Rotated out;
     const BoxLayout layout(bbox_layout);
     const double pixels[2] = {static_cast<double>(image[0]), static_cast<double>(image[1])};
@@ -128,7 +127,7 @@ struct BboxRotate : BoxLabels {
     const double c = std::fabs(turn.cos), s = std::fabs(turn.sin), reach[4] = {c, s, s, c};
     if (size.given()) {
       const std::vector<float> given = size[sample];
-      if (given.size() != 2) bad_argument("size must be (height, width), got {} numbers", given.size());
+      if (given.size() != 2) bad_argument("size must be (height, width), got {} values", given.size());
       for (int a = 0; a < 2; ++a) {
         if (!(given[1 - a] > 0 && given[1 - a] < 0x1p31f)) bad_argument("size must be positive, got {}", given[1 - a]);
         canvas[a] = std::max<int64_t>(1, std::llround(given[1 - a]));

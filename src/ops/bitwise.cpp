@@ -36,7 +36,9 @@ struct Xor : BitwiseRules {
 PENSTOCK_BINARY(Xor);
 
 struct ShiftLeft : BitwiseRules {
-  static constexpr const char *name = "_shl", *doc = "a << b in the promoted type; 0 where b is not below its width.";
+  static constexpr const char *name = "_shl", *doc =
+                                                  "a << b in the promoted type; 0 if b is not less than the width "
+                                                  "of the type in bits.";
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
@@ -48,8 +50,8 @@ PENSTOCK_BINARY(ShiftLeft);
 struct ShiftRight : BitwiseRules {
   static constexpr const char *name = "_shr",
                               *doc =
-                                  "a >> b: signed integers keep their sign; all bits leave where b is not "
-                                  "below the width.";
+                                  "a >> b. Signed integers keep their sign. If b is not less than the width of the "
+                                  "type in bits, no bit remains but the sign.";
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
@@ -59,7 +61,7 @@ struct ShiftRight : BitwiseRules {
 PENSTOCK_BINARY(ShiftRight);
 
 struct Not : BitwiseRules {
-  static constexpr const char *name = "_not", *doc = "~a; of a bool: not a.";
+  static constexpr const char *name = "_not", *doc = "~a; for a bool, not a.";
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
         return wrap<V>(~Unsigned<V>(a), c);

@@ -12,43 +12,44 @@ struct BoxEncoder {
   static Schema<BoxEncoder> schema() {
     using Op = BoxEncoder;
     return Schema<Op>("box_encoder",
-                      "Gives each anchor the box that it shall find.\n\n"
-                      "The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and an "
-                      "anchor to the box that overlaps it most if their intersection over union is larger than "
-                      "`criteria`; of equals the later. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and "
-                      "labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, width, "
-                      "height) of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for "
-                      "none.")
+                      "Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).\n\nA "
+                      "box belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps "
+                      "it most if their intersection over union is larger than `criteria`; of equal boxes the last "
+                      "wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). "
+                      "Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x, center y, "
+                      "width, height) of the anchor's box. An anchor without a box gives its own row and the label 0.")
         .inputs(2)
         .input_names({"boxes", "labels"})
         .outputs(2)
         .required("anchors", &Op::anchors, "The anchors, 4 numbers each: left, top, right, bottom.")
-        .arg("criteria", &Op::criteria, "Intersection over union from which on anchors take a box.", within(0, 1))
+        .arg("criteria", &Op::criteria, "An anchor takes a box if their intersection over union is larger than this.",
+             within(0, 1))
         .arg("offset", &Op::offset,
-             "Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then "
-             "(log(box's extent / anchor's) - mean) / std; 0 where there is no box.")
-        .arg("scale", &Op::scale, "Boxes and anchors are multiplied by it before offsets are taken.")
-        .arg("means", &Op::means, "4 numbers that offsets are lessened by.")
-        .arg("stds", &Op::stds, "4 numbers that offsets are divided by; not 0.")
+             "Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / "
+             "anchor's extent); from each `means` is subtracted, and the result is divided by `stds`. An anchor "
+             "without a box gives 0.")
+        .arg("scale", &Op::scale, "Boxes and anchors are multiplied by this before the offsets are computed.")
+        .arg("means", &Op::means, "4 numbers that are subtracted from the offsets.")
+        .arg("stds", &Op::stds, "4 numbers that the offsets are divided by; not 0.")
         .oracle("dali");
   }
   void ready() const {
     if (anchors.empty() || anchors.size() % 4 != 0)
-      bad_argument("anchors have 4 numbers each, got {} numbers", anchors.size());
+      bad_argument("anchors must have 4 numbers each, got {} numbers", anchors.size());
     if (means.size() != 4 || stds.size() != 4)
-      bad_argument("means and stds have 4 numbers, got {} and {}", means.size(), stds.size());
+      bad_argument("means and stds must have 4 numbers, got {} and {}", means.size(), stds.size());
     if (std::find(stds.begin(), stds.end(), 0.0f) != stds.end()) bad_argument("stds must not be 0");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     check_box_type(in[0]);
     if (in[1].dtype != DType::none && !is_integer(in[1].dtype))
-      bad_type("labels are integers, not {}", name_of(in[1].dtype));
+      bad_type("labels must be integers, got {}", name_of(in[1].dtype));
     out[0] = {DType::float32, 2, {}}, out[1] = {DType::int32, 1, {}};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     check_box_shape(in[0], 4);
     if (in[0].known() && in[1].known() && in[1].volume() != in[0][0])
-      bad_argument("there are {} boxes and labels of shape {}", in[0][0], in[1].text());
+      bad_argument("{} boxes do not match labels of shape {}", in[0][0], in[1].text());
     const auto m = static_cast<int64_t>(anchors.size() / 4);
     out[0] = {m, 4}, out[1] = {m};
   }
@@ -57,10 +58,8 @@ struct BoxEncoder {
     const int64_t n = in[0].shape[0], m = out[1].shape[0];
     for (int64_t i = 0; i < n; ++i)
       if (const float* b = boxes + 4 * i; !(b[2] >= b[0] && b[3] >= b[1]))
-        bad_argument(
-            "box {} of sample {} is ({}, {}, {}, {}): taken as 'ltrb' it ends before it "
-            "begins",
-            i, s.index, b[0], b[1], b[2], b[3]);
+        bad_argument("box {} of sample {} is ({}, {}, {}, {}): read as 'ltrb', it ends before it starts", i, s.index,
+                     b[0], b[1], b[2], b[3]);
     std::vector<int64_t> match(m, -1);
     std::vector<float> best(m, criteria);
     std::vector<int64_t> favorite(n);
@@ -82,7 +81,7 @@ struct BoxEncoder {
   }
 
  private:
-  // Intersection over union, in float32 as its threshold and ties are meant.
+  // Intersection over union, in float32 as the threshold and the ties need it.
   static float overlap(const float* a, const float* b) {
     const float w = std::min(a[2], b[2]) - std::max(a[0], b[0]), h = std::min(a[3], b[3]) - std::max(a[1], b[1]);
     if (!(w > 0 && h > 0)) return 0;

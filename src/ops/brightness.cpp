@@ -6,8 +6,8 @@ namespace penstock {
 struct Brightness : BrightnessContrastBase {
   static Schema<Brightness> schema() {
     using Op = Brightness;
-    return Schema<Op>("brightness", std::string("Scales intensities and shifts them.\n\nout = brightness_shift * range "
-                                                "+ brightness * in.") +
+    return Schema<Op>("brightness", std::string("Multiplies intensities by a factor and adds a shift.\n\nout = "
+                                                "brightness_shift * range + brightness * in.") +
                                         kTypes)
         .arg("brightness", &Op::brightness, kBrightness)
         .arg("brightness_shift", &Op::brightness_shift, kShift)

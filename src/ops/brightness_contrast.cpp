@@ -6,11 +6,11 @@ namespace penstock {
 struct BrightnessContrast : BrightnessContrastBase {
   static Schema<BrightnessContrast> schema() {
     using Op = BrightnessContrast;
-    return Schema<Op>(
-               "brightness_contrast",
-               std::string("Scales intensities about a center and shifts them.\n\nout = brightness_shift * range "
-                           "+ brightness * (center + contrast * (in - center)).") +
-                   kTypes)
+    return Schema<Op>("brightness_contrast",
+                      std::string("Scales intensities about a center, then multiplies them by a factor and adds a "
+                                  "shift.\n\nout = brightness_shift * range + brightness * (center + contrast * (in - "
+                                  "center)).") +
+                          kTypes)
         .arg("brightness", &Op::brightness, kBrightness)
         .arg("brightness_shift", &Op::brightness_shift, kShift)
         .arg("contrast", &Op::contrast, kContrast)

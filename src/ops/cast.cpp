@@ -9,9 +9,9 @@ struct Cast {
   static Schema<Cast> schema() {
     return Schema<Cast>(
                "cast",
-               "Converts to another type.\n\nFloating point becomes integer by rounding half to even; integers "
-               "saturate; NaN becomes 0. Every conversion between the twelve types is exact in that sense.\n\n"
-               "Shapes, layout: any, kept. Types: all.")
+               "Converts the elements to another type.\n\nFloating point values become integers by rounding half to "
+               "even. Integers saturate, and NaN becomes 0. All conversions between the twelve types follow these "
+               "rules exactly.\n\nShapes and layouts: any; the output keeps both. Types: all.")
         .required("dtype", &Cast::dtype, "Type of the result.")
         .oracle("numpy");
   }

@@ -6,8 +6,9 @@ namespace penstock {
 struct CastLike {
   static Schema<CastLike> schema() {
     return Schema<CastLike>("cast_like",
-                            "Converts the first input to the type of the second one, as `cast` does.\n\nOnly the type "
-                            "of the second input matters. Shapes, layouts: any; the first input's. Types: all.")
+                            "Converts the first input to the type of the second one, as `cast` does.\n\nOnly the "
+                            "type of the second input is read. Shapes and layouts: any; the output has those of the "
+                            "first input. Types: all.")
         .inputs(2)
         .oracle("dali");
   }

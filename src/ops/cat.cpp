@@ -9,19 +9,20 @@ struct Cat {
 
   static Schema<Cat> schema() {
     return Schema<Cat>("cat",
-                       "Joins the inputs along an axis that they have.\n\nThe inputs agree in dtype, number of "
-                       "dimensions and all other extents. Layouts: any, equal where they are known. Types: all.")
+                       "Concatenates the inputs along an existing axis.\n\nThe inputs have the same dtype, the same "
+                       "number of dimensions and the same extents along all other axes. Layouts: any; known ones "
+                       "must be equal. Types: all.")
         .inputs(1, kMaxJoined)
-        .arg("axis", &Cat::axis, "The axis; negative numbers count from the last.")
-        .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout instead.")
+        .arg("axis", &Cat::axis, "The axis; negative numbers count from the end.")
+        .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout, instead of by number.")
         .oracle("numpy");
   }
   void ready() {
-    if (axis.given() && axis_name.given()) bad_argument("axis and axis_name exclude each other");
+    if (axis.given() && axis_name.given()) bad_argument("axis and axis_name are mutually exclusive");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     out[0] = joined_type(in);
-    if (out[0].ndim == 0) bad_type("scalars have no axis to be joined along; use stack");
+    if (out[0].ndim == 0) bad_type("scalars have no axis to concatenate along; use stack");
     if (out[0].ndim > 0) at(out[0].ndim, out[0].layout);
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
@@ -35,7 +36,7 @@ struct Cat {
         if (d == a) e = e < 0 || more < 0 ? -1 : e + more;
         else if (e < 0) e = more;
         else if (more >= 0 && e != more)
-          bad_argument("inputs 0 and {} have shapes {} and {}, which differ not only in axis {}", k, in[0].text(),
+          bad_argument("inputs 0 and {} have the shapes {} and {}, which differ in more than axis {}", k, in[0].text(),
                        in[k].text(), a);
       }
     out[0] = s;

@@ -10,18 +10,22 @@ struct Clahe : ImageOperator {
 
   static Schema<Clahe> schema() {
     return Schema<Clahe>("clahe",
-                         "Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes "
-                         "what the nearest tiles make of a value.\n\nThree channels are RGB, of which the lightness "
-                         "(of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its 8-bit Lab. Layouts: "
-                         "HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "
-                         "\"Contrast limited adaptive histogram equalization\", 1994.")
-        .required("tiles_x", &Clahe::tiles_x, "Tiles along the width.", within(1, 1024))
-        .required("tiles_y", &Clahe::tiles_y, "Tiles along the height.", within(1, 1024))
+                         "Equalizes the histogram of each tile of an image with limited contrast, and interpolates "
+                         "between the nearest tiles.\n\nImages of three channels are RGB; only their lightness (of "
+                         "CIE Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of "
+                         "8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the "
+                         "layout. Types: uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram "
+                         "equalization\", 1994.")
+        .required("tiles_x", &Clahe::tiles_x, "Number of tiles along the width.", within(1, 1024))
+        .required("tiles_y", &Clahe::tiles_y, "Number of tiles along the height.", within(1, 1024))
         .required("clip_limit", &Clahe::clip_limit,
-                  "A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit.",
+                  "A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all "
+                  "bins. 0: no limit.",
                   at_least(0))
-        .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 are 256.", within(1, 65536))
-        .arg("luma_only", &Clahe::luma_only, "RGB: lightness alone; else each channel by itself.")
+        .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 mean 256.", within(1, 65536))
+        .arg("luma_only", &Clahe::luma_only,
+             "Three channels: equalize the lightness only; otherwise each channel on "
+             "its own.")
         .oracle("dali, opencv");
   }
   void ready() const {
@@ -73,7 +77,7 @@ struct Clahe : ImageOperator {
         t.next[i] = static_cast<float>(linear((i + 0.5) / 255));
       }
       for (int i = 0; i < 3072; ++i) {
-        const double x = static_cast<float>(i) * (1.0f / 2040);  // as OpenCV's table
+        const double x = static_cast<float>(i) * (1.0f / 2040);  // as in OpenCV's table
         t.root[i] = stored<uint16_t>(32768 * (x < 0.008856 ? x * 7.787 + 0.13793103448275862 : cbrt(x)));
       }
       for (int i = 0, k = 0; i < 1024; ++i) {

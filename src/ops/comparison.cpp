@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// < <= > >= == !=. Integers compare by value also where one has a sign and the other has not.
+// < <= > >= == !=. Integers compare by value, even if only one of the types is signed.
 #include "ops/machine/arithmetic.h"
 
 namespace penstock {
 namespace {
 
-// -1, 0, 1 are told apart as `less` and `equal`. In the integer lanes the coefficients' mask and sign say whether the
-// left and the right operand have a sign; a number is then 65 bits: the sign's extension, then the lane's bits.
+// `less` and `equal` give -1, 0 or 1. In the integer types the coefficients' mask and sign say whether the left and the
+// right operand are signed. A number is then 65 bits: the sign's extension, then the bits of the type.
 struct ComparisonRules {
   static constexpr ResultType result = ResultType::boolean;
   PENSTOCK_TEXT(

@@ -21,19 +21,21 @@ struct Constant {
 
   static Schema<Constant> schema() {
     return Schema<Constant>("constant",
-                            "The same tensor for every sample, or with `samples` the i-th of some tensors for sample i "
-                            "of the batch.\n\nA batch with more samples than tensors is a ValueError.")
+                            "Returns the same tensor for each sample, or with `samples` tensor i for sample i of the "
+                            "batch.\n\nA batch with more samples than tensors is a ValueError.")
         .inputs(0)
         .fits_all()
-        .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.",
+        .arg("fdata", &Constant::fdata,
+             "The elements as floating point numbers, in row-major order; one number "
+             "fills the shape.",
              any_number)
-        .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one is repeated.")
-        .arg("shape", &Constant::shape, "The shape; one dimension with all elements if not given.")
-        .arg("dtype", &Constant::dtype, "The type; float32 for fdata, int32 for idata if not given.")
+        .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one number fills the shape.")
+        .arg("shape", &Constant::shape, "The shape; default: one dimension with all elements.")
+        .arg("dtype", &Constant::dtype, "The type; default: float32 for fdata, int32 for idata.")
         .arg("layout", &Constant::layout, "The layout.")
         .arg("samples", &Constant::samples,
-             "0: one tensor for all. Else how many tensors there are: their elements, and "
-             "their extents in `shape`, follow each other.")
+             "0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of "
+             "all of them in turn, and `shape` their extents.")
         .oracle("numpy");
   }
   void ready() {
@@ -41,7 +43,7 @@ struct Constant {
     if (samples < 0) bad_argument("samples must be at least 0, got {}", samples);
     const std::vector<int64_t> all = shape.given() ? *shape : std::vector<int64_t>{count()};
     if (samples > 0 && (!shape.given() || all.size() % samples != 0))
-      bad_argument("the extents {} in shape are not those of {} samples", to_text(Value{all}), samples);
+      bad_argument("the extents {} in shape do not match {} samples", to_text(Value{all}), samples);
     const size_t tensors = std::max(samples, 1), ndim = all.size() / tensors;
     for (size_t i = 0; i < tensors; ++i) {
       tensors_.push_back({Shape(std::span(all).subspan(i * ndim, ndim)), i ? end_of(tensors_.back()) : 0});
@@ -84,7 +86,7 @@ struct Constant {
 
  private:
   template <class T> static bool same_bits(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
-  // A fill takes float32: units of at most two bytes, which it holds, give the bits of every element.
+  // A fill takes float32, which holds units of at most two bytes; these give the bits of every element.
   template <class T, class F>
   static void fill_units(const View& out, int64_t elements, const F& element, SampleWork& to) {
     using Unit = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
@@ -123,7 +125,7 @@ struct Constant {
   static int64_t end_of(const OneTensor& t) { return t.first + t.extents.volume(); }
   const OneTensor& of(const SampleContext& s) const {
     if (samples == 0) return tensors_[0];
-    if (s.index >= samples) bad_argument("there are values for {} samples, and the batch has more", samples);
+    if (s.index >= samples) bad_argument("there are values for {} samples, but the batch has more", samples);
     return tensors_[s.index];
   }
   int64_t count() const { return static_cast<int64_t>(fdata.given() ? fdata->size() : idata->size()); }

@@ -27,32 +27,33 @@ struct CoordFlip {
   static Schema<CoordFlip> schema() {
     using Op = CoordFlip;
     return Schema<Op>("coord_flip",
-                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\n"
-                      "Input: (N, 1 to 3) float32; output the same. Where no center is given, points are in units of "
-                      "the image: one that lies more than an image away is an error, on a GPU NaN. Layouts: any, kept.")
-        .arg("flip_x", &Op::flip_x, "Mirror the coordinate x; any number but 0 does.")
-        .arg("flip_y", &Op::flip_y, "Mirror the coordinate y.")
-        .arg("flip_z", &Op::flip_z, "Mirror the coordinate z.")
-        .arg("center_x", &Op::center_x, "What x is mirrored about.")
-        .arg("center_y", &Op::center_y, "What y is mirrored about.")
-        .arg("center_z", &Op::center_z, "What z is mirrored about.")
-        .arg("layout", &Op::layout, "Which coordinate each column holds; default: x, xy or xyz.")
+                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: float32 "
+                      "points of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in "
+                      "fractions of the image; a point more than one image away is an error, and NaN on a GPU. "
+                      "Layouts: any; the output keeps it.")
+        .arg("flip_x", &Op::flip_x, "Mirror the coordinate x if this is not 0.")
+        .arg("flip_y", &Op::flip_y, "Mirror the coordinate y if this is not 0.")
+        .arg("flip_z", &Op::flip_z, "Mirror the coordinate z if this is not 0.")
+        .arg("center_x", &Op::center_x, "The center that x is mirrored about.")
+        .arg("center_y", &Op::center_y, "The center that y is mirrored about.")
+        .arg("center_z", &Op::center_z, "The center that z is mirrored about.")
+        .arg("layout", &Op::layout, "The coordinate that each column holds; default: x, xy or xyz.")
         .oracle("dali");
   }
   void ready() const {
     for (size_t i = 0; i < layout.size(); ++i)
       if (std::string("xyz").find(layout[i]) == std::string::npos || layout.find(layout[i], i + 1) != std::string::npos)
-        bad_argument("layout names each of x, y and z at most once, got '{}'", layout);
+        bad_argument("layout must name each of x, y and z at most once, got '{}'", layout);
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (in[0].dtype != DType::none && in[0].dtype != DType::float32)
-      bad_type("points are float32, not {}", name_of(in[0].dtype));
-    if (in[0].ndim >= 0 && in[0].ndim != 2) bad_type("points are rows of numbers, got {} dimensions", in[0].ndim);
+      bad_type("points must be float32, got {}", name_of(in[0].dtype));
+    if (in[0].ndim >= 0 && in[0].ndim != 2) bad_type("points must be rows of numbers, got {} dimensions", in[0].ndim);
     out[0] = in[0];
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     const int64_t n = in[0][1];
-    if (n > 3) bad_argument("points have at most 3 coordinates, got {}", n);
+    if (n > 3) bad_argument("points must have at most 3 coordinates, got {}", n);
     if (n >= 0 && !layout.empty() && static_cast<int64_t>(layout.size()) != n)
       bad_argument("layout '{}' does not fit points of {} coordinates", layout, n);
     out[0] = in[0];
@@ -72,8 +73,8 @@ struct CoordFlip {
       for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])
         if (!(*value >= -1 && *value <= 2))
           bad_argument(
-              "point {} of sample {} has {} = {}: without center_{} points are in units of the image; of "
-              "points in pixels it is half of the extent",
+              "point {} of sample {} has {} = {}: without center_{}, points are in fractions of the image; for "
+              "points in pixels give half of the extent",
               i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
     if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));

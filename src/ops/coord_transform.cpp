@@ -5,7 +5,7 @@ namespace penstock {
 
 struct LinearRule {
   PENSTOCK_PIXEL(
-      struct Coef { int64_t n; };  // row j follows: n factors and what is added
+      struct Coef { int64_t n; };  // then row j: n factors and an offset
       template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
         const double* row = reinterpret_cast<const double*>(&c + 1) + j * (c.n + 1);
         double sum = row[c.n];
@@ -21,21 +21,20 @@ struct CoordTransform {
   static Schema<CoordTransform> schema() {
     using Op = CoordTransform;
     return Schema<Op>("coord_transform",
-                      "A linear map of points or vectors: M * in + T.\n\n"
-                      "Input: vectors of n numbers along the last axis. Output: the same with m numbers, summed in "
-                      "float64. Layouts: any; kept; in sequences (F first) M, T and MT may have one value for each "
-                      "frame. Types: all.")
-        .arg("M", &Op::M, "m x n numbers, row by row, or one for the diagonal; default: the identity.")
+                      "Applies a linear map to points or vectors: M * in + T.\n\nInput: vectors of n numbers along "
+                      "the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output "
+                      "keeps it. In sequences (F first) M, T and MT may have one value for each frame. Types: all.")
+        .arg("M", &Op::M, "m x n numbers, row by row, or one number for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
-        .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.")
+        .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.")
         .arg("dtype", &Op::dtype, "Type of the result; integers are rounded half to even and saturated.")
         .oracle("dali");
   }
   void ready() {
-    if (MT.given() && (M.given() || T.given())) bad_argument("MT excludes M and T");
+    if (MT.given() && (M.given() || T.given())) bad_argument("MT cannot be combined with M or T");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (in[0].ndim == 0) bad_type("vectors have at least one dimension");
+    if (in[0].ndim == 0) bad_type("vectors must have at least one dimension");
     out[0] = {dtype, in[0].ndim, in[0].layout};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
@@ -48,19 +47,19 @@ struct CoordTransform {
     const int last = in[0].shape.size() - 1;
     const bool framed = M.frames() || T.frames() || MT.frames();
     if (framed && (last == 0 || in[0].layout.empty() || in[0].layout[0] != 'F'))
-      bad_argument("M, T or MT has one value for each frame, the input is no sequence");
+      bad_argument("M, T or MT has one value for each frame, but the input is not a sequence");
     const int64_t parts = framed ? in[0].shape[0] : 1;
     for (int64_t f = 0; f < parts; ++f) {
       const View from = framed ? of_frame(in[0], f) : in[0], part = framed ? of_frame(out[0], f) : out[0];
       const std::vector<double> c = coef({s.index, f}, in[0].shape[last]);
       if (c.size() != 1 + static_cast<size_t>(out[0].shape[last]) * (in[0].shape[last] + 1))
-        bad_argument("frame {} has another number of rows than frame 0", f);
+        bad_argument("frame {} has a different number of rows than frame 0", f);
       to.map_axis(from, part, from.shape.size() - 1, axis_rule<LinearRule>(), std::as_bytes(std::span(c)));
     }
   }
 
  private:
-  // As LinearRule::Coef and its rows, for vectors of n numbers.
+  // LinearRule::Coef and its rows, for vectors of n numbers.
   std::vector<double> coef(SampleFrame at, int64_t n) const {
     const bool both = MT.given();
     std::vector<float> matrix, shift;
@@ -71,10 +70,10 @@ struct CoordTransform {
     const int64_t columns = both ? n + 1 : n, size = static_cast<int64_t>(matrix.size());
     const bool diagonal = size == 1;
     if (!diagonal && (columns == 0 || size == 0 || size % columns != 0))
-      bad_argument("{} of {} numbers is no matrix for vectors of {}", both ? "MT" : "M", size, n);
+      bad_argument("{} of {} numbers is not a matrix for vectors of {}", both ? "MT" : "M", size, n);
     const int64_t m = diagonal ? n : size / columns;
     if (shift.size() > 1 && static_cast<int64_t>(shift.size()) != m)
-      bad_argument("T has {} numbers where vectors get {}", shift.size(), m);
+      bad_argument("T has {} numbers for vectors of {}", shift.size(), m);
     std::vector<double> c(1 + static_cast<size_t>(m * (n + 1)));
     std::memcpy(c.data(), &n, sizeof n);
     for (int64_t j = 0; j < m; ++j) {

@@ -3,10 +3,10 @@
 
 namespace penstock {
 
-// A map that moves nothing: inside a longer stage it costs nothing, alone it copies.
+// A map that moves nothing: free inside a longer stage, a copy on its own.
 struct Copy {
   static Schema<Copy> schema() {
-    return Schema<Copy>("copy", "Copies the samples.\n\nLayouts: any; kept. Types: all.").oracle("dali");
+    return Schema<Copy>("copy", "Copies the samples.\n\nLayouts: any; the output keeps it. Types: all.").oracle("dali");
   }
   void map(const SampleContext&, Placement&) const {}
   int64_t out_extent(const SampleContext&, char, int64_t in) const { return in; }

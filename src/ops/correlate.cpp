@@ -11,20 +11,23 @@ struct Correlate {
   static Schema<Correlate> schema() {
     using Op = Correlate;
     return Schema<Op>("correlate",
-                      "Every element becomes the sum of the elements around it, each times its weight in a filter "
-                      "(SciPy's correlate, OpenCV's filter2D).\n\nInputs: the images; the filters, float32 with one "
-                      "dimension for each axis but frames and channels, with F in front one for each frame; the value "
-                      "behind a border \"constant\", one of the image's type a sample, 0 if not given. Sums in float64."
-                      " Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.")
+                      "Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, "
+                      "OpenCV's filter2D).\n\nInputs: the images; the filters, float32 with one dimension for each "
+                      "axis except frames and channels, and with a leading F one filter for each frame; optionally "
+                      "the value outside of a \"constant\" border, one scalar of the image's type per sample, "
+                      "default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, "
+                      "at most three; the output keeps the layout. Types: all.")
         .inputs(2, 3)
         .input_names({"data", "filter", "fill_value"})
         .arg("anchor", &Op::anchor,
-             "The filter's element that lies over the output's; one value or one per axis; -1: its middle, rounded "
-             "down.")
+             "The element of the filter that lies over the output's element: one value, or one per axis. -1: the "
+             "middle, rounded down.")
         .arg("border", &Op::border,
-             "What stands outside of the image: \"reflect_101\", \"reflect_1001\", \"wrap\", \"clamp\", \"constant\".")
-        .arg("mode", &Op::mode, "\"same\": as large as the input; \"valid\": only where the filter lies inside of it.")
-        .arg("dtype", &Op::dtype, "float32, or the input's type, which is the default.")
+             "The border: \"reflect_101\", \"reflect_1001\", \"wrap\", \"clamp\" or \"constant\".")
+        .arg("mode", &Op::mode,
+             "\"same\": the output is as large as the input. \"valid\": only where the filter "
+             "lies inside of the input.")
+        .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .oracle("dali, opencv");
   }
   void ready() {
@@ -48,7 +51,7 @@ struct Correlate {
     if (mode == "same") return;
     const auto [first, axes] = convolved_axes(types[0].layout, in[0].size());
     const int lead = in[1].size() - axes;
-    if (lead < 0 || lead > 1) bad_argument("a filter of {} dimensions for {} axes", in[1].size(), axes);
+    if (lead < 0 || lead > 1) bad_argument("a filter of {} dimensions does not fit {} axes", in[1].size(), axes);
     for (int i = 0; i < axes; ++i) {
       int64_t& n = out[0][first + i];
       if (n < 0 || in[1][lead + i] < 0) {
@@ -63,12 +66,13 @@ struct Correlate {
     const bool per_frame = !in[1].layout.empty() && in[1].layout[0] == 'F';
     const bool frames = per_frame || anchor.frames();
     if (per_frame && in[1].shape[0] != frames_in(in[0]))
-      bad_argument("{} filters for {} frames", in[1].shape[0], frames_in(in[0]));
+      bad_argument("{} filters do not match {} frames", in[1].shape[0], frames_in(in[0]));
     each_frame(frames, in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const View filter = frame_of(in[1], f);
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
-      if (filter.shape.size() != axes) bad_argument("a filter of {} dimensions for {} axes", filter.shape.size(), axes);
-      if (filter.volume() == 0) bad_argument("an empty filter");
+      if (filter.shape.size() != axes)
+        bad_argument("a filter of {} dimensions does not fit {} axes", filter.shape.size(), axes);
+      if (filter.volume() == 0) bad_argument("the filter is empty");
       CorrelationRule::Coef c{};
       c.in = convolved_extents(from.shape, first, axes), c.out = convolved_extents(into.shape, first, axes);
       c.border = border_;

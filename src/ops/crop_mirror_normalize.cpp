@@ -23,20 +23,20 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     using Op = CropMirrorNormalize;
     return Schema<Op>(
                "crop_mirror_normalize",
-               "Cuts a window, mirrors it, normalizes it and brings it into the layout of a network.\n\n"
-               "out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. "
-               "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
+               "Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network "
+               "needs.\n\nout = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / "
+               "std) + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
         .with(&crop_window_arguments<Op>)
         .with(&out_of_bounds_arguments<Op>)
-        .arg("mirror", &Op::mirror, "Mirror left to right where not 0.")
-        .arg("mean", &Op::mean, "Subtracted: one value, or one per channel.")
-        .arg("std", &Op::std, "Divides: one value, or one per channel.")
-        .arg("scale", &Op::scale, "Multiplies the result.")
-        .arg("shift", &Op::shift, "Added to the result.")
-        .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps it.")
-        .arg(
-            "pad_output", &Op::pad_output,
-            "Adds channels up to a power of two; they hold fill_values where out_of_bounds_policy is constant, else 0.")
+        .arg("mirror", &Op::mirror, "Mirror left to right if this is not 0.")
+        .arg("mean", &Op::mean, "Subtracted from the input: one value, or one per channel.")
+        .arg("std", &Op::std, "Divides the difference: one value, or one per channel.")
+        .arg("scale", &Op::scale, "Multiplies the quotient.")
+        .arg("shift", &Op::shift, "Added last.")
+        .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps the layout.")
+        .arg("pad_output", &Op::pad_output,
+             "Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, "
+             "otherwise 0.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.")
@@ -58,7 +58,7 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     if (a != b)
       bad_argument("output_layout '{}' is not a permutation of the input's layout '{}'", layout_wanted, from.str());
   }
-  // torchvision's numbers are for pixels from 0 to 1; those of integers reach 255 and more.
+  // The numbers that torchvision uses are for pixels from 0 to 1; those of integers reach 255 and more.
   void warn_of_units(DType in) const {
     const auto small = [](const PerSample<std::vector<float>>& v) {
       return v.given() && v.constant() && !v.one().empty() &&
@@ -66,8 +66,8 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     };
     if (is_integer(in) && scale == 1.0f && small(mean) && small(std))
       notice(
-          fmt::format("crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, the input is "
-                      "{}: multiply both by 255",
+          fmt::format("crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, but the input "
+                      "is {}: multiply both by 255",
                       name_of(in)));
   }
   Layout output_layout(const Layout& in) const { return layout_wanted.empty() ? in : Layout(layout_wanted); }

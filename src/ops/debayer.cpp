@@ -15,7 +15,7 @@ struct DebayerRule : ImageRule {
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int64_t w = c.out.width;
         if (w < 3 || c.out.height < 3) return static_cast<Out>(In(0));
-        const int64_t y = clamp<int64_t>(p.y, 1, c.out.height - 2);  // the edge is that of the inner pixels
+        const int64_t y = clamp<int64_t>(p.y, 1, c.out.height - 2);  // the edge takes the values of the inner pixels
         const int64_t x = clamp<int64_t>(p.x, 1, w - 2);
         const In* s = in + (p.outer * c.out.height + y) * w + x;
         const bool blue_row = (y & 1) == c.blue_y;
@@ -54,15 +54,16 @@ struct Debayer {
   static Schema<Debayer> schema() {
     using Op = Debayer;
     return Schema<Op>("debayer",
-                      "Makes RGB of what a sensor behind a Bayer filter has seen.\n\nAs OpenCV's cvtColor(..., "
-                      "COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with three "
-                      "channels, or one where it is gray. Types: uint8, uint16. The image's height and width are even.")
+                      "Converts the raw image of a sensor with a Bayer filter to RGB.\n\nThe operator works as "
+                      "OpenCV's cvtColor(..., COLOR_BAYER_...) does. Input layouts: HW, HWC with one channel, each "
+                      "also with a leading F. Output: HWC with three channels, or one for gray. Types: uint8, "
+                      "uint16. Height and width of the image are even.")
         .required("blue_position", &Op::blue_position,
-                  "(y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, "
-                  "(0, 1) GB, (1, 0) GR, (1, 1) RG.")
+                  "(y, x) of blue in the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's "
+                  "BG, (0, 1) GB, (1, 0) GR, (1, 1) RG.")
         .arg("algorithm", &Op::algorithm,
-             "\"bilinear_ocv\", the default; \"edgeaware_ocv\"; \"gray_ocv\": gray alone; \"default_npp\" is taken for "
-             "bilinear_ocv.")
+             "\"bilinear_ocv\", the default; \"edgeaware_ocv\"; \"gray_ocv\": a gray image; \"default_npp\": the "
+             "same as bilinear_ocv.")
         .oracle("dali, opencv");
   }
   void ready() {
@@ -100,7 +101,7 @@ struct Debayer {
       const auto blue = blue_position[SampleFrame{s.index, f}];
       if (blue.size() != 2) bad_argument("blue_position must have 2 values, got {}", blue.size());
       for (const int64_t v : blue)
-        if (v != 0 && v != 1) bad_argument("blue_position is made of 0 and 1, got {}", v);
+        if (v != 0 && v != 1) bad_argument("the values of blue_position must be 0 or 1, got {}", v);
       map_image<DebayerRule>(from, into,
                              {image_extents(into.shape, into.layout), static_cast<int>(1 - blue[0]),
                               static_cast<int>(1 - blue[1]), algorithm_},

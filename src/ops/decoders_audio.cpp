@@ -15,17 +15,18 @@ struct DecodersAudio {
     using Op = DecodersAudio;
     return Schema<Op>(
                "decoders.audio",
-               "Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.\n\n"
-               "WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10; where its "
-               "header has the size of a stream, the samples go on to the end of the file. Streams of Ogg that follow "
-               "each other are one recording. Up to 64 KiB in front of the first frame of MP3 are passed over.\n\n"
-               "Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of "
-               "which floating point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is "
-               "a DataError that names it.")
-        .arg("downmix", &Op::downmix, "The mean of all channels.")
+               "Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.\n\nWAV may "
+               "hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10. If its header "
+               "has the size of a stream, the samples extend to the end of the file. Consecutive Ogg streams are one "
+               "recording. Up to 64 KiB before the first frame of MP3 are skipped.\n\nInput: the bytes of a file, "
+               "1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix, floating point from "
+               "-1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError that "
+               "names it.")
+        .arg("downmix", &Op::downmix, "Return the mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
-        .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))
-        .arg("sample_rate", &Op::sample_rate, "Resample to so many samples a second; 0: as recorded.", at_least(0))
+        .arg("quality", &Op::quality, "Quality of the resampling, 0 to 100.", within(0, 100))
+        .arg("sample_rate", &Op::sample_rate, "Resample to this rate in hertz; 0: keep the rate of the recording.",
+             at_least(0))
         .arg("max_samples", &Op::max_samples, kMaxSamplesText, within(1, kLargestLimit))
         .input_names({"encoded"})
         .outputs(2)

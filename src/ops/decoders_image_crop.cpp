@@ -10,9 +10,8 @@ struct DecodersImageCrop : DecoderArguments, CropWindow {
     using Op = DecodersImageCrop;
     return Schema<Op>(
                "decoders.image_crop",
-               "Decodes a window of one size out of images.\n\n"
-               "Only what the window needs is decoded; the result equals crop after decoders.image. Input and output "
-               "as those of decoders.image.")
+               "Decodes a window of a fixed size out of images.\n\nThe operator decodes only what the window needs; "
+               "the result equals crop after decoders.image. Input and output: as for decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&crop_window_arguments<Op>);
   }

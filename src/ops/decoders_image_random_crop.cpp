@@ -9,9 +9,8 @@ struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
     using Op = DecodersImageRandomCrop;
     return Schema<Op>(
                "decoders.image_random_crop",
-               "Decodes a random window of random area and aspect ratio of images.\n\n"
-               "Only what the window needs is decoded; its pixels equal those of the whole image. Input and output "
-               "as those of decoders.image.")
+               "Decodes a window of random area and aspect ratio out of images.\n\nThe operator decodes only what "
+               "the window needs; the pixels equal those of the whole image. Input and output: as for decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&random_window_arguments<Op>);
   }

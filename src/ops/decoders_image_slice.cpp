@@ -10,9 +10,9 @@ struct DecodersImageSlice : DecoderArguments, SliceWindow {
     using Op = DecodersImageSlice;
     return Schema<Op>(
                "decoders.image_slice",
-               "Decodes a given window of images.\n\n"
-               "Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes "
-               "of a file, and maybe anchor and shape of the window; output as that of decoders.image.")
+               "Decodes a given window of images.\n\nThe operator decodes only what the window needs; the result "
+               "equals slice after decoders.image. Inputs: the bytes of a file, and optionally the anchor and the "
+               "shape of the window. Output: as for decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&slice_window_arguments<Op>)
         .input_names({"encoded", "anchor", "shape"});
@@ -24,7 +24,7 @@ struct DecodersImageSlice : DecoderArguments, SliceWindow {
   void map(const SampleContext& s, Placement& p) const {
     const OutOfBounds error;
     for (const Window& w : windows(s.index, "HWC", p.shape())) {
-      if (w.dim > 1) bad_argument("images are decoded in windows of H and W only, not of channels");
+      if (w.dim > 1) bad_argument("images are decoded in windows along H and W only, not along channels");
       error.window(p, w.dim, w.start, w.extent);
     }
   }

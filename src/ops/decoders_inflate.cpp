@@ -13,26 +13,26 @@ struct DecodersInflate {
   static Schema<DecodersInflate> schema() {
     using Op = DecodersInflate;
     return Schema<Op>("decoders.inflate",
-                      "Decompresses samples of LZ4 blocks.\n\nInput: uint8, one dimension: a block, or several chunks "
-                      "that each are one. Output: of `shape`, with a dimension for the chunks in front where "
-                      "chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly its "
-                      "chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. "
-                      "Source: lz4_Block_format.md of LZ4.")
-        .required("shape", &Op::shape, "Extents of what a chunk holds.")
+                      "Decompresses samples of LZ4 blocks.\n\nInput: 1-d uint8, one block, or several chunks of one "
+                      "block each. Output: an array of `shape`; with chunk_offsets or chunk_sizes it has a leading "
+                      "dimension for the chunks. A block that is damaged, or does not hold exactly the elements of "
+                      "its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there "
+                      "and back. Source: lz4_Block_format.md of LZ4.")
+        .required("shape", &Op::shape, "Extents of the data of one chunk.")
         .arg("algorithm", &Op::algorithm, "\"LZ4\".")
-        .arg("check_output_size", &Op::check_output_size, "Accepted without effect: it is always checked.")
+        .arg("check_output_size", &Op::check_output_size, "Accepted without effect: the size is always checked.")
         .arg("chunk_offsets", &Op::chunk_offsets,
-             "Where chunks begin; without chunk_sizes each ends where the next one begins.")
+             "Offsets of the chunks in bytes; without chunk_sizes each chunk ends where the next one starts.")
         .arg("chunk_sizes", &Op::chunk_sizes,
-             "Bytes of the chunks; without chunk_offsets they follow each other from the begin.")
+             "Sizes of the chunks in bytes; without chunk_offsets the chunks are contiguous from the start.")
         .arg("dtype", &Op::dtype, "Type of the elements.")
-        .arg("layout", &Op::layout, "Layout of what a chunk holds.")
-        .arg("sequence_axis_name", &Op::sequence_axis_name, "Letter of the dimension for the chunks.")
+        .arg("layout", &Op::layout, "Layout of the data of one chunk.")
+        .arg("sequence_axis_name", &Op::sequence_axis_name, "Letter of the dimension of the chunks.")
         .oracle("numpy");
   }
   void ready() const {
     if (algorithm != "LZ4") bad_argument("algorithm must be \"LZ4\", got \"{}\"", algorithm);
-    if (dtype == DType::none) bad_argument("dtype must be a type");
+    if (dtype == DType::none) bad_argument("dtype must be an element type");
     if (sequence_axis_name.size() != 1)
       bad_argument("sequence_axis_name must be one letter, got \"{}\"", sequence_axis_name);
   }
@@ -62,7 +62,7 @@ struct DecodersInflate {
     if (chunk_offsets.given()) offsets = chunk_offsets[s.index];
     if (chunk_sizes.given()) sizes = chunk_sizes[s.index];
     if (chunk_offsets.given() && chunk_sizes.given() && offsets.size() != sizes.size())
-      bad_argument("{} chunk_offsets and {} chunk_sizes", offsets.size(), sizes.size());
+      bad_argument("{} chunk_offsets do not match {} chunk_sizes", offsets.size(), sizes.size());
     const int64_t each = n > 0 ? out[0].volume() / n * static_cast<int64_t>(size_of(dtype)) : 0;
     int64_t next = 0;
     for (int64_t k = 0; k < n; ++k) {
@@ -71,7 +71,7 @@ struct DecodersInflate {
                           : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
                                                           : bytes - begin;
       if (begin < 0 || begin > bytes || end < 0 || end > bytes - begin)
-        bad_argument("chunk {} is {} bytes from {} on, of {}", k, end, begin, bytes);
+        bad_argument("chunk {} has {} bytes at offset {}, but the sample has {}", k, end, begin, bytes);
       next = begin + end;
       if (each == 0) continue;
       decode_lz4({in[0].as<const uint8_t>() + begin, static_cast<size_t>(end)},

@@ -24,25 +24,26 @@ struct DecodersVideo {
   static Schema<DecodersVideo> schema() {
     using Op = DecodersVideo;
     return Schema<Op>("decoders.video",
-                      "Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is "
-                      "found at run time decodes, in MP4, Matroska, WebM, AVI and others.\n\n"
-                      "Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are "
-                      "asked for; constant and variable frame rates. RGB is what FFmpeg's libswscale makes, by the "
-                      "matrix and range that the stream names. A rotation that a file asks for is not applied. A file "
-                      "that cannot be decoded is a DataError.")
+                      "Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, "
+                      "MJPEG and others, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d "
+                      "uint8. Output: uint8, FHWC, RGB, all frames or the requested ones; constant and variable "
+                      "frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the range that the "
+                      "stream names. A rotation in the metadata of a file is not applied. A file that cannot be "
+                      "decoded is a DataError.")
         .arg("affine", &Op::affine, "Accepted without effect.")
         .arg("build_index", &Op::build_index, "Accepted without effect: frames are always found by an index.")
-        .arg("start_frame", &Op::start_frame, "First frame.", at_least(0))
-        .arg("stride", &Op::stride, "Distance between frames of the sequence.", at_least(1))
-        .arg("sequence_length", &Op::sequence_length, "Number of frames.", at_least(0))
-        .arg("end_frame", &Op::end_frame, "Frame behind the last.", at_least(0))
-        .arg("frames", &Op::frames, "Numbers of frames, in any order; excludes the four above.")
+        .arg("start_frame", &Op::start_frame, "The first frame.", at_least(0))
+        .arg("stride", &Op::stride, "The distance between frames of the sequence.", at_least(1))
+        .arg("sequence_length", &Op::sequence_length, "The number of frames.", at_least(0))
+        .arg("end_frame", &Op::end_frame, "The frame after the last one.", at_least(0))
+        .arg("frames", &Op::frames,
+             "Numbers of frames, in any order; cannot be combined with the four arguments above.")
         .arg("pad_mode", &Op::pad_mode,
-             "For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the "
-             "sequence's last frame; "
-             "reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.")
+             "What follows the end of the video. none: fewer frames; constant: fill_value; edge, repeat: the last "
+             "frame of the sequence; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same "
+             "without its last frame.")
         .arg("fill_value", &Op::fill_value,
-             "Of frames behind the end with pad_mode constant: one value, or one for each channel.")
+             "Value of the frames after the end with pad_mode constant: one, or one for each channel.")
         .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
         .arg("max_frames", &Op::max_frames, kMaxFramesText, within(1, kMostFrames))
         .input_names({"encoded"})
@@ -55,8 +56,11 @@ struct DecodersVideo {
     parse_frame_padding(pad_mode);
     check_fill_value(fill_value);
     if (frames.given() && (start_frame.given() || stride.given() || sequence_length.given() || end_frame.given()))
-      bad_argument("frames excludes start_frame, end_frame, sequence_length and stride");
-    if (end_frame.given() && sequence_length.given()) bad_argument("end_frame and sequence_length exclude each other");
+      bad_argument("frames cannot be combined with start_frame, end_frame, sequence_length or stride");
+    if (end_frame.given() && sequence_length.given())
+      bad_argument(
+          "end_frame and sequence_length are mutually "
+          "exclusive");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 4, "FHWC"}; }
 
@@ -101,7 +105,7 @@ struct DecodersVideo {
     return {file, videos >= usable_cores() ? 1 : usable_cores()};
   }
   std::shared_ptr<const VideoFile> open(const SampleContext& s, const View& v) const {
-    if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, one after the other");
+    if (v.shape.size() != 1 || !v.dense()) bad_type("expected the bytes of a file, contiguous");
     const std::span bytes(v.as<const uint8_t>(), static_cast<size_t>(v.volume()));
     auto file = open_video_in_memory(bytes, nullptr, max_pixels);
     const std::lock_guard lock(opened_->mutex);
@@ -113,21 +117,22 @@ struct DecodersVideo {
     if (frames.given()) {
       auto wanted = frames[s.index];
       if (static_cast<int64_t>(wanted.size()) > kMostFrames)
-        bad_argument("{} frames in one sequence, more than {}", wanted.size(), kMostFrames);
+        bad_argument("{} frames in one sequence are more than the limit of {}", wanted.size(), kMostFrames);
       for (auto& f : wanted) {
         if (f < 0) bad_argument("frames must not be negative, got {}", f);
-        if (f >= total && padding == FramePadding::none) bad_data("frame {} of a video of {} frames", f, total);
+        if (f >= total && padding == FramePadding::none)
+          bad_data("frame {} is outside of a video of {} frames", f, total);
         f = frame_or_padding(f, total, padding);
       }
       return wanted;
     }
     const int64_t first = start_frame[s.index], step = stride[s.index];
-    if (first >= total) bad_data("start_frame is {} in a video of {} frames", first, total);
+    if (first >= total) bad_data("start_frame {} is outside of a video of {} frames", first, total);
     int64_t count = (total - first + step - 1) / step;
     if (sequence_length.given()) count = sequence_length[s.index];
     if (end_frame.given()) {
       if (end_frame[s.index] <= first)
-        bad_argument("end_frame {} is not behind start_frame {}", end_frame[s.index], first);
+        bad_argument("end_frame {} must be greater than start_frame {}", end_frame[s.index], first);
       count = (end_frame[s.index] - first + step - 1) / step;
     }
     return choose_frames(first, step, count, total, padding);

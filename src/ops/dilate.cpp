@@ -6,8 +6,9 @@ namespace penstock {
 struct Dilate : Morphology {
   static Schema<Dilate> schema() {
     return Schema<Dilate>("dilate",
-                          "The largest element under a rectangle around each, channel by channel.\n\n"
-                          "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+                          "Returns the largest element under a rectangle around each element, channel by "
+                          "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the "
+                          "layout. Types: all.")
         .with(&morphology_arguments<Dilate>)
         .oracle("opencv");
   }

@@ -8,9 +8,9 @@ struct ElementExtract {
 
   static Schema<ElementExtract> schema() {
     return Schema<ElementExtract>("element_extract",
-                                  "Elements of a sequence, each as an output.\n\nOutput k is frame element_map[k]. "
-                                  "Layouts: any that begins with F, which the outputs have no more, or none. Types: "
-                                  "all.")
+                                  "Returns selected frames of a sequence, each as an output of its own.\n\nOutput k "
+                                  "is frame element_map[k]. Layouts: none, or any that starts with F; the outputs "
+                                  "have no F. Types: all.")
         .required("element_map", &ElementExtract::element_map, "Numbers of frames, one for each output.")
         .oracle("dali");
   }

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-// A plane is one channel of one image. Slices of it are counted apart, then added up.
+// A plane is one channel of one image. Slices of it are counted separately, then added.
 struct CountRule {
   PENSTOCK_PIXEL(
       struct Coef {
@@ -71,11 +71,11 @@ struct EqualizedRule : ImageRule {
 struct Equalize : ImageOperator {
   static Schema<Equalize> schema() {
     return Schema<Equalize>("equalize",
-                            "Spreads the histogram of every channel evenly over its range.\n\nEach value becomes 255 * "
-                            "(number of elements not above it, without those of the least value) / (number of elements "
-                            "above the least value), rounded; a constant channel stays. As OpenCV's equalizeHist, for "
-                            "every channel and frame by itself. Layouts: HW, HWC, CHW and these with F in front; kept. "
-                            "Types: uint8.")
+                            "Equalizes the histogram of each channel, so that it fills the range evenly.\n\nEach "
+                            "value becomes 255 * (elements <= the value, without those of the least value) / "
+                            "(elements > the least value), rounded; a constant channel stays the same. The operator "
+                            "works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, "
+                            "each also with a leading F; the output keeps the layout. Types: uint8.")
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) const { check_bytes(in[0]); }

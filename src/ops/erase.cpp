@@ -17,15 +17,17 @@ struct Erase {
 
   static Schema<Erase> schema() {
     return Schema<Erase>("erase",
-                         "Overwrites rectangular regions with a constant.\n\nRegions reach from trunc(anchor) to "
-                         "trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.")
-        .arg("anchor", &Erase::anchor, "Where regions begin, the axes of one region after the other; 0 if not given.")
+                         "Overwrites rectangular regions with a constant.\n\nA region extends from trunc(anchor) to "
+                         "trunc(anchor + shape), cut to the sample. Layouts: any; the output keeps it. Types: all.")
+        .arg("anchor", &Erase::anchor,
+             "Where the regions start: the values of the first region for all axes, then "
+             "those of the next one; default: 0.")
         .arg("shape", &Erase::shape, "Extents of the regions, in the same order.")
         .arg("axes", &Erase::axes,
-             "The axes that anchor and shape speak of, all others are erased whole; if not given, all but the channels "
-             "in the order of the layout.")
-        .arg("axis_names", &Erase::axis_names, "The axes by their letters in the layout; wins over axes.")
-        .arg("centered_anchor", &Erase::centered_anchor, "Anchors are the middles of the regions.")
+             "The axes that anchor and shape refer to; along all others the region covers everything. Default: all "
+             "axes except channels, in the order of the layout.")
+        .arg("axis_names", &Erase::axis_names, "The axes by their letters in the layout; takes precedence over axes.")
+        .arg("centered_anchor", &Erase::centered_anchor, "Anchors are the centers of the regions.")
         .arg("fill_value", &Erase::fill_value, "One value, or one for each channel.", any_number)
         .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
@@ -35,7 +37,7 @@ struct Erase {
   }
   void ready() {
     if (normalized.given() && (normalized_anchor.given() || normalized_shape.given()))
-      bad_argument("normalized excludes normalized_anchor and normalized_shape");
+      bad_argument("normalized cannot be combined with normalized_anchor or normalized_shape");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     out[0] = in[0];
@@ -53,10 +55,10 @@ struct Erase {
     if (k == 0 || extents.size() % k != 0)
       bad_argument("shape has {} values, not a multiple of the {} axes", extents.size(), k);
     if (!begins.empty() && begins.size() != extents.size())
-      bad_argument("anchor has {} values and shape has {}", begins.size(), extents.size());
+      bad_argument("anchor has {} values, but shape has {}", begins.size(), extents.size());
     const int channel = in[0].layout.find('C');
     if (fill.size() != 1 && (channel < 0 || fill.size() != to.shape[channel]))
-      bad_argument("fill_value has {} values, which are not the channels of shape {}, layout '{}'", fill.size(),
+      bad_argument("fill_value has {} values, which do not match the channels of shape {}, layout '{}'", fill.size(),
                    to.shape.text(), in[0].layout.str());
     work.copy(in[0], to);
     work.then();
@@ -88,7 +90,7 @@ struct Erase {
   std::vector<int> dims(const ValueType& in) const {
     if (axis_names.given()) return axes_by_name(*axis_names, in.layout);
     if (axes.given()) return axes_by_number(*axes, in.ndim);
-    if (in.layout.empty()) bad_type("a sample without a layout needs axes");
+    if (in.layout.empty()) bad_type("a sample without a layout needs the argument axes");
     std::vector<int> all;
     for (int d = 0; d < in.layout.size(); ++d)
       if (in.layout[d] != 'C') all.push_back(d);

@@ -6,8 +6,9 @@ namespace penstock {
 struct Erode : Morphology {
   static Schema<Erode> schema() {
     return Schema<Erode>("erode",
-                         "The smallest element under a rectangle around each, channel by channel.\n\n"
-                         "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+                         "Returns the smallest element under a rectangle around each element, channel by "
+                         "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the "
+                         "layout. Types: all.")
         .with(&morphology_arguments<Erode>)
         .oracle("opencv");
   }

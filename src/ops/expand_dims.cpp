@@ -12,10 +12,11 @@ struct ExpandDims {
 
   static Schema<ExpandDims> schema() {
     return Schema<ExpandDims>("expand_dims",
-                              "Inserts axes of extent 1.\n\nLayouts: any; the output has none without new_axis_names. "
-                              "Types: all.")
+                              "Inserts axes of extent 1.\n\nLayouts: any; without new_axis_names the output has no "
+                              "layout. Types: all.")
         .required("axes", &ExpandDims::axes,
-                  "Where the new axes stand in the output; negative numbers count from the end; none: nothing changes.")
+                  "Positions of the new axes in the output; negative numbers count from the end; default: no new "
+                  "axes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
         .oracle("numpy");
   }

@@ -10,10 +10,12 @@ struct Flip {
   PerSample<int> depthwise = 0;
 
   static Schema<Flip> schema() {
-    return Schema<Flip>("flip", "Mirrors images along their axes.\n\nLayouts: any with H and W; kept. Types: all.")
-        .arg("horizontal", &Flip::horizontal, "Mirror left to right where not 0.")
-        .arg("vertical", &Flip::vertical, "Mirror top to bottom where not 0.")
-        .arg("depthwise", &Flip::depthwise, "Mirror front to back where not 0.")
+    return Schema<Flip>("flip",
+                        "Mirrors images along their axes.\n\nLayouts: any with H and W; the output keeps the "
+                        "layout. Types: all.")
+        .arg("horizontal", &Flip::horizontal, "Mirror left to right if this is not 0.")
+        .arg("vertical", &Flip::vertical, "Mirror top to bottom if this is not 0.")
+        .arg("depthwise", &Flip::depthwise, "Mirror front to back if this is not 0.")
         .oracle("dali");
   }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }

@@ -12,16 +12,16 @@ struct FrameSplicing {
   static Schema<FrameSplicing> schema() {
     using Op = FrameSplicing;
     return Schema<Op>("frame_splicing",
-                      "Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its "
-                      "network.\n\n"
-                      "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are "
-                      "fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those "
-                      "with f and t (features and frames); without one the last two dimensions are (features, frames). "
-                      "Types: all.")
-        .arg("stack", &Op::stack, "Frames that are put into one.", at_least(1))
+                      "Joins neighboring frames of a spectrogram into one, as speech recognition does before its "
+                      "network.\n\nout[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after "
+                      "the last are fill_value. The output has stack times the features, and frames / subsample "
+                      "frames, rounded up. Layouts: those with f and t (features and frames); without a layout the "
+                      "last two dimensions are (features, frames). Types: all.")
+        .arg("stack", &Op::stack, "Number of frames that are joined.", at_least(1))
         .arg("subsample", &Op::subsample,
-             "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))
-        .arg("fill_value", &Op::fill_value, "What comes after the last frame.", any_number)
+             "Distance between the first frames of two results; default: stack, so that each frame is used once.",
+             at_least(1))
+        .arg("fill_value", &Op::fill_value, "Value of the frames after the last one.", any_number)
         .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
@@ -33,7 +33,8 @@ struct FrameSplicing {
     const SpectrogramAxes axes(types[0].layout, in[0].size());
     out[0] = in[0];
     int64_t &features = out[0][axes.features], &frames = out[0][axes.frames];
-    if (features > (int64_t{1} << 40) / stack) bad_argument("{} features {} times are too many", features, stack);
+    if (features > (int64_t{1} << 40) / stack)
+      bad_argument("{} features times a stack of {} are too many", features, stack);
     if (features >= 0) features *= stack;
     if (frames >= 0) frames = (frames + step() - 1) / step();
   }

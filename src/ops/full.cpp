@@ -27,8 +27,9 @@ struct Full : GivenShape {
 
   static Schema<Full> schema() {
     return Schema<Full>("full",
-                        "A value, repeated to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result "
-                        "is the value. Layouts: any; the result has the given one. Types: all, kept.")
+                        "Repeats a value to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result "
+                        "is the value itself. Layouts: any; the result has the given one. Types: all; the output "
+                        "keeps the type.")
         .input_names({"fill_value"})
         .arg("shape", &Full::shape, kShape)
         .arg("layout", &Full::layout, kLayout)
@@ -51,8 +52,9 @@ PENSTOCK_OPERATOR(Full);
 struct FullLike {
   static Schema<FullLike> schema() {
     return Schema<FullLike>("full_like",
-                            "A value, repeated to the shape of the first input by NumPy's rules of broadcasting and "
-                            "converted to its type as `cast` does.\n\nLayouts: any; the first input's. Types: all.")
+                            "Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and "
+                            "converts it to the type of that input as `cast` does.\n\nLayouts: any; the output has "
+                            "that of the first input. Types: all.")
         .inputs(2)
         .input_names({"data_like", "fill_value"})
         .oracle("dali");
@@ -72,8 +74,9 @@ template <int kValue> struct Filled : GivenShape {
   Optional<std::string> layout;
 
   static Schema<Filled> schema() {
-    return Schema<Filled>(kValue ? "ones" : "zeros",
-                          std::string(kValue ? "Ones" : "Zeros") + " of a shape; without `shape` one scalar a sample.")
+    return Schema<Filled>(kValue ? "ones" : "zeros", std::string(kValue ? "Ones" : "Zeros") +
+                                                         " of a shape; without `shape`, one scalar per "
+                                                         "sample.")
         .inputs(0)
         .arg("shape", &Filled::shape, kShape)
         .arg("dtype", &Filled::dtype, "Type of the result.")
@@ -102,7 +105,7 @@ template <int kValue> struct FilledLike {
   static Schema<FilledLike> schema() {
     return Schema<FilledLike>(kValue ? "ones_like" : "zeros_like",
                               std::string(kValue ? "Ones" : "Zeros") +
-                                  " of the input's shape.\n\nLayouts: any, kept. Types: all.")
+                                  " of the input's shape.\n\nLayouts: any; the output keeps it. Types: all.")
         .input_names({"data_like"})
         .arg("dtype", &FilledLike::dtype, "Type of the result; default: the input's.")
         .reads_shapes()

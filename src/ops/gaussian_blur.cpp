@@ -16,16 +16,16 @@ struct GaussianBlur {
     using Op = GaussianBlur;
     return Schema<Op>(
                "gaussian_blur",
-               "Convolves with a Gaussian along every axis but frames and channels.\n\n"
-               "Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without "
-               "repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at "
-               "most three of them; kept. Types: all.")
+               "Convolves images with a Gaussian along each axis except frames and channels.\n\nThe filter is "
+               "separable; its weights are computed in float64 and normalized, sums are in float32. The border is "
+               "mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes "
+               "are convolved; at most three of them; the output keeps the layout. Types: all.")
         .arg("sigma", &Op::sigma,
-             "Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, "
-             "((window - 1) / 2 - 1) * 0.3 + 0.8.")
+             "Standard deviation in samples, one value or one per axis, outermost first. 0: computed from the "
+             "window, ((window - 1) / 2 - 1) * 0.3 + 0.8.")
         .arg("window_size", &Op::window_size,
-             "Number of samples, one value or one per axis; an even one becomes the next odd one, with a "
-             "warning; 0: 2 * ceil(3 * sigma) + 1.")
+             "Number of samples of the window, one value or one per axis. An even number becomes the next odd one, "
+             "with a warning. 0: 2 * ceil(3 * sigma) + 1.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .oracle("dali, opencv");
   }
@@ -47,8 +47,8 @@ struct GaussianBlur {
     for (int i = 0; i < n; ++i) {
       const float deviation = sigmas[sigmas.size() == 1 ? 0 : i];
       int64_t size = sizes[sizes.size() == 1 ? 0 : i];
-      if (!(deviation >= 0 && deviation <= 1e6f)) bad_argument("sigma must be within 0 and 1e6, got {}", deviation);
-      if (size < 0 || size > 10000000) bad_argument("window_size must be positive, or 0, got {}", size);
+      if (!(deviation >= 0 && deviation <= 1e6f)) bad_argument("sigma must be from 0 to 1e6, got {}", deviation);
+      if (size < 0 || size > 10000000) bad_argument("window_size must not be negative, got {}", size);
       if (size > 0 && size % 2 == 0) {
         notice("[gaussian_blur] an even window_size has no center: the next odd one is used");
         ++size;
@@ -62,7 +62,7 @@ struct GaussianBlur {
       }
     }
   }
-  // Of one sigma each, and a window that does not follow from it.
+  // If all samples have the same sigma, and a window that does not depend on it.
   bool all_windows(std::span<const SampleContext> samples, const Layout& layout, int ndim, AxisWindows& w) const {
     if (sigma.constant() || sigma.frames() || !window_size.constant() || window_size.one().size() != 1) return false;
     const int64_t size = window_size.one()[0];
@@ -86,10 +86,10 @@ struct GaussianBlur {
   void map(const SampleContext& s, Placement& p) const {
     AxisWindows w;
     windows(s, p.layout(), p.ndim(), w);
-    if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // an array of NumPy's, most often a picture
+    if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // a NumPy array, most often a picture
       notice(
-          "[gaussian_blur] an input without a layout is blurred along all axes, also the last, which looks like "
-          "channels; penstock.tensor(x, \"HWC\") gives it a layout");
+          "[gaussian_blur] an input without a layout is blurred along all axes, including the last one, which looks "
+          "like channels; penstock.tensor(x, \"HWC\") gives it a layout");
     auto weight = w.weights.begin();
     for (int i = 0; i < w.sizes.size(); ++i) {
       AxisFilter f;

@@ -8,9 +8,10 @@ struct GetProperty {
 
   static Schema<GetProperty> schema() {
     return Schema<GetProperty>("get_property",
-                               "A property of a sample as text: the bytes of a 1-D uint8 tensor.\n\nsource_info is the "
-                               "file or record that the sample came from, layout its layout; empty where there is "
-                               "none. The input stays where it is. Layouts: any. Types: all.")
+                               "Returns a property of a sample as text: the bytes of a 1-D uint8 "
+                               "tensor.\n\nsource_info is the file or record that the sample came from; layout is "
+                               "its layout. The text is empty if the sample has no such property. The operator does "
+                               "not move the input to another device. Layouts: any. Types: all.")
         .required("key", &GetProperty::key, "source_info or layout.")
         .batch_wide()
         .reads_shapes()

@@ -28,14 +28,15 @@ struct GridMask : ImageOperator {
   static Schema<GridMask> schema() {
     using Op = GridMask;
     return Schema<Op>("grid_mask",
-                      "Sets the squares of a grid to 0 (Chen et al., \"GridMask data augmentation\", 2020).\n\nA pixel "
-                      "(x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, "
-                      "modulo the tile, are below ratio * tile. Layouts: any with H and W; kept. Types: all.")
-        .arg("tile", &Op::tile, "The period of the grid in pixels, above 0.")
-        .arg("ratio", &Op::ratio, "The side of a square in units of the tile.")
+                      "Sets the squares of a grid to 0 (Chen et al., \"GridMask data augmentation\", 2020).\n\nThe "
+                      "coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted. The "
+                      "pixel becomes 0 if both results, modulo the tile, are less than ratio * tile. Layouts: any "
+                      "with H and W; the output keeps the layout. Types: all.")
+        .arg("tile", &Op::tile, "The period of the grid in pixels, greater than 0.")
+        .arg("ratio", &Op::ratio, "The side of a square as a fraction of the tile.")
         .arg("angle", &Op::angle, "Radians.")
-        .arg("shift_x", &Op::shift_x, "Pixels that the grid is moved by along x.")
-        .arg("shift_y", &Op::shift_y, "Pixels that the grid is moved by along y.")
+        .arg("shift_x", &Op::shift_x, "Shift of the grid along x, in pixels.")
+        .arg("shift_y", &Op::shift_y, "Shift of the grid along y, in pixels.")
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
@@ -43,7 +44,7 @@ struct GridMask : ImageOperator {
     const double a = angle[s.index], dx = shift_x[s.index], dy = shift_y[s.index];
     if (t <= 0) bad_argument("tile must be positive, got {}", t);
     for (double v : {a, dx, dy})
-      if (!(std::fabs(v) < 1e9)) bad_argument("angle and shifts must be numbers below 1e9, got {}", v);
+      if (!(std::fabs(v) < 1e9)) bad_argument("angle and shifts must be less than 1e9 in magnitude, got {}", v);
     const float black = ratio[s.index] * static_cast<float>(t);
     const GridMaskRule::Coef c{
         image_extents(in[0].shape, in[0].layout), cos(a), sin(a), dx, dy, static_cast<double>(t), black};

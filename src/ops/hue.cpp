@@ -6,7 +6,7 @@ namespace penstock {
 struct Hue : ColorTwistMap<Hue> {
   static Schema<Hue> schema() {
     using Op = Hue;
-    return Schema<Op>("hue", std::string("Turns the hue of colors.") + kAbout)
+    return Schema<Op>("hue", std::string("Rotates the hue of colors.") + kAbout)
         .arg("hue", &Op::hue, kHue)
         .arg("dtype", &Op::dtype, kType)
         .arg("image_type", &Op::image_type, kImageType)

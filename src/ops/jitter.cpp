@@ -31,11 +31,12 @@ struct Jitter : Displacement {
   static Schema<Jitter> schema() {
     using Op = Jitter;
     return Schema<Op>("jitter",
-                      "Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes "
-                      "and inside of the image; channels stay together.\n\nThe numbers are Philox4x32-10 keyed on "
-                      "seed, epoch, sample and, without a seed of its own, operator. Layouts: HW, HWC, CHW and these "
-                      "with F in front; kept. Types: all.")
-        .arg("nDegree", &Op::nDegree, "Twice the largest distance.", within(0, 65535))
+                      "Replaces each pixel by a random pixel near it.\n\nThat pixel is at most trunc(nDegree / 2) "
+                      "pixels away along each axis, and inside of the image; channels stay together. The random "
+                      "numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
+                      "operator has a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading "
+                      "F; the output keeps the layout. Types: all.")
+        .arg("nDegree", &Op::nDegree, "Twice the largest distance in pixels.", within(0, 65535))
         .with(&displacement_arguments<Op>)
         .random();
   }

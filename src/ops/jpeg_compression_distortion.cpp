@@ -9,10 +9,11 @@ struct JpegCompressionDistortion : ImageOperator {
   static Schema<JpegCompressionDistortion> schema() {
     using Op = JpegCompressionDistortion;
     return Schema<Op>("jpeg_compression_distortion",
-                      "What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from "
-                      "what it has encoded, with chroma halved both ways.\n\nLayouts: HWC, FHWC with three channels, "
-                      "RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.")
-        .arg("quality", &Op::quality, "1 to 100; numbers outside of it are cut to it.")
+                      "Compresses an image to JPEG at a quality and decodes it, so that it shows JPEG "
+                      "artifacts.\n\nThe result equals libjpeg-turbo's, bit for bit, with chroma subsampled 4:2:0. "
+                      "Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. "
+                      "Source: ITU-T T.81, tables of its annex K.")
+        .arg("quality", &Op::quality, "From 1 to 100; other numbers are clamped.")
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) const {

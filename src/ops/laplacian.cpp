@@ -14,18 +14,22 @@ struct Laplacian {
   static Schema<Laplacian> schema() {
     using Op = Laplacian;
     return Schema<Op>("laplacian",
-                      "The sum of the second derivatives along every axis but frames and channels.\n\nThe derivative "
-                      "along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, "
-                      "as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in "
-                      "float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. "
-                      "Types: all.")
-        .arg("window_size", &Op::window_size, "Odd, 3 to 31: of the derivative; one value or one per axis.")
+                      "Computes the sum of the second derivatives along each axis except frames and channels.\n\nThe "
+                      "derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by "
+                      "binomial windows along this axis and the others. The border is mirrored without repeating the "
+                      "edge. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at "
+                      "most three; the output keeps the layout. Types: all.")
+        .arg("window_size", &Op::window_size,
+             "Size of the derivative's window: odd, from 3 to 31, one value or one "
+             "per axis.")
         .arg("smoothing_size", &Op::smoothing_size,
-             "Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: "
-             "the window_size of the derivative.")
-        .arg("scale", &Op::scale, "Multiplies the derivative along every axis, or along each.")
-        .arg("normalized_kernel", &Op::normalized_kernel, "The windows' weights are divided by their magnitude.")
-        .arg("dtype", &Op::dtype, "float32, or the input's type, which is the default.")
+             "Size of the window that smooths the derivatives along the other axes: odd, from 1 to 31; default: the "
+             "window_size of the derivative.")
+        .arg("scale", &Op::scale, "Multiplies the derivatives: one value, or one per axis.")
+        .arg("normalized_kernel", &Op::normalized_kernel,
+             "Divide the weights of each window by a power of two, so "
+             "that the result does not grow with the window.")
+        .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .oracle("dali, opencv");
   }
   void ready() const {
@@ -66,7 +70,7 @@ struct Laplacian {
     while (static_cast<int64_t>(w.size()) < size) w = convolve(w, {1, 1});
     return w;
   }
-  // The sum of the derivatives' windows; writes its extents.
+  // The sum of the derivatives' windows; also writes its extents.
   std::vector<float> kernel(SampleFrame at, int axes, int64_t* window) const {
     const auto sizes = window_size[at];
     const auto smooths = smoothing_size.given() ? smoothing_size[at] : std::vector<int64_t>{};

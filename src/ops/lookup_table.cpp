@@ -27,18 +27,18 @@ struct LookupTable {
   static Schema<LookupTable> schema() {
     using Op = LookupTable;
     return Schema<Op>("lookup_table",
-                      "Replaces each number by another one: values[k] where it is keys[k], else default_value.\n\n"
-                      "Layouts: any, kept. Types: integers.")
-        .arg("keys", &Op::keys, "Numbers from 0 to 65,535; of equal ones the last counts.")
-        .arg("values", &Op::values, "What becomes of them, one for each key.", any_number)
-        .arg("default_value", &Op::default_value, "What becomes of all others.", any_number)
+                      "Replaces numbers by a table: keys[k] becomes values[k], all other numbers become "
+                      "default_value.\n\nLayouts: any; the output keeps it. Types: integers.")
+        .arg("keys", &Op::keys, "Numbers from 0 to 65,535; if a key occurs more than once, the last one wins.")
+        .arg("values", &Op::values, "The replacements, one for each key.", any_number)
+        .arg("default_value", &Op::default_value, "The replacement of all other numbers.", any_number)
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded half to even and saturated.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .oracle("dali");
   }
   void ready() {
     if (old_dtype != DType::none) dtype = old_dtype;
-    if (keys.size() != values.size()) bad_argument("there are {} keys and {} values", keys.size(), values.size());
+    if (keys.size() != values.size()) bad_argument("{} keys do not match {} values", keys.size(), values.size());
     constexpr int64_t kMost = 65535;
     int64_t size = 0;
     for (int64_t k : keys) {
@@ -67,7 +67,7 @@ struct LookupTable {
   }
 
  private:
-  std::vector<double> table_;  // LookupRule::Coef and what follows it
+  std::vector<double> table_;  // LookupRule::Coef and its table
 };
 PENSTOCK_OPERATOR(LookupTable);
 

@@ -29,10 +29,10 @@ PENSTOCK_MATH_FUNCTION(Log, "log", "Natural logarithm.", log(x));
 PENSTOCK_MATH_FUNCTION(Log2, "log2", "Logarithm to the base 2.", log2(x));
 PENSTOCK_MATH_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
 PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
-PENSTOCK_MATH_FUNCTION(Floor, "floor", "The largest integer that is not above x, in floating point.", floor(x));
-PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "The smallest integer that is not below x, in floating point.", -floor(-x));
+PENSTOCK_MATH_FUNCTION(Floor, "floor", "Rounds down to an integer, in floating point.", floor(x));
+PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point.", -floor(-x));
 
-// Of an angle: a tile whose angles are all near, as most are, takes the formula without a branch (pixel_loop.inc.h).
+// A tile whose angles are all small, as most are, takes the formula without a branch (pixel_loop.inc.h).
 #define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                            \
   struct Name : RealRules {                                                                        \
     static constexpr const char *name = "_math." #function, *doc = op_doc;                         \
@@ -111,7 +111,7 @@ struct Pow : PowerRules {
 };
 PENSTOCK_BINARY(Pow);
 struct MathPow : PowerRules {
-  static constexpr const char *name = "_math.pow", *doc = "a to the power of b in the promoted type, as **.";
+  static constexpr const char *name = "_math.pow", *doc = "a to the power of b in the promoted type, as for **.";
 };
 PENSTOCK_BINARY(MathPow);
 

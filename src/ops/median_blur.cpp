@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-// Numbers in the order of their values as unsigned ones, whose bits are found from the highest on: any window, any
+// Numbers in the order of their values as unsigned ones. Their bits are found from the highest down: any window, any
 // type, no memory.
 struct MedianRule : ImageRule {
   PENSTOCK_PIXEL(
@@ -45,7 +45,7 @@ struct MedianRule : ImageRule {
         b = max(a, b);
         a = low;
       }
-      // Of 3 x 3: N. Devillard, "Fast median search: an ANSI C implementation", 1998.
+      // The 3 x 3 median is that of N. Devillard, "Fast median search: an ANSI C implementation", 1998.
       template <class K> PENSTOCK_HD static K middle_of_nine(K* k) {
         sort(k[1], k[2]), sort(k[4], k[5]), sort(k[7], k[8]), sort(k[0], k[1]), sort(k[3], k[4]), sort(k[6], k[7]);
         sort(k[1], k[2]), sort(k[4], k[5]), sort(k[7], k[8]), sort(k[0], k[3]), sort(k[5], k[8]), sort(k[4], k[7]);
@@ -100,17 +100,18 @@ struct MedianBlur : ImageOperator {
 
   static Schema<MedianBlur> schema() {
     return Schema<MedianBlur>("median_blur",
-                              "The median of the elements around each, channel by channel; the edge is repeated "
-                              "outside of the image.\n\nAs OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F "
-                              "in front; kept. Types: all.")
-        .arg("window_size", &MedianBlur::window_size, "One odd number, or (width, height).")
+                              "Returns the median of the elements around each element, channel by channel.\n\nThe "
+                              "image is extended by repeating its edge. The operator works as OpenCV's medianBlur "
+                              "does. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. "
+                              "Types: all.")
+        .arg("window_size", &MedianBlur::window_size, "Size of the window: one odd number, or (width, height).")
         .oracle("opencv");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const auto size = window_size[s.index];
     if (size.size() < 1 || size.size() > 2) bad_argument("window_size must have 1 or 2 values, got {}", size.size());
     for (const int64_t n : size)
-      if (n < 1 || n > 4095 || n % 2 == 0) bad_argument("window_size must be odd, 1 to 4095, got {}", n);
+      if (n < 1 || n > 4095 || n % 2 == 0) bad_argument("window_size must be odd, from 1 to 4095, got {}", n);
     map_image<MedianRule>(in[0], out[0], {image_extents(in[0].shape, in[0].layout), size.front(), size.back()}, to);
   }
 };

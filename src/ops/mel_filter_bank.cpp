@@ -15,15 +15,18 @@ struct MelFilterBank {
     using Op = MelFilterBank;
     return Schema<Op>(
                "mel_filter_bank",
-               "Sums a spectrogram's frequencies in triangles that are even on the mel scale.\n\n"
-               "Input: float32, a dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of "
-               "nfft / 2 + 1 frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, "
-               "\"Auditory Toolbox\", 1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
-        .arg("freq_low", &Op::freq_low, "Where the first triangle begins, in hertz.", at_least(0))
-        .arg("freq_high", &Op::freq_high, "Where the last triangle ends, in hertz; 0: sample_rate / 2.", at_least(0))
-        .arg("sample_rate", &Op::sample_rate, "Samples a second of the signal.")
+               "Converts a spectrogram to the mel scale: sums its frequencies under triangles that are evenly spaced "
+               "on that scale.\n\nInput: float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "
+               "\"f\", \"ft\" or \"*ft\" is assumed. Output: the same with nfilter values in place of f. Slaney's "
+               "scale: M. Slaney, \"Auditory Toolbox\", 1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", "
+               "1987.")
+        .arg("freq_low", &Op::freq_low, "Start of the first triangle, in hertz.", at_least(0))
+        .arg("freq_high", &Op::freq_high, "End of the last triangle, in hertz; 0: sample_rate / 2.", at_least(0))
+        .arg("sample_rate", &Op::sample_rate, "Sample rate of the signal, in hertz.")
         .arg("nfilter", &Op::nfilter, "Number of triangles.", at_least(1))
-        .arg("normalize", &Op::normalize, "Each triangle has the area 1 over the frequencies; else the height 1.")
+        .arg("normalize", &Op::normalize,
+             "True: each triangle has an area of 1 over the frequencies. False: a "
+             "height of 1.")
         .arg("mel_formula", &Op::mel_formula,
              "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
         .oracle("dali");
@@ -34,8 +37,8 @@ struct MelFilterBank {
     if (!(sample_rate > 0)) bad_argument("sample_rate must be positive, got {}", sample_rate);
     if (freq_high == 0) freq_high = sample_rate / 2;
     if (!(freq_low < freq_high) || freq_high > sample_rate / 2)
-      bad_argument("freq_low {} and freq_high {} must rise up to {}, half of sample_rate", freq_low, freq_high,
-                   sample_rate / 2);
+      bad_argument("freq_low {} must be less than freq_high {}, which must be at most {}, half of sample_rate",
+                   freq_low, freq_high, sample_rate / 2);
   }
   void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }

@@ -16,20 +16,21 @@ struct Mfcc {
     using Op = Mfcc;
     return Schema<Op>(
                "mfcc",
-               "Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.\n\n"
-               "Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. "
-               "Transforms: K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, "
-               "1980.")
-        .arg("axis", &Op::axis, "The axis, negative ones from the end.")
-        .arg("dct_type", &Op::dct_type, "1 to 4.", within(1, 4))
-        .arg("n_mfcc", &Op::n_mfcc, "Coefficients to keep.", at_least(1))
+               "Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, "
+               "along one axis.\n\nInput: float32 of any rank. Output: the same with n_mfcc (at most the extent) "
+               "along the axis. Transforms: K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and "
+               "P. Mermelstein, 1980.")
+        .arg("axis", &Op::axis, "The axis; negative numbers count from the end.")
+        .arg("dct_type", &Op::dct_type, "Type of the cosine transform, 1 to 4.", within(1, 4))
+        .arg("n_mfcc", &Op::n_mfcc, "Number of coefficients to keep.", at_least(1))
         .arg("lifter", &Op::lifter,
-             "Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).", at_least(0))
-        .arg("normalize", &Op::normalize, "An orthonormal transform; not for type 1.")
+             "If greater than 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).",
+             at_least(0))
+        .arg("normalize", &Op::normalize, "Use the orthonormal transform; not for type 1.")
         .oracle("dali");
   }
   void ready() const {
-    if (dct_type == 1 && normalize) bad_argument("normalize has no meaning for dct_type 1");
+    if (dct_type == 1 && normalize) bad_argument("normalize cannot be combined with dct_type 1");
   }
   void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }

@@ -17,20 +17,23 @@ struct MultiPaste {
   static Schema<MultiPaste> schema() {
     using Op = MultiPaste;
     return Schema<Op>("multi_paste",
-                      "Pastes regions of images on a canvas of zeros, one after the other.\n\nWithout in_ids each "
-                      "input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are "
-                      "fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: "
-                      "HWC, FHWC, with as many frames in all; kept. Types: all.")
+                      "Pastes regions of images onto a canvas of zeros, in the order of the regions.\n\nWithout "
+                      "in_ids each input gives one region of its own sample. Anchors and shapes are (n, 2) numbers, "
+                      "(y, x). Relative ones are fractions of the extents of the image or of the canvas; anchors "
+                      "round down, shapes round up. Layouts: HWC, FHWC, with the same number of frames in all; the "
+                      "output keeps the layout. Types: all.")
         .inputs(1, 64)
-        .arg("in_ids", &Op::in_ids, "Which samples of the batch the regions are of; then there is one input.")
+        .arg("in_ids", &Op::in_ids,
+             "The samples of the batch that the regions belong to; then the operator has one "
+             "input.")
         .arg("output_size", &Op::output_size,
-             "(height, width) of the canvas, or with the channels; default: that of the sample.")
-        .arg("in_anchors", &Op::in_anchors, "Where regions begin in their images; default: 0.")
-        .arg("in_anchors_rel", &Op::in_anchors_rel, "The same as fractions.")
-        .arg("out_anchors", &Op::out_anchors, "Where they come to lie on the canvas; default: 0.")
-        .arg("out_anchors_rel", &Op::out_anchors_rel, "The same as fractions.")
-        .arg("shapes", &Op::shapes_, "Their extents; default: up to the image's end.")
-        .arg("shapes_rel", &Op::shapes_rel, "The same as fractions.")
+             "(height, width) of the canvas, or (height, width, channels); default: the size of the sample.")
+        .arg("in_anchors", &Op::in_anchors, "Starts of the regions in their images; default: 0.")
+        .arg("in_anchors_rel", &Op::in_anchors_rel, "in_anchors as fractions of the image.")
+        .arg("out_anchors", &Op::out_anchors, "Starts of the regions on the canvas; default: 0.")
+        .arg("out_anchors_rel", &Op::out_anchors_rel, "out_anchors as fractions of the canvas.")
+        .arg("shapes", &Op::shapes_, "Extents of the regions; default: up to the end of the image.")
+        .arg("shapes_rel", &Op::shapes_rel, "shapes as fractions of the image.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .batch_wide()
         .oracle("dali");
@@ -38,16 +41,16 @@ struct MultiPaste {
   void ready() const {
     if ((in_anchors.given() && in_anchors_rel.given()) || (out_anchors.given() && out_anchors_rel.given()) ||
         (shapes_.given() && shapes_rel.given()))
-      bad_argument("an argument and its relative form exclude each other");
+      bad_argument("an argument and its relative form are mutually exclusive");
   }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (in_ids.given() && in.size() != 1) bad_argument("in_ids takes one input, got {}", in.size());
+    if (in_ids.given() && in.size() != 1) bad_argument("in_ids needs exactly one input, got {}", in.size());
     for (const ValueType& t : in) {
       const Layout layout = image_layout(t);
       if (t.ndim >= 0 && layout != Layout("HWC") && layout != Layout("FHWC"))
         bad_type("expected HWC or FHWC, got '{}'", layout.str());
-      if (t.ndim != in[0].ndim || t.dtype != in[0].dtype) bad_type("the inputs must be of one type and layout");
+      if (t.ndim != in[0].ndim || t.dtype != in[0].dtype) bad_type("the inputs must have the same type and layout");
     }
     out[0] = in[0];
     out[0].layout = image_layout(in[0]);
@@ -60,7 +63,7 @@ struct MultiPaste {
     const auto size = output_size[s.index];
     if (size.size() != 2 && size.size() != 3) bad_argument("output_size must have 2 or 3 values, got {}", size.size());
     if (const int64_t channels = in[0][in[0].size() - 1]; size.size() == 3 && channels >= 0 && size[2] != channels)
-      bad_argument("output_size asks for {} channels, the images have {}", size[2], channels);
+      bad_argument("output_size asks for {} channels, but the images have {}", size[2], channels);
     for (int d = 0; d < 2; ++d) {
       if (size[d] < 0) bad_argument("output_size must not be negative, got {}", size[d]);
       out[0][in[0].size() - 3 + d] = size[d];
@@ -82,7 +85,7 @@ struct MultiPaste {
     if (in_ids.given()) {
       from.clear();
       for (const int64_t id : in_ids[s.index]) {
-        if (id < 0 || id >= batch.size()) bad_argument("in_ids has {}, the batch {} samples", id, batch.size());
+        if (id < 0 || id >= batch.size()) bad_argument("in_ids has {} samples, but the batch has {}", id, batch.size());
         from.push_back(batch.view(static_cast<int>(id)));
       }
     }
@@ -92,7 +95,8 @@ struct MultiPaste {
                         out_anchors_rel.frames() || shapes_.frames() || shapes_rel.frames();
     for (size_t k = 0; k < from.size(); ++k) {
       if (from[k].shape[lead + 2] != out[0].shape[lead + 2] || (lead && from[k].shape[0] != out[0].shape[0]))
-        bad_argument("region {} is of an image {}, the canvas is {}", k, from[k].shape.text(), out[0].shape.text());
+        bad_argument("region {} comes from an image {}, but the canvas is {}", k, from[k].shape.text(),
+                     out[0].shape.text());
       to.then();
       for (int64_t f = 0; f < (frames && lead ? out[0].shape[0] : 1); ++f) {
         View a = from[k], b = out[0];
@@ -105,9 +109,9 @@ struct MultiPaste {
           const int64_t place = number(out_anchors, out_anchors_rel, at, i, n, room, false).value_or(0);
           const int64_t extent = number(shapes_, shapes_rel, at, i, n, have, true).value_or(have - begin);
           if (begin < 0 || extent < 0 || begin > have || extent > have - begin)
-            bad_argument("region {} is [{}, {}) of an axis of {}", k, begin, begin + extent, have);
+            bad_argument("region {} is [{}, {}) on an axis of {}", k, begin, begin + extent, have);
           if (place < 0 || place > room || extent > room - place)
-            bad_argument("region {} becomes [{}, {}) of an axis of {}", k, place, place + extent, room);
+            bad_argument("region {} becomes [{}, {}) on an axis of {}", k, place, place + extent, room);
           a = part(a, lead + d, begin, extent), b = part(b, lead + d, place, extent);
         }
         if (a.volume() > 0) to.copy(a, b);
@@ -119,7 +123,7 @@ struct MultiPaste {
   static std::optional<int64_t> number(const Integers& absolute, const Fractions& relative, SampleFrame at, size_t i,
                                        size_t n, int64_t extent, bool up) {
     const auto check = [&](size_t have) {
-      if (have != n) bad_argument("{} numbers for {} regions", have, n / 2);
+      if (have != n) bad_argument("{} numbers do not match {} regions", have, n / 2);
     };
     if (absolute.given()) {
       const auto v = absolute[at];
@@ -131,7 +135,7 @@ struct MultiPaste {
     check(v.size());
     const double exact = static_cast<double>(v[i]) * static_cast<double>(extent);
     if (!(std::fabs(exact) < 1e15)) bad_argument("a region of {}", v[i]);
-    // What float32 makes of a fraction that meets a pixel's border is that border.
+    // A fraction whose float32 product is next to a pixel border means that border.
     const double near = std::rint(exact), v64 = std::fabs(exact - near) < 1e-6 * (1 + std::fabs(exact)) ? near : exact;
     return static_cast<int64_t>(up ? std::ceil(v64) : std::floor(v64));
   }

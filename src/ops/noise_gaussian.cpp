@@ -25,7 +25,7 @@ struct NoiseGaussian : NoiseOperator {
 
   static Schema<NoiseGaussian> schema() {
     using Op = NoiseGaussian;
-    return Schema<Op>("noise.gaussian", std::string("Adds normally distributed noise to every element.") + kAbout +
+    return Schema<Op>("noise.gaussian", std::string("Adds normally distributed noise to each element.") + kAbout +
                                             " Source: the Box-Muller transform.")
         .arg("mean", &Op::mean, "Mean of the noise.")
         .arg("stddev", &Op::stddev, "Standard deviation of the noise.", at_least(0))

@@ -6,7 +6,7 @@ namespace penstock {
 struct SaltAndPepperRule : ImageRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        Extents out;  // (in front of the channels, channels as `width`, behind them)
+        Extents out;  // (extent before the channels, channels as `width`, extent after them)
         RandomStream draws;
         double salt, pepper;
         float probability, part_of_salt;
@@ -29,13 +29,19 @@ struct NoiseSaltAndPepper : NoiseOperator {
 
   static Schema<NoiseSaltAndPepper> schema() {
     using Op = NoiseSaltAndPepper;
-    return Schema<Op>("noise.salt_and_pepper", std::string("Sets some elements to a high or a low value.") + kAbout)
-        .arg("pepper_val", &Op::pepper_val, "The low value; default: the least of integer types, -1 of others.")
+    return Schema<Op>("noise.salt_and_pepper",
+                      std::string("Replaces random elements by a low or a high value.") + kAbout)
+        .arg("pepper_val", &Op::pepper_val,
+             "The low value; default: the least value of integer types, -1 for "
+             "floating point.")
         .arg("per_channel", &Op::per_channel,
-             "Every element is drawn for; else all channels of a position (by the layout) share one draw.")
-        .arg("prob", &Op::prob, "How likely a value is replaced.", within(0, 1))
-        .arg("salt_val", &Op::salt_val, "The high value; default: the largest of integer types, 1 of others.")
-        .arg("salt_vs_pepper", &Op::salt_vs_pepper, "How likely a replaced value is the high one.", within(0, 1))
+             "True: each element has its own draw. False: all channels of a position (by the layout) share one draw.")
+        .arg("prob", &Op::prob, "Probability that an element is replaced.", within(0, 1))
+        .arg("salt_val", &Op::salt_val,
+             "The high value; default: the largest value of integer types, 1 for floating "
+             "point.")
+        .arg("salt_vs_pepper", &Op::salt_vs_pepper, "Probability that a replaced element gets the high value.",
+             within(0, 1))
         .random()
         .oracle("dali");
   }

@@ -19,9 +19,9 @@ struct ShotNoiseRule : ImageRule {
         const double r = 1 / (k * k);  // Stirling's series
         return (k + 0.5) * log(k) - k + 0.91893853320467274 + (1.0 / 12 - r * (1.0 / 360 - r / 1260)) / k;
       }
-      // Try t of element i has a block of its own.
+      // Try t of element i has its own block.
       PENSTOCK_HD static double poisson(double mean, const RandomStream& draws, uint64_t i) {
-        if (mean < 10) {  // the distribution's inverse
+        if (mean < 10) {  // inverse of the distribution
           const PhiloxBlock b = draws.block(i);
           const double u = uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);
           double k = 0;
@@ -60,12 +60,13 @@ struct NoiseShot : NoiseOperator {
   static Schema<NoiseShot> schema() {
     using Op = NoiseShot;
     return Schema<Op>("noise.shot",
-                      std::string("Noise of counted photons: each element becomes factor * P, P a Poisson number of "
-                                  "mean element / factor; negative ones become 0.") +
+                      std::string("Adds shot noise, the noise of counted photons: each element becomes factor * P, "
+                                  "where P is a Poisson number with the mean element / factor.\n\nNegative elements "
+                                  "become 0.") +
                           kAbout +
                           " Source: W. Hoermann, \"The transformed rejection method for generating Poisson random "
                           "variables\", 1993 (PTRS), and inversion for means below 10.")
-        .arg("factor", &Op::factor, "The larger, the more noise; 0: none.", at_least(0))
+        .arg("factor", &Op::factor, "Strength of the noise; 0: none.", at_least(0))
         .random()
         .oracle("dali");
   }

@@ -14,16 +14,16 @@ struct NonsilentRegion {
     using Op = NonsilentRegion;
     return Schema<Op>(
                "nonsilent_region",
-               "Where a signal begins and ends to be heard.\n\n"
-               "Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: begin and length, int32 "
-               "scalars; the length is 0 in silence. A sample is heard where the mean power of the window_length "
-               "samples up to it is at least cutoff_db above the reference; the region goes from the begin of the "
-               "first such window to the end of the last.")
-        .arg("cutoff_db", &Op::cutoff_db, "Decibels over the reference power.")
+               "Finds where the sound of a signal starts and how long it is.\n\nInput: (n) samples; integers of at "
+               "most 32 bits, float32, float64. Outputs: the start and the length, int32 scalars; the length of "
+               "silence is 0. A window is the window_length samples up to a sample; it has sound if its mean power "
+               "is at least cutoff_db above the reference. The region extends from the start of the first such "
+               "window to the end of the last one.")
+        .arg("cutoff_db", &Op::cutoff_db, "Threshold in decibels relative to the reference power.")
         .arg("reference_power", &Op::reference_power, "Power of 0 dB; 0: the largest mean power of the signal.",
              at_least(0))
         .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
-        .arg("reset_interval", &Op::reset_interval, "Accepted without effect: sums are exact enough in float64.")
+        .arg("reset_interval", &Op::reset_interval, "Accepted without effect: sums in float64 are exact enough.")
         .outputs(2)
         .oracle("dali");
   }
@@ -33,7 +33,7 @@ struct NonsilentRegion {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const int64_t n = signal_length(in[0].shape);
-    if (n > 0x7FFFFFFF) bad_argument("{} samples are more than an int32 counts", n);
+    if (n > 0x7FFFFFFF) bad_argument("{} samples are more than an int32 can count", n);
     if (n == 0) return to.fill(out[0], {{0.0f}, {}}), to.fill(out[1], {{0.0f}, {}});
     signals_of(to).region(
         in[0], out[0], out[1],

@@ -19,16 +19,23 @@ struct Normalize {
     return Schema<Op>(
                "normalize",
                "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
-               "sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the "
-               "whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`."
-               "\n\nLayouts: any, kept. Types: all.")
-        .arg("mean", &Op::mean, "One value, or a tensor of the input's rank with extent 1 on the axes.")
-        .arg("stddev", &Op::stddev, "One value, or a tensor of the input's rank with extent 1 on the axes.")
-        .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")
-        .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout instead.")
-        .arg("batch", &Op::batch, "Compute over all samples of the batch; the other axes must agree then.")
+               "sqrt(stddev^2 + epsilon) + shift. The operator computes mean and stddev if they are not given: over "
+               "the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a computed "
+               "deviation is 0, the result is `shift`.\n\nLayouts: any; the output keeps it. Types: all.")
+        .arg("mean", &Op::mean,
+             "The mean: one value, or a tensor of the input's rank with extent 1 along the "
+             "reduced axes.")
+        .arg("stddev", &Op::stddev,
+             "The standard deviation: one value, or a tensor of the input's rank with extent "
+             "1 along the reduced axes.")
+        .arg("axes", &Op::axes, "Axes to reduce; default: those where mean or stddev has extent 1, else all.")
+        .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout, instead of by number.")
+        .arg("batch", &Op::batch,
+             "Reduce over all samples of the batch; then the other axes must have the same "
+             "extents.")
         .arg("ddof", &Op::ddof,
-             "The variance is divided by the number of elements less this; it is 0 where there are no more elements.")
+             "Delta degrees of freedom: the sum of squares is divided by the number of elements minus ddof. The "
+             "variance is 0 if that is not positive.")
         .arg("epsilon", &Op::epsilon, "Added to the variance.", at_least(0))
         .arg("scale", &Op::scale, "Multiplies the normalized values.")
         .arg("shift", &Op::shift, "Added to the result.")
@@ -42,7 +49,7 @@ struct Normalize {
     const bool scalars = mean.given() && stddev.given() && mean.constant() && stddev.constant() &&
                          mean.one().size() == 1 && stddev.one().size() == 1;
     if (scalars && (axes.given() || axis_names.given()))
-      bad_argument("axes have no meaning when both mean and stddev are single values");
+      bad_argument("axes cannot be given if both mean and stddev are single values");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (mean.constant() && stddev.constant() && mean.given() && stddev.given()) check_counts(in[0].ndim);
@@ -81,16 +88,16 @@ struct Normalize {
   }
 
  private:
-  // Before any sample: that there are too many values is no fault of a file.
+  // Checked before any sample: too many values are not the fault of a file.
   void check_counts(int ndim) const {
     if (ndim < 0 || axes.given() || axis_names.given()) return;
     for (const auto* a : {&mean, &stddev})
-      if (a->given() && !a->constant() && a->batch()->ndim() == ndim) return;  // its extents say which axes
+      if (a->given() && !a->constant() && a->batch()->ndim() == ndim) return;  // its extents tell the axes
     for (const auto& [name, a] : {std::pair{"mean", &mean}, std::pair{"stddev", &stddev}})
       if (a->given() && a->constant() && a->one().size() > 1)
         bad_argument(
-            "{} has {} values, but all axes are averaged: for one value per channel say axis_names=\"HW\", or "
-            "axes=[0, 1] where there is no layout",
+            "{} has {} values, but all axes are reduced: for one value per channel, give axis_names=\"HW\", or "
+            "axes=[0, 1] if there is no layout",
             name, a->one().size());
   }
   ReductionPlan plan(int sample, const Shape& in, const Layout& layout) const {
@@ -110,7 +117,7 @@ struct Normalize {
                              const char* name) {
     SampleNumbers v = numbers_of(a, sample);
     if (v.size() != 1 && v.size() != p.results)
-      bad_argument("{} has {} values, the axes that are not averaged have {} elements", name, v.size(), p.results);
+      bad_argument("{} has {} values, but the axes that are not reduced have {} elements", name, v.size(), p.results);
     return v;
   }
 };

@@ -25,17 +25,16 @@ struct OneHot {
     using Op = OneHot;
     return Schema<Op>(
                "one_hot",
-               "Class numbers as vectors with one entry set.\n\n"
-               "out[..., j, ...] is on_value where the input is j, along a new axis of num_classes; a number that is "
-               "no class gives off_value everywhere. Without `axis` a batch whose samples all have one element, of "
-               "whatever rank, gives vectors. Layouts: any; the output has one with axis_name. Types: all; fractions "
-               "are cut off.")
+               "Encodes class numbers as one-hot vectors.\n\nout[..., j, ...] is on_value where the input is j, else "
+               "off_value, along a new axis of num_classes. A number that is not a class gives off_value everywhere. "
+               "Without `axis`, if all samples of a batch have one element, of any rank, the results are vectors. "
+               "Layouts: any; the output has a layout if axis_name is given. Types: all; fractions are truncated.")
         .required("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(1))
-        .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
-        .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")
+        .arg("axis", &Op::axis, "Position of the new axis in the output; -1: last.")
+        .arg("axis_name", &Op::axis_name, "Letter of the new axis in the layout of the output.")
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded and saturated.")
-        .arg("on_value", &Op::on_value, "What stands at the class.", any_number)
-        .arg("off_value", &Op::off_value, "What stands elsewhere.", any_number)
+        .arg("on_value", &Op::on_value, "Value at the class.", any_number)
+        .arg("off_value", &Op::off_value, "Value elsewhere.", any_number)
         .batch_wide()
         .oracle("dali");
   }
@@ -52,7 +51,7 @@ struct OneHot {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = with_classes(in[0]);
   }
-  // Vectors where all samples have one element: only now the number of dimensions is known.
+  // Vectors if all samples have one element: the number of dimensions is known only now.
   void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const {
     if (axis.given()) return;
     bool single = true;

@@ -14,23 +14,23 @@ struct Pad {
 
   static Schema<Pad> schema() {
     return Schema<Pad>("pad",
-                       "Appends a constant along the axes: to the largest extent of the batch, or to a given one.\n\n"
-                       "Never crops. Layouts: any; kept. Types: all.")
-        .arg("fill_value", &Pad::fill_value, "What is appended; rounded and saturated.", any_number)
-        .arg("axes", &Pad::axes, "The axes; all if not given. Negative numbers count from the last.")
-        .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout instead.")
-        .arg("shape", &Pad::shape, "Smallest extent, one for all axes or one each; -1 for the largest of the batch.")
-        .arg("align", &Pad::align, "Extents are rounded up to multiples of this, one for all axes or one each.")
+                       "Pads samples at the end of axes with a constant: up to the largest extent of the batch, or "
+                       "to a given one.\n\nThe operator never crops. Layouts: any; the output keeps it. Types: all.")
+        .arg("fill_value", &Pad::fill_value, "The value of the padding; rounded and saturated.", any_number)
+        .arg("axes", &Pad::axes, "The axes; default: all. Negative numbers count from the end.")
+        .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout, instead of by number.")
+        .arg("shape", &Pad::shape, "Least extents, one for all axes or one each; -1: the largest extent of the batch.")
+        .arg("align", &Pad::align, "Extents are rounded up to multiples of this: one for all axes or one each.")
         .batch_wide()
         .oracle("dali");
   }
   void ready() {
-    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
+    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names are mutually exclusive");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
               std::span<Shape> out) const {
-    Shape unknown = in[0];  // of an axis that follows the batch nothing is known before the batch is
+    Shape unknown = in[0];  // the extent of an axis that follows the batch is unknown before the batch
     for (const auto& [d, wanted, multiple] : wishes(s.index, in[0].size(), types[0].layout))
       unknown[d] = wanted > 0 && in[0][d] >= 0 ? rounded(std::max(wanted, in[0][d]), multiple) : -1;
     out[0] = unknown;
@@ -48,7 +48,7 @@ struct Pad {
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const SampleNumbers value{{fill_value[s.index]}, {}};
     View part = out[0];
-    // Slabs beyond the data, one for each padded dimension; together they are what is not data.
+    // Slabs beyond the data, one for each padded dimension; together they cover all that is not data.
     for (int d = 0; d < in[0].shape.size(); ++d) {
       View slab = part;
       slab.shape[d] = part.shape[d] - in[0].shape[d];

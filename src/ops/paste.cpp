@@ -12,15 +12,17 @@ struct Paste {
   static Schema<Paste> schema() {
     using Op = Paste;
     return Schema<Op>("paste",
-                      "Puts an image on a larger canvas of one color.\n\nThe canvas is trunc(ratio * extent) large, "
-                      "and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the color is rounded and "
-                      "saturated.")
-        .required("fill_value", &Op::fill_value, "The color, a value for each channel, or one.", any_number)
-        .required("ratio", &Op::ratio, "The canvas's extents by those of the image, at least 1.", at_least(1))
-        .arg("paste_x", &Op::paste_x, "Where in the free width the image lies: 0 left, 1 right.", within(0, 1))
-        .arg("paste_y", &Op::paste_y, "Where in the free height the image lies: 0 above, 1 below.", within(0, 1))
+                      "Pastes an image onto a larger canvas of one color.\n\nThe canvas has the extents trunc(ratio "
+                      "* extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps it. Types: all; "
+                      "the color is rounded and saturated.")
+        .required("fill_value", &Op::fill_value, "The color: one value, or one for each channel.", any_number)
+        .required("ratio", &Op::ratio, "Extents of the canvas divided by those of the image, at least 1.", at_least(1))
+        .arg("paste_x", &Op::paste_x, "Horizontal position of the image in the free width: 0 is left, 1 is right.",
+             within(0, 1))
+        .arg("paste_y", &Op::paste_y, "Vertical position of the image in the free height: 0 is the top, 1 the bottom.",
+             within(0, 1))
         .arg("min_canvas_size", &Op::min_canvas_size, "The least extents of the canvas.", at_least(0))
-        .arg("n_channels", &Op::n_channels, "Accepted without effect: the input says it.")
+        .arg("n_channels", &Op::n_channels, "Accepted without effect: the input has this information.")
         .oracle("dali");
   }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
@@ -33,7 +35,7 @@ struct Paste {
               std::span<Shape> out) const {
     out[0] = in[0];
     const float by = ratio[s.index], least = min_canvas_size[s.index];
-    if (!(by >= 1 && by <= 65536)) bad_argument("ratio must be at least 1 and at most 65536, got {}", by);
+    if (!(by >= 1 && by <= 65536)) bad_argument("ratio must be from 1 to 65536, got {}", by);
     if (!(least >= 0 && least < 1e9f)) bad_argument("min_canvas_size must be at least 0, got {}", least);
     for (int d = 0; d < 2; ++d)
       if (in[0][d] >= 0)
@@ -48,7 +50,7 @@ struct Paste {
     const float at[2] = {paste_y[s.index], paste_x[s.index]};
     int64_t offset = 0;
     for (int d = 0; d < 2; ++d) {
-      if (!(at[d] >= 0 && at[d] <= 1)) bad_argument("paste_x and paste_y must be within 0 and 1, got {}", at[d]);
+      if (!(at[d] >= 0 && at[d] <= 1)) bad_argument("paste_x and paste_y must be from 0 to 1, got {}", at[d]);
       const int64_t free = out[0].shape[d] - in[0].shape[d];
       offset += static_cast<int64_t>(at[d] * static_cast<float>(free)) * out[0].strides[d];
     }

@@ -13,11 +13,13 @@ struct PeekImageShape {
   static Schema<PeekImageShape> schema() {
     using Op = PeekImageShape;
     return Schema<Op>("peek_image_shape",
-                      "The shape (height, width, channels) that decoding would give, from the header alone.\n\n"
-                      "Input: the bytes of a file, 1-d uint8. Output: 3 numbers.")
-        .arg("dtype", &Op::dtype, "Type of the result: a 32- or 64-bit integer or float32, float64.")
-        .arg("adjust_orientation", &Op::adjust_orientation, "The shape of the picture turned upright.")
-        .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.",
+                      "Returns the shape (height, width, channels) of the decoded image; reads the header "
+                      "only.\n\nInput: the bytes of a file, 1-d uint8. Output: 3 numbers.")
+        .arg("dtype", &Op::dtype, "Type of the result: a 32-bit or 64-bit integer, float32 or float64.")
+        .arg("adjust_orientation", &Op::adjust_orientation,
+             "Return the shape of the image after it is turned "
+             "upright as its EXIF data say.")
+        .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of the file.",
              within(0, 4))
         .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
         .input_names({"encoded"})

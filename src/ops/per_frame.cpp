@@ -9,10 +9,10 @@ struct MarkFrames {
   static Schema<MarkFrames> schema() {
     return Schema<MarkFrames>(
                "per_frame",
-               "Marks the first dimension as frames: as an argument the values then belong to the frames "
-               "of a sequence.\n\nLayouts: none, which becomes F followed by a * for each further "
-               "dimension, or one that begins with F. Types: all.")
-        .arg("replace", &MarkFrames::replace, "Replaces the first letter of another layout by F.")
+               "Marks the first dimension as frames: as an argument, the values then belong to the frames of a "
+               "sequence.\n\nLayouts: none, which becomes F followed by a * for each further dimension; or one that "
+               "starts with F. Types: all.")
+        .arg("replace", &MarkFrames::replace, "Replace the first letter of the layout by F.")
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
@@ -22,7 +22,8 @@ struct MarkFrames {
     if (letters.empty()) {
       if (in[0].ndim > 0) letters = "F" + std::string(in[0].ndim - 1, '*');
     } else if (letters[0] != 'F') {
-      if (!replace) bad_argument("the layout '{}' begins with no F; replace=True makes it one", letters);
+      if (!replace)
+        bad_argument("the layout '{}' does not start with F; replace=True changes its first letter", letters);
       letters[0] = 'F';
     }
     out[0].layout = letters;

@@ -8,9 +8,9 @@ struct PermuteBatch {
 
   static Schema<PermuteBatch> schema() {
     return Schema<PermuteBatch>("permute_batch",
-                                "The samples of a batch in another order: sample i of the output is sample indices[i] "
-                                "of the input.\n\nSamples may be left out and repeated. Layouts: any, kept. Types: "
-                                "all.")
+                                "Reorders the samples of a batch: sample i of the output is sample indices[i] of the "
+                                "input.\n\nSamples may be omitted or repeated. Layouts: any; the output keeps it. "
+                                "Types: all.")
         .required("indices", &PermuteBatch::indices, "One number for each sample: a list, or a scalar in each sample.")
         .batch_wide()
         .oracle("dali");
@@ -38,7 +38,7 @@ struct PermuteBatch {
   static const Batch& input(const SampleContext& s) {
     return (*static_cast<const std::span<const Batch>*>(s.batch_state))[0];
   }
-  // What `indices` says of a sample; -1 where it says nothing.
+  // What `indices` says of a sample; -1 if unknown.
   int64_t index(int sample, int size) const {
     const auto list = indices.values(sample);
     const size_t at = indices.constant() ? static_cast<size_t>(sample) : 0, count = indices.constant() ? size : 1;
@@ -47,8 +47,8 @@ struct PermuteBatch {
   int chosen(int sample, int size) const {
     const auto list = indices.values(sample);
     if (indices.constant() && static_cast<int>(list.size()) != size)
-      bad_argument("there are {} indices for {} samples", list.size(), size);
-    if (!indices.constant() && list.size() != 1) bad_argument("a sample has one index, got {}", list.size());
+      bad_argument("{} indices do not match {} samples", list.size(), size);
+    if (!indices.constant() && list.size() != 1) bad_argument("a sample must have one index, got {}", list.size());
     const int64_t k = index(sample, size);
     if (k < 0 || k >= size) bad_argument("index {} is out of range for a batch of {} samples", k, size);
     return static_cast<int>(k);

@@ -14,16 +14,18 @@ struct PowerSpectrum {
     using Op = PowerSpectrum;
     return Schema<Op>(
                "power_spectrum",
-               "Magnitudes of the Fourier transform along one axis.\n\nInput: float32 of any rank. Output: float32, "
-               "nfft / 2 + 1 along the axis.")
-        .arg("axis", &Op::axis, "The axis, negative ones from the end.")
-        .arg("nfft", &Op::nfft, "Length of the transform, the axis's extent if not given; zeros follow a shorter one.",
+               "Computes magnitudes of the Fourier transform along one axis.\n\nInput: float32 of any rank. Output: "
+               "float32, nfft / 2 + 1 along the axis.")
+        .arg("axis", &Op::axis, "The axis; negative numbers count from the end.")
+        .arg("nfft", &Op::nfft,
+             "Length of the transform; default: the extent of the axis. A shorter axis is padded "
+             "with zeros.",
              at_least(1))
-        .arg("power", &Op::power, "2: squares of magnitudes; 1: magnitudes.", within(1, 2))
+        .arg("power", &Op::power, "2: squared magnitudes; 1: magnitudes.", within(1, 2))
         .oracle("dali");
   }
   void ready() {
-    if (nfft.given() && *nfft > 1 << 24) bad_argument("nfft {} is more than {}", *nfft, 1 << 24);
+    if (nfft.given() && *nfft > 1 << 24) bad_argument("nfft {} is more than the limit of {}", *nfft, 1 << 24);
   }
   void check(std::span<const ValueType> in) const { check_float32(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
@@ -47,7 +49,7 @@ struct PowerSpectrum {
  private:
   int length(int64_t extent) const {
     if (nfft.given() && *nfft < extent) bad_argument("nfft {} is shorter than the axis's {} elements", *nfft, extent);
-    if (extent > 1 << 24) bad_argument("{} elements are more than {}", extent, 1 << 24);
+    if (extent > 1 << 24) bad_argument("{} elements are more than the limit of {}", extent, 1 << 24);
     return nfft.given() ? *nfft : static_cast<int>(extent);
   }
 };

@@ -8,7 +8,7 @@ struct PreemphasisRule {
   PENSTOCK_PIXEL(
       struct Coef {
         float part;
-        int64_t before;  // what stands before the first; -1: nothing
+        int64_t before;  // the value before the first one; -1: nothing
       };
       template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
         const int64_t before = i > 0 ? i - 1 : c.before;
@@ -25,13 +25,13 @@ struct PreemphasisFilter {
   static Schema<PreemphasisFilter> schema() {
     using Op = PreemphasisFilter;
     return Schema<Op>("preemphasis_filter",
-                      "Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t "
-                      "- 1].\n\n"
-                      "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed "
-                      "in float32.")
+                      "Subtracts from each sample of a signal a fraction of the sample before it: out[t] = in[t] - "
+                      "coeff * in[t - 1].\n\nLayouts: any; the output keeps it; elements are taken in row-major "
+                      "order. Types: numbers of at most 32 bits; computed in float32.")
         .arg("border", &Op::border,
-             "What stands before the first: \"zero\", \"clamp\" (it itself) or \"reflect\" (the second).")
-        .arg("preemph_coeff", &Op::preemph_coeff, "The part.")
+             "The value before the first sample: \"zero\", \"clamp\" (the first sample) or \"reflect\" (the second "
+             "one).")
+        .arg("preemph_coeff", &Op::preemph_coeff, "The fraction.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .oracle("dali");
   }

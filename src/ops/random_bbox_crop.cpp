@@ -10,38 +10,43 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
   static Schema<RandomBboxCrop> schema() {
     using Op = RandomBboxCrop;
     return Schema<Op>("random_bbox_crop",
-                      "Draws a window that fits an image's boxes, and gives the boxes in it.\n\n"
-                      "As SSD's training does (Liu et al., 2016): windows are drawn until one overlaps the boxes as "
-                      "the drawn threshold asks for, and keeps a box. Input: float32 boxes in units of the image, (N, "
-                      "4) or (N, 6), and optionally labels. Outputs, float32: the window's begin and its extents, (x, "
-                      "y[, z]), as slice takes them, in units of the image, or in pixels with crop_shape; the boxes in "
-                      "units of the window, cut to it; with labels theirs, int32. A box stays if its middle lies in "
-                      "the window.")
+                      "Draws a window that fits the boxes of an image, and returns the boxes in it.\n\nThis is the "
+                      "augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the boxes by the "
+                      "drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the image, (N, 4) or "
+                      "(N, 6), and optionally labels. Outputs: the start and the extents of the window, (x, y[, z]), "
+                      "float32, as slice takes them, in fractions of the image, or in pixels with crop_shape; the "
+                      "boxes in fractions of the window, cut to it, float32; with labels, the labels of these boxes, "
+                      "int32. A box remains if its center is in the window.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
         .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
-             "All boxes must meet the threshold, else one.")
-        .arg("allow_no_crop", &Op::allow_no_crop, "The whole image is drawn as often as each threshold.")
+             "True: all boxes must meet the threshold. False: one is enough.")
+        .arg("allow_no_crop", &Op::allow_no_crop,
+             "Include the whole image among the draws, as likely as each "
+             "threshold.")
         .arg("aspect_ratio", &Op::aspect_ratio,
-             "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
-             "else in units of the image. A range of one number wins over scaling.")
+             "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, "
+             "else in fractions of the image. A range of a single ratio takes precedence over scaling.")
         .arg("bbox_layout", &Op::bbox_layout,
-             "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
-             "default: xyXY or xyzXYZ.")
+             "Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters; default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
-             "A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.")
+             "A box remains if at least this fraction of its area, and more than 0, is in the window, wherever its "
+             "center is.")
         .arg("crop_shape", &Op::crop_shape, "The window's extents in pixels, in the order of shape_layout.")
         .arg("input_shape", &Op::input_shape, "The image's extents in pixels, in the order of shape_layout.")
         .arg("ltrb", &Op::ltrb, "Deprecated: False is bbox_layout=\"xyWH\".")
-        .arg("num_attempts", &Op::num_attempts, "Windows that are drawn before another threshold is.", at_least(1))
-        .arg("output_bbox_indices", &Op::output_bbox_indices, "One more output: which of the boxes stay, int32.")
-        .arg("quiet", &Op::quiet, "Do not warn where no window met its threshold.")
-        .arg("scaling", &Op::scaling, "Range of the window's extents in units of the image.")
-        .arg("shape_layout", &Op::shape_layout, "What the numbers of shapes are; default: WH or WHD.")
+        .arg("num_attempts", &Op::num_attempts, "Attempts to draw a window before another threshold is drawn.",
+             at_least(1))
+        .arg("output_bbox_indices", &Op::output_bbox_indices,
+             "Add an output: the indices of the boxes that remain, "
+             "int32.")
+        .arg("quiet", &Op::quiet, "Do not warn if no window met its threshold.")
+        .arg("scaling", &Op::scaling, "Range of the window's extents, in fractions of the image.")
+        .arg("shape_layout", &Op::shape_layout, "Meaning of the numbers of shapes; default: WH or WHD.")
         .arg("threshold_type", &Op::threshold_type,
-             "iou: the intersection of box and window over their union; overlap: over the box.")
-        .arg("thresholds", &Op::thresholds, "Least overlaps, of which one is drawn at a time.")
+             "iou: the intersection of box and window divided by their union; overlap: divided by the box.")
+        .arg("thresholds", &Op::thresholds, "Least overlaps; each attempt draws one of them.")
         .arg("total_num_attempts", &Op::total_num_attempts,
-             "Windows that are drawn at all; then the best is taken. Negative: after 1,000,000 there is an error.")
+             "Attempts in total; after them the best window is taken. Negative: an error after 1,000,000 attempts.")
         .argument_inputs({"labels"})
         .input_names({"boxes"})
         .outputs(3)
@@ -96,7 +101,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
 
  private:
   BoxLayout layout_of(int64_t numbers) const {
-    if (numbers != 4 && numbers != 6) bad_argument("boxes have 4 or 6 numbers each, not {}", numbers);
+    if (numbers != 4 && numbers != 6) bad_argument("boxes must have 4 or 6 numbers each, got {}", numbers);
     const std::string flat = ltrb ? "xyXY" : "xyWH", solid = ltrb ? "xyzXYZ" : "xyzWHD";
     const BoxLayout layout(bbox_layout.given() ? *bbox_layout : numbers == 4 ? flat : solid);
     if (2 * layout.dims() != numbers)

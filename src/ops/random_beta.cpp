@@ -10,11 +10,11 @@ struct RandomBeta : RandomValues {
   static Schema<RandomBeta> schema() {
     using Op = RandomBeta;
     return Schema<Op>("random.beta",
-                      std::string("Numbers from 0 to 1 drawn from a beta distribution.") + kAbout +
+                      std::string("Draws numbers from 0 to 1 from a beta distribution.") + kAbout +
                           " Source: two gamma distributed numbers (Marsaglia and Tsang, \"A simple method for "
                           "generating gamma variables\", 2000), compared by their logarithms in float64.")
-        .arg("alpha", &Op::alpha, "Shape of the distribution at 0, above 0.")
-        .arg("beta", &Op::beta, "Shape of the distribution at 1, above 0.")
+        .arg("alpha", &Op::alpha, "Shape parameter alpha of the distribution, greater than 0.")
+        .arg("beta", &Op::beta, "Shape parameter beta of the distribution, greater than 0.")
         .arg("dtype", &Op::dtype, "float32 or float64.")
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1)

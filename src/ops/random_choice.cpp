@@ -13,12 +13,14 @@ struct RandomChoice : GivenShape {
   static Schema<RandomChoice> schema() {
     using Op = RandomChoice;
     return Schema<Op>("random.choice",
-                      "Elements of the first input, drawn with replacement.\n\nA scalar n stands for the integers from "
-                      "0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its "
-                      "shape to the result; without one and without `shape` one element a sample is drawn. The layout "
-                      "stays, one element has it without its first letter. The draws are Philox4x32-10 keyed on seed, "
-                      "epoch, sample and, without a seed of its own, operator. Types: all, kept; scalars are integers.")
-        .arg("p", &Op::p, "How likely each element is; their sum is 1. Default: all the same.")
+                      "Draws elements of the first input, with replacement.\n\nA scalar n means the integers from 0 "
+                      "to n - 1. For arrays with more than one dimension the operator draws rows. A second input "
+                      "gives its shape to the result; without it and without `shape` one element per sample is "
+                      "drawn. The output keeps the layout; a single element has the layout without its first letter. "
+                      "The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, "
+                      "unless the operator has a seed of its own, the operator. Types: all; the output keeps the "
+                      "type; scalars must be integers.")
+        .arg("p", &Op::p, "Probabilities of the elements, whose sum is 1; default: all are equally likely.")
         .arg("shape", &Op::shape, kShape)
         .inputs(1, 2)
         .input_names({"a", "shape_like"})
@@ -26,9 +28,9 @@ struct RandomChoice : GivenShape {
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (shape.given() && in.size() > 1) bad_argument("shape and an input that gives its shape exclude each other");
+    if (shape.given() && in.size() > 1) bad_argument("shape and an input that gives its shape are mutually exclusive");
     if (in[0].ndim == 0 && in[0].dtype != DType::none && !is_integer(in[0].dtype))
-      bad_type("a scalar to choose below is an integer, got {}", name_of(in[0].dtype));
+      bad_type("a scalar to draw below must be an integer, got {}", name_of(in[0].dtype));
     const int own = in.size() > 1 ? in[1].ndim : given_ndim();
     out[0] = {in[0].dtype, own < 0 || in[0].ndim < 0 ? -1 : own + std::max(in[0].ndim - 1, 0), {}};
     if (in[0].layout.size() != in[0].ndim || in[0].ndim < 1) return;
@@ -73,7 +75,8 @@ struct RandomChoice : GivenShape {
  private:
   std::vector<double> cumulated(int sample, int64_t n) const {
     const auto given = p.values(sample);
-    if (static_cast<int64_t>(given.size()) != n) bad_argument("p has {} numbers for {} elements", given.size(), n);
+    if (static_cast<int64_t>(given.size()) != n)
+      bad_argument("p has {} numbers, but there are {} elements", given.size(), n);
     std::vector<double> sums;
     double sum = 0;
     for (float v : given) {

@@ -17,8 +17,8 @@ struct RandomCoinFlip : RandomValues {
 
   static Schema<RandomCoinFlip> schema() {
     using Op = RandomCoinFlip;
-    return Schema<Op>("random.coin_flip", std::string("Ones with a probability, else zeros.") + kAbout)
-        .arg("probability", &Op::probability, "How likely a 1 is.", within(0, 1))
+    return Schema<Op>("random.coin_flip", std::string("Draws 1 with a given probability, else 0.") + kAbout)
+        .arg("probability", &Op::probability, "Probability of a 1.", within(0, 1))
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1)

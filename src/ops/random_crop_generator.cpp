@@ -7,9 +7,9 @@ struct RandomCropGenerator : RandomWindow {
   static Schema<RandomCropGenerator> schema() {
     return Schema<RandomCropGenerator>(
                "random_crop_generator",
-               "Draws a window of random area and aspect ratio, as random_resized_crop does.\n\nInput: an image's "
-               "shape, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the window's begin "
-               "and its extents, (y, x) and (height, width), as slice takes them.")
+               "Draws a window of random area and aspect ratio, as random_resized_crop does.\n\nInput: the shape of "
+               "an image, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the start and "
+               "the extents of the window, (y, x) and (height, width), as slice takes them.")
         .with(&random_window_arguments<RandomCropGenerator>)
         .input_names({"shape"})
         .outputs(2)
@@ -18,13 +18,13 @@ struct RandomCropGenerator : RandomWindow {
   void ready() { check_random_window(); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (in[0].dtype != DType::none && !is_integer(in[0].dtype))
-      bad_type("extents are integers, not {}", name_of(in[0].dtype));
-    if (in[0].ndim >= 0 && in[0].ndim != 1) bad_type("a shape has one dimension, got {}", in[0].ndim);
+      bad_type("extents must be integers, got {}", name_of(in[0].dtype));
+    if (in[0].ndim >= 0 && in[0].ndim != 1) bad_type("a shape must have one dimension, got {}", in[0].ndim);
     out[0] = out[1] = {DType::int32, 1, {}};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     if (in[0][0] >= 0 && in[0][0] != 2 && in[0][0] != 3)
-      bad_argument("a shape is (height, width) or (height, width, channels), got {} numbers", in[0][0]);
+      bad_argument("a shape must be (height, width) or (height, width, channels), got {} numbers", in[0][0]);
     out[0] = out[1] = {2};
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-// Two uniform numbers to one normal one (Box and Muller, "A note on the generation of random normal deviates", 1958).
+// Two uniform numbers become a normal one (Box and Muller, "A note on the generation of random normal deviates", 1958).
 struct BoxMuller {
   static constexpr int operands = 2;
   using Lanes = LaneList<double>;
@@ -35,7 +35,7 @@ struct NormalDraw {
     u = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);
     turn = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
   }
-  // The first or the second of each.
+  // The first or the second of each pair.
   static void half_of_pairs(const Coef& coef, int half, const double* u, const double* turn, double* z, int64_t pairs) {
     static const TileFn tile = tile_of<BoxMuller, double>(best_target());
     const BoxMuller::Coef<double> c{coef.mean, coef.stddev, half};
@@ -84,7 +84,7 @@ struct RandomNormal : RandomValues {
 
   static Schema<RandomNormal> schema() {
     using Op = RandomNormal;
-    return Schema<Op>("random.normal", std::string("Numbers drawn from a normal distribution.") + kAbout +
+    return Schema<Op>("random.normal", std::string("Draws numbers from a normal distribution.") + kAbout +
                                            " Source: the Box-Muller transform in float64.")
         .arg("mean", &Op::mean, "Mean of the distribution.")
         .arg("stddev", &Op::stddev, "Standard deviation.", at_least(0))

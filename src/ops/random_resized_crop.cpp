@@ -14,10 +14,10 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
     using Op = RandomResizedCrop;
     return Schema<Op>(
                "random_resized_crop",
-               "Resizes a random window of random area and aspect ratio to one size.\n\n"
-               "The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and "
-               "sequences; kept; all frames have the same window. Types: all.")
-        .required("size", &Op::size, "(height, width) of the result; one value for both.", above(0))
+               "Draws a window of random area and aspect ratio, and resizes it to a fixed size.\n\nThe filter also "
+               "reads pixels outside of the window, as that of resize does for a region. Layouts: those of images "
+               "and sequences; the output keeps the layout; all frames have the same window. Types: all.")
+        .required("size", &Op::size, "(height, width) of the result, or one value for both.", above(0))
         .with(&random_window_arguments<Op>)
         .with(&interpolation_arguments<Op>)
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
@@ -47,7 +47,7 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
       for (size_t i = 0; i < samples.size(); ++i) windows[i] = image_window(samples[i].index, drawn[i]);
       return true;
     }
-    AxisWindow like[2][2];  // of an axis, y first, that grows or shrinks: found out once
+    AxisWindow like[2][2];  // whether an axis, y first, grows or shrinks: computed once
     bool known[2][2] = {};
     const auto put = [&](int axis, int64_t start, int64_t extent, int64_t out, AxisWindow& to) {
       const auto lo = static_cast<double>(start), hi = lo + static_cast<double>(extent);
@@ -72,7 +72,7 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
     return axis == 'H' ? height() : axis == 'W' ? width() : in;
   }
   int64_t height() const { return size.front(); }
-  int64_t width() const { return size.back(); }  // one value, as DALI takes it, is both
+  int64_t width() const { return size.back(); }  // one value means both, as in DALI
 };
 PENSTOCK_OPERATOR(RandomResizedCrop);
 

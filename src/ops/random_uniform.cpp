@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-// Rounding may reach the upper end, which does not belong to the range: `last` is the largest number below it.
+// Rounding may reach the upper end, which is outside of the range: `last` is the largest number below it.
 struct UniformNarrow {
   static constexpr int per_block = 4;
   PENSTOCK_PIXEL(
@@ -36,9 +36,10 @@ struct RandomUniform : RandomValues {
 
   static Schema<RandomUniform> schema() {
     using Op = RandomUniform;
-    return Schema<Op>("random.uniform", std::string("Numbers drawn evenly from a range or from a list.") + kAbout)
+    return Schema<Op>("random.uniform", std::string("Draws numbers uniformly from a range or from a list.") + kAbout)
         .arg("range", &Op::range, "The numbers lie in [range[0], range[1]).")
-        .arg("values", &Op::values, "Draw from these, each as likely, instead of from the range.", any_number)
+        .arg("values", &Op::values, "Draw from these values, all equally likely, instead of from the range.",
+             any_number)
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
         .inputs(0, 1)

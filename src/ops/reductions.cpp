@@ -8,31 +8,39 @@ namespace {
 struct About {
   const char *name, *doc, *more;
 };
-#define PENSTOCK_SUMMED " summed in float64 in a fixed order: the same on any number of threads."
-constexpr const char* kMean = "An empty mean is NaN.";
+#define PENSTOCK_SUMMED \
+  " summed in float64 in a fixed order, so that the result does not depend on the number of threads."
+constexpr const char* kMean = "The mean of no elements is NaN.";
 constexpr const char* kAbout =
-    "Second input: the means, float32 or float64, one for all or one for each result. Result: float32, float64 for "
-    "float64.";
+    "The second input holds the means, float32 or float64, one for all or one for each result. The result is float64 "
+    "for float64, else float32.";
 constexpr const char* kExtreme =
-    "The result has the input's type; of no elements it is the other end of that type, or infinity.";
+    "The result has the type of the input. The result of no elements is the opposite end of that type, or infinity.";
 
 About about(Statistic s) {
   switch (s) {
     case Statistic::sum:
-      return {"reductions.sum", "Sum over axes. Integers are added modulo 2^64, others are" PENSTOCK_SUMMED,
-              "An empty sum is 0."};
-    case Statistic::mean: return {"reductions.mean", "Mean over axes," PENSTOCK_SUMMED, kMean};
+      return {"reductions.sum",
+              "Computes the sum over axes. Integers are added modulo 2^64, others are" PENSTOCK_SUMMED,
+              "The sum of no elements is 0."};
+    case Statistic::mean: return {"reductions.mean", "Computes the mean over axes," PENSTOCK_SUMMED, kMean};
     case Statistic::mean_square:
-      return {"reductions.mean_square", "Mean of the squares over axes," PENSTOCK_SUMMED, kMean};
-    case Statistic::rms: return {"reductions.rms", "Root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
+      return {"reductions.mean_square", "Computes the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
+    case Statistic::rms:
+      return {"reductions.rms", "Computes the root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
     case Statistic::variance:
-      return {"reductions.variance", "Mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED,
+      return {"reductions.variance",
+              "Computes the variance over axes, the mean of the squared distances from given "
+              "means," PENSTOCK_SUMMED,
               kAbout};
     case Statistic::std_dev:
       return {"reductions.std_dev",
-              "Root of the mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
-    case Statistic::min: return {"reductions.min", "Smallest element over axes; NaN is left out.", kExtreme};
-    case Statistic::max: return {"reductions.max", "Largest element over axes; NaN is left out.", kExtreme};
+              "Computes the standard deviation over axes, the root of the mean of the squared distances from given "
+              "means," PENSTOCK_SUMMED,
+              kAbout};
+    case Statistic::min:
+      return {"reductions.min", "Computes the smallest element over axes; NaN is ignored.", kExtreme};
+    case Statistic::max: return {"reductions.max", "Computes the largest element over axes; NaN is ignored.", kExtreme};
   }
   return {};
 }
@@ -48,7 +56,7 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
   static Schema<Reduction> schema() {
     const About a = about(kStatistic);
     const std::string doc =
-        fmt::format("{}\n\nLayouts: any; the letters of the axes go with them. Types: all. {}", a.doc, a.more);
+        fmt::format("{}\n\nLayouts: any; the letters of the reduced axes are removed. Types: all. {}", a.doc, a.more);
     auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");
@@ -56,10 +64,13 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
       return std::move(s)
           .inputs(2)
           .input_names({"data", "mean"})
-          .arg("ddof", &Reduction::ddof, "The sum is divided by the number of elements less this.");
+          .arg("ddof", &Reduction::ddof,
+               "Delta degrees of freedom: the sum is divided by the number of elements "
+               "minus this.");
     else if constexpr (kStatistic == Statistic::sum)
       return std::move(s).arg("dtype", &Reduction::dtype,
-                              "Type of the result; default: uint64 or int64 for integers, else as of the mean.");
+                              "Type of the result; default: uint64 or int64 for integers, float64 for float64, else "
+                              "float32.");
     else if constexpr (!kIsExtreme)
       return std::move(s).arg("dtype", &Reduction::dtype, "Type of the result; default: float32, float64 for float64.");
     else return std::move(s);
@@ -67,7 +78,7 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if constexpr (kFromMean)
       if (in[1].dtype != DType::none && in[1].dtype != DType::float32 && in[1].dtype != DType::float64)
-        bad_type("the means are float32 or float64, not {}", name_of(in[1].dtype));
+        bad_type("the means must be float32 or float64, got {}", name_of(in[1].dtype));
     out[0] = reduced(in[0], type_of(in[0].dtype));
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
@@ -76,7 +87,7 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
     if constexpr (kFromMean) {
       rule.about = in[1];
       if (in[1].volume() != 1 && in[1].volume() != p.results)
-        bad_argument("there are {} means for {} results", in[1].volume(), p.results);
+        bad_argument("{} means do not match {} results", in[1].volume(), p.results);
     }
     to.reduce(in[0], p, rule, out[0]);
   }

@@ -12,7 +12,7 @@ struct RemapRule : SamplingRule {
         Source source;
         const float* x;
         const float* y;
-        int64_t frame_step;  // from one frame's coordinates to the next one's
+        int64_t frame_step;  // from the coordinates of one frame to those of the next
         double shift;
         int normalized;
       };
@@ -39,19 +39,22 @@ struct Remap {
   static Schema<Remap> schema() {
     using Op = Remap;
     return Schema<Op>("remap",
-                      "Output (x, y) is the input at (mapx(x, y), mapy(x, y)).\n\nInputs: the images; two maps of "
-                      "float32, (height, width) of the output, with F in front one for each frame. Sums in float64; "
-                      "cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.")
+                      "Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, "
+                      "y)).\n\nInputs: the images; two maps of float32, (height, width) of the output, with a "
+                      "leading F one for each frame. Sums are in float64; the weights of cubic interpolation have a "
+                      "= -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.")
         .inputs(3)
         .input_names({"data", "mapx", "mapy"})
-        .arg("interp", &Op::interp, "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
+        .arg("interp", &Op::interp, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
         .arg("pixel_origin", &Op::pixel_origin,
-             "Where (0, 0) is: \"corner\" or \"center\" (OpenCV's) of the first pixel.")
+             "The position (0, 0): \"corner\" or \"center\" (as in OpenCV) of the first pixel.")
         .arg("border_mode", &Op::border_mode,
-             "What stands outside: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The constant.", any_number)
+             "What the area outside of the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
+             "\"wrap\".")
+        .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
         .arg("normalized", &Op::normalized,
-             "Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel.")
+             "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the "
+             "first to the last pixel center.")
         .oracle("opencv");
   }
   void ready() {
@@ -79,12 +82,13 @@ struct Remap {
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const Extent map = extent(in[1].shape, in[1].layout), other = extent(in[2].shape, in[2].layout);
     if (map.height != other.height || map.width != other.width || map.frames != other.frames)
-      bad_argument("the maps have shapes {} and {}", in[1].shape.text(), in[2].shape.text());
+      bad_argument("the maps have different shapes {} and {}", in[1].shape.text(), in[2].shape.text());
     RemapRule::Coef c{};
     View from = in[0];
     from.layout = out[0].layout;
     c.out = image_extents(out[0].shape, from.layout);
-    if (map.frames > 0 && map.frames != c.out.outer) bad_argument("{} maps for {} frames", map.frames, c.out.outer);
+    if (map.frames > 0 && map.frames != c.out.outer)
+      bad_argument("{} maps do not match {} frames", map.frames, c.out.outer);
     c.source = {image_extents(from.shape, from.layout), from.volume() == 0 ? kBorderConstant : border_, interp,
                 fill_value};
     c.x = in[1].as<const float>(), c.y = in[2].as<const float>();
@@ -101,7 +105,7 @@ struct Remap {
     const bool frames = !layout.empty() && layout[0] == 'F';
     const int n = s.size() - frames;
     if (n < 2 || n > 3 || (n == 3 && s[frames + 2] != 1 && s[frames + 2] >= 0))
-      bad_argument("a map has a height and a width, got the shape {}", s.text());
+      bad_argument("a map must have a height and a width, got the shape {}", s.text());
     return {frames ? s[0] : 0, s[frames], s[frames + 1]};
   }
   int border_ = 0;

@@ -6,8 +6,9 @@ namespace penstock {
 struct Reshape : NewShape {
   static Schema<Reshape> schema() {
     return Schema<Reshape>("reshape",
-                           "Gives the samples another shape with as many elements, in row-major order.\n\nLayouts: "
-                           "any; kept where the number of dimensions stays the same. Types: all.")
+                           "Gives the samples another shape with the same number of elements, in row-major "
+                           "order.\n\nLayouts: any; the output keeps it if the number of dimensions stays the same. "
+                           "Types: all.")
         .with(&NewShape::arguments<Reshape>)
         .oracle("numpy");
   }
@@ -28,10 +29,10 @@ struct Reinterpret : NewShape {
 
   static Schema<Reinterpret> schema() {
     return Schema<Reinterpret>("reinterpret",
-                               "The bytes of the samples as elements of another type, in another shape or with another "
-                               "layout.\n\nA new type without a new shape changes the last extent; the number of bytes "
-                               "stays. Bytes become bool as whether they are not 0. Layouts: any; kept where the "
-                               "number of dimensions stays the same. Types: all.")
+                               "Reads the bytes of the samples as elements of another type, in another shape or with "
+                               "another layout.\n\nA new type without a new shape changes the last extent; the "
+                               "number of bytes stays the same. As bool, bytes other than 0 are true. Layouts: any; "
+                               "the output keeps it if the number of dimensions stays the same. Types: all.")
         .with(&NewShape::arguments<Reinterpret>)
         .arg("dtype", &Reinterpret::dtype, "Type of the result; default: the input's.")
         .oracle("dali");
@@ -48,7 +49,7 @@ struct Reinterpret : NewShape {
                        known ? static_cast<int64_t>(size_of(to)) : 1);
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    // Byte by byte: where they lie suits the input's type, maybe not the result's.
+    // Byte by byte: the alignment suits the type of the input, but maybe not that of the result.
     const Shape bytes{in[0].volume() * static_cast<int64_t>(size_of(in[0].dtype))};
     View from = reshaped(in[0], bytes), onto = reshaped(out[0], bytes);
     from.dtype = DType::uint8;

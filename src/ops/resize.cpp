@@ -11,13 +11,13 @@ struct Resize : ResizeArguments {
   static Schema<Resize> schema() {
     return Schema<Resize>(
                "resize",
-               "Resamples images and volumes to another size.\n\n"
-               "Separable filters over the axes D, H and W, weights computed in float64, sums in float32; samples "
-               "outside of the input repeat its edge. A region limits where the result lies, not what the filter "
-               "reads. Layouts: any with H and W; kept. Types: all. Cubic: Keys 1981 (a = -0.5).")
+               "Resizes images and volumes.\n\nThe filters are separable, over the axes D, H and W; weights are "
+               "computed in float64, sums in float32. Samples outside of the input repeat its edge. A region limits "
+               "the position of the result, not what the filter reads. Layouts: any with H and W; the output keeps "
+               "the layout. Types: all. Cubic: Keys 1981 (a = -0.5).")
         .with(&resize_arguments<Resize>)
         .arg("save_attrs", &Resize::save_attrs,
-             "A second output: the input's extents along D, H and W, int32, outermost first.")
+             "Add an output: the extents of the input along D, H and W, int32, outermost first.")
         .arg("image_type", &Resize::image_type, "Deprecated; accepted without effect.")
         .size_output("save_attrs")
         .oracle("dali, opencv, pillow");

@@ -12,14 +12,14 @@ struct RoiRandomCrop {
   static Schema<RoiRandomCrop> schema() {
     using Op = RoiRandomCrop;
     return Schema<Op>("roi_random_crop",
-                      "Draws where a window of a given shape begins, so that it holds as much of a region as it can."
-                      "\n\nA window that is larger than the region holds all of it, a smaller one lies in it. Output: "
-                      "the window's begin, 1-D int64. The extents that the window stays in are those of the input or "
-                      "in_shape; without both it may reach outside.")
+                      "Draws the start of a window of a given shape, so that the window holds as much of a region as "
+                      "it can.\n\nA window that is larger than the region holds all of it; a smaller one is inside "
+                      "of it. Output: the start of the window, 1-D int64. The window stays in the extents of the "
+                      "input or of in_shape; without both it may extend beyond the image.")
         .required("crop_shape", &Op::crop_shape, "Extents of the window.")
-        .required("roi_start", &Op::roi_start, "Begin of the region.")
-        .arg("roi_end", &Op::roi_end, "End of the region; or roi_shape.")
-        .arg("roi_shape", &Op::roi_shape, "Extents of the region; or roi_end.")
+        .required("roi_start", &Op::roi_start, "Start of the region.")
+        .arg("roi_end", &Op::roi_end, "End of the region, instead of roi_shape.")
+        .arg("roi_shape", &Op::roi_shape, "Extents of the region, instead of roi_end.")
         .arg("in_shape", &Op::in_shape, "Extents that the window stays in.")
         .inputs(0, 1)
         .random()
@@ -27,10 +27,10 @@ struct RoiRandomCrop {
         .oracle("dali");
   }
   void ready() const {
-    if (roi_end.given() == roi_shape.given()) bad_argument("one of roi_end and roi_shape must be given");
+    if (roi_end.given() == roi_shape.given()) bad_argument("give either roi_end or roi_shape");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (!in.empty() && in_shape.given()) bad_argument("in_shape and an input exclude each other");
+    if (!in.empty() && in_shape.given()) bad_argument("in_shape and an input are mutually exclusive");
     out[0] = {DType::int64, 1, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
@@ -45,22 +45,24 @@ struct RoiRandomCrop {
     if (in_shape.given()) bounds = in_shape[s.index];
     else if (!in.empty()) bounds.assign(in[0].shape.begin(), in[0].shape.begin() + in[0].shape.size());
     const bool bounded = in_shape.given() || !in.empty();
-    // The region may leave out an input's last dimensions, such as channels.
+    // The region may omit the last dimensions of an input, such as channels.
     if (start.size() != n || other.size() != n || (bounded && (in.empty() ? bounds.size() != n : bounds.size() < n)))
-      bad_argument("crop_shape, the region and the input have {}, {}, {} and {} dimensions", n, start.size(),
-                   other.size(), bounded ? std::to_string(bounds.size()) : "any");
+      bad_argument(
+          "crop_shape, roi_start, the end or shape of the region, and the input have {}, {}, {} and {} "
+          "dimensions",
+          n, start.size(), other.size(), bounded ? std::to_string(bounds.size()) : "any");
     constexpr int64_t kFar = int64_t{1} << 40;
     for (size_t d = 0; d < n; ++d) {
       for (int64_t v : {crop[d], start[d], other[d]})
         if (v < -kFar || v > kFar) bad_argument("a window or region of axis {} is too large", d);
       const int64_t end = roi_end.given() ? other[d] : start[d] + other[d];
       if (crop[d] < 0) bad_argument("crop_shape must not be negative, got {}", crop[d]);
-      if (end < start[d]) bad_argument("the region ends at {} before it begins at {}", end, start[d]);
+      if (end < start[d]) bad_argument("the region ends at {} before it starts at {}", end, start[d]);
       int64_t low = std::min(start[d], end - crop[d]), high = std::max(start[d], end - crop[d]);
       if (bounded) {
         if (crop[d] > bounds[d]) bad_argument("a window of {} does not fit into {} on axis {}", crop[d], bounds[d], d);
         if (start[d] < 0 || end > bounds[d])
-          bad_argument("the region from {} to {} reaches outside of {} on axis {}", start[d], end, bounds[d], d);
+          bad_argument("the region from {} to {} extends beyond {} on axis {}", start[d], end, bounds[d], d);
         low = std::max<int64_t>(low, 0), high = std::min(high, bounds[d] - crop[d]);
       }
       const auto choices = static_cast<uint64_t>(high - low + 1);

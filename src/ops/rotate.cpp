@@ -12,12 +12,13 @@ struct Rotate : WarpArguments {
   static Schema<Rotate> schema() {
     return Schema<Rotate>("rotate",
                           "Rotates images counter-clockwise, and volumes about an axis, around their centers.\n\nThe "
-                          "canvas holds the whole result unless size or keep_size says otherwise. Points of an "
-                          "image follow by transforms.rotation(angle=-angle): its angles go from x to y, and y points "
-                          "down. Layouts: any with H and W, with D a volume; kept. Types: all.")
-        .required("angle", &Rotate::angle, "Degrees, counter-clockwise.")
-        .arg("axis", &Rotate::axis, "Axis of a volume's rotation, (x, y, z).")
-        .arg("keep_size", &Rotate::keep_size, "The canvas has the input's extents.")
+                          "canvas holds the whole result unless size or keep_size is given. To move points with an "
+                          "image, use transforms.rotation(angle=-angle): its angles go from x to y, and y points "
+                          "down. Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: "
+                          "all.")
+        .required("angle", &Rotate::angle, "Angle in degrees, counter-clockwise.")
+        .arg("axis", &Rotate::axis, "Axis of the rotation of a volume, (x, y, z).")
+        .arg("keep_size", &Rotate::keep_size, "The canvas keeps the extents of the input.")
         .with(&warp_arguments<Rotate>)
         .oracle("dali");
   }
@@ -26,9 +27,9 @@ struct Rotate : WarpArguments {
     const std::vector<int> dims = spatial(p);
     const int n = static_cast<int>(dims.size());
     const int64_t frames = std::max(angle.count(s.index), n == 3 ? axis.count(s.index) : 1);
-    std::vector<double> reach;  // of each frame: how far the axes of the input reach along those of the output
+    std::vector<double> reach;  // of each frame: how far the axes of the input extend along those of the output
     double r[9];
-    for (int64_t k = 0; k < frames; ++k) {  // all frames have one canvas
+    for (int64_t k = 0; k < frames; ++k) {  // all frames have the same canvas
       const SampleFrame at(s.index, k);
       rotation(canvas_turn(angle[at]), about(at, n), r);
       for (int i = 0; i < n; ++i)
@@ -59,7 +60,7 @@ struct Rotate : WarpArguments {
   }
 
  private:
-  // The axis of a volume's rotation; empty for images.
+  // The rotation axis of a volume; empty for images.
   std::vector<float> about(SampleFrame at, int n) const {
     if (n == 2) return {};
     std::vector<float> u = axis[at];

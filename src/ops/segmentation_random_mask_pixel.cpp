@@ -12,19 +12,19 @@ struct RandomMaskPixel {
   static Schema<RandomMaskPixel> schema() {
     using Op = RandomMaskPixel;
     return Schema<Op>("segmentation.random_mask_pixel",
-                      "Draws a pixel of a mask, each as likely.\n\nOutput: its indices, 1-D int64. Where no pixel is "
-                      "foreground any is drawn. Layouts: any. Types: all.")
-        .arg("foreground", &Op::foreground, "Not 0: only foreground pixels are drawn.")
-        .arg("threshold", &Op::threshold, "Pixels above this are foreground.")
-        .arg("value", &Op::value, "Pixels equal to this are foreground, instead.")
+                      "Draws a pixel of a mask; all are equally likely.\n\nOutput: the indices of the pixel, 1-D "
+                      "int64. If a mask has no foreground pixel, any pixel is drawn. Layouts: any. Types: all.")
+        .arg("foreground", &Op::foreground, "Draw only foreground pixels if this is not 0.")
+        .arg("threshold", &Op::threshold, "Foreground pixels are greater than this.")
+        .arg("value", &Op::value, "Foreground pixels equal this, instead of the threshold.")
         .random()
         .oracle("dali");
   }
   void ready() const {
-    if (threshold.given() && value.given()) bad_argument("threshold and value exclude each other");
+    if (threshold.given() && value.given()) bad_argument("threshold and value are mutually exclusive");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (in[0].ndim == 0) bad_type("a mask has at least one dimension");
+    if (in[0].ndim == 0) bad_type("a mask must have at least one dimension");
     out[0] = {DType::int64, 1, {}};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {

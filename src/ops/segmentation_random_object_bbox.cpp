@@ -19,23 +19,27 @@ struct RandomObjectBbox {
   static Schema<RandomObjectBbox> schema() {
     using Op = RandomObjectBbox;
     return Schema<Op>("segmentation.random_object_bbox",
-                      "Draws an object of a labeled mask and gives the box around it.\n\nA class that the mask has is "
-                      "drawn, then one of its objects: parts of one label whose pixels are neighbors along axes. Where "
-                      "there is none that fits the box is the whole mask. Outputs: int32, in the order of the axes. "
-                      "Layouts: any. Types: bool and integers.")
-        .arg("background", &Op::background, "The label of what is no object; default: 0, or one that is no class.")
+                      "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a "
+                      "class that the mask has, then one of its objects. An object is a part of one label whose "
+                      "pixels are neighbors along axes. If no object fits, the box is the whole mask. Outputs: "
+                      "int32, in the order of the axes. Layouts: any. Types: bool and integers.")
+        .arg("background", &Op::background,
+             "The label of pixels without an object; default: 0, or a label that is "
+             "not a class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,
-             "How likely each of `classes` is, in any unit; without those 1, 2, ...")
-        .arg("classes", &Op::classes, "The labels of objects; default: all but the background.")
-        .arg("foreground_prob", &Op::foreground_prob, "How likely an object is drawn, not the whole mask.",
+             "Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...")
+        .arg("classes", &Op::classes, "The labels of objects; default: all except the background.")
+        .arg("foreground_prob", &Op::foreground_prob, "Probability of drawing an object instead of the whole mask.",
              within(0, 1))
         .arg("format", &Op::format,
-             "anchor_shape: begin and extents; start_end: begin and end; box: both in one output.")
-        .arg("ignore_class", &Op::ignore_class, "All objects are as likely, whatever their class.")
-        .arg("k_largest", &Op::k_largest, "Only so many objects with the largest boxes are drawn.", at_least(1))
-        .arg("output_class", &Op::output_class, "One more output: the object's label, or the background's.")
-        .arg("threshold", &Op::threshold, "Least extents of a box, one for each axis or one for all.")
+             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one "
+             "output.")
+        .arg("ignore_class", &Op::ignore_class, "All objects are equally likely, whatever their class.")
+        .arg("k_largest", &Op::k_largest, "Draw only from this number of objects, those with the largest boxes.",
+             at_least(1))
+        .arg("output_class", &Op::output_class, "Add an output: the label of the object, or of the background.")
+        .arg("threshold", &Op::threshold, "Least extents of a box: one for all axes or one each.")
         .outputs(1)
         .random()
         .oracle("dali");
@@ -45,11 +49,11 @@ struct RandomObjectBbox {
     if (format != "anchor_shape" && format != "start_end" && format != "box")
       bad_argument("format must be 'anchor_shape', 'start_end' or 'box', got '{}'", format);
     if (ignore_class && (classes.given() || class_weights.given() || output_class))
-      bad_argument("ignore_class excludes classes, class_weights and output_class");
+      bad_argument("ignore_class cannot be combined with classes, class_weights or output_class");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (is_float(in[0].dtype)) bad_type("labels are integers, not {}", name_of(in[0].dtype));
-    if (in[0].ndim == 0) bad_type("a mask has at least one dimension");
+    if (is_float(in[0].dtype)) bad_type("labels must be integers, got {}", name_of(in[0].dtype));
+    if (in[0].ndim == 0) bad_type("a mask must have at least one dimension");
     for (ValueType& t : out) t = {DType::int32, 1, {}};
     if (output_class) out.back().ndim = 0;
   }
@@ -78,14 +82,14 @@ struct RandomObjectBbox {
  private:
   struct Labels {
     int64_t background;
-    std::map<int64_t, double> weights;  // of classes, where they are given
+    std::map<int64_t, double> weights;  // of classes, if they are given
   };
   Labels labels_of(int sample) const {
     Labels l{background[sample], {}};
     const auto named = classes.values(sample);
     const auto weights = class_weights.values(sample);
     if (classes.given() && class_weights.given() && named.size() != weights.size())
-      bad_argument("there are {} class_weights for {} classes", weights.size(), named.size());
+      bad_argument("{} class_weights do not match {} classes", weights.size(), named.size());
     const size_t n = classes.given() ? named.size() : class_weights.given() ? weights.size() : 0;
     for (size_t i = 0; i < n; ++i) {
       const double w = class_weights.given() ? static_cast<double>(weights[i]) : 1.0;
@@ -93,7 +97,7 @@ struct RandomObjectBbox {
       l.weights[classes.given() ? named[i] : static_cast<int64_t>(i) + 1] += w;
     }
     if (background.given() && l.weights.count(l.background))
-      bad_argument("the background {} is one of the classes", l.background);
+      bad_argument("the background {} must not be one of the classes", l.background);
     while (l.weights.count(l.background)) --l.background;
     return l;
   }
@@ -133,7 +137,7 @@ struct RandomObjectBbox {
     if (!threshold.given()) return least;
     const auto given = threshold.values(sample);
     if (given.size() != 1 && static_cast<int>(given.size()) != dims)
-      bad_argument("threshold has {} numbers for {} axes", given.size(), dims);
+      bad_argument("threshold has {} numbers, but the mask has {} axes", given.size(), dims);
     for (int d = 0; d < dims; ++d) least[d] = given[given.size() == 1 ? 0 : static_cast<size_t>(d)];
     return least;
   }

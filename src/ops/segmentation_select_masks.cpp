@@ -11,11 +11,12 @@ struct SelectMasks {
 
   static Schema<SelectMasks> schema() {
     return Schema<SelectMasks>("segmentation.select_masks",
-                               "The polygons of some masks, with their vertices.\n\nInputs: the masks' ids, 1-D int32, "
-                               "each once; polygons, (N, 3) int32, as (id, first vertex, vertex behind the last); "
-                               "vertices, (M, coordinates) of any type. Outputs: the polygons of these masks, those "
-                               "of one mask in their order, with the places of their vertices now; these vertices.")
-        .arg("reindex_masks", &SelectMasks::reindex_masks, "Ids become the places in the list of ids.")
+                               "Selects the polygons of some masks, with their vertices.\n\nInputs: the ids of the "
+                               "masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex "
+                               "after the last); vertices, (M, coordinates) of any type. Outputs: the polygons of "
+                               "these masks, mask by mask in the order of the ids, with the new positions of their "
+                               "vertices; these vertices.")
+        .arg("reindex_masks", &SelectMasks::reindex_masks, "Replace each id by its position in the list of ids.")
         .inputs(3)
         .input_names({"mask_ids", "polygons", "vertices"})
         .outputs(2)
@@ -26,9 +27,9 @@ struct SelectMasks {
     const char* const names[] = {"mask_ids", "polygons", "vertices"};
     for (int k = 0; k < 3; ++k) {
       if (k < 2 && in[k].dtype != DType::none && in[k].dtype != DType::int32)
-        bad_type("{} are int32, not {}", names[k], name_of(in[k].dtype));
+        bad_type("{} must be int32, got {}", names[k], name_of(in[k].dtype));
       if (in[k].ndim >= 0 && in[k].ndim != (k ? 2 : 1))
-        bad_type("{} have {} dimension{}, got {}", names[k], k ? 2 : 1, k ? "s" : "", in[k].ndim);
+        bad_type("{} must have {} dimension{}, got {}", names[k], k ? 2 : 1, k ? "s" : "", in[k].ndim);
     }
     out[0] = {DType::int32, 2, {}};
     out[1] = {in[2].dtype, 2, in[2].layout};
@@ -71,7 +72,7 @@ struct SelectMasks {
     return owner.view;
   }
   std::vector<Picked> picked(const View& ids, const View& polygons, int64_t vertices) const {
-    if (polygons.shape[1] != 3) bad_argument("polygons have 3 numbers each, got {}", polygons.shape[1]);
+    if (polygons.shape[1] != 3) bad_argument("polygons must have 3 numbers each, got {}", polygons.shape[1]);
     const int32_t *id = ids.as<const int32_t>(), *rows = polygons.as<const int32_t>();
     const int64_t n = ids.volume();
     std::vector<Picked> found;
@@ -83,11 +84,11 @@ struct SelectMasks {
         const int32_t* r = rows + 3 * i;
         if (r[0] != id[k]) continue;
         if (r[1] < 0 || r[2] > vertices || r[1] > r[2])
-          bad_argument("polygon {} has the vertices {} to {} of {}", i, r[1], r[2], vertices);
+          bad_argument("polygon {} has the vertices {} to {}, but there are {}", i, r[1], r[2], vertices);
         found.push_back({reindex_masks ? static_cast<int32_t>(k) : id[k], r[1], r[2]});
         if ((total += r[2] - r[1]) > INT32_MAX) bad_argument("the masks have more than {} vertices", INT32_MAX);
       }
-      if (found.size() == before) bad_argument("no polygon belongs to the mask {}", id[k]);
+      if (found.size() == before) bad_argument("the mask {} has no polygon", id[k]);
     }
     return found;
   }

@@ -8,9 +8,9 @@ struct SequenceRearrange {
 
   static Schema<SequenceRearrange> schema() {
     return Schema<SequenceRearrange>("sequence_rearrange",
-                                     "The frames of a sequence in another order: frame k of the output is frame "
-                                     "new_order[k] of the input.\n\nFrames may be left out and repeated. Layouts: any "
-                                     "that begins with F, or none; kept. Types: all.")
+                                     "Reorders the frames of a sequence: frame k of the output is frame new_order[k] "
+                                     "of the input.\n\nFrames may be omitted or repeated. Layouts: none, or any that "
+                                     "starts with F; the output keeps it. Types: all.")
         .required("new_order", &SequenceRearrange::new_order, "Numbers of frames.")
         .oracle("dali");
   }

@@ -10,9 +10,9 @@ struct ShapeOf {
 
   static Schema<ShapeOf> schema() {
     return Schema<ShapeOf>("shapes",
-                           "The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.\n\nLayouts: "
-                           "any. Types: all.")
-        .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
+                           "Returns the extents of each sample as a 1-D tensor, as DataNode.shape() "
+                           "does.\n\nLayouts: any. Types: all.")
+        .arg("dtype", &ShapeOf::dtype, "Type of the output; values saturate.")
         .arg("type", &ShapeOf::type, "Deprecated: the same as dtype.")
         .reads_shapes()
         .oracle("numpy");

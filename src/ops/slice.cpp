@@ -13,8 +13,9 @@ struct Slice : SliceWindow, OutOfBounds {
 
   static Schema<Slice> schema() {
     return Schema<Slice>("slice",
-                         "Cuts a window out of each sample, given by its start and its end or shape.\n\nAlso as two "
-                         "more inputs: anchor and shape. Layouts: any; kept. Types: all.")
+                         "Cuts a window out of each sample. The start and the end or the shape of the window are "
+                         "given.\n\nThe anchor and the shape may also be two more inputs. Layouts: any; the output "
+                         "keeps it. Types: all.")
         .with(&slice_window_arguments<Slice>)
         .with(&out_of_bounds_arguments<Slice>)
         .arg("dtype", &Slice::dtype, "Type of the result; default: the input's.")
@@ -48,7 +49,7 @@ struct Slice : SliceWindow, OutOfBounds {
  private:
   ValueType type_;
 
-  // The letters that axis_names speaks of; an input without a layout is taken for an image there.
+  // The letters that axis_names refers to; an input without a layout is taken as an image there.
   Layout names_of(const Layout& layout, int ndim) const {
     const bool by_number = axes.given() && !axis_names.given();
     return by_number || !layout.empty() ? layout : image_layout({DType::none, ndim, {}});

@@ -15,18 +15,22 @@ struct SpecAugment {
   static Schema<SpecAugment> schema() {
     using Op = SpecAugment;
     return Schema<Op>("spec_augment",
-                      "Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.\n\n"
-                      "A mask's width is drawn evenly from 0 to the largest one, then its begin from all places where "
-                      "it fits; masks may overlap. The defaults are the policy LD of the paper. Layouts: those with f "
-                      "and t (features and frames); without one the last two dimensions are (features, frames). Types: "
-                      "all. D. S. Park et al., \"SpecAugment: A Simple Data Augmentation Method for Automatic Speech "
-                      "Recognition\", 2019, without its warping of time.")
-        .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0 leaves them alone.", at_least(0))
-        .arg("freq_width", &Op::freq_width, "The largest width of one, in features.", at_least(0))
-        .arg("time_masks", &Op::time_masks, "Number of masks over time; 0 leaves it alone.", at_least(0))
-        .arg("time_width", &Op::time_width, "The largest width of one, in frames.", at_least(0))
-        .arg("time_fraction", &Op::time_fraction, "One takes at most this part of the sample's frames.", within(0, 1))
-        .arg("fill_value", &Op::fill_value, "What masks are filled with; 0 is the mean of normalized features.",
+                      "Masks bands of frequencies and stretches of time in a spectrogram, drawn for each sample "
+                      "(SpecAugment).\n\nThe width of a mask is drawn uniformly from 0 to the largest one, then its "
+                      "start from all positions where it fits. Masks may overlap. The defaults are policy LD of the "
+                      "paper. Layouts: those with f and t (features and frames); without a layout the last two "
+                      "dimensions are (features, frames). Types: all. Source: D. S. Park et al., \"SpecAugment: A "
+                      "Simple Data Augmentation Method for Automatic Speech Recognition\", 2019, without its time "
+                      "warping.")
+        .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0: none.", at_least(0))
+        .arg("freq_width", &Op::freq_width, "Largest width of such a mask, in features.", at_least(0))
+        .arg("time_masks", &Op::time_masks, "Number of masks over time; 0: none.", at_least(0))
+        .arg("time_width", &Op::time_width, "Largest width of such a mask, in frames.", at_least(0))
+        .arg("time_fraction", &Op::time_fraction,
+             "A mask over time covers at most this fraction of the frames of "
+             "the sample.",
+             within(0, 1))
+        .arg("fill_value", &Op::fill_value, "Value of masked elements; 0 is the mean of normalized features.",
              any_number)
         .random()
         .oracle("torch");
@@ -48,7 +52,7 @@ struct SpecAugment {
     const SampleNumbers fill{{fill_value[s.index]}, {}};
     to.copy(in[0], out[0]);
     to.then();
-    // Fills of one step must not meet: stretches of time leave out the bands.
+    // The fills of one step must not overlap: stretches of time omit the bands.
     int64_t free = 0;
     for (size_t i = 0; i <= bands.size(); ++i) {
       const int64_t end = i < bands.size() ? bands[i].begin : features;
@@ -65,12 +69,12 @@ struct SpecAugment {
   struct Mask {
     int64_t begin, end;
   };
-  // Sorted, apart, not empty. Mask k takes draws 4k + 2 axis and the next.
+  // Sorted, disjoint, not empty. Mask k uses draws 4k + 2 axis and the next.
   static std::vector<Mask> masks(const RandomStream& draws, uint64_t axis, int count, int64_t width, int64_t extent) {
     std::vector<Mask> found, apart;
     width = std::min(width, extent);
     for (int k = 0; k < count; ++k) {
-      const auto below = [&](uint64_t draw, int64_t n) {  // as likely each of n numbers
+      const auto below = [&](uint64_t draw, int64_t n) {  // n equally likely numbers
         return static_cast<int64_t>(
             (draws.draw(4 * static_cast<uint64_t>(k) + 2 * axis + draw) * static_cast<uint64_t>(n)) >> 32);
       };

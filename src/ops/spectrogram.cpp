@@ -15,16 +15,21 @@ struct Spectrogram {
     using Op = Spectrogram;
     return Schema<Op>(
                "spectrogram",
-               "Magnitudes of the short-time Fourier transform of a signal.\n\nInput: (n), (n, 1) or (1, n) samples, "
-               "float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: "
-               "n / window_step + 1 of them centered, else as many as fit; a shorter signal is an error. Transform: "
-               "J. Allen and L. Rabiner, \"A unified approach to short-time Fourier analysis\", 1977.")
+               "Computes magnitudes of the short-time Fourier transform of a signal.\n\nInput: (n), (n, 1) or (1, n) "
+               "samples, float32. Output: float32, layout ft: (nfft / 2 + 1 frequencies, windows), or transposed, "
+               "layout tf. Centered windows: n / window_step + 1 of them. Otherwise as many as fit; then a signal "
+               "shorter than a window is an error. Source: J. Allen and L. Rabiner, \"A unified approach to "
+               "short-time Fourier analysis\", 1977.")
         .arg("center_windows", &Op::center_windows,
-             "Window k has its middle at sample k * window_step; else its begin.")
-        .arg("reflect_padding", &Op::reflect_padding, "Beside the signal stands its mirror image; else zeros.")
-        .arg("layout", &Op::layout, "\"ft\", or \"tf\".")
-        .arg("nfft", &Op::nfft, "Length of the transform, window_length if not given; zeros follow a shorter window.")
-        .arg("power", &Op::power, "2: squares of magnitudes; 1: magnitudes.", within(1, 2))
+             "True: window k has its center at sample k * window_step. False: it starts there.")
+        .arg("reflect_padding", &Op::reflect_padding,
+             "With center_windows, extend the signal by its mirror image; "
+             "otherwise by zeros.")
+        .arg("layout", &Op::layout, "Layout of the result: \"ft\" or \"tf\".")
+        .arg("nfft", &Op::nfft,
+             "Length of the transform; default: window_length. A shorter window is padded with "
+             "zeros.")
+        .arg("power", &Op::power, "2: squared magnitudes; 1: magnitudes.", within(1, 2))
         .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
         .arg("window_step", &Op::window_step, "Samples from one window to the next.", at_least(1))
         .arg("window_fn", &Op::window_fn, "window_length factors; default: Hann's window.")
@@ -33,10 +38,10 @@ struct Spectrogram {
   void ready() {
     if (layout != "ft" && layout != "tf") bad_argument("layout must be \"ft\" or \"tf\", got \"{}\"", layout);
     if (window_fn.given() && static_cast<int>((*window_fn).size()) != window_length)
-      bad_argument("window_fn has {} values, window_length is {}", (*window_fn).size(), window_length);
+      bad_argument("window_fn has {} values, but window_length is {}", (*window_fn).size(), window_length);
     const int length = nfft.given() ? *nfft : window_length;
     if (length < window_length) bad_argument("nfft {} is shorter than window_length {}", length, window_length);
-    if (length > 1 << 24) bad_argument("nfft {} is more than {}", length, 1 << 24);
+    if (length > 1 << 24) bad_argument("nfft {} is more than the limit of {}", length, 1 << 24);
     window_ = std::make_shared<std::vector<float>>(window_fn.given() ? *window_fn : hann_window(window_length));
     transform_ = real_fourier(length);
   }
@@ -59,7 +64,7 @@ struct Spectrogram {
   int64_t windows(int64_t n) const {
     if (n < 0) return -1;
     const int64_t least = center_windows ? 1 : window_length;
-    if (n < least) bad_argument("the signal has {} samples, a window needs {}", n, least);
+    if (n < least) bad_argument("the signal has {} samples, but a window needs {}", n, least);
     return center_windows ? n / window_step + 1 : (n - window_length) / window_step + 1;
   }
 

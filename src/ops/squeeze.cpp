@@ -14,8 +14,8 @@ struct Squeeze {
     return Schema<Squeeze>("squeeze",
                            "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. "
                            "Types: all.")
-        .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the last.")
-        .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout instead.")
+        .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the end.")
+        .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout, instead of by number.")
         .oracle("numpy");
   }
   void ready() {

@@ -11,16 +11,17 @@ struct SsdRandomCrop {
   static Schema<SsdRandomCrop> schema() {
     using Op = SsdRandomCrop;
     return Schema<Op>("ssd_random_crop",
-                      "A random window of an image with boxes, as random_bbox_crop finds it for detectors of one "
-                      "shot.\n\nInputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom within "
-                      "0 and 1; labels (n) or (n, 1), int32. Outputs: the window of the image, the boxes with their "
-                      "middle in it in its units, their labels. The window's extents are 0.3 to 1 of the image's, its "
-                      "aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or "
-                      "0.9; or it is the whole image. Source: W. Liu et al., \"SSD: Single Shot MultiBox Detector\", "
-                      "2016.")
+                      "Draws a random window of an image with boxes, as random_bbox_crop does, for the training of "
+                      "SSD detectors.\n\nInputs: images HWC of any type; boxes (n, 4), float32, left, top, right, "
+                      "bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window of the image; the boxes "
+                      "whose center is in the window, in fractions of it; their labels. The extents of the window "
+                      "are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by a "
+                      "drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. Liu "
+                      "et al., \"SSD: Single Shot MultiBox Detector\", 2016.")
         .inputs(3)
         .input_names({"images", "boxes", "labels"})
-        .arg("num_attempts", &Op::num_attempts, "Windows that are drawn for a ratio before the next one.", at_least(1))
+        .arg("num_attempts", &Op::num_attempts, "Attempts to draw a window for one ratio before the next one.",
+             at_least(1))
         .outputs(3)
         .batch_wide()
         .random()
@@ -38,7 +39,7 @@ struct SsdRandomCrop {
       bad_type("expected HWC, got '{}'", image_layout(in[0]).str());
     check_box_type(in[1]);
     if (in[2].dtype != DType::int32 && in[2].dtype != DType::none)
-      bad_type("labels are int32, not {}", name_of(in[2].dtype));
+      bad_type("labels must be int32, got {}", name_of(in[2].dtype));
     for (int k = 0; k < 3; ++k) out[k] = in[k];
     out[0].layout = image_layout(in[0]);
   }
@@ -47,7 +48,7 @@ struct SsdRandomCrop {
     for (int k = 0; k < 3; ++k) out[k] = in[k];
     check_box_shape(in[1], 4);
     if (in[2].size() < 1 || (in[2][0] >= 0 && in[1][0] >= 0 && in[2][0] != in[1][0]))
-      bad_argument("{} boxes have labels of shape {}", in[1][0], in[2].text());
+      bad_argument("{} boxes do not match labels of shape {}", in[1][0], in[2].text());
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
     if (!values) {
       out[0][0] = out[0][1] = out[1][0] = out[2][0] = -1;

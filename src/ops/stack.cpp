@@ -9,11 +9,11 @@ struct Stack {
 
   static Schema<Stack> schema() {
     return Schema<Stack>("stack",
-                         "Joins the inputs along a new axis.\n\nThe inputs agree in dtype and shape. Layouts: any, "
-                         "equal where they are known; the output has none without axis_name. Types: all.")
+                         "Stacks the inputs along a new axis.\n\nThe inputs have the same dtype and shape. Layouts: "
+                         "any; known ones must be equal; without axis_name the output has no layout. Types: all.")
         .inputs(1, kMaxJoined)
-        .arg("axis", &Stack::axis, "Where the new axis stands in the output; negative numbers count from the end.")
-        .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the output's layout.")
+        .arg("axis", &Stack::axis, "Position of the new axis in the output; negative numbers count from the end.")
+        .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the layout of the output.")
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
@@ -31,7 +31,7 @@ struct Stack {
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     for (size_t k = 1; k < in.size(); ++k)
       if (in[k].known() && in[0].known() && !(in[k] == in[0]))
-        bad_argument("inputs 0 and {} have shapes {} and {}", k, in[0].text(), in[k].text());
+        bad_argument("inputs 0 and {} have different shapes {} and {}", k, in[0].text(), in[k].text());
     const int a = axis_index(axis, in[0].size() + 1);
     Shape s;
     for (int d = 0; d <= in[0].size(); ++d)

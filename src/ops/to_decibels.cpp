@@ -12,7 +12,7 @@ struct DecibelRule {
         const float* largest;
         float reference, least, multiplier;
       };
-      // Silence has the reference 1.
+      // The reference of silence is 1.
       PENSTOCK_HD static float top(const Coef& c) {
         const float t = c.largest ? *c.largest : c.reference;
         return t > 0 ? t : 1.0f;
@@ -31,11 +31,13 @@ struct ToDecibels {
     using Op = ToDecibels;
     return Schema<Op>(
                "to_decibels",
-               "Magnitudes in decibels.\n\nout = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). "
-               "Layouts: any, kept. Input and output: float32.")
-        .arg("cutoff_db", &Op::cutoff_db, "What is less gets this value.")
+               "Converts magnitudes to decibels.\n\nout = multiplier * log10(max(10^(cutoff_db / multiplier), in / "
+               "reference)). Layouts: any; the output keeps it. Input and output: float32.")
+        .arg("cutoff_db", &Op::cutoff_db, "The least result in decibels; lower values are raised to it.")
         .arg("multiplier", &Op::multiplier, "10 for powers, 20 for magnitudes.")
-        .arg("reference", &Op::reference, "The magnitude of 0 dB, positive; default: the largest of the sample.")
+        .arg("reference", &Op::reference,
+             "The magnitude of 0 dB, positive; default: the largest magnitude of the "
+             "sample.")
         .oracle("dali");
   }
   void ready() const {

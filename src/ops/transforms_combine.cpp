@@ -8,12 +8,12 @@ struct TransformsCombine {
 
   static Schema<TransformsCombine> schema() {
     return Schema<TransformsCombine>("transforms.combine",
-                                     "The matrix of several affine maps one after the other.\n\nInputs: float32, n "
-                                     "rows of n + 1 numbers, or such matrices for each frame with a layout that begins "
-                                     "with F; those without frames count for all. Output: the same, computed in "
-                                     "float64.")
+                                     "Combines affine maps: returns the matrix that applies the maps of the inputs "
+                                     "in turn.\n\nInputs: float32, n rows of n + 1 numbers, or one such matrix for "
+                                     "each frame with a layout that starts with F; matrices without frames are used "
+                                     "for all frames. Output: the same, computed in float64.")
         .inputs(2, 99)
-        .arg("reverse_order", &TransformsCombine::reverse_order, "The last input's map comes first.")
+        .arg("reverse_order", &TransformsCombine::reverse_order, "Apply the map of the last input first.")
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
@@ -30,9 +30,10 @@ struct TransformsCombine {
     for (const Shape& s : in) {
       if (!s.known() || !in[0].known()) continue;
       if (affine_dims(s) != affine_dims(in[0]))
-        bad_argument("the inputs' matrices have {} and {} dimensions", affine_dims(in[0]), affine_dims(s));
+        bad_argument("the matrices of the inputs have different dimensions {} and {}", affine_dims(in[0]),
+                     affine_dims(s));
       if (s.size() == 3 && out[0].size() == 3 && s[0] != out[0][0])
-        bad_argument("the inputs have {} and {} frames", out[0][0], s[0]);
+        bad_argument("the inputs have different numbers of frames, {} and {}", out[0][0], s[0]);
       if (s.size() == 3) out[0] = s;
     }
   }

@@ -14,14 +14,14 @@ struct TransformsCrop : AffineTransform<TransformsCrop> {
   static Schema<TransformsCrop> schema() {
     using Op = TransformsCrop;
     return Schema<Op>("transforms.crop",
-                      std::string("The matrix of the map that takes one box to another, corner to corner: what a crop "
-                                  "and a resize do to coordinates.") +
+                      std::string("Returns the matrix that maps one box to another, corner to corner, as a crop and "
+                                  "a resize map coordinates.") +
                           kAbout)
-        .arg("from_start", &Op::from_start, "The lower corner of the box, or one number for all coordinates.")
-        .arg("from_end", &Op::from_end, "The upper corner of the box.")
-        .arg("to_start", &Op::to_start, "The lower corner of where it goes.")
-        .arg("to_end", &Op::to_end, "The upper corner of where it goes.")
-        .arg("absolute", &Op::absolute, "Exchange coordinates of corners that are in the wrong order.")
+        .arg("from_start", &Op::from_start, "Lower corner of the input box, or one number for all coordinates.")
+        .arg("from_end", &Op::from_end, "Upper corner of the input box, or one number for all coordinates.")
+        .arg("to_start", &Op::to_start, "Lower corner of the output box, or one number for all coordinates.")
+        .arg("to_end", &Op::to_end, "Upper corner of the output box, or one number for all coordinates.")
+        .arg("absolute", &Op::absolute, "Swap coordinates of corners that are in the wrong order.")
         .with(&Op::arguments);
   }
   auto per_frame() const { return std::tie(from_start, from_end, to_start, to_end); }

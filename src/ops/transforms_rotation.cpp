@@ -11,20 +11,23 @@ struct TransformsRotation : AffineTransform<TransformsRotation> {
   static Schema<TransformsRotation> schema() {
     using Op = TransformsRotation;
     return Schema<Op>("transforms.rotation",
-                      std::string("The matrix of a rotation about a center, in three dimensions about an axis.") +
+                      std::string("Returns the matrix of a rotation about a center, in three dimensions about an "
+                                  "axis.") +
                           kAbout)
         .required("angle", &Op::angle,
-                  "Degrees; multiples of 90 are exact. In a plane x turns towards y: as seen on an image, where y "
-                  "points down, clockwise, which is the other way than rotate(angle=) turns.")
-        .arg("axis", &Op::axis, "The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.")
-        .arg("center", &Op::center, "The point that stays where it is, or one number for all coordinates; default: 0.")
+                  "Angle in degrees; multiples of 90 are exact. In a plane, x rotates towards y. On an image, where "
+                  "y points down, that is clockwise, the opposite of rotate(angle=).")
+        .arg("axis", &Op::axis,
+             "Direction of the rotation axis (x, y, z), of any length but 0; without it the "
+             "rotation is in a plane.")
+        .arg("center", &Op::center, "The point that does not move, or one number for all coordinates; default: 0.")
         .with(&Op::arguments);
   }
   auto per_frame() const { return std::tie(angle, axis, center); }
   int dims(SampleFrame, std::optional<int>) const { return axis.given() ? 3 : 2; }
   AffineMatrix matrix(SampleFrame at, int n) const {
     const double degrees = angle[at];
-    if (!(degrees >= -1e9 && degrees <= 1e9)) bad_argument("angle must be a number of degrees, got {}", degrees);
+    if (!(degrees >= -1e9 && degrees <= 1e9)) bad_argument("angle must be a finite number of degrees, got {}", degrees);
     const double whole = round_even(degrees / 90), rest = (degrees - 90 * whole) * (kPi / 180);
     const auto quarters = static_cast<int64_t>(whole);
     const double s = series::sin_quarter({rest, quarters}), c = series::sin_quarter({rest, quarters + 1});
@@ -44,7 +47,7 @@ struct TransformsRotation : AffineTransform<TransformsRotation> {
     if (v.size() != 3) bad_argument("axis has {} numbers instead of 3", v.size());
     double square = 0;
     for (float x : v) square += static_cast<double>(x) * x;
-    if (!(square > 0 && square < 1e300)) bad_argument("axis must be a vector of a length above 0");
+    if (!(square > 0 && square < 1e300)) bad_argument("axis must be a vector of a length greater than 0");
     std::vector<double> u(v.begin(), v.end());
     for (double& x : u) x /= __builtin_sqrt(square);
     return u;

@@ -9,10 +9,10 @@ struct TransformsScale : AffineTransform<TransformsScale> {
 
   static Schema<TransformsScale> schema() {
     using Op = TransformsScale;
-    return Schema<Op>("transforms.scale", std::string("The matrix of a scaling about a center.") + kAbout)
-        .required("scale", &Op::scale, "The factor of each coordinate, or one for all.")
-        .arg("center", &Op::center, "The point that stays where it is, or one number for all coordinates; default: 0.")
-        .arg("ndim", &Op::ndim, "The number of dimensions, where neither scale nor an input tells it.", at_least(1))
+    return Schema<Op>("transforms.scale", std::string("Returns the matrix of a scaling about a center.") + kAbout)
+        .required("scale", &Op::scale, "The factor of each coordinate, or one for all coordinates.")
+        .arg("center", &Op::center, "The point that does not move, or one number for all coordinates; default: 0.")
+        .arg("ndim", &Op::ndim, "The number of dimensions, if neither scale nor an input gives it.", at_least(1))
         .with(&Op::arguments);
   }
   auto per_frame() const { return std::tie(scale, center); }

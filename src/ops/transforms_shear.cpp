@@ -9,16 +9,18 @@ struct TransformsShear : AffineTransform<TransformsShear> {
 
   static Schema<TransformsShear> schema() {
     using Op = TransformsShear;
-    return Schema<Op>("transforms.shear", std::string("The matrix of a shear about a center.") + kAbout)
+    return Schema<Op>("transforms.shear", std::string("Returns the matrix of a shear about a center.") + kAbout)
         .arg("shear", &Op::shear,
-             "What a step along one coordinate adds to another: (xy, yx), or (xy, xz, yx, yz, zx, zy), where xy is "
-             "added to x for each step along y. Or angles.")
-        .arg("angles", &Op::angles, "The same as degrees from -90 to 90, whose tangents are taken.")
-        .arg("center", &Op::center, "The point that stays where it is, or one number for all coordinates; default: 0.")
+             "Shear factors (xy, yx), or (xy, xz, yx, yz, zx, zy); xy is added to x for each step along y. Instead "
+             "of angles.")
+        .arg("angles", &Op::angles,
+             "Shear angles in degrees, from -90 to 90; their tangents are the factors. "
+             "Instead of shear.")
+        .arg("center", &Op::center, "The point that does not move, or one number for all coordinates; default: 0.")
         .with(&Op::arguments);
   }
   void ready() const {
-    if (shear.given() == angles.given()) bad_argument("one of shear and angles must be given");
+    if (shear.given() == angles.given()) bad_argument("give either shear or angles");
   }
   auto per_frame() const { return std::tie(shear, angles, center); }
   int dims(SampleFrame at, std::optional<int>) const {
@@ -27,7 +29,7 @@ struct TransformsShear : AffineTransform<TransformsShear> {
     return n == 2 ? 2 : 3;
   }
   AffineMatrix matrix(SampleFrame at, int n) const {
-    if (dims(at, {}) != n) bad_argument("frames differ in their number of dimensions");
+    if (dims(at, {}) != n) bad_argument("frames have different numbers of dimensions");
     const auto numbers = given()[at];
     AffineMatrix m(n);
     size_t next = 0;
@@ -41,7 +43,8 @@ struct TransformsShear : AffineTransform<TransformsShear> {
  private:
   const PerFrame<std::vector<float>>& given() const { return shear.given() ? shear : angles; }
   static double tangent(float degrees) {
-    if (!(degrees >= -90 && degrees <= 90)) bad_argument("a shear's angle is from -90 to 90 degrees, got {}", degrees);
+    if (!(degrees >= -90 && degrees <= 90))
+      bad_argument("a shear angle must be from -90 to 90 degrees, got {}", degrees);
     return tan(degrees * (kPi / 180));
   }
 };

@@ -8,8 +8,8 @@ struct TransformsTranslation : AffineTransform<TransformsTranslation> {
 
   static Schema<TransformsTranslation> schema() {
     using Op = TransformsTranslation;
-    return Schema<Op>("transforms.translation", std::string("The matrix of a translation.") + kAbout)
-        .required("offset", &Op::offset, "What is added to each coordinate; their number is that of the dimensions.")
+    return Schema<Op>("transforms.translation", std::string("Returns the matrix of a translation.") + kAbout)
+        .required("offset", &Op::offset, "The offset of each coordinate, one number per dimension.")
         .with(&Op::arguments);
   }
   auto per_frame() const { return std::tie(offset); }
@@ -17,7 +17,8 @@ struct TransformsTranslation : AffineTransform<TransformsTranslation> {
   AffineMatrix matrix(SampleFrame at, int n) const {
     AffineMatrix m(n);
     const auto by = offset[at];
-    if (static_cast<int>(by.size()) != n) bad_argument("offset has {} numbers for {} dimensions", by.size(), n);
+    if (static_cast<int>(by.size()) != n)
+      bad_argument("offset has {} numbers, but the input has {} dimensions", by.size(), n);
     for (int i = 0; i < n; ++i) m.at(i, n) = by[i];
     return m;
   }

@@ -15,11 +15,10 @@ struct Transpose {
     return Schema<Transpose>("transpose",
                              "Permutes the dimensions: dimension i of the output is dimension perm[i] of the input.\n\n"
                              "Layouts: any. Types: all.")
-        .arg("perm", &Transpose::perm,
-             "One input dimension for each output dimension; reverses the order if not given.")
+        .arg("perm", &Transpose::perm, "One input dimension for each output dimension; default: the reverse order.")
         .arg("transpose_layout", &Transpose::transpose_layout,
-             "Permute the layout's letters too; otherwise the input's layout is kept as it is.")
-        .arg("output_layout", &Transpose::output_layout, "Layout of the output, whatever the input's is.")
+             "Permute the letters of the layout too; otherwise the output keeps the layout as it is.")
+        .arg("output_layout", &Transpose::output_layout, "Layout of the output, whatever the layout of the input.")
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {

@@ -9,11 +9,11 @@ struct WarpAffine : WarpArguments {
 
   static Schema<WarpAffine> schema() {
     return Schema<WarpAffine>("warp_affine",
-                              "Resamples images and volumes under an affine map.\n\nCoordinates are (x, y[, z]) with 0 "
-                              "at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any "
-                              "with H and W, with D a volume; kept. Types: all.")
+                              "Transforms images and volumes by an affine map.\n\nCoordinates are (x, y[, z]) with 0 "
+                              "at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: "
+                              "any with H and W, with D for a volume; the output keeps the layout. Types: all.")
         .arg("matrix", &WarpAffine::matrix,
-             "2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input.")
+             "2 rows of 3 numbers, or for volumes 3 rows of 4, row by row. May be given as a second input.")
         .arg("inverse_map", &WarpAffine::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
         .with(&warp_arguments<WarpAffine>)
         .argument_inputs({"matrix"})
@@ -29,12 +29,12 @@ struct WarpAffine : WarpArguments {
     const size_t numbers = static_cast<size_t>(n) * (n + 1);
     const std::vector<double> values = matrix[s.values()];
     if (values.size() != numbers)
-      bad_argument("matrix must have {} values for a layout '{}', got {}", numbers, p.layout().str(), values.size());
+      bad_argument("matrix must have {} values for the layout '{}', got {}", numbers, p.layout().str(), values.size());
     AffineMap map = start_map(n, p);
     for (int i = 0; i < n; ++i) map.out[3 - n + i] = given_extent(s.index, i, n).value_or(p.extent(dims[i]));
     std::copy(values.begin(), values.end(), map.m);
     for (size_t i = 0; i < numbers; ++i)
-      if (!std::isfinite(map.m[i])) bad_argument("matrix holds a number that is not finite");
+      if (!std::isfinite(map.m[i])) bad_argument("matrix must be finite");
     if (!inverse_map) invert(map);
     p.affine(map);
   }
@@ -47,7 +47,7 @@ struct WarpAffine : WarpArguments {
   }
 
  private:
-  // Gauss-Jordan on the square part, then the offset.
+  // Gauss-Jordan elimination of the square part, then the offset.
   static void invert(AffineMap& map) {
     const int n = map.dims, columns = n + 1;
     double a[3][6] = {};

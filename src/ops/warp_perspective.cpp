@@ -40,18 +40,21 @@ struct WarpPerspective {
   static Schema<WarpPerspective> schema() {
     using Op = WarpPerspective;
     return Schema<Op>("warp_perspective",
-                      "Resamples images under a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), "
-                      "(X, Y, W) = matrix (x, y, 1). Coordinates and sums in float64; cubic weights with a = -0.75, as "
-                      "OpenCV's. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
-        .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row; also as a second input.")
-        .arg("size", &Op::size, "(height, width) of the output; default: the input's.")
+                      "Transforms images by a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), "
+                      "where (X, Y, W) = matrix (x, y, 1). Coordinates and sums are in float64; the weights of cubic "
+                      "interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a leading F; "
+                      "the output keeps the layout. Types: all.")
+        .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row. May be given as a second input.")
+        .arg("size", &Op::size, "(height, width) of the output; default: those of the input.")
         .arg("border_mode", &Op::border_mode,
-             "What stands outside: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The constant: one value, or one per channel; 0 if not given.", any_number)
-        .arg("interp_type", &Op::interp_type, "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
+             "What the area outside of the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
+             "\"wrap\".")
+        .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border: one, or one per channel; default: 0.",
+             any_number)
+        .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
         .arg("inverse_map", &Op::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
         .arg("pixel_origin", &Op::pixel_origin,
-             "Where (0, 0) is: \"corner\" or \"center\" (OpenCV's) of the first pixel.")
+             "The position (0, 0): \"corner\" or \"center\" (as in OpenCV) of the first pixel.")
         .argument_inputs({"matrix"})
         .oracle("dali, opencv");
   }
@@ -94,7 +97,7 @@ struct WarpPerspective {
       const auto m = matrix[SampleFrame{s.index, f}];
       if (m.size() != 9) bad_argument("matrix must have 9 values, got {}", m.size());
       for (const double v : m)
-        if (!std::isfinite(v)) bad_argument("matrix holds a number that is not finite");
+        if (!std::isfinite(v)) bad_argument("matrix must be finite");
       std::copy_n(m.begin(), 9, c.m);
       if (!inverse_map) invert(m, c.m);
       map_image<PerspectiveRule>(from, into, c, to, fills_);

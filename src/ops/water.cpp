@@ -30,15 +30,16 @@ struct Water : Displacement {
   static Schema<Water> schema() {
     using Op = Water;
     return Schema<Op>("water",
-                      "Waves an image as if it lay under water: the pixel (x, y) is taken from (x + ampl_x * "
-                      "sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)), where (0, 0) is the corner "
-                      "of the first pixel.\n\nLayouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
-        .arg("ampl_x", &Op::ampl_x, "Height of the waves along x, in pixels.")
-        .arg("ampl_y", &Op::ampl_y, "Height of the waves along y, in pixels.")
-        .arg("freq_x", &Op::freq_x, "Radians from one row to the next.")
-        .arg("freq_y", &Op::freq_y, "Radians from one column to the next.")
-        .arg("phase_x", &Op::phase_x, "Radians of the first row.")
-        .arg("phase_y", &Op::phase_y, "Radians of the first column.")
+                      "Distorts an image as if it lay under waving water.\n\nThe pixel (x, y) is taken from (x + "
+                      "ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)), where (0, 0) is "
+                      "the corner of the first pixel. Layouts: HW, HWC, CHW, each also with a leading F; the output "
+                      "keeps the layout. Types: all.")
+        .arg("ampl_x", &Op::ampl_x, "Amplitude of the waves along x, in pixels.")
+        .arg("ampl_y", &Op::ampl_y, "Amplitude of the waves along y, in pixels.")
+        .arg("freq_x", &Op::freq_x, "Frequency of the waves along x, in radians per row.")
+        .arg("freq_y", &Op::freq_y, "Frequency of the waves along y, in radians per column.")
+        .arg("phase_x", &Op::phase_x, "Phase of the first row, in radians.")
+        .arg("phase_y", &Op::phase_y, "Phase of the first column, in radians.")
         .with(&displacement_arguments<Op>);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {

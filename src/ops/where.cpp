@@ -6,7 +6,7 @@
 namespace penstock {
 
 struct Where {
-  static constexpr int operands = 3;  // the first is read as whether it is not 0 (ops/machine/stage_code.cpp)
+  static constexpr int operands = 3;  // the first input counts as true if it is not 0 (ops/machine/stage_code.cpp)
   using Lanes = LaneList<float, double, int32_t, int64_t, uint64_t>;
   PENSTOCK_PIXEL(
       template <class V> struct Coef { int32_t unused; };
@@ -17,10 +17,10 @@ struct Where {
   static Schema<Where> schema() {
     return Schema<Where>(
                "where",
-               "NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.\n\n"
-               "Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is "
-               "the arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is "
-               "theirs. Types: all.")
+               "Chooses elements as NumPy's where(condition, a, b) does: those of a where the condition is not 0, "
+               "elsewhere those of b.\n\nShapes are broadcast as in NumPy, so that one number per sample chooses a "
+               "whole sample. The type of the output is the common type of a and b in arithmetic; both are converted "
+               "as `cast` does. The layout is also theirs. Types: all.")
         .inputs(3)
         .input_names({"condition", "a", "b"})
         .oracle("numpy");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [gaussian_blur] sigma must be within 0 and 1e6, got -1 (sample 1 of epoch 0) |   at LINE
+# error: ValueError: [gaussian_blur] sigma must be from 0 to 1e6, got -1 (sample 1 of epoch 0) |   at LINE
 from penstock import fn
 
 

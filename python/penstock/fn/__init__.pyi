@@ -39,17 +39,17 @@ def audio_resample(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """A signal at another rate, by a windowed sinc.
+    """Resamples a signal to another rate with a windowed sinc filter.
 
-    Input: (n) or (n, channels); integers of at most 32 bits, float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers have their zero in the middle of the range. J. O. Smith, "Digital Audio Resampling", 2002.
+    Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of the same channels. The zero of unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio Resampling", 2002.
 
     Arguments:
-        in_rate: Samples a second of the input, with out_rate.
-        out_rate: Samples a second of the output, with in_rate.
-        scale: The ratio of the rates instead.
-        out_length: The length of the output instead.
-        quality: 0 to 100: 3, 16 (at 50) to 64 lobes of the sinc.
-        dtype: Type of the result; default: the input's. Values fill the range of the type.
+        in_rate: Sample rate of the input in hertz; needs out_rate.
+        out_rate: Sample rate of the output in hertz; needs in_rate.
+        scale: out_rate / in_rate, instead of the two rates.
+        out_length: Length of the output in samples, instead of a rate.
+        quality: From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100.
+        dtype: Type of the result; default: the input's. Values are scaled to the range of the type.
     """
     ...
 
@@ -63,13 +63,13 @@ def batch_permutation(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` takes.
+    """Returns the numbers of the samples of a batch in random order: one int32 scalar for each sample, as `permute_batch` takes them.
 
-    Each order is as likely as another (Durstenfeld, "Algorithm 235: Random permutation", 1964); those without fixed points are drawn until one is found.
+    All orders are equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With no_fixed_points, the operator draws orders until one has no fixed point.
 
     Arguments:
-        allow_repetitions: Draw each number by itself: some may come more than once.
-        no_fixed_points: No sample gets its own number, unless it is alone.
+        allow_repetitions: Draw each number independently, so that a number may occur more than once.
+        no_fixed_points: No sample gets its own number, except in a batch of one sample.
     """
     ...
 
@@ -90,9 +90,9 @@ def bb_flip(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Moves boxes as a flip of their image does.
+    """Flips boxes as their image is flipped.
 
-    Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; kept.
+    Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape. A box far outside of its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
 
     Arguments:
         horizontal: Flip along x.
@@ -125,12 +125,12 @@ def bbox_paste(
 ) -> Any:
     """Moves boxes as pasting their image on a larger canvas does.
 
-    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio; in pixels, p + paste * (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. Layouts: any; kept.
+    A position p becomes p / ratio + paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside of its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
 
     Arguments:
-        ratio: The canvas' extents over the image's; 1 or more.
-        paste_x: Where the image lies: 0 at the canvas' left, 1 at its right.
-        paste_y: Where the image lies: 0 at the canvas' top, 1 at its bottom.
+        ratio: The canvas' extents divided by the image's, at least 1.
+        paste_x: Horizontal position of the image: 0 is the left of the canvas, 1 the right.
+        paste_y: Vertical position of the image: 0 is the top of the canvas, 1 the bottom.
         ltrb: Boxes are (left, top, right, bottom), else (x, y, width, height).
         bbox_layout: What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
         bbox_normalized: Boxes are in units of the image, else in pixels.
@@ -159,20 +159,20 @@ def bbox_rotate(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Moves boxes as rotate moves their image.
+    """Rotates boxes as rotate rotates their image.
 
-    Input: float32 boxes, (N, 4), and optionally int32 labels. Outputs: upright boxes around the rotated ones, cut to the canvas, without those of which too little is left; the labels of those that stay.
+    Inputs: float32 boxes, (N, 4), and optionally int32 labels. Outputs: the upright boxes around the rotated ones, cut to the canvas; then the labels of the boxes that remain. remove_threshold says which boxes are removed.
 
     Arguments:
-        angle: Degrees, counter-clockwise.
+        angle: Angle in degrees, counter-clockwise.
         input_shape: Extents of the image before the rotation.
         labels: One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.
-        bbox_layout: What the numbers of a box are: ltrb (xyXY), xywh (xyWH) or cxcywh.
-        bbox_normalized: Boxes are in units of the image and of the canvas, else in pixels.
-        keep_size: The canvas has the image's extents.
-        mode: expand: the box around the rotated one; fixed: one of the extents before, which change places beyond 45 degrees, around its middle; halfway: between the two.
-        remove_threshold: Boxes go of whose area less than this part lies on the canvas; 0: none goes.
-        shape_layout: What the numbers of input_shape are; those after H and W may be left out.
+        bbox_layout: Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh.
+        bbox_normalized: True: boxes are in fractions of the image and of the canvas. False: in pixels.
+        keep_size: The canvas keeps the extents of the image.
+        mode: Size of a box. expand: the box around the rotated one. fixed: the extents before the rotation, around the same center; beyond 45 degrees width and height are swapped. halfway: the mean of the two.
+        remove_threshold: Removes boxes if less than this fraction of their area is on the canvas; 0 removes none.
+        shape_layout: Meaning of the numbers of input_shape; those after H and W may be omitted.
         size: (height, width) of the canvas, as given to rotate.
     """
     ...
@@ -194,17 +194,17 @@ def box_encoder(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Any, Any]:
-    """Gives each anchor the box that it shall find.
+    """Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 
-    The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and an anchor to the box that overlaps it most if their intersection over union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, width, height) of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.
+    A box belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps it most if their intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x, center y, width, height) of the anchor's box. An anchor without a box gives its own row and the label 0.
 
     Arguments:
         anchors: The anchors, 4 numbers each: left, top, right, bottom.
-        criteria: Intersection over union from which on anchors take a box.
-        offset: Give boxes relative to their anchors: (distance of middles / anchor's extent - mean) / std, then (log(box's extent / anchor's) - mean) / std; 0 where there is no box.
-        scale: Boxes and anchors are multiplied by it before offsets are taken.
-        means: 4 numbers that offsets are lessened by.
-        stds: 4 numbers that offsets are divided by; not 0.
+        criteria: An anchor takes a box if their intersection over union is larger than this.
+        offset: Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / anchor's extent); from each `means` is subtracted, and the result is divided by `stds`. An anchor without a box gives 0.
+        scale: Boxes and anchors are multiplied by this before the offsets are computed.
+        means: 4 numbers that are subtracted from the offsets.
+        stds: 4 numbers that the offsets are divided by; not 0.
     """
     ...
 
@@ -221,11 +221,11 @@ def brightness(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Scales intensities and shifts them.
+    """Multiplies intensities by a factor and adds a shift.
 
     out = brightness_shift * range + brightness * in.
 
-    Shapes, layout: any, kept. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
+    Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
 
     Arguments:
         brightness: Multiplies the result; 1 leaves it unchanged.
@@ -249,11 +249,11 @@ def brightness_contrast(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Scales intensities about a center and shifts them.
+    """Scales intensities about a center, then multiplies them by a factor and adds a shift.
 
     out = brightness_shift * range + brightness * (center + contrast * (in - center)).
 
-    Shapes, layout: any, kept. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
+    Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
 
     Arguments:
         brightness: Multiplies the result; 1 leaves it unchanged.
@@ -275,11 +275,11 @@ def cast(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Converts to another type.
+    """Converts the elements to another type.
 
-    Floating point becomes integer by rounding half to even; integers saturate; NaN becomes 0. Every conversion between the twelve types is exact in that sense.
+    Floating point values become integers by rounding half to even. Integers saturate, and NaN becomes 0. All conversions between the twelve types follow these rules exactly.
 
-    Shapes, layout: any, kept. Types: all.
+    Shapes and layouts: any; the output keeps both. Types: all.
 
     Arguments:
         dtype: Type of the result.
@@ -299,7 +299,7 @@ def cast_like(
 ) -> Any:
     """Converts the first input to the type of the second one, as `cast` does.
 
-    Only the type of the second input matters. Shapes, layouts: any; the first input's. Types: all.
+    Only the type of the second input is read. Shapes and layouts: any; the output has those of the first input. Types: all.
     """
     ...
 
@@ -313,13 +313,13 @@ def cat(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Joins the inputs along an axis that they have.
+    """Concatenates the inputs along an existing axis.
 
-    The inputs agree in dtype, number of dimensions and all other extents. Layouts: any, equal where they are known. Types: all.
+    The inputs have the same dtype, the same number of dimensions and the same extents along all other axes. Layouts: any; known ones must be equal. Types: all.
 
     Arguments:
-        axis: The axis; negative numbers count from the last.
-        axis_name: The axis by its letter in the layout instead.
+        axis: The axis; negative numbers count from the end.
+        axis_name: The axis by its letter in the layout, instead of by number.
     """
     ...
 
@@ -338,16 +338,16 @@ def clahe(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes what the nearest tiles make of a value.
+    """Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
 
-    Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+    Images of three channels are RGB; only their lightness (of CIE Lab) changes. The result equals OpenCV's CLAHE on a gray image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
 
     Arguments:
-        tiles_x: Tiles along the width.
-        tiles_y: Tiles along the height.
-        clip_limit: A bin holds at most this times (pixels of a tile / bins); the rest goes to all bins. 0: no limit.
-        bins: Bins of a histogram, a power of two; more than 256 are 256.
-        luma_only: RGB: lightness alone; else each channel by itself.
+        tiles_x: Number of tiles along the width.
+        tiles_y: Number of tiles along the height.
+        clip_limit: A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
+        bins: Bins of a histogram, a power of two; more than 256 mean 256.
+        luma_only: Three channels: equalize the lightness only; otherwise each channel on its own.
     """
     ...
 
@@ -363,9 +363,9 @@ def color_space_conversion(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Converts between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
+    """Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
 
-    Shapes: three channels, one for gray; the result likewise. Layouts: any with H, W and C; without one: channels last. Types: all; in units of the largest value of the type (1 for floating point).
+    Shapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and C; without a layout the channels are last. Types: all; values are relative to the largest value of the type (1 for floating point).
 
     Arguments:
         image_type: Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3.
@@ -389,13 +389,13 @@ def color_twist(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Changes hue, saturation, contrast and brightness of colors in one step.
+    """Changes the hue, saturation, contrast and brightness of colors in one step.
 
     Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
 
     Arguments:
         brightness: Scales all channels; 1 leaves them unchanged.
-        contrast: Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves it unchanged.
+        contrast: Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves the image unchanged.
         hue: Turns the hue, in degrees.
         saturation: Scales the saturation; 0 gives gray, 1 leaves it unchanged.
         dtype: Type of the result; default: the input's.
@@ -417,17 +417,17 @@ def constant(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """The same tensor for every sample, or with `samples` the i-th of some tensors for sample i of the batch.
+    """Returns the same tensor for each sample, or with `samples` tensor i for sample i of the batch.
 
     A batch with more samples than tensors is a ValueError.
 
     Arguments:
-        fdata: The elements as floating point numbers, in row-major order; one is repeated.
-        idata: The elements as integers, in row-major order; one is repeated.
-        shape: The shape; one dimension with all elements if not given.
-        dtype: The type; float32 for fdata, int32 for idata if not given.
+        fdata: The elements as floating point numbers, in row-major order; one number fills the shape.
+        idata: The elements as integers, in row-major order; one number fills the shape.
+        shape: The shape; default: one dimension with all elements.
+        dtype: The type; default: float32 for fdata, int32 for idata.
         layout: The layout.
-        samples: 0: one tensor for all. Else how many tensors there are: their elements, and their extents in `shape`, follow each other.
+        samples: 0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of all of them in turn, and `shape` their extents.
     """
     ...
 
@@ -448,7 +448,7 @@ def contrast(
 
     out = center + contrast * (in - center).
 
-    Shapes, layout: any, kept. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
+    Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
 
     Arguments:
         contrast: 0 gives a flat image, 1 leaves it unchanged.
@@ -476,16 +476,16 @@ def coord_flip(
 ) -> Any:
     """Mirrors points about a center: a coordinate x becomes 2 * center - x.
 
-    Input: (N, 1 to 3) float32; output the same. Where no center is given, points are in units of the image: one that lies more than an image away is an error, on a GPU NaN. Layouts: any, kept.
+    Input: float32 points of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in fractions of the image; a point more than one image away is an error, and NaN on a GPU. Layouts: any; the output keeps it.
 
     Arguments:
-        flip_x: Mirror the coordinate x; any number but 0 does.
-        flip_y: Mirror the coordinate y.
-        flip_z: Mirror the coordinate z.
-        center_x: What x is mirrored about.
-        center_y: What y is mirrored about.
-        center_z: What z is mirrored about.
-        layout: Which coordinate each column holds; default: x, xy or xyz.
+        flip_x: Mirror the coordinate x if this is not 0.
+        flip_y: Mirror the coordinate y if this is not 0.
+        flip_z: Mirror the coordinate z if this is not 0.
+        center_x: The center that x is mirrored about.
+        center_y: The center that y is mirrored about.
+        center_z: The center that z is mirrored about.
+        layout: The coordinate that each column holds; default: x, xy or xyz.
     """
     ...
 
@@ -503,14 +503,14 @@ def coord_transform(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """A linear map of points or vectors: M * in + T.
+    """Applies a linear map to points or vectors: M * in + T.
 
-    Input: vectors of n numbers along the last axis. Output: the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and MT may have one value for each frame. Types: all.
+    Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. In sequences (F first) M, T and MT may have one value for each frame. Types: all.
 
     Arguments:
-        M: m x n numbers, row by row, or one for the diagonal; default: the identity.
+        M: m x n numbers, row by row, or one number for the diagonal; default: the identity.
         T: m numbers, or one for all; default: 0.
-        MT: M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.
+        MT: M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.
         dtype: Type of the result; integers are rounded half to even and saturated.
     """
     ...
@@ -527,7 +527,7 @@ def copy(
 ) -> Any:
     """Copies the samples.
 
-    Layouts: any; kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
     """
     ...
 
@@ -547,15 +547,15 @@ def correlate(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Every element becomes the sum of the elements around it, each times its weight in a filter (SciPy's correlate, OpenCV's filter2D).
+    """Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
 
-    Inputs: the images; the filters, float32 with one dimension for each axis but frames and channels, with F in front one for each frame; the value behind a border "constant", one of the image's type a sample, 0 if not given. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
+    Inputs: the images; the filters, float32 with one dimension for each axis except frames and channels, and with a leading F one filter for each frame; optionally the value outside of a "constant" border, one scalar of the image's type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
 
     Arguments:
-        anchor: The filter's element that lies over the output's; one value or one per axis; -1: its middle, rounded down.
-        border: What stands outside of the image: "reflect_101", "reflect_1001", "wrap", "clamp", "constant".
-        mode: "same": as large as the input; "valid": only where the filter lies inside of it.
-        dtype: float32, or the input's type, which is the default.
+        anchor: The element of the filter that lies over the output's element: one value, or one per axis. -1: the middle, rounded down.
+        border: The border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant".
+        mode: "same": the output is as large as the input. "valid": only where the filter lies inside of the input.
+        dtype: Type of the result: float32, or the input's type, which is the default.
     """
     ...
 
@@ -582,9 +582,9 @@ def crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Cuts a window of one size out of images and volumes.
+    """Cuts a window of a fixed size out of images and volumes.
 
-    The window starts at position * (extent - window). Layouts: any with H and W; kept. Types: all.
+    The window starts at position * (extent - window). Layouts: any with H and W; the output keeps the layout. Types: all.
 
     Arguments:
         crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D is its number of frames.
@@ -633,7 +633,7 @@ def crop_mirror_normalize(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Cuts a window, mirrors it, normalizes it and brings it into the layout of a network.
+    """Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network needs.
 
     out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
 
@@ -648,13 +648,13 @@ def crop_mirror_normalize(
         rounding: Where the window falls between samples: 'round' (half away from zero) or 'truncate'.
         out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values: What is outside: one value, or one per channel; rounded and saturated.
-        mirror: Mirror left to right where not 0.
-        mean: Subtracted: one value, or one per channel.
-        std: Divides: one value, or one per channel.
-        scale: Multiplies the result.
-        shift: Added to the result.
-        output_layout: A permutation of the input's layout; '' keeps it.
-        pad_output: Adds channels up to a power of two; they hold fill_values where out_of_bounds_policy is constant, else 0.
+        mirror: Mirror left to right if this is not 0.
+        mean: Subtracted from the input: one value, or one per channel.
+        std: Divides the difference: one value, or one per channel.
+        scale: Multiplies the quotient.
+        shift: Added last.
+        output_layout: A permutation of the input's layout; '' keeps the layout.
+        pad_output: Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise 0.
         dtype: Type of the result.
         output_dtype: Deprecated name of dtype.
         image_type: Deprecated; accepted without effect.
@@ -673,13 +673,13 @@ def debayer(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Makes RGB of what a sensor behind a Bayer filter has seen.
+    """Converts the raw image of a sensor with a Bayer filter to RGB.
 
-    As OpenCV's cvtColor(..., COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with three channels, or one where it is gray. Types: uint8, uint16. The image's height and width are even.
+    The result equals OpenCV's cvtColor(..., COLOR_BAYER_...). Input layouts: HW, HWC with one channel, each also with a leading F. Output: HWC with three channels, or one for gray. Types: uint8, uint16. Height and width of the image are even.
 
     Arguments:
-        blue_position: (y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1, 0) GR, (1, 1) RG.
-        algorithm: "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": gray alone; "default_npp" is taken for bilinear_ocv.
+        blue_position: (y, x) of blue in the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1, 0) GR, (1, 1) RG.
+        algorithm: "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": a gray image; "default_npp": the same as bilinear_ocv.
     """
     ...
 
@@ -697,15 +697,15 @@ def dilate(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """The largest element under a rectangle around each, channel by channel.
+    """Returns the largest element under a rectangle around each element, channel by channel.
 
-    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Arguments:
         mask_size: (width, height) of the rectangle.
         anchor: (x, y) of its element that lies over the output's; -1: its middle.
         iterations: How often it is done.
-        border_mode: What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
+        border_mode: What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
     """
     ...
 
@@ -742,9 +742,9 @@ def element_extract(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Elements of a sequence, each as an output.
+    """Returns selected frames of a sequence, each as an output of its own.
 
-    Output k is frame element_map[k]. Layouts: any that begins with F, which the outputs have no more, or none. Types: all.
+    Output k is frame element_map[k]. Layouts: none, or any that starts with F; the outputs have no F. Types: all.
 
     Arguments:
         element_map: Numbers of frames, one for each output.
@@ -761,9 +761,9 @@ def equalize(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Spreads the histogram of every channel evenly over its range.
+    """Equalizes the histogram of each channel, so that it fills the range evenly.
 
-    Each value becomes 255 * (number of elements not above it, without those of the least value) / (number of elements above the least value), rounded; a constant channel stays. As OpenCV's equalizeHist, for every channel and frame by itself. Layouts: HW, HWC, CHW and these with F in front; kept. Types: uint8.
+    Each value becomes 255 * (elements <= the value, without those of the least value) / (elements > the least value), rounded; a constant channel stays the same. The result equals OpenCV's equalizeHist for each channel and frame. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
     """
     ...
 
@@ -788,14 +788,14 @@ def erase(
 ) -> Any:
     """Overwrites rectangular regions with a constant.
 
-    Regions reach from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.
+    A region extends from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts: any; the output keeps it. Types: all.
 
     Arguments:
-        anchor: Where regions begin, the axes of one region after the other; 0 if not given.
+        anchor: Where the regions start: the values of the first region for all axes, then those of the next one; default: 0.
         shape: Extents of the regions, in the same order.
-        axes: The axes that anchor and shape speak of, all others are erased whole; if not given, all but the channels in the order of the layout.
-        axis_names: The axes by their letters in the layout; wins over axes.
-        centered_anchor: Anchors are the middles of the regions.
+        axes: The axes that anchor and shape refer to; along all others the region covers everything. Default: all axes except channels, in the order of the layout.
+        axis_names: The axes by their letters in the layout; takes precedence over axes.
+        centered_anchor: Anchors are the centers of the regions.
         fill_value: One value, or one for each channel.
         normalized: Anchors and shapes are fractions of the extents.
         normalized_anchor: Anchors are fractions of the extents.
@@ -817,15 +817,15 @@ def erode(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """The smallest element under a rectangle around each, channel by channel.
+    """Returns the smallest element under a rectangle around each element, channel by channel.
 
-    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Arguments:
         mask_size: (width, height) of the rectangle.
         anchor: (x, y) of its element that lies over the output's; -1: its middle.
         iterations: How often it is done.
-        border_mode: What stands outside: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
+        border_mode: What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
     """
     ...
 
@@ -888,7 +888,7 @@ def flip(
 ) -> Any:
     """Mirrors images along their axes.
 
-    Layouts: any with H and W; kept. Types: all.
+    Layouts: any with H and W; the output keeps the layout. Types: all.
 
     Arguments:
         horizontal: Mirror left to right where not 0.
@@ -935,7 +935,7 @@ def full(
 ) -> Any:
     """A value, repeated to a shape by NumPy's rules of broadcasting.
 
-    Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all, kept.
+    Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all; the output keeps the type.
 
     Arguments:
         shape: Extents of the result.
@@ -975,7 +975,7 @@ def gaussian_blur(
 ) -> Any:
     """Convolves with a Gaussian along every axis but frames and channels.
 
-    Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most three of them; kept. Types: all.
+    Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most three of them; the output keeps the layout. Types: all.
 
     Arguments:
         sigma: Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) / 2 - 1) * 0.3 + 0.8.
@@ -1021,7 +1021,7 @@ def grid_mask(
 ) -> Any:
     """Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
 
-    A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile, are below ratio * tile. Layouts: any with H and W; kept. Types: all.
+    A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile, are below ratio * tile. Layouts: any with H and W; the output keeps the layout. Types: all.
 
     Arguments:
         tile: The period of the grid in pixels, above 0.
@@ -1100,12 +1100,12 @@ def jitter(
 ) -> Any:
     """Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the image; channels stay together.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Arguments:
         nDegree: Twice the largest distance.
         fill_value: What is outside of the image.
-        interp_type: INTERP_NN or INTERP_LINEAR.
+        interp_type: The interpolation: INTERP_NN or INTERP_LINEAR.
         mask: 0 leaves a sample as it is.
     """
     ...
@@ -1123,7 +1123,7 @@ def jpeg_compression_distortion(
 ) -> Any:
     """What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma halved both ways.
 
-    Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.
+    Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T T.81, tables of its annex K.
 
     Arguments:
         quality: 1 to 100; numbers outside of it are cut to it.
@@ -1147,14 +1147,14 @@ def laplacian(
 ) -> Any:
     """The sum of the second derivatives along every axis but frames and channels.
 
-    The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.
+    The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
 
     Arguments:
         window_size: Odd, 3 to 31: of the derivative; one value or one per axis.
         smoothing_size: Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: the window_size of the derivative.
         scale: Multiplies the derivative along every axis, or along each.
         normalized_kernel: The windows' weights are divided by their magnitude.
-        dtype: float32, or the input's type, which is the default.
+        dtype: Type of the result: float32, or the input's type, which is the default.
     """
     ...
 
@@ -1175,7 +1175,7 @@ def lookup_table(
 ) -> Any:
     """Replaces each number by another one: values[k] where it is keys[k], else default_value.
 
-    Layouts: any, kept. Types: integers.
+    Layouts: any; the output keeps it. Types: integers.
 
     Arguments:
         keys: Numbers from 0 to 65,535; of equal ones the last counts.
@@ -1199,7 +1199,7 @@ def median_blur(
 ) -> Any:
     """The median of the elements around each, channel by channel; the edge is repeated outside of the image.
 
-    As OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    As OpenCV's medianBlur. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Arguments:
         window_size: One odd number, or (width, height).
@@ -1229,7 +1229,7 @@ def mel_filter_bank(
     Arguments:
         freq_low: Where the first triangle begins, in hertz.
         freq_high: Where the last triangle ends, in hertz; 0: sample_rate / 2.
-        sample_rate: Samples a second of the signal.
+        sample_rate: Samples per second of the signal.
         nfilter: Number of triangles.
         normalize: Each triangle has the area 1 over the frequencies; else the height 1.
         mel_formula: "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700).
@@ -1256,7 +1256,7 @@ def mfcc(
     Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
 
     Arguments:
-        axis: The axis, negative ones from the end.
+        axis: The axis; negative numbers count from the end.
         dct_type: 1 to 4.
         n_mfcc: Coefficients to keep.
         lifter: Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).
@@ -1283,7 +1283,7 @@ def multi_paste(
 ) -> Any:
     """Pastes regions of images on a canvas of zeros, one after the other.
 
-    Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many frames in all; kept. Types: all.
+    Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many frames in all; the output keeps the layout. Types: all.
 
     Arguments:
         in_ids: Which samples of the batch the regions are of; then there is one input.
@@ -1348,13 +1348,13 @@ def normalize(
 
     out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`.
 
-    Layouts: any, kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
 
     Arguments:
         mean: One value, or a tensor of the input's rank with extent 1 on the axes.
         stddev: One value, or a tensor of the input's rank with extent 1 on the axes.
         axes: Axes to compute over; default: where mean or stddev has extent 1, else all.
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         batch: Compute over all samples of the batch; the other axes must agree then.
         ddof: The variance is divided by the number of elements less this; it is 0 where there are no more elements.
         epsilon: Added to the variance.
@@ -1459,7 +1459,7 @@ def ones_like(
 ) -> Any:
     """Ones of the input's shape.
 
-    Layouts: any, kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
 
     Arguments:
         dtype: Type of the result; default: the input's.
@@ -1483,12 +1483,12 @@ def pad(
 ) -> Any:
     """Appends a constant along the axes: to the largest extent of the batch, or to a given one.
 
-    Never crops. Layouts: any; kept. Types: all.
+    Never crops. Layouts: any; the output keeps it. Types: all.
 
     Arguments:
         fill_value: What is appended; rounded and saturated.
         axes: The axes; all if not given. Negative numbers count from the last.
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         shape: Smallest extent, one for all axes or one each; -1 for the largest of the batch.
         align: Extents are rounded up to multiples of this, one for all axes or one each.
     """
@@ -1512,7 +1512,7 @@ def paste(
 ) -> Any:
     """Puts an image on a larger canvas of one color.
 
-    The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the color is rounded and saturated.
+    The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; the output keeps the layout. Types: all; the color is rounded and saturated.
 
     Arguments:
         fill_value: The color, a value for each channel, or one.
@@ -1583,7 +1583,7 @@ def permute_batch(
 ) -> Any:
     """The samples of a batch in another order: sample i of the output is sample indices[i] of the input.
 
-    Samples may be left out and repeated. Layouts: any, kept. Types: all.
+    Samples may be left out and repeated. Layouts: any; the output keeps it. Types: all.
 
     Arguments:
         indices: One number for each sample: a list, or a scalar in each sample.
@@ -1608,7 +1608,7 @@ def power_spectrum(
     Input: float32 of any rank. Output: float32, nfft / 2 + 1 along the axis.
 
     Arguments:
-        axis: The axis, negative ones from the end.
+        axis: The axis; negative numbers count from the end.
         nfft: Length of the transform, the axis's extent if not given; zeros follow a shorter one.
         power: 2: squares of magnitudes; 1: magnitudes.
     """
@@ -1629,7 +1629,7 @@ def preemphasis_filter(
 ) -> Any:
     """Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].
 
-    Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
+    Layouts: any; the output keeps it; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
 
     Arguments:
         border: What stands before the first: "zero", "clamp" (it itself) or "reflect" (the second).
@@ -1763,7 +1763,7 @@ def random_resized_crop(
 ) -> Any:
     """Resizes a random window of random area and aspect ratio to one size.
 
-    The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and sequences; kept; all frames have the same window. Types: all.
+    The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and sequences; the output keeps the layout; all frames have the same window. Types: all.
 
     Arguments:
         size: (height, width) of the result; one value for both.
@@ -1827,12 +1827,12 @@ def remap(
 ) -> Any:
     """Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 
-    Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.
+    Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.
 
     Arguments:
-        interp: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+        interp: The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
         pixel_origin: Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel.
-        border_mode: What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap".
+        border_mode: What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap".
         fill_value: The constant.
         normalized: Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel.
     """
@@ -2527,7 +2527,7 @@ def zeros_like(
 ) -> Any:
     """Zeros of the input's shape.
 
-    Layouts: any, kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
 
     Arguments:
         dtype: Type of the result; default: the input's.

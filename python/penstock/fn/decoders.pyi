@@ -23,17 +23,17 @@ def audio(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Any, Any]:
-    """Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.
+    """Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.
 
-    WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10; where its header has the size of a stream, the samples go on to the end of the file. Streams of Ogg that follow each other are one recording. Up to 64 KiB in front of the first frame of MP3 are passed over.
+    WAV may hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10. If its header has the size of a stream, the samples extend to the end of the file. Consecutive Ogg streams are one recording. Up to 64 KiB before the first frame of MP3 are skipped.
 
-    Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
+    Input: the bytes of a file, 1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix, floating point from -1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
 
     Arguments:
-        downmix: The mean of all channels.
+        downmix: Return the mean of all channels.
         dtype: int16, int32 or float32.
-        quality: Of the resampling: 0 to 100.
-        sample_rate: Resample to so many samples a second; 0: as recorded.
+        quality: Quality of the resampling, 0 to 100.
+        sample_rate: Resample to this rate in hertz; 0: keep the rate of the recording.
         max_samples: A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of the pipeline, else 4,294,967,296.
     """
     ...
@@ -73,9 +73,9 @@ def image(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed, told apart by their first bytes.
+    """Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC if libheif is installed.
 
-    Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
+    The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
@@ -144,9 +144,9 @@ def image_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes a window of one size out of images.
+    """Decodes a window of a fixed size out of images.
 
-    Only what the window needs is decoded; the result equals crop after decoders.image. Input and output as those of decoders.image.
+    The operator decodes only what the window needs; the result equals crop after decoders.image. Input and output: as for decoders.image.
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
@@ -213,9 +213,9 @@ def image_random_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes a random window of random area and aspect ratio of images.
+    """Decodes a window of random area and aspect ratio out of images.
 
-    Only what the window needs is decoded; its pixels equal those of the whole image. Input and output as those of decoders.image.
+    The operator decodes only what the window needs; the pixels equal those of the whole image. Input and output: as for decoders.image.
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
@@ -287,7 +287,7 @@ def image_slice(
 ) -> Any:
     """Decodes a given window of images.
 
-    Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes of a file, and maybe anchor and shape of the window; output as that of decoders.image.
+    The operator decodes only what the window needs; the result equals slice after decoders.image. Inputs: the bytes of a file, and optionally the anchor and the shape of the window. Output: as for decoders.image.
 
     Arguments:
         output_type: RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.
@@ -344,17 +344,17 @@ def inflate(
 ) -> Any:
     """Decompresses samples of LZ4 blocks.
 
-    Input: uint8, one dimension: a block, or several chunks that each are one. Output: of `shape`, with a dimension for the chunks in front where chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly its chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. Source: lz4_Block_format.md of LZ4.
+    Input: 1-d uint8, one block, or several chunks of one block each. Output: an array of `shape`; with chunk_offsets or chunk_sizes it has a leading dimension for the chunks. A block that is damaged, or does not hold exactly the elements of its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there and back. Source: lz4_Block_format.md of LZ4.
 
     Arguments:
-        shape: Extents of what a chunk holds.
+        shape: Extents of the data of one chunk.
         algorithm: "LZ4".
-        check_output_size: Accepted without effect: it is always checked.
-        chunk_offsets: Where chunks begin; without chunk_sizes each ends where the next one begins.
-        chunk_sizes: Bytes of the chunks; without chunk_offsets they follow each other from the begin.
+        check_output_size: Accepted without effect: the size is always checked.
+        chunk_offsets: Offsets of the chunks in bytes; without chunk_sizes each chunk ends where the next one starts.
+        chunk_sizes: Sizes of the chunks in bytes; without chunk_offsets the chunks are contiguous from the start.
         dtype: Type of the elements.
-        layout: Layout of what a chunk holds.
-        sequence_axis_name: Letter of the dimension for the chunks.
+        layout: Layout of the data of one chunk.
+        sequence_axis_name: Letter of the dimension of the chunks.
     """
     ...
 
@@ -399,20 +399,20 @@ def video(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time decodes, in MP4, Matroska, WebM, AVI and others.
+    """Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others, in MP4, Matroska, WebM, AVI and others.
 
-    Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are asked for; constant and variable frame rates. RGB is what FFmpeg's libswscale makes, by the matrix and range that the stream names. A rotation that a file asks for is not applied. A file that cannot be decoded is a DataError.
+    Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested ones; constant and variable frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the range that the stream names. A rotation in the metadata of a file is not applied. A file that cannot be decoded is a DataError.
 
     Arguments:
         affine: Accepted without effect.
         build_index: Accepted without effect: frames are always found by an index.
-        start_frame: First frame.
-        stride: Distance between frames of the sequence.
-        sequence_length: Number of frames.
-        end_frame: Frame behind the last.
-        frames: Numbers of frames, in any order; excludes the four above.
-        pad_mode: For frames behind the video's end: none: they are left out; constant: fill_value; edge, repeat: the sequence's last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: without its last frame.
-        fill_value: Of frames behind the end with pad_mode constant: one value, or one for each channel.
+        start_frame: The first frame.
+        stride: The distance between frames of the sequence.
+        sequence_length: The number of frames.
+        end_frame: The frame after the last one.
+        frames: Numbers of frames, in any order; cannot be combined with start_frame, stride, sequence_length or end_frame.
+        pad_mode: What follows the end of the video. none: fewer frames; constant: fill_value; edge, repeat: the last frame of the sequence; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same without its last frame.
+        fill_value: Value of the frames after the end with pad_mode constant: one, or one for each channel.
         max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         max_frames: A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else 16,777,216.
     """

@@ -22,7 +22,7 @@ def gaussian(
 ) -> Any:
     """Adds normally distributed noise to every element.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated. Source: the Box-Muller transform.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: the Box-Muller transform.
 
     Arguments:
         mean: Mean of the noise.
@@ -47,7 +47,7 @@ def salt_and_pepper(
 ) -> Any:
     """Sets some elements to a high or a low value.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated.
 
     Arguments:
         pepper_val: The low value; default: the least of integer types, -1 of others.
@@ -71,7 +71,7 @@ def shot(
 ) -> Any:
     """Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative ones become 0.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below 10.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below 10.
 
     Arguments:
         factor: The larger, the more noise; 0: none.

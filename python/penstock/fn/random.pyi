@@ -24,7 +24,7 @@ def beta(
 ) -> Any:
     """Numbers from 0 to 1 drawn from a beta distribution.
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their logarithms in float64.
+    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their logarithms in float64.
 
     Arguments:
         alpha: Shape of the distribution at 0, above 0.
@@ -49,7 +49,7 @@ def choice(
 ) -> Any:
     """Elements of the first input, drawn with replacement.
 
-    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout stays, one element has it without its first letter. The draws are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Types: all, kept; scalars are integers.
+    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout stays, one element has it without its first letter. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator. Types: all; the output keeps the type; scalars are integers.
 
     Arguments:
         p: How likely each element is; their sum is 1. Default: all the same.
@@ -72,7 +72,7 @@ def coin_flip(
 ) -> Any:
     """Ones with a probability, else zeros.
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device.
+    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device.
 
     Arguments:
         probability: How likely a 1 is.
@@ -97,7 +97,7 @@ def normal(
 ) -> Any:
     """Numbers drawn from a normal distribution.
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device. Source: the Box-Muller transform in float64.
+    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Source: the Box-Muller transform in float64.
 
     Arguments:
         mean: Mean of the distribution.
@@ -123,7 +123,7 @@ def uniform(
 ) -> Any:
     """Numbers drawn evenly from a range or from a list.
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any number of threads and any device.
+    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device.
 
     Arguments:
         range: The numbers lie in [range[0], range[1]).

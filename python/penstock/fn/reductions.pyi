@@ -27,7 +27,7 @@ def max(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
     """
     ...
@@ -52,7 +52,7 @@ def mean(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
         dtype: Type of the result; default: float32, float64 for float64.
     """
@@ -78,7 +78,7 @@ def mean_square(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
         dtype: Type of the result; default: float32, float64 for float64.
     """
@@ -103,7 +103,7 @@ def min(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
     """
     ...
@@ -128,7 +128,7 @@ def rms(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
         dtype: Type of the result; default: float32, float64 for float64.
     """
@@ -155,7 +155,7 @@ def std_dev(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
         ddof: The sum is divided by the number of elements less this.
     """
@@ -181,7 +181,7 @@ def sum(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
         dtype: Type of the result; default: uint64 or int64 for integers, else as of the mean.
     """
@@ -208,7 +208,7 @@ def variance(
 
     Arguments:
         axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout instead.
+        axis_names: The axes by their letters in the layout, instead of by number.
         keep_dims: Keep the axes with extent 1.
         ddof: The sum is divided by the number of elements less this.
     """

@@ -26,24 +26,25 @@ void write_affine(const AffineMatrix& a, const View& out) {
 
 void check_affine_type(const ValueType& in) {
   if (in.dtype != DType::none && in.dtype != DType::float32)
-    bad_type("matrices are float32, not {}", name_of(in.dtype));
+    bad_type("matrices must be float32, got {}", name_of(in.dtype));
   const bool frames = in.ndim == 3 && (in.layout.empty() || in.layout[0] == 'F');
   if (in.ndim >= 0 && in.ndim != 2 && !frames)
-    bad_type("a matrix has two dimensions, and one of frames in front with a layout that begins with F; got {}",
+    bad_type("a matrix must have two dimensions, and a leading one for frames if its layout starts with F; got {}",
              in.ndim);
 }
 
 int affine_dims(const Shape& s) {
   const int64_t rows = s[s.size() - 2], columns = s[s.size() - 1];
   if (columns != rows + 1 || rows < 1)
-    bad_argument("an affine map has n rows of n + 1 numbers, got the shape {}", s.text());
-  if (rows > kMostAffineDims) bad_argument("a map has 1 to {} dimensions, got {}", kMostAffineDims, rows);
+    bad_argument("an affine map must have n rows of n + 1 numbers, got the shape {}", s.text());
+  if (rows > kMostAffineDims) bad_argument("a map must have 1 to {} dimensions, got {}", kMostAffineDims, rows);
   return static_cast<int>(rows);
 }
 
 std::vector<float> each_of(const std::vector<float>& list, int n, const char* name) {
   if (list.size() == 1) return std::vector<float>(static_cast<size_t>(n), list[0]);
-  if (static_cast<int>(list.size()) != n) bad_argument("{} has {} numbers for {} dimensions", name, list.size(), n);
+  if (static_cast<int>(list.size()) != n)
+    bad_argument("{} has {} numbers, but the map has {} dimensions", name, list.size(), n);
   return list;
 }
 

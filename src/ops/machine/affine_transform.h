@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators that make matrices of affine maps share: an optional input that theirs is chained with, and one
-// matrix for each frame where an argument or the input has one.
+// Shared by the operators that make matrices of affine maps: an optional input whose map is combined with theirs, and
+// one matrix for each frame if an argument or the input has one per frame.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -34,30 +34,30 @@ struct AffineMatrix {
 AffineMatrix read_affine(const View& v);
 void write_affine(const AffineMatrix& a, const View& out);
 void check_affine_type(const ValueType& in);
-// The dimensions of matrices of this shape; throws where they are none.
+// The number of dimensions of matrices of this shape; throws if it is not a shape of matrices.
 int affine_dims(const Shape& s);
 
-// A list of n numbers, or of one for all.
+// A list of n numbers; a single number is repeated.
 std::vector<float> each_of(const std::vector<float>& list, int n, const char* name);
 
 // Op has `int dims(SampleFrame, std::optional<int> input) const`, `AffineMatrix matrix(SampleFrame, int n) const` and
-// `per_frame() const`, a tuple of its arguments that may have a value for each frame.
+// `per_frame() const`, a tuple of those of its arguments that may have a value for each frame.
 template <class Op> struct AffineTransform {
   bool reverse_order = false;
 
   static constexpr const char* kAbout =
       "\n\nOutput: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in "
-      "float64. An input matrix is applied first, or last with reverse_order. Where an argument or the input has "
-      "frames the output has a matrix for each, with the layout F**.";
+      "float64. The map of an optional input matrix is applied first, or last with reverse_order. If an argument or "
+      "the input has frames, the output has one matrix for each frame, with the layout F**.";
   static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
-        .arg("reverse_order", &Op::reverse_order, "Apply the input's map last instead of first.")
+        .arg("reverse_order", &Op::reverse_order, "Apply the map of the input last instead of first.")
         .inputs(0, 1)
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (!in.empty()) check_affine_type(in[0]);
-    // What arguments look like is known when they are there.
+    // The shape of arguments is known only when their values are.
     const auto comes_later = [](const auto&... a) { return ((a.batch() && a.batch()->size() == 0) || ...); };
     const bool later = std::apply(comes_later, op().per_frame());
     if (later || (!in.empty() && in[0].ndim < 0)) out[0] = {DType::float32, -1, {}};
@@ -95,7 +95,7 @@ template <class Op> struct AffineTransform {
       if (!a.frames()) return;
       const int64_t own = a.count(sample);  // one for all, or one for each
       if (count > 1 && own > 1 && own != count)
-        bad_argument("an argument has {} frames where another one has {}", own, count);
+        bad_argument("an argument has {} frames, but another one has {}", own, count);
       count = count <= 1 ? own : count;
     };
     std::apply([&](const auto&... a) { (look(a), ...); }, op().per_frame());
@@ -105,8 +105,9 @@ template <class Op> struct AffineTransform {
     std::optional<int> input;
     if (!in.empty() && in[0].known()) input = affine_dims(in[0]);
     const int n = op().dims(at, input);
-    if (input && *input != n) bad_argument("the input's matrix has {} dimensions, the arguments have {}", *input, n);
-    if (n < 1 || n > kMostAffineDims) bad_argument("a map has 1 to {} dimensions, got {}", kMostAffineDims, n);
+    if (input && *input != n)
+      bad_argument("the matrix of the input has {} dimensions, but the arguments have {}", *input, n);
+    if (n < 1 || n > kMostAffineDims) bad_argument("a map must have 1 to {} dimensions, got {}", kMostAffineDims, n);
     return n;
   }
 };

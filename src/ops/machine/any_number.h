@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-// Of arguments that are data, such as what fills a border: also NaN, which is an error elsewhere.
+// Marks arguments that are data, such as the value of a border: they also accept NaN, which is an error elsewhere.
 constexpr Range any_number{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(), false};
 
 }  // namespace penstock

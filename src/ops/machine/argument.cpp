@@ -86,7 +86,7 @@ template <class T> static T scalar_of(const View& v) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(element_as_int(v, 0));
   return static_cast<T>(element_as_double(v, 0));
 }
-// Without a view where the sample has one element, wherever it lies.
+// Without a view if the sample has one element, wherever its memory is.
 template <class T> static T scalar_at(const Batch& b, int sample) {
   const Batch::Sample& s = b.sample(sample);
   for (int64_t e : s.shape)
@@ -143,8 +143,8 @@ bool outside(const Range& range, double d) {
                range.hi < 1e300 ? fmt::format(" and at most {}", range.hi) : "", d, where);
 }
 
-// One value a sample: NaN, which passes every comparison that a range is written with, is found here; the other values
-// are checked where they are used.
+// One value per sample: checks for NaN here, because every comparison of a range passes it. Other values are checked
+// where they are used.
 void check_numbers(const ArgInfo& info, const Batch& b) {
   const bool wide = b.dtype() == DType::float64;
   if (b.device().kind != DeviceKind::cpu || (!wide && b.dtype() != DType::float32)) return;
@@ -185,7 +185,7 @@ struct Literal {
   std::string operator()(bool b) const { return b ? "True" : "False"; }
   std::string operator()(int64_t i) const { return std::to_string(i); }
   std::string operator()(double d) const {
-    const auto f = static_cast<float>(d);  // what was a float is shown as one: 0.08, not 0.0799999982
+    const auto f = static_cast<float>(d);  // a float is printed as one: 0.08, not 0.0799999982
     std::string s = static_cast<double>(f) == d ? fmt::format("{}", f) : fmt::format("{:.9g}", d);
     if (s.find_first_of(".einf") == std::string::npos) s += ".0";
     return s;
@@ -204,7 +204,7 @@ std::string to_text(const Value& v) { return std::visit(Literal{}, v); }
 namespace {
 struct Choice {
   int64_t number;
-  std::vector<std::string> names;  // the first is the one that is shown
+  std::vector<std::string> names;  // the first one is printed
 };
 const std::vector<Choice>& choices_of(const ArgInfo& info) {
   static const std::vector<Choice> none,

@@ -45,20 +45,21 @@ template <> std::vector<float> view_as<std::vector<float>>(const View& v);
 template <> std::vector<double> view_as<std::vector<double>>(const View& v);
 template <> std::vector<int64_t> view_as<std::vector<int64_t>>(const View& v);
 
-// The value of a sample of a batch that has one for each: view_as of its view, without making the view where it can.
+// The value of a sample of a batch that has one for each: view_as of its view, but without making the view if possible.
 template <class T> T sample_as(const Batch& b, int sample) { return view_as<T>(b.view(sample)); }
 template <> bool sample_as<bool>(const Batch& b, int sample);
 template <> int sample_as<int>(const Batch& b, int sample);
 template <> int64_t sample_as<int64_t>(const Batch& b, int sample);
 template <> float sample_as<float>(const Batch& b, int sample);
 template <> double sample_as<double>(const Batch& b, int sample);
-// The same, where it mostly is such a number as it lies there.
+// The same; fast if the sample already holds such a number.
 template <class T> T stored_number(const Batch& b, int sample) {
   const Batch::Sample& s = b.sample(sample);
   return b.dtype() == dtype_of<T> && s.shape.empty() ? *static_cast<const T*>(s.data) : sample_as<T>(b, sample);
 }
 
-// The values of a sample; copied only where they do not lie in memory as they are. The argument must live as long.
+// The values of a sample; copied only if their memory does not hold them as they are. The argument must outlive the
+// result.
 template <class E> class SampleValues {
  public:
   explicit SampleValues(const std::vector<E>& v) : values_(v) {}
@@ -85,7 +86,7 @@ template <class E> class SampleValues {
   std::span<const E> values_;
 };
 
-// Which values of arguments: those of a sample, and of one of its frames where an argument has one for each.
+// Selects values of arguments: those of a sample, and of one of its frames if an argument has one for each frame.
 struct SampleFrame {
   int sample = 0;
   int64_t frame = 0;
@@ -127,10 +128,10 @@ inline int64_t frames_of(const Batch& argument, int sample) {
   const Shape& s = argument.shape(sample);
   return s.empty() ? 1 : s[0];
 }
-// The part of a sample of it that belongs to a frame.
+// The part of one of its samples that belongs to a frame.
 View of_frame(const View& values, int64_t frame);
 
-// The same, and where the layout of the values begins with F, one for each frame of a sequence.
+// The same, and if the layout of the values starts with F, one for each frame of a sequence.
 template <class T> class PerFrame : public PerSample<T> {
  public:
   using PerSample<T>::PerSample;
@@ -144,11 +145,11 @@ template <class T> class PerFrame : public PerSample<T> {
     return frames() ? List(of_frame(this->batch()->view(at.sample), at.frame)) : PerSample<T>::values(at.sample);
   }
   bool frames() const { return this->batch() && has_frames(*this->batch()); }
-  // Number of values of a sample; 1 where they are not per frame.
+  // Number of values of a sample; 1 if they are not per frame.
   int64_t count(int sample) const { return frames() ? frames_of(*this->batch(), sample) : 1; }
 };
 
-// A plain value that knows whether the caller gave it.
+// A plain value that records whether the caller gave it.
 template <class T> class Optional {
  public:
   Optional() = default;
@@ -164,7 +165,7 @@ template <class T> class Optional {
   bool has_default_ = false, given_ = false;
 };
 
-// What ArgInfo needs to know of a member's type.
+// What ArgInfo needs to know about the type of a member.
 template <class T> struct ArgTraits;
 template <class T> struct ArgTraits<PerSample<T>> {
   static constexpr ArgType type = ArgTraits<T>::type;
@@ -229,8 +230,8 @@ constexpr Range within(double lo, double hi) { return {lo, hi, false}; }
 struct ArgInfo {
   std::string name, doc;
   ArgType type = ArgType::real;
-  bool per_sample = false;  // may be a graph value or a list with one entry a sample
-  bool per_frame = false;   // and such an entry one value for each frame: a layout that begins with F
+  bool per_sample = false;  // may be a graph value or a list with one entry per sample
+  bool per_frame = false;   // and such an entry may be one value for each frame: a layout that starts with F
   bool required = false;
   Value default_value;
   Range range;
@@ -238,7 +239,7 @@ struct ArgInfo {
   void (*set)(void* member, const Argument&) = nullptr;
 };
 
-// Throws if a constant lies outside of the range; per-sample values are checked where they are used.
+// Throws if a constant is outside of the range; per-sample values are checked where they are used.
 void check_range(const ArgInfo& info, const Argument& a);
 std::string to_text(const Value& v);  // Python literal
 

@@ -38,7 +38,7 @@ Layout common_layout(const Layout& a, const Layout& b, int ndim) {
   const Layout& shorter = a.size() >= b.size() ? b : a;
   for (int i = 0; i < shorter.size(); ++i)
     if (shorter[i] != longer[longer.size() - shorter.size() + i])
-      bad_type("the layouts '{}' and '{}' do not go together: one must be the end of the other", a.str(), b.str());
+      bad_type("the layouts '{}' and '{}' are incompatible: one must be the end of the other", a.str(), b.str());
   return longer.size() == ndim ? longer : Layout{};
 }
 

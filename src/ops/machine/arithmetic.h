@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of Python's expressions and of `math` share: types, shapes, layouts, constants.
+// Shared by the operators of Python's expressions and of `math`: types, shapes, layouts, constants.
 #pragma once
 #include "ops/machine/any_number.h"
 #include "ops/machine/operator.h"
@@ -8,14 +8,15 @@
 
 namespace penstock {
 
-// Type of a result: the wider floating point one; of integers the wider, a signed type that holds both where signs
-// differ (int64 at most); bool gives way to anything.
+// Type of a result. Floating point: the wider type. Integers: the wider type, or if only one is signed a signed type
+// that holds both (int64 at most). bool yields to any other type.
 DType promote(DType a, DType b);
 // NumPy's broadcasting: trailing dimensions are aligned and extents of 1 are repeated. -1 is unknown.
 Shape broadcast(const Shape& a, const Shape& b);
-// Equal layouts, or one empty, or one the end of the other; the longer one, dropped where it is not of `ndim` letters.
+// The layouts must be equal, or one empty, or one the end of the other. The result is the longer one, or none if it
+// does not have `ndim` letters.
 Layout common_layout(const Layout& a, const Layout& b, int ndim);
-// Lane in which values of this type are computed exactly: i32, i64, u64 for integers and bool, f32, f64.
+// The compute type that is exact for values of this type: i32, i64, u64 for integers and bool, f32, f64.
 Lane arithmetic_lane(DType t);
 // The value as the type t holds it.
 template <class V> V constant_in(double value, DType t) {
@@ -46,7 +47,7 @@ enum class ResultType : uint8_t {
   boolean,
 };
 
-// F may narrow the lanes: `using Only = LaneList<...>`.
+// F may restrict the compute types: `using Only = LaneList<...>`.
 template <class F> struct LanesOfArithmetic {
   using type = LaneList<float, double, int32_t, int64_t, uint64_t>;
 };
@@ -56,8 +57,9 @@ template <class F>
 };
 template <class F> using ArithmeticLanes = typename LanesOfArithmetic<F>::type;
 
-// An operator of two operands: two inputs, or one input and a constant. F gives name, doc, the type of the result,
-// `V apply(V a, V b, c)` in PENSTOCK_TEXT(apply_text, ...) and, optionally, `check(a, b)` of the operands' types.
+// An operator of two operands: two inputs, or one input and a constant. F gives the name, the doc, the type of the
+// result, `V apply(V a, V b, c)` in PENSTOCK_TEXT(apply_text, ...) and, optionally, `check(a, b)` of the operands'
+// types.
 template <class F>
 struct Binary : F {
   PerSample<double> left = 0.0, right = 0.0;
@@ -71,10 +73,11 @@ struct Binary : F {
 
   static Schema<Binary> schema() {
     auto s = Schema<Binary>(F::name, std::string(F::doc) +
-                                         "\n\nShapes: broadcast as NumPy's. Types: docs/explanation/"
-                                         "operator_semantics.md, section 22. A constant takes the place of one input.")
-                 .arg("left", &Binary::left, "Constant first operand; there is one input then.", any_number)
-                 .arg("right", &Binary::right, "Constant second operand; there is one input then.", any_number)
+                                         "\n\nShapes: broadcast as in NumPy. Types: "
+                                         "docs/explanation/operator_semantics.md, section 22. A constant replaces "
+                                         "one input.")
+                 .arg("left", &Binary::left, "Constant first operand; then the operator has one input.", any_number)
+                 .arg("right", &Binary::right, "Constant second operand; then the operator has one input.", any_number)
                  .arg("left_type", &Binary::left_type, "Type of `left`.")
                  .arg("right_type", &Binary::right_type, "Type of `right`.")
                  .inputs(1, 2)
@@ -111,7 +114,7 @@ struct Binary : F {
   }
   template <class V> Coef<V> coef(int i) const {
     Coef<V> c = arithmetic_coef<V>(result);
-    if constexpr (F::result == ResultType::boolean && std::is_integral_v<V>) {  // here: whether an operand has a sign
+    if constexpr (F::result == ResultType::boolean && std::is_integral_v<V>) {  // here: whether an operand is signed
       c.mask = is_unsigned(a_type) ? 0 : ~Unsigned<V>(0);
       c.sign = is_unsigned(b_type) ? 0 : ~Unsigned<V>(0);
     } else if (std::is_integral_v<V> && result == DType::bool_) {  // computed as int, then compared with 0
@@ -143,7 +146,9 @@ struct Unary : F {
   PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
                  template <class V> PENSTOCK_HD static V pixel(V a, const Coef<V>& c) { return apply(a, c); });
   static Schema<Unary> schema() {
-    return Schema<Unary>(F::name, std::string(F::doc) + "\n\nShapes, layout: any, kept.").hidden().oracle("dali");
+    return Schema<Unary>(F::name, std::string(F::doc) + "\n\nShapes and layouts: any; the output keeps both.")
+        .hidden()
+        .oracle("dali");
   }
   void check(std::span<const ValueType> in) const {
     if constexpr (requires { F::check(in[0].dtype); })
@@ -158,7 +163,7 @@ struct Unary : F {
   DType result = DType::none;
 };
 
-// An expression's name is a type: PENSTOCK_OPERATOR needs an identifier.
+// The operator's name is a type, because PENSTOCK_OPERATOR needs an identifier.
 #define PENSTOCK_BINARY(F) \
   using F##Op = Binary<F>; \
   PENSTOCK_OPERATOR(F##Op)

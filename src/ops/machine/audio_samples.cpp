@@ -74,7 +74,7 @@ void AudioReading::check_type() const {
 }
 
 int64_t AudioReading::recorded(const AudioInfo& info) const {
-  if (first > info.length) bad_data("the part begins at sample {}, the recording has {}", first, info.length);
+  if (first > info.length) bad_data("the part starts at sample {}, but the recording has {}", first, info.length);
   const int64_t behind = info.length - first;
   return length < 0 ? behind : std::min(length, behind);
 }
@@ -86,7 +86,7 @@ Shape AudioReading::shape(const AudioInfo& info) const {
     const int64_t recorded = n;
     n = Resampler::length(recorded, info.rate, rate);
     if (n > kAlways && n / kMostTimes > recorded)
-      bad_data("{} samples, {} a second, would become {} at the rate of {}", recorded, info.rate, n, rate);
+      bad_data("{} samples at {} hertz would become {} at {} hertz", recorded, info.rate, n, rate);
   }
   if (n > max_samples / info.channels)
     bad_data("{} samples of {} channels are more than the limit of {}", n, info.channels, max_samples);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes that a caller names by number or by letter.
+// Axes that a caller gives by number or by letter.
 #pragma once
 #include <numeric>
 #include <string>
@@ -31,7 +31,7 @@ inline std::vector<int> axes_by_number(const std::vector<int64_t>& axes, int ndi
 inline std::vector<int> axes_by_name(const std::string& names, const Layout& layout) {
   std::vector<int> out;
   for (char c : names) {
-    if (!layout.has(c)) bad_argument("axis_names has '{}', which is not in the layout '{}'", c, layout.str());
+    if (!layout.has(c)) bad_argument("axis_names has '{}', which the layout '{}' does not have", c, layout.str());
     out.push_back(layout.find(c));
   }
   check_axes_differ(out);
@@ -44,11 +44,11 @@ inline std::vector<int> all_axes(int ndim) {
   return out;
 }
 
-// Entry i of a list that has one entry for all or one for each of n axes.
+// Entry i of a list that has one entry for all axes or one for each of n axes.
 template <class T> T entry_of(const std::vector<T>& list, size_t i, size_t n, const char* name) {
   if (list.size() == n) return list[i];
   if (list.size() == 1) return list[0];
-  bad_argument("{} has {} values for {} axes", name, list.size(), n);
+  bad_argument("{} has {} values, but there are {} axes", name, list.size(), n);
 }
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that turn the numbers along an axis into others: the rule is compiled here, and kept as text for a GPU.
+// Operators that replace the numbers along an axis by others: the rule is compiled here, and kept as text for a GPU.
 #pragma once
 #include "ops/machine/operator.h"
 

@@ -15,23 +15,23 @@
 
 namespace penstock {
 
-// What is known of a graph's edge before data flow.
+// What is known about a graph's edge before data flow.
 struct ValueType {
   DType dtype = DType::none;
   int ndim = -1;  // -1 = not known
   Layout layout;
 };
 
-// Which random numbers a node of a graph or a call draws. Those with an explicit seed have kSeeded for a number: their
-// draws depend on the seed and the sample alone, so that equal seeds draw equal numbers.
+// Which random numbers a node of a graph or a call draws. Nodes with an explicit seed have the number kSeeded: their
+// draws depend only on the seed and the sample, so that equal seeds draw equal numbers.
 constexpr uint32_t kSeeded = UINT32_MAX;
 struct DrawKey {
   uint64_t seed = 0;  // is combined with SampleContext::seed by XOR
-  uint32_t node = 0;  // number among those that share the seed
+  uint32_t node = 0;  // number among the nodes that share the seed
   friend bool operator==(const DrawKey&, const DrawKey&) = default;
 };
 
-// Which sample, for everything random and every message.
+// Identifies the sample, for all random numbers and all messages.
 struct SampleContext {
   int index = 0;      // in its batch: selects per-sample arguments
   uint64_t seed = 0;  // of a call; in a graph: what loops and fn.expand change in the seeds of all nodes
@@ -40,12 +40,12 @@ struct SampleContext {
   DrawKey draws;
   const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch; in shapes() of batch-wide
                                       // operators a std::span<const Batch>, the inputs
-  int64_t frame = 0;                  // selects among the values of arguments that have one for each frame
+  int64_t frame = 0;                  // selects among the values of arguments that have one value for each frame
 
   SampleFrame values() const { return {index, frame}; }
 };
 
-// Number type of a tile's registers. f32 holds up to 16-bit integers and halves exactly.
+// Number type of the registers of a tile. f32 holds integers of up to 16 bits and halves exactly.
 enum class Lane : uint8_t { f32, f64, i32, i64, u64 };
 constexpr int kLanes = 5;
 constexpr size_t lane_size(Lane l) { return l == Lane::f32 || l == Lane::i32 ? 4 : 8; }
@@ -59,22 +59,22 @@ struct TileCall {
   int in_planes = 1;
   int64_t n = 0;
   const std::byte* coef = nullptr;
-  size_t coef_stride = 0;                  // bytes from one plane's coefficients to the next; 0: the same for all
+  size_t coef_stride = 0;                  // bytes from one plane's coefficients to the next; 0: shared
   int64_t x = 0, y = 0, z = 0, frame = 0;  // position of element 0
-  bool* fault = nullptr;                   // set where an operand is one that the operator refuses (BoundOp::fault)
+  bool* fault = nullptr;                   // set if pixel() refuses an operand (BoundOp::fault)
 };
 using TileFn = void (*)(const TileCall&);
 
-// The parts of an operator that live in a stage: maybe a decoder, maybe a map, maybe a pixel function.
+// The parts of an operator that run in a stage: optionally a decoder, a map, a pixel function.
 struct StageTraits {
   bool decodes = false;
   bool maps = false;
   bool filters = false;        // the map may resample or convolve
   bool warps = false;          // the map may be affine
   bool fills = false;          // the map may read outside and fill
-  bool convolves = false;      // the map is convolutions and nothing else: BoundOp::windows
+  bool convolves = false;      // the map consists of convolutions only: BoundOp::windows
   bool maps_channels = false;  // the map may cut the channels
-  bool own_shapes = false;  // the output's shape follows a rule of its own: neither the map nor the input alone give it
+  bool own_shapes = false;     // the output's shape follows its own rule: neither map nor input alone give it
   bool pixels = false;
   bool mixes_channels = false;  // pixel() sees all channels of a position
   bool per_channel = false;     // coefficients differ between channels
@@ -86,13 +86,13 @@ struct StageTraits {
 // The windows of convolutions along consecutive dimensions.
 struct AxisWindows {
   int first = 0;               // of these dimensions
-  FixedVector<int, 3> sizes;   // of each one's window
-  bool same = false;           // all are the first one
-  std::vector<float> weights;  // of all windows, one behind the other; of the first, where they are the same
+  FixedVector<int, 3> sizes;   // of the window of each
+  bool same = false;           // all equal the first one
+  std::vector<float> weights;  // of all windows, contiguous; only of the first one if they are equal
   void clear() { first = 0, same = false, sizes.clear(), weights.clear(); }
 };
 
-// Of an image that is resampled: its extents, and what its height and width give to Placement::filter.
+// An image that is resampled: its extents, and what its height and width pass to Placement::filter.
 struct ImageExtent {
   int64_t height, width;
 };
@@ -106,10 +106,10 @@ struct ImageWindow {
   AxisWindow y, x;
 };
 
-// The arguments whose numbers coefficients are folded from (docs/decisions/0016).
+// The arguments whose numbers determine the coefficients (docs/decisions/0016).
 struct FoldedArguments {
   size_t bytes = 0;                        // of FoldedNumbers; 0: the operator has none
-  FixedVector<const Batch*, 8> arguments;  // what the floats of Values are; null: one value for all samples
+  FixedVector<const Batch*, 8> arguments;  // the meaning of the floats of Values; null: one value for all samples
 };
 template <class Values, class Known> struct FoldedNumbers {
   Values values;
@@ -126,80 +126,79 @@ class BoundOp {
  public:
   virtual ~BoundOp() = default;
   const OpInfo* info = nullptr;
-  // The arguments whose samples hold one value for each frame; mostly none.
+  // The arguments whose samples hold one value for each frame; usually none.
   std::vector<std::pair<const ArgInfo*, const Batch*>> frame_arguments;
   // The arguments that have one value for each sample.
   std::vector<std::pair<const ArgInfo*, const Batch*>> sample_arguments;
   bool per_sample() const { return !sample_arguments.empty(); }
 
   virtual void* members() = 0;  // the operator's struct
-  // Once all arguments are set. Throws for combinations that cannot be.
+  // Called when all arguments are set. Throws for invalid combinations.
   virtual void ready() {}
 
-  // Types of the outputs; inputs may be partly unknown (dtype none, ndim -1). Called once before everything below:
+  // Types of the outputs; inputs may be partly unknown (dtype none, ndim -1). Called once, before all functions below:
   // the operator may keep what it needs of the types.
   virtual void infer(std::span<const ValueType> in, std::span<ValueType> out) = 0;
-  // The layout that an input without one is taken to have.
+  // The layout that is assumed for an input without one.
   virtual Layout input_layout(const ValueType& in) const { return in.layout; }
-  // Extents of the outputs of one sample; unknown extents of an input are -1 and may give -1.
+  // Extents of the outputs of one sample. Unknown extents of an input are -1, and may give -1.
   virtual void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
                       std::span<Shape> out) const = 0;
 
-  // Family stage.
+  // For operators that run in a stage.
   virtual StageTraits traits() const { return {}; }
   virtual DecodeParams decode_params() const { return {}; }
   virtual void map(const SampleContext&, Placement&) const {}
   virtual void windows(const SampleContext&, const Layout&, int /*ndim*/, AxisWindows&) const {}
-  // The same of all samples, one behind the other in `weights`. False: their sizes may differ, or there is something
-  // that windows() has to say of a sample.
+  // The same for all samples, contiguous in `weights`. False: their sizes may differ, or windows() has to report
+  // something about a sample.
   virtual bool all_windows(std::span<const SampleContext>, const Layout&, int /*ndim*/, AxisWindows&) const {
     return false;
   }
-  // All samples of a map() that filters height and width, and does nothing else. False: it is something else.
+  // All samples of a map() that only filters height and width. False: the map does something else.
   virtual bool image_windows(std::span<const SampleContext>, std::span<const ImageExtent>,
                              std::span<ImageWindow>) const {
     return false;
   }
   virtual int channels(int in) const { return in; }
-  // Lane that the arithmetic wants, given operand types and the output's.
+  // The compute type that the arithmetic needs, given the types of the operands and of the output.
   virtual Lane lane(std::span<const DType>, DType) const { return Lane::f32; }
   virtual size_t coef_bytes(Lane) const { return 0; }  // of one plane
   // `planes` blocks of coef_bytes if per_channel, else one.
   virtual void coef(const SampleContext&, Lane, int /*planes*/, std::byte* /*out*/) const {}
-  // The same of many samples; those of the next one are `stride` bytes behind.
+  // The same for many samples; each sample is `stride` bytes after the one before.
   virtual void coefs(std::span<const SampleContext> samples, Lane lane, int planes, std::byte* out,
                      size_t stride) const {
     for (const SampleContext& s : samples) coef(s, lane, planes, out), out += stride;
   }
   // Whether samples differ in their coefficients.
   virtual bool coefs_vary() const { return true; }
-  // The numbers that coef() folds: FoldedNumbers, without those that lie on a GPU, which are 0. `text`: members of a
-  // struct that holds device_text() as well: Values, Known and `template <class V> static Coef<V> fold(const Values&,
-  // const Known&)`.
+  // The numbers that coef() folds: FoldedNumbers, with 0 for those that are on a GPU. `text`: members of a struct that
+  // also holds device_text(): Values, Known and `template <class V> static Coef<V> fold(const Values&, const Known&)`.
   virtual FoldedArguments folded() const { return {}; }
   virtual void values(const SampleContext&, std::byte* /*out*/) const {}
   virtual std::string fold_text() const { return ""; }
   virtual TileFn tile(Target, Lane) const { return nullptr; }
-  // Members of a struct that holds Coef<V> and pixel(), and refuses() where traits().faults, as CUDA C++ over the
-  // vocabulary of cuda/vocabulary.h: the operator's own source. "" without a pixel part.
+  // Members of a struct that holds Coef<V> and pixel(), and refuses() if traits().faults, as CUDA C++ that uses only
+  // cuda/vocabulary.h: the operator's own source. "" without a pixel part.
   virtual std::string device_text() const { return ""; }
   virtual const char* fault() const { return ""; }  // message for TileCall::fault
-  // Of an operator that in lane f32 is out = fma(in, mul, add), or two of them in turn: how many, with the two floats
-  // of each written to mul_adds, given the coefficient block of a plane. 0: it is something else.
+  // For an operator that in f32 is out = fma(in, mul, add), or two of these in turn: their number. Writes the two
+  // floats of each to mul_adds, for the coefficient block of a plane. 0: the operator does something else.
   virtual int fused_multiply_adds(const std::byte* /*coef*/, float* /*mul_adds*/) const { return 0; }
 
-  // Family whole: one sample; views of inputs and outputs are dense.
+  // For whole operators: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}
-  // All samples at once, where each is one number that is drawn from constants: out[i] of sample i, in the output's
-  // type.
+  // All samples at once, if each is one number that is drawn from constants: out[i] of sample i, in the type of the
+  // output.
   virtual bool draws_scalars() const { return false; }
   virtual void draw_scalars(std::span<const SampleContext>, DType, void* /*out*/) const {}
-  // The same as steps (ops/machine/sample_work.h), which a GPU has as well; only of operators that have such a form.
+  // The same as steps (ops/machine/sample_work.h), which also run on a GPU; only for operators that have steps.
   virtual bool has_work() const { return false; }
   virtual void work(const SampleContext&, std::span<const View>, std::span<const View>, SampleWork&) const {}
-  // Only if info->batch_wide: shapes of the outputs that depend on all samples; `out` holds what shapes() gave.
+  // Only if info->batch_wide: shapes of the outputs that depend on all samples; `out` holds the result of shapes().
   virtual void batch_shapes(std::span<const Batch>, std::span<const ValueType>, std::span<Batch>) const {}
-  // Only if info->batch_wide: what run() needs of all samples, handed to it as SampleContext::batch_state.
+  // Only if info->batch_wide: what run() needs of all samples; it gets this as SampleContext::batch_state.
   virtual std::shared_ptr<const void> batch_state(std::span<const Batch>, std::span<const ValueType>) const {
     return nullptr;
   }
@@ -212,27 +211,28 @@ struct OpInfo {
   int min_inputs = 1, max_inputs = 1, outputs = 1;
   std::vector<std::string> input_names;
   std::vector<ArgInfo> args;
-  // Inputs after the first max_inputs are values of these arguments (reshape's shape, warp_affine's matrix).
+  // Inputs after the first max_inputs are values of these arguments (the shape of reshape, the matrix of warp_affine).
   std::vector<std::string> argument_inputs;
-  // Argument that, when it is true, adds an output: the extents D, H, W of the first input, int32. Family stage.
+  // An argument that adds an output if it is true: the extents D, H, W of the first input, int32. For operators that
+  // run in a stage.
   std::string size_output;
   std::vector<std::string>
       gpu_arguments;            // per-sample arguments whose values may stay on the GPU that the operator runs on
   std::string oracle;           // the library that its results are tested against
   bool random = false;          // takes part in the counter-based random numbers
-  bool hidden = false;          // no fn.name: reached through operators of DataNode
+  bool hidden = false;          // no fn.name: called through operators of DataNode
   bool lazy_files = false;      // source: output 0 is a file that is read where it is needed
-  bool loads_samples = false;   // source: worker threads load its samples, each on its own, into memory of the CPU
-  Fed fed = Fed::no;            // source: the program brings what it gives; batches are asked only where they are read
-  bool calls_compiled = false;  // source that calls a function: it is machine code, which the pipeline's threads call
-  bool fits_all = false;        // without inputs and values of samples it is the same for all: in any domain and region
-  bool reads_shapes = false;    // run() looks at the shapes of its inputs alone
+  bool loads_samples = false;   // source: worker threads load its samples, each on its own, into CPU memory
+  Fed fed = Fed::no;            // source: the program supplies the data; batches are requested only where they are read
+  bool calls_compiled = false;  // source that calls a function: machine code, which the threads of the pipeline call
+  bool fits_all = false;        // the result is the same for all samples if it has no inputs and no per-sample values
+  bool reads_shapes = false;    // run() reads only the shapes of its inputs
   bool batch_wide = false;      // shapes() needs all samples (pad to the largest)
   std::unique_ptr<BoundOp> (*make)() = nullptr;
-  int (*count_outputs)(BoundOp&) = nullptr;  // where it depends on the arguments; `outputs` is then the least
+  int (*count_outputs)(BoundOp&) = nullptr;  // if it depends on the arguments; then `outputs` is the least number
   const ArgInfo* arg(const std::string& name) const;
-  // Whether it calls a function of the user's program: it reads values as operators do and makes new ones as sources
-  // do.
+  // Whether the operator calls a function of the user's program: it reads values as operators do and makes new ones as
+  // sources do.
   bool calls_back() const { return family == Family::source && max_inputs > 0 && !loads_samples; }
 };
 
@@ -242,14 +242,14 @@ const OpInfo& get_op(const std::string& name);   // throws with "did you mean"
 std::vector<const OpInfo*> all_ops();            // by name
 void register_op(OpInfo info);
 
-// Takes the inputs that are values of arguments out of `n_inputs`: entry k is the index in info.args that input
-// n_inputs - size + k belongs to. Throws where the number of inputs is wrong or such an argument was given by name too.
+// Separates the inputs that are values of arguments from `n_inputs`: entry k is the index in info.args of input
+// n_inputs - size + k. Throws if the number of inputs is wrong, or if such an argument was also given by name.
 std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<const Argument> args);
 
 // The number of outputs that the operator has with these arguments; args[i] belongs to info.args[i].
 int outputs_of(const OpInfo& info, std::span<const Argument> args);
 
-// Makes the operator and sets the arguments; args[i] belongs to info.args[i].
+// Creates the operator and sets the arguments; args[i] belongs to info.args[i].
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args);
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move each box of a sample alike: their arguments, and the part of their rules that refuses boxes.
+// Operators that move all boxes of a sample in the same way: their arguments, and the part of their rules that refuses
+// boxes.
 #pragma once
 #include <limits>
 
@@ -8,7 +9,7 @@
 
 namespace penstock {
 
-// A GPU's rule cannot raise an error: a box that does not lie in its image becomes NaN there.
+// A rule on a GPU cannot raise an error: there a box outside of its image becomes NaN.
 struct BoxRule {
   PENSTOCK_TEXT(
       base_text,
@@ -45,13 +46,13 @@ struct BoxRows {
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (in[0].dtype != DType::float32 && in[0].dtype != DType::none)
-      bad_type("boxes are float32, not {}", name_of(in[0].dtype));
-    if (in[0].ndim == 0) bad_type("boxes are rows of 4 numbers, not single numbers");
+      bad_type("boxes must be float32, got {}", name_of(in[0].dtype));
+    if (in[0].ndim == 0) bad_type("boxes must be rows of 4 numbers, got single numbers");
     out[0] = in[0];
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     const int64_t last = in[0][in[0].size() - 1];
-    if (last >= 0 && last % 4 != 0) bad_argument("boxes are rows of 4 numbers, the shape is {}", in[0].text());
+    if (last >= 0 && last % 4 != 0) bad_argument("boxes must be rows of 4 numbers, got the shape {}", in[0].text());
     out[0] = in[0];
   }
   BoxRule::Boxes boxes(int sample) const {
@@ -77,12 +78,12 @@ struct BoxRows {
 
 template <class Op> Schema<Op>&& box_row_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("ltrb", &Op::ltrb, "Boxes are (left, top, right, bottom), else (x, y, width, height).")
+      .arg("ltrb", &Op::ltrb, "True: boxes are (left, top, right, bottom). False: (x, y, width, height).")
       .arg("bbox_layout", &Op::bbox_layout,
-           "What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.")
-      .arg("bbox_normalized", &Op::bbox_normalized, "Boxes are in units of the image, else in pixels.")
-      .arg("input_shape", &Op::input_shape, "Extents of the image, where boxes are in pixels.")
-      .arg("shape_layout", &Op::shape_layout, "What the numbers of input_shape are.");
+           "Meaning of the numbers of a box: ltrb, xywh or cxcywh; default: what ltrb says.")
+      .arg("bbox_normalized", &Op::bbox_normalized, "True: boxes are in fractions of the image. False: in pixels.")
+      .arg("input_shape", &Op::input_shape, "Extents of the image, if boxes are in pixels.")
+      .arg("shape_layout", &Op::shape_layout, "Meaning of the numbers of input_shape.");
 }
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes and their labels as operators take them that drop some: rows of coordinates in a layout, and one label a row.
+// Boxes and their labels, for operators that drop some of them: rows of coordinates in a layout, and one label per row.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@ struct BoxExtent {
   std::array<double, 3> low{}, high{};  // x, y[, z]
 };
 
-// Which number of a row is what: x, y, z are where a box starts, X, Y, Z where it ends, W, H, D its extents. The three
-// usual ones have names: ltrb (left, top, right, bottom), xywh (left, top, width, height) and cxcywh, which starts with
-// the middle.
+// Meaning of the numbers of a row: x, y, z are where a box starts, X, Y, Z where it ends, W, H, D its extents. Three
+// layouts have names: ltrb (left, top, right, bottom), xywh (left, top, width, height) and cxcywh, which starts with
+// the center.
 class BoxLayout {
  public:
   explicit BoxLayout(const std::string& given) : name_(given) {
@@ -32,7 +32,7 @@ class BoxLayout {
     }
     if (!fits)
       bad_argument(
-          "bbox_layout is ltrb, xywh or cxcywh, or has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any "
+          "bbox_layout must be ltrb, xywh or cxcywh, or have the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any "
           "order, got '{}'",
           given);
     extents_ = extents;
@@ -74,14 +74,16 @@ inline BoxExtent common_part(const BoxExtent& a, const BoxExtent& b) {
 
 // An input of float32 boxes, (N, numbers).
 inline void check_box_type(const ValueType& in) {
-  if (in.dtype != DType::float32 && in.dtype != DType::none) bad_type("boxes are float32, not {}", name_of(in.dtype));
-  if (in.ndim >= 0 && in.ndim != 2) bad_type("boxes are rows of a matrix, the input has {} dimensions", in.ndim);
+  if (in.dtype != DType::float32 && in.dtype != DType::none)
+    bad_type("boxes must be float32, got {}", name_of(in.dtype));
+  if (in.ndim >= 0 && in.ndim != 2)
+    bad_type("boxes must be rows of a matrix, but the input has {} dimensions", in.ndim);
 }
 inline void check_box_shape(const Shape& in, int numbers) {
   if (in.size() != 2 || (in[1] >= 0 && in[1] != numbers))
-    bad_argument("boxes have {} numbers each, the shape is {}", numbers, in.text());
+    bad_argument("boxes must have {} numbers each, got the shape {}", numbers, in.text());
 }
-// The view may have holes.
+// The view may be strided.
 inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout) {
   check_box_shape(in.shape, 2 * layout.dims());
   std::vector<BoxExtent> boxes;
@@ -96,31 +98,30 @@ inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout
   return boxes;
 }
 
-// How far boxes may reach beyond their image, in units of it: what is seen in part does; what is in another unit
-// reaches further.
+// How far boxes may extend beyond their image, in fractions of it. A partly visible object may extend so far; a box in
+// another unit extends further.
 constexpr double kBoxSlack = 1;
-constexpr double kDalisBoxSlack = 1e-3;  // of operators where DALI refuses boxes too
+constexpr double kDalisBoxSlack = 1e-3;  // for operators where DALI refuses boxes too
 
-// Throws where box i of a sample does not lie in its image, `extents` along x, y[, z]; null: of 1, in units of the
+// Throws if box i of a sample is not inside of its image. `extents` along x, y[, z]; null: 1, for fractions of the
 // image.
 inline void check_box(const BoxExtent& b, const BoxLayout& layout, const double* extents, int64_t i, int sample,
                       double slack = kBoxSlack) {
   for (int a = 0; a < layout.dims(); ++a) {
     const double whole = extents ? extents[a] : 1, low = b.low[a], high = b.high[a];
     const char axis = "xyz"[a];
-    const char* unit = extents ? "pixels" : "units of the image";
+    const char* unit = extents ? "pixels" : "fractions of the image";
     if (high < low)
-      bad_argument("box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, it ends before it begins",
+      bad_argument("box {} of sample {} extends from {} to {} along {}: read as '{}', in {}, it ends before it starts",
                    i, sample, low, high, axis, layout.name(), unit);
     if (!(low >= -slack * whole && high <= (1 + slack) * whole))
       bad_argument(
-          "box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, boxes lie within 0 "
-          "and {}",
-          i, sample, low, high, axis, layout.name(), unit, whole);
+          "box {} of sample {} extends from {} to {} along {}: read as '{}', in {}, boxes must be within 0 and {}", i,
+          sample, low, high, axis, layout.name(), unit, whole);
   }
 }
 
-// Width and height of a sample's image.
+// Width and height of the image of a sample.
 template <class Number>
 void image_pixels(const PerSample<std::vector<int64_t>>& input_shape, const std::string& shape_layout, int sample,
                   Number* out) {
@@ -128,20 +129,20 @@ void image_pixels(const PerSample<std::vector<int64_t>>& input_shape, const std:
   for (int a = 0; a < 2; ++a) {
     const size_t at = shape_layout.find("WH"[a]);
     if (at == std::string::npos) bad_argument("shape_layout needs H and W, got '{}'", shape_layout);
-    if (at >= shape.size()) bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
+    if (at >= shape.size())
+      bad_argument("input_shape has {} numbers, but the layout is '{}'", shape.size(), shape_layout);
     if (shape[at] < 1 || shape[at] > INT32_MAX)
-      bad_argument("input_shape must be positive 32-bit numbers, got {}", shape[at]);
+      bad_argument("input_shape must have positive 32-bit numbers, got {}", shape[at]);
     out[a] = static_cast<Number>(shape[at]);
   }
 }
 
-// The second input of such an operator, which may be given by name as well: whole numbers, (N) or (N, 1), one for each
-// box.
+// The second input of such an operator, which may also be given by name: integers, (N) or (N, 1), one for each box.
 struct BoxLabels {
   PerSample<std::vector<int64_t>> labels;
 
   static constexpr const char* kLabels =
-      "One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.";
+      "One label for each box, (N) or (N, 1); the output has the labels of the remaining boxes, int32.";
   ValueType label_type() const {
     const Batch* b = labels.batch();
     return {DType::int32, !b ? 1 : b->size() ? b->ndim() : -1, {}};
@@ -152,7 +153,7 @@ struct BoxLabels {
   }
   void take_labels(int sample, int64_t boxes, std::span<const int64_t> rows, const View& out) const {
     const std::vector<int64_t> all = labels[sample];
-    if (static_cast<int64_t>(all.size()) != boxes) bad_argument("there are {} boxes and {} labels", boxes, all.size());
+    if (static_cast<int64_t>(all.size()) != boxes) bad_argument("{} boxes do not match {} labels", boxes, all.size());
     for (size_t k = 0; k < rows.size(); ++k) out.as<int32_t>()[k] = stored<int32_t>(static_cast<double>(all[rows[k]]));
   }
 };

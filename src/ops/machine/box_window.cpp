@@ -7,7 +7,7 @@
 namespace penstock {
 
 namespace {
-constexpr uint64_t kDraws = 8;  // random numbers of an attempt: the threshold, three extents, three places
+constexpr uint64_t kDraws = 8;  // random numbers of an attempt: the threshold, three extents, three positions
 constexpr int64_t kMostAttempts = 1'000'000;
 
 const BoxExtent kWhole{{0, 0, 0}, {1, 1, 1}};
@@ -27,13 +27,13 @@ void BoxWindow::check_box_window() const {
   bool fits = aspect_ratio.size() == 2 || aspect_ratio.size() == 6;
   for (size_t k = 0; fits && k < aspect_ratio.size(); k += 2) fits = aspect_ratio[k] > 0 && range_of(aspect_ratio, k);
   if (!fits) bad_argument("aspect_ratio must be one range of positive numbers, or three, got {}", shown(aspect_ratio));
-  if (thresholds.empty()) bad_argument("thresholds must have a number");
+  if (thresholds.empty()) bad_argument("thresholds must not be empty");
   for (float t : thresholds)
-    if (!(t >= 0 && t <= 1)) bad_argument("thresholds lie from 0 to 1, got {}", shown(thresholds));
+    if (!(t >= 0 && t <= 1)) bad_argument("thresholds must be from 0 to 1, got {}", shown(thresholds));
   if (threshold_type != "iou" && threshold_type != "overlap")
     bad_argument("threshold_type must be iou or overlap, got '{}'", threshold_type);
   if (bbox_prune_threshold.given() && !(*bbox_prune_threshold >= 0 && *bbox_prune_threshold <= 1))
-    bad_argument("bbox_prune_threshold lies from 0 to 1, got {}", *bbox_prune_threshold);
+    bad_argument("bbox_prune_threshold must be from 0 to 1, got {}", *bbox_prune_threshold);
   if (crop_shape.given() && !input_shape.given()) bad_argument("crop_shape needs input_shape");
 }
 
@@ -45,15 +45,16 @@ std::vector<int64_t> BoxWindow::pixels_of(const PerSample<std::vector<int64_t>>&
   for (int a = 0; a < dims; ++a) {
     const size_t at = layout.find("WHD"[a]);
     if (at == std::string::npos || at >= given.size())
-      bad_argument("{} has {} numbers in the layout '{}' for boxes of {} dimensions", name, given.size(), layout, dims);
+      bad_argument("{} has {} numbers in the layout '{}', but boxes have {} dimensions", name, given.size(), layout,
+                   dims);
     if (given[at] < 1 || given[at] > INT32_MAX)
-      bad_argument("{} must be positive 32-bit numbers, got {}", name, given[at]);
+      bad_argument("{} must have positive 32-bit numbers, got {}", name, given[at]);
     out.push_back(given[at]);
   }
   return out;
 }
 
-// Whether a window of allowed aspect ratios came out.
+// Whether the result is a window of an allowed aspect ratio.
 bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const std::vector<int64_t>& image,
                      const std::vector<int64_t>& crop, Found& found) const {
   double extent[3], largest = 0;
@@ -64,13 +65,13 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
       continue;
     }
     double low = scaling[0], high = scaling[1];
-    for (int b = 0; b < a; ++b) {  // the ratios x/y, x/z, y/z bound this extent by those that are drawn
+    for (int b = 0; b < a; ++b) {  // the ratios x/y, x/z, y/z limit this extent, given those already drawn
       const size_t pair = aspect_ratio.size() == 2 ? 0 : 2 * static_cast<size_t>(a + b - 1);
       const double unit =
           extent[b] * (image.empty() ? 1.0 : static_cast<double>(image[b]) / static_cast<double>(image[a]));
       const double least = unit / aspect_ratio[pair + 1], most = unit / aspect_ratio[pair];
       if (aspect_ratio[pair] == aspect_ratio[pair + 1] && b == 0)
-        low = high = most, fixed = true;  // one ratio alone wins over scaling
+        low = high = most, fixed = true;  // a range of one ratio takes precedence over scaling
       else low = std::max(low, least), high = std::min(high, most);
     }
     if (!(low <= high * (1 + 1e-6))) return false;
@@ -78,7 +79,7 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
     if (!(extent[a] > 0)) return false;
     largest = std::max(largest, extent[a]);
   }
-  if (fixed && largest > 1) {  // scaling is of the largest extent then: the window stays inside of the image
+  if (fixed && largest > 1) {  // scaling then applies to the largest extent: the window stays inside of the image
     const double factor = std::min(extent[0], 1.0) / largest;
     for (int a = 0; a < dims; ++a) extent[a] *= factor;
   }
@@ -143,7 +144,7 @@ BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxEx
   const std::vector<int64_t> crop =
       crop_shape.given() ? pixels_of(crop_shape, "crop_shape", s.index, dims) : std::vector<int64_t>{};
   if (aspect_ratio.size() == 6 && dims != 3)
-    bad_argument("three ranges of aspect_ratio are for boxes of three dimensions");
+    bad_argument("three ranges of aspect_ratio need boxes of three dimensions");
   const int64_t limit = total_num_attempts >= 0 ? total_num_attempts : kMostAttempts;
   const auto choices = static_cast<int64_t>(thresholds.size()) + (allow_no_crop && crop.empty());
   Found found, best;
@@ -169,9 +170,10 @@ BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxEx
   }
   if (total_num_attempts < 0)
     bad_argument(
-        "no window of {} keeps a box as thresholds and aspect_ratio ask for it; total_num_attempts gives the best one",
+        "no window of {} keeps a box under thresholds and aspect_ratio; give total_num_attempts to accept the best "
+        "window",
         limit);
-  if (!quiet) notice("[random_bbox_crop] no window met its threshold within total_num_attempts: the best one is taken");
+  if (!quiet) notice("[random_bbox_crop] no window met its threshold within total_num_attempts: using the best one");
   if (highest < 0 && !crop.empty()) best.pixels.assign(dims, 0);
   keep_boxes(boxes, dims, best);
   return best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random window of random_bbox_crop: its arguments, and which windows of an image with boxes they allow.
+// The random window of random_bbox_crop: its arguments, and which windows they allow for an image with boxes.
 #pragma once
 #include "ops/machine/box_rows.h"
 
@@ -15,8 +15,8 @@ struct BoxWindow {
 
   struct Found {
     BoxExtent window;              // in units of the image
-    std::vector<int64_t> pixels;   // x, y[, z] of the window's begin, where crop_shape gives its extents
-    std::vector<int64_t> rows;     // the boxes that stay
+    std::vector<int64_t> pixels;   // x, y[, z] of the start of the window, if crop_shape gives its extents
+    std::vector<int64_t> rows;     // the boxes that remain
     std::vector<BoxExtent> boxes;  // in units of the window
   };
   void check_box_window() const;

@@ -16,25 +16,28 @@ struct BrightnessContrastBase {
   PerFrame<float> contrast_center = 0.5f;
   DType dtype = DType::none;
 
-  static constexpr const char* kBrightness = "Multiplies the result; 1 leaves it unchanged.";
+  static constexpr const char* kBrightness = "Multiplies the intensities; 1 leaves them unchanged.";
   static constexpr const char* kShift =
-      "Added to the result, in units of the output range (the largest value of the "
-      "output type, 1 for floating point).";
-  static constexpr const char* kContrast = "0 gives a flat image, 1 leaves it unchanged.";
+      "Added to the result, as a fraction of the output range (the largest value of the output type, 1 for floating "
+      "point).";
+  static constexpr const char* kContrast =
+      "Multiplies the distance from the center; 0 gives a flat image, 1 leaves "
+      "it unchanged.";
   static constexpr const char* kCenter =
-      "The intensity that contrast does not move, in units of the input; default: "
-      "the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).";
+      "The intensity that contrast does not change, in units of the input; default: the middle of the input type "
+      "(uint8: 128, int16: 16384, floating point: 0.5).";
   static constexpr const char* kType = "Type of the result; default: the input's.";
   static constexpr const char* kTypes =
-      "\n\nShapes, layout: any, kept. Types: all; computed in float32, in float64 "
-      "where 32 or 64-bit integers or float64 take part.";
+      "\n\nShapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or 64-bit "
+      "integers or float64 take part, otherwise in float32.";
 
   using Lanes = LaneList<float, double>;
   void check(std::span<const ValueType> in) {
     input_type = in[0].dtype;
     output_type = dtype == DType::none ? input_type : dtype;
   }
-  // Frames are counted in a layout: where arguments have some, an input without one is taken for images, by rank.
+  // Only a layout tells the frames: if arguments have one value per frame, an input without a layout is taken as
+  // images, by rank.
   Layout input_layout(const ValueType& in) const {
     const bool frames =
         brightness.frames() || brightness_shift.frames() || contrast.frames() || contrast_center.frames();
@@ -47,7 +50,7 @@ struct BrightnessContrastBase {
   PENSTOCK_TEXT(
       fold_text, struct Values { float brightness, brightness_shift, contrast, contrast_center; }; struct Known {
         double full;
-        float half;  // the center, where none is given
+        float half;  // the center, if none is given
         int32_t has_center;
       };
       template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) {

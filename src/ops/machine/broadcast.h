@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing values into a part of an array, as NumPy does: the values take the array's type, and its shape by
-// broadcasting.
+// Writes values into a part of an array, as NumPy does: the values are converted to the type of the array and broadcast
+// to its shape.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// The view with the shape `to`: dimensions of one element repeat, and dimensions are added in front.
+// The view with the shape `to`: dimensions of one element are repeated, and leading dimensions are added.
 inline View broadcast(View v, const Shape& to) {
   const int more = to.size() - v.shape.size();
   Shape strides;

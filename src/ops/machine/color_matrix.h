@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are one linear map of a pixel's three channels.
+// Operators that apply one linear map to the three channels of a pixel.
 #pragma once
 #include <array>
 
@@ -16,13 +16,13 @@ struct ColorMatrix {
 };
 ColorMatrix operator*(const ColorMatrix& a, const ColorMatrix& b);  // b first
 
-// The constants of ColorTwistMap: what a turn and a scale of the chroma plane of YIQ are a sum of, row by row.
+// The constants of ColorTwistMap: the terms of a rotation and a scaling of the chroma plane of YIQ, row by row.
 struct TwistMatrices {
   double gray[9], kept[9], turned[9];
 };
 const TwistMatrices& twist_matrices();
 
-// An empty layout is channels last, by rank.
+// Without a layout the channels are last, by rank.
 Layout color_layout(const ValueType& in);
 
 // The pixel part of an operator that has `ColorMatrix matrix(SampleFrame) const`.
@@ -46,9 +46,9 @@ template <class Op> struct ColorMap {
   }
 };
 
-// What hue, saturation, hsv and color_twist share: brightness * contrast * value times a turn by `hue` degrees and a
-// scale by `saturation` of the chroma plane of YIQ, about the gray that contrast does not move: 128 for integers, 0.5
-// for floating point.
+// Shared by hue, saturation, hsv and color_twist: brightness * contrast * value times a rotation by `hue` degrees and a
+// scaling by `saturation` of the chroma plane of YIQ, about the gray that contrast does not change: 128 for integers,
+// 0.5 for floating point.
 template <class Op> struct ColorTwistMap : ColorMap<Op> {
   PerFrame<float> hue = 0.0f;
   PerFrame<float> saturation = 1.0f;
@@ -59,9 +59,10 @@ template <class Op> struct ColorTwistMap : ColorMap<Op> {
   int64_t image_type = 0;
 
   static constexpr const char* kAbout =
-      "\n\nShapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in "
-      "float32, in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.";
-  static constexpr const char* kHue = "Turns the hue, in degrees.";
+      "\n\nShapes: three channels. Layouts: any with H, W and C; without a layout the channels are last. Types: all; "
+      "computed in float64 if 32-bit or 64-bit integers or float64 take part, otherwise in float32. Source: rotation "
+      "and scaling in YIQ.";
+  static constexpr const char* kHue = "Rotation of the hue, in degrees.";
   static constexpr const char* kSaturation = "Scales the saturation; 0 gives gray, 1 leaves it unchanged.";
   static constexpr const char* kImageType = "Accepted without effect: channels are taken as red, green, blue.";
   static constexpr const char* kType = "Type of the result; default: the input's.";

@@ -10,7 +10,7 @@ std::pair<int, int> convolved_axes(const Layout& layout, int ndim) {
     if (first < last && layout[last - 1] == 'C') --last;
     for (int i = first; i < last; ++i)
       if (layout[i] == 'F' || layout[i] == 'C')
-        bad_type("F comes before the axes to convolve, C before or after them, got the layout '{}'", layout.str());
+        bad_type("F must come before the axes to convolve, C before or after them, got the layout '{}'", layout.str());
   }
   if (last - first < 1 || last - first > 3)
     bad_type("expected one to three axes to convolve, got {} in the layout '{}'", last - first, layout.str());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of neighbors with weights: filter and laplacian.
+// Weighted sums of neighbors: correlate and laplacian.
 #pragma once
 #include "ops/machine/image_work.h"
 
 namespace penstock {
 
-// The first axis that is convolved and their number: all but frames in front and channels first or last; without a
-// layout all.
+// The first axis that is convolved, and their number: all axes except leading frames and channels first or last;
+// without a layout all.
 std::pair<int, int> convolved_axes(const Layout& layout, int ndim);
-// The axes of a shape as depth, height and width, from the last on.
+// The axes of a shape as depth, height and width, starting from the last one.
 ImageRule::Extents convolved_extents(const Shape& shape, int first, int axes);
 
 struct CorrelationRule : ImageRule {
@@ -16,7 +16,7 @@ struct CorrelationRule : ImageRule {
       struct Coef {
         Extents out, in;
         int64_t window[3], anchor[3];  // z, y, x; element (0, 0, 0) meets in[place - anchor]
-        const float* weights;          // none: those of the table
+        const float* weights;          // none: the weights of the table
         const void* fill;              // one element of the input's type; none: 0
         int border;
       };

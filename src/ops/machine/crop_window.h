@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed-size window of crop, crop_mirror_normalize, resize_crop_mirror and decoders.image_crop.
+// The window of a fixed size of crop, crop_mirror_normalize, resize_crop_mirror and decoders.image_crop.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ struct CropWindow {
 
   void check_crop_window() {
     if (crop.given() && (crop_w.given() || crop_h.given() || crop_d.given()))
-      bad_argument("crop cannot go with crop_w, crop_h or crop_d");
+      bad_argument("crop cannot be combined with crop_w, crop_h or crop_d");
     if (crop_w.given() != crop_h.given()) bad_argument("crop_w and crop_h must be given together");
     if (rounding != "round" && rounding != "truncate")
       bad_argument("rounding must be 'round' or 'truncate', got '{}'", rounding);
@@ -49,14 +49,14 @@ struct CropWindow {
   int64_t window_start(int sample, char axis, int64_t have, int64_t extent) const {
     const float pos = axis == 'W' ? crop_pos_x[sample] : axis == 'H' ? crop_pos_y[sample] : crop_pos_z[sample];
     if (!(pos >= 0 && pos <= 1))
-      bad_argument("crop_pos_{} must be within 0 and 1, got {}", axis == 'W' ? 'x' : axis == 'H' ? 'y' : 'z', pos);
+      bad_argument("crop_pos_{} must be from 0 to 1, got {}", axis == 'W' ? 'x' : axis == 'H' ? 'y' : 'z', pos);
     const double at = static_cast<double>(pos) * static_cast<double>(have - extent);
     const auto whole = static_cast<int64_t>(at);
     if (!rounds_) return whole;
     const double rest = at - static_cast<double>(whole);
     return whole + (rest >= 0.5) - (rest <= -0.5);
   }
-  // Calls f(dim, start, extent) for the spatial axes, and for the frames where they are cut.
+  // Calls f(dim, start, extent) for the spatial axes, and for the frames if they are cut.
   template <class F> void each_window(int sample, const Placement& p, F&& f) const {
     for (char axis : {'D', 'H', 'W'}) {
       const int64_t want = window_extent(sample, axis);
@@ -67,9 +67,9 @@ struct CropWindow {
       f(dim, window_start(sample, axis, p.extent(dim), extent), extent);
     }
   }
-  // What is known of an extent before the image is; -1: nothing.
+  // What is known of an extent before the image is decoded; -1: nothing.
   int64_t known_extent(int sample, char axis, int64_t in) const {
-    if (axis == 'F') return window_extent(sample, 'D') ? -1 : in;  // where the layout has D as well, that is cut
+    if (axis == 'F') return window_extent(sample, 'D') ? -1 : in;  // if the layout has D as well, that axis is cut
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;
     const int64_t want = window_extent(sample, axis);
     return want ? want : in;
@@ -78,7 +78,7 @@ struct CropWindow {
  private:
   // By check_crop_window:
   bool rounds_ = true;
-  bool one_size_ = false;  // extents_ are those of all samples
+  bool one_size_ = false;  // extents_ are the same for all samples
   int64_t extents_[3] = {};
 };
 
@@ -90,11 +90,11 @@ template <class Op> Schema<Op>&& crop_window_arguments(Schema<Op>&& s) {
       .arg("crop_w", &Op::crop_w, "Width of the window.")
       .arg("crop_h", &Op::crop_h, "Height of the window.")
       .arg("crop_d", &Op::crop_d, "Depth of the window; of a sequence without an axis D its number of frames.")
-      .arg("crop_pos_x", &Op::crop_pos_x, "Place of the window, 0: left, 1: right.")
-      .arg("crop_pos_y", &Op::crop_pos_y, "Place of the window, 0: top, 1: bottom.")
-      .arg("crop_pos_z", &Op::crop_pos_z, "Place of the window, 0: front, 1: back.")
+      .arg("crop_pos_x", &Op::crop_pos_x, "Position of the window, 0: left, 1: right.")
+      .arg("crop_pos_y", &Op::crop_pos_y, "Position of the window, 0: top, 1: bottom.")
+      .arg("crop_pos_z", &Op::crop_pos_z, "Position of the window, 0: front, 1: back.")
       .arg("rounding", &Op::rounding,
-           "Where the window falls between samples: 'round' (half away from zero) or 'truncate'.");
+           "How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'.");
 }
 
 }  // namespace penstock

@@ -10,7 +10,7 @@ struct DecoderArguments {
   int output_type = 0;
   DType dtype = DType::uint8;
   bool adjust_orientation = true, use_fast_idct = false, jpeg_fancy_upsampling = false;
-  // Accepted without effect: they tune engines of other devices.
+  // Accepted without effect: these arguments tune engines of other devices.
   bool affine = true, memory_stats = false, split_stages = false, use_chunk_allocator = false;
   int64_t device_memory_padding = 16777216, device_memory_padding_jpeg2k = 0;
   int64_t host_memory_padding = 8388608, host_memory_padding_jpeg2k = 0;
@@ -32,13 +32,13 @@ struct DecoderArguments {
     p.type = static_cast<ImageType>(output_type);
     p.dtype = dtype;
     p.apply_orientation = adjust_orientation;
-    p.fancy_upsampling = true;  // what jpeg_fancy_upsampling=False does on a CPU as well
+    p.fancy_upsampling = true;  // as jpeg_fancy_upsampling=False, which also acts on a CPU
     p.fast_idct = use_fast_idct;
     p.may_scale = decode == "fast";
     p.max_pixels = max_pixels;
     return p;
   }
-  // Channels of the result where they do not depend on the file, else -1.
+  // Channels of the result if they do not depend on the file, else -1.
   int64_t known_channels() const { return output_type == 4 ? -1 : output_type == 2 ? 1 : 3; }
 };
 
@@ -47,20 +47,23 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("output_type", &Op::output_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file.")
       .arg("dtype", &Op::dtype,
-           "Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1.")
-      .arg("adjust_orientation", &Op::adjust_orientation, "Turn the picture upright as its EXIF data say.")
+           "Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, "
+           "floating point to 0 to 1.")
+      .arg("adjust_orientation", &Op::adjust_orientation, "Turn the image upright as its EXIF data say.")
       .arg("use_fast_idct", &Op::use_fast_idct,
-           "A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no "
-           "bound: at quality 100 and on black and white noise it was up to 255 away.")
+           "Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up "
+           "to quality 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 "
+           "were measured.")
       .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling,
            "Accepted without effect: chroma is always interpolated.")
       .arg("decode", &Op::decode,
-           "'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a "
-           "JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.")
+           "'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows "
+           "shrinks a JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a "
+           "different image.")
       .arg("decoder", &Op::decoder,
-           "Who decodes for a GPU (device=\"mixed\"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, "
-           "and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU "
-           "decodes. Without effect where the picture belongs on the CPU.")
+           "The decoder for a GPU (device=\"mixed\"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. "
+           "'cpu': the CPU; the pixels are copied. 'auto': the first of these that is available. The CPU decodes "
+           "images that an engine does not support. Without effect if the image stays on the CPU.")
       .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)

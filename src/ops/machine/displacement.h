@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sphere, water and jitter have in common: where each pixel reads is a function of its place.
+// Shared by sphere, water and jitter: the position that each pixel is read from is a function of its own position.
 #pragma once
 #include "ops/machine/any_number.h"
 #include "ops/machine/sampling.h"
@@ -32,9 +32,9 @@ struct Displacement {
 
 template <class Op> Schema<Op>&& displacement_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("fill_value", &Op::fill_value, "What is outside of the image.", any_number)
-      .arg("interp_type", &Op::interp_type, "INTERP_NN or INTERP_LINEAR.")
-      .arg("mask", &Op::mask, "0 leaves a sample as it is.")
+      .arg("fill_value", &Op::fill_value, "The value outside of the image.", any_number)
+      .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN or INTERP_LINEAR.")
+      .arg("mask", &Op::mask, "0 leaves the sample unchanged.")
       .oracle("dali");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fold() of many samples at once (docs/decisions/0016), compiled once per target.
+// fold() for many samples at once (docs/decisions/0016), compiled once per target.
 #pragma once
 #include <array>
 #include <bit>
@@ -27,7 +27,7 @@ template <class Op, class V> struct FoldedRows {
 #define PENSTOCK_LOOPS_TEXT "ops/machine/fold_loop.inc.h"
 #include "base/foreach_target.h"
 
-// Of samples [0, n), n <= kFoldedTogether.
+// For samples [0, n), n <= kFoldedTogether.
 template <class Op, class V>
 void fold_samples(const FoldRows<Op>& in, const typename Op::Known& known, size_t n, FoldedRows<Op, V>& out) {
   const auto values = std::make_index_sequence<FoldRows<Op>::count>();

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions alone
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are only passed between inlined functions
 #define PENSTOCK_LOOPS fourier
 #define PENSTOCK_LOOPS_TEXT "ops/machine/fourier.inc.h"
 #include "base/foreach_target.h"
@@ -56,7 +56,7 @@ RealFourier::RealFourier(int length) : length_(length), complex_length_(length %
 }
 
 void RealFourier::magnitudes(Target target, const FourierInput& in, const FourierOutput& out) const {
-  thread_local std::vector<float> buffers, scratch;  // what goes in and out of a stage, and the squares
+  thread_local std::vector<float> buffers, scratch;  // the input and the output of a stage, and the squares
   const size_t wanted = size_t{kFourierLanes} * (size_t{4} * complex_length_ + bins());
   if (buffers.size() < wanted) buffers.resize(wanted);
   int largest = 1;

@@ -15,17 +15,17 @@ namespace penstock {
 
 constexpr int kFourierLanes = 16;
 
-// Up to kFourierLanes lines of `count` elements each, behind which zeros follow: element i of line k is lines[k][i *
-// stride], times window[i] where there is a window.
+// Up to kFourierLanes lines of `count` elements each, followed by zeros: element i of line k is lines[k][i * stride],
+// times window[i] if there is a window.
 struct FourierInput {
-  const float* const* lines;  // kFourierLanes of them, of which the last may be repeated
+  const float* const* lines;  // kFourierLanes of them; the last one may be repeated
   int64_t count, stride;
   const float* window;
 };
 // |X|, squared or not: frequency f of line k to lines[k][f * frequency].
 struct FourierOutput {
   float* const* lines;
-  int count;  // of lines that are wanted
+  int count;  // number of lines that are wanted
   int64_t frequency;
   bool squared;
 };
@@ -38,8 +38,9 @@ class RealFourier {
 
   void magnitudes(Target target, const FourierInput& in, const FourierOutput& out) const;
 
-  // For kernels: 64-bit words length, elements of the complex transform, stages, words before the numbers, where the
-  // half turns are among these, then of each stage radix, groups, span, where its twiddles and its roots are.
+  // For kernels. 64-bit words: the length, the number of elements of the complex transform, the number of stages, the
+  // number of words before the floats, the position of the half turns among the floats; then for each stage radix,
+  // groups, span, the position of its twiddles and of its roots.
   std::shared_ptr<const std::vector<std::byte>> packed() const;
   static const char* butterflies_text();
 
@@ -50,7 +51,7 @@ class RealFourier {
   };
 
  private:
-  int length_, complex_length_;  // an even length is done as a complex one of half
+  int length_, complex_length_;  // an even length is computed as a complex one of half the length
   std::vector<Stage> stages_;
   std::vector<float> half_turns_;  // e^(-2 pi i k / length) of an even length
 };
@@ -58,7 +59,7 @@ class RealFourier {
 // The transform of a length, made once and kept.
 std::shared_ptr<const RealFourier> real_fourier(int length);
 
-// Hann's window with its samples in the middle of their steps: 0.5 (1 - cos(2 pi (i + 0.5) / length)).
+// Hann's window, sampled at the centers of its steps: 0.5 (1 - cos(2 pi (i + 0.5) / length)).
 std::vector<float> hann_window(int length);
 
 }  // namespace penstock

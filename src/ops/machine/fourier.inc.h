@@ -40,7 +40,7 @@ struct Butterflies {
         y[0] = {x[0].re + a.re + b.re, x[0].im + a.im + b.im};
         y[1] = plus(p, u), y[2] = plus(q, v), y[3] = minus(q, v), y[4] = minus(p, u);
       }
-      // Result k of any number of elements.
+      // Result k for any number of elements.
       template <class P>
       PENSTOCK_INLINE static P many(const P* x, int64_t step, int n, int k, const float* roots) {
         P sum = x[0];
@@ -50,7 +50,8 @@ struct Butterflies {
         }
         return sum;
       }
-      // The spectrum of a real signal's element k from the transform's elements k and m - k of its even and odd halves.
+      // Element k of the spectrum of a real signal, from elements k and m - k of the transform of its even and odd
+      // halves.
       template <class P>
       PENSTOCK_INLINE static auto power(const P& a, const P& b, float re, float im) {
         const auto even_re = 0.5f * (a.re + b.re), even_im = 0.5f * (a.im - b.im);
@@ -87,7 +88,7 @@ void run_stage(const RealFourier::Stage& s, const Pair* x, Pair* y, Pair* scratc
   }
 }
 
-// Two stages, one after the other, of which each element is loaded and stored once.
+// Two stages in turn; each element is loaded and stored once.
 template <int first, int second>
 void run_two_stages(const RealFourier::Stage& s, const RealFourier::Stage& t, const Pair* x, Pair* y) {
   const int m = t.groups, span = s.span;
@@ -143,7 +144,7 @@ Pair* run_stages(const std::vector<RealFourier::Stage>& stages, Pair* x, Pair* y
   return x;
 }
 
-// Squares in rows of lanes (`width` columns from the first), of elements k and m - k at once.
+// Squares of elements k and m - k at once, in rows of lanes (`width` columns from the first one).
 template <bool squared> void store(const Lanes& power, int width, float* out) {
   Lanes v = power;
   if constexpr (!squared)
@@ -176,7 +177,7 @@ constexpr int kNative = 4;
 #endif
 typedef float Native __attribute__((vector_size(4 * kNative), aligned(4)));
 
-// Rows and columns change places: blocks of s x s elements beside the diagonal, for s = 1, 2, 4 ...
+// Transposes: swaps blocks of s x s elements next to the diagonal, for s = 1, 2, 4 ...
 template <int s, int... k> PENSTOCK_INLINE void swap_blocks(Native* rows, std::integer_sequence<int, k...>) {
   for (int i = 0; i < kNative; ++i) {
     if (i & s) continue;
@@ -227,7 +228,7 @@ void load(const FourierInput& in, int step, float* x) {
       x[i * step + k] = in.window ? in.lines[k][i] * in.window[i] : in.lines[k][i];
 }
 
-// Rows of lanes to lines of neighbors.
+// Rows of lanes to contiguous lines.
 void store_lines(const float* rows, int bins, const FourierOutput& to) {
   int f = 0;
   for (; to.frequency == 1 && to.count == kFourierLanes && f + kNative <= bins; f += kNative)
@@ -246,7 +247,7 @@ void store_lines(const float* rows, int bins, const FourierOutput& to) {
 void magnitudes(const std::vector<RealFourier::Stage>& stages, int length, int complex_length, const float* half_turns,
                 const FourierInput& in, float* buffers, float* scratch, const FourierOutput& to) {
   const bool halves =
-      complex_length != length;  // pairs of an even length's elements, or an odd one's with zeros beside them
+      complex_length != length;  // pairs of elements of an even length, or elements of an odd one, each with a zero
   const int step = kFourierLanes * (halves ? 1 : 2), bins = length / 2 + 1;
   const int64_t pairs = complex_length;
   load(in, step, buffers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shape that the caller gives to a result; a scalar without one.
+// A shape for the result that the caller gives; a scalar if none is given.
 #pragma once
 #include "ops/machine/operator.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of an image whose layout was not said.
+// The layout of an image whose layout is not given.
 #pragma once
 #include "ops/machine/bound_op.h"
 
 namespace penstock {
 
-// HW, HWC, FHWC (or `four`) or FDHWC by rank where the layout is empty; throws where there is no H and W.
+// HW, HWC, FHWC (or `four`) or FDHWC by rank if the layout is empty; throws if it has no H and W.
 inline Layout image_layout(const ValueType& in, const char* four = "FHWC") {
   if (in.layout.empty()) {
     switch (in.ndim) {

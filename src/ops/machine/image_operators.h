@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators are about images: the layout of their inputs says what they do.
+// Tells which operators work on images, by the layout of their inputs.
 #pragma once
 #include "ops/machine/bound_op.h"
 
 namespace penstock {
 
-// True for those that take an input without a layout for an image (BoundOp::input_layout), and for those that say so.
+// True for operators that take an input without a layout as an image (BoundOp::input_layout), and for those that
+// declare it.
 bool reads_images(const OpInfo& info);
-bool say_reads_images(const char* name);  // for operators that do without a layout as well; true
+bool say_reads_images(const char* name);  // for operators that also work without a layout; true
 #define PENSTOCK_READS_IMAGES(Op, name) \
   [[maybe_unused]] static const bool says_images_##Op = ::penstock::say_reads_images(name)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that compute every element of an image from elements around it: the rule is compiled here, and kept as text
+// Operators that compute each element of an image from elements around it: the rule is compiled here, and kept as text
 // for a GPU. Views are dense.
 #pragma once
 #include <cstring>
@@ -14,8 +14,8 @@
 
 namespace penstock {
 
-// Bases of rules. An image is `outer` images of (depth, height, width) positions with `inner` elements each: channels
-// that come first count as outer ones.
+// Bases of rules. An image is `outer` images of (depth, height, width) positions with `inner` elements each: leading
+// channels count as outer ones.
 struct ImageRule {
   PENSTOCK_TEXT(
       image_text, struct Extents { int64_t outer, depth, height, width, inner; };
@@ -24,7 +24,7 @@ struct ImageRule {
                                            int64_t inner) {
         return (((outer * e.depth + z) * e.height + y) * e.width + x) * e.inner + inner;
       }
-      // The element that stands at `at`, inside of n or not; -1: the border's constant.
+      // The element that is read at `at`, which may be outside of n elements; -1: the constant of the border.
       PENSTOCK_HD static int64_t bordered(int64_t at, int64_t n, int border) {
         if (at >= 0 && at < n) return at;
         if (border == 0) return -1;
@@ -36,7 +36,7 @@ struct ImageRule {
       });
 };
 enum ImageBorder : int { kBorderConstant, kBorderClamp, kBorderReflect101, kBorderReflect1001, kBorderWrap };
-// By the names that DALI and OpenCV have for them.
+// By the names that DALI and OpenCV use.
 int image_border(const char* argument, const std::string& name);
 
 // A rule as ImageRule with `Coef`, whose first member is `Extents out`, and
@@ -44,7 +44,7 @@ int image_border(const char* argument, const std::string& name);
 // in PENSTOCK_PIXEL.
 template <class Rule> std::string image_rule_text() {
   std::string text = ImageRule::image_text;
-  if constexpr (requires { Rule::base_text; }) text += Rule::base_text;  // members of what stands between the two
+  if constexpr (requires { Rule::base_text; }) text += Rule::base_text;  // members between the two
   return text + Rule::pixel_text + R"(
 template <class Out, class In> __device__ static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
   Place p;
@@ -72,7 +72,7 @@ void run_image_rule(const In* in, Out* out, const typename Rule::Coef& c, const 
           for (p.inner = 0; p.inner < c.out.inner; ++p.inner) *out++ = Rule::template at<Out>(in, p, c, table);
 }
 
-// What a rule reads besides the coefficients; samples with the same one share it.
+// Data that a rule reads besides the coefficients; samples with the same data share it.
 using ImageTable = std::shared_ptr<const std::vector<std::byte>>;
 template <class T> ImageTable image_table(const std::vector<T>& numbers) {
   std::vector<std::byte> bytes(numbers.size() * sizeof(T));
@@ -99,7 +99,7 @@ void map_image(const View& in, const View& out, const typename Rule::Coef& coef,
   signals_of(to).map(in, out, std::move(step));
 }
 
-// Positions that a group of threads takes together, with memory of its own: on the host one thread.
+// Positions that a group of threads processes together, with its own memory: on the host one thread.
 struct GroupLanes {
   int index = 0, count = 1;
   void sync() const {}
@@ -117,9 +117,9 @@ struct GroupStep {
 class ImageWork {
  public:
   virtual ~ImageWork() = default;
-  // Groups of one call come before those of the next, and before maps.
+  // The groups of one call run before those of the next, and before maps.
   virtual void groups(const View& in, GroupStep step) = 0;
-  // Memory until the operator's work is done; one block a sample.
+  // Memory that lives until the operator's work is done; one block per sample.
   virtual void* scratch(size_t bytes) = 0;
 };
 ImageWork& host_images();
@@ -143,7 +143,7 @@ template <class Rule> void group_image(const View& in, int64_t groups, size_t me
   images_of(to).groups(in, {&group_rule_text<Rule>, coef_bytes_of(coef), groups, memory, host});
 }
 
-// The extents of a layout with H and W, channels and frames anywhere in front, channels maybe last.
+// The extents of a layout with H and W, channels and frames anywhere before them, optionally channels last.
 inline ImageRule::Extents image_extents(const Shape& shape, const Layout& layout) {
   ImageRule::Extents e{1, 1, 1, 1, 1};
   for (int d = 0; d < layout.size(); ++d) {
@@ -156,7 +156,7 @@ inline ImageRule::Extents image_extents(const Shape& shape, const Layout& layout
   }
   return e;
 }
-// Images whose H and W stand together, behind frames.
+// Images whose H and W are adjacent, after frames.
 inline Layout check_image(const ValueType& in) {
   const Layout layout = image_layout(in);
   if (layout.empty()) return layout;
@@ -164,13 +164,13 @@ inline Layout check_image(const ValueType& in) {
     bad_type("expected a layout such as HWC, CHW or FHWC, got '{}'", layout.str());
   return layout;
 }
-// The part of a view that is one frame; with no frames, all of it.
+// The part of a view that is one frame; all of it if there are no frames.
 inline int64_t frames_in(const View& v) { return !v.layout.empty() && v.layout[0] == 'F' ? v.shape[0] : 1; }
 inline View frame_of(const View& v, int64_t frame) {
   if (v.layout.empty() || v.layout[0] != 'F') return v;
   return entry(v, frame);
 }
-// Calls f(frame, in, out) with each frame where arguments may differ between them (`split`), else once with all.
+// Calls f(frame, in, out) for each frame if arguments may differ between them (`split`), else once for all.
 template <class F> void each_frame(bool split, const View& in, const View& out, F&& f) {
   if (!split) return f(int64_t{0}, in, out);
   for (int64_t i = 0; i < frames_in(in); ++i) f(i, frame_of(in, i), frame_of(out, i));
@@ -180,7 +180,7 @@ inline void check_bytes(const ValueType& in) {
   if (in.dtype != DType::none && in.dtype != DType::uint8) bad_type("expected uint8, got {}", name_of(in.dtype));
 }
 
-// Operators on images that keep shape and type.
+// Operators on images that keep the shape and the type.
 struct ImageOperator {
   Layout input_layout(const ValueType& in) const { return check_image(in); }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {

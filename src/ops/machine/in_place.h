@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output may take the memory of their first input, where nobody else wants that one: assignments to a
-// part. They then find both at one address, and leave alone what they do not change.
+// Operators whose output may use the memory of their first input, if nothing else needs that input: assignments to a
+// part. Input and output then have the same address, and the operators do not touch what they do not change.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices as in NumPy's x[i, a:b:s, ...]: what reading and assigning of elements share.
+// Indices as in NumPy's x[i, a:b:s, ...]: shared by reading and assigning elements.
 #pragma once
 #include <algorithm>
 
@@ -15,7 +15,7 @@ struct IndexRanges {
   template <class Op> static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
         .args("at_", static_cast<List Op::*>(&Op::at),
-              "Index of a dimension, which is dropped; negative numbers count from the end.")
+              "An index, which drops its dimension; negative numbers count from the end.")
         .args("lo_", static_cast<List Op::*>(&Op::lo), "First index of a range.")
         .args("hi_", static_cast<List Op::*>(&Op::hi), "End of a range, exclusive.")
         .args("step_", static_cast<List Op::*>(&Op::step), "Step of a range; not 0.");
@@ -30,7 +30,7 @@ struct IndexRanges {
       if (at[d].given() || lo[d].given() || hi[d].given() || step[d].given())
         bad_argument("too many indices: dimension {} of {} dimensions", d, ndim);
   }
-  // What the indices pick; the dtype and layout stay those of `of`.
+  // The part that the indices select; the dtype and layout stay those of `of`.
   View picked(int sample, const View& of) const {
     View v = of;
     v.shape = v.strides = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of an array that a boolean mask or a list of indices picks: what the operators behind x[mask] and x[[0, 2]]
-// share.
+// The rows of an array that a boolean mask or a list of indices selects: shared by the operators of x[mask] and x[[0,
+// 2]].
 #pragma once
 #include <cstring>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Row numbers where the mask is true; a row is what the mask's axes leave of x.
+// Row numbers where the mask is true; a row has those axes of x that the mask does not have.
 inline std::vector<int64_t> rows_where(const View& mask) {
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < mask.volume(); ++i)
@@ -33,7 +33,7 @@ inline void check_mask(const Shape& mask, const Shape& x) {
   if (!fits) bad_argument("a mask of shape {} does not fit a value of shape {}", mask.text(), x.text());
 }
 
-// Axes `from` and later of x's shape, behind `front`.
+// Axes `from` and later of x's shape, after `front`.
 inline Shape with_rest(Shape front, const Shape& x, int from) {
   for (int d = from; d < x.size(); ++d) front.push_back(x[d]);
   return front;
@@ -52,10 +52,10 @@ inline void take_rows(const View& x, int from, const std::vector<int64_t>& rows,
     if (bytes) std::memcpy(out.as<char>() + k * bytes, x.as<char>() + static_cast<size_t>(rows[k]) * bytes, bytes);
 }
 
-// `picked`: the shape of what is assigned to, which the value is broadcast to.
+// `picked`: the shape of the part that is assigned to; the value is broadcast to it.
 inline void assign_rows(const View& x, const View& value, int from, const std::vector<int64_t>& rows,
                         const Shape& picked, const View& out) {
-  if (x.data != out.data) copy_strided(x, out);  // else it is worked in place
+  if (x.data != out.data) copy_strided(x, out);  // otherwise the operator works in place
   std::vector<std::byte> values(static_cast<size_t>(picked.volume()) * size_of(x.dtype));
   assign(value, {values.data(), x.dtype, {}, picked, dense_strides(picked)});
   const size_t bytes = row_bytes(x, from);

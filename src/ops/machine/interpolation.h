@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a resampling is asked for: the filters of the resize family.
+// How a caller specifies a resampling: the filters of the resize family.
 #pragma once
 #include <cmath>
 
@@ -38,7 +38,7 @@ struct Interpolation {
                     : filter_kind(less ? "min_filter" : "mag_filter", own[sample]),
             antialias && less};
   }
-  // Beside `lo` and `hi`, what axis_window() gives follows from shrinks().
+  // `lo` and `hi` apart, the result of axis_window() follows from shrinks().
   bool constant_filters() const { return interp_type.constant() && mag_filter.constant() && min_filter.constant(); }
   static AxisFilter filter_of(const AxisWindow& w) {
     AxisFilter f;
@@ -50,10 +50,12 @@ struct Interpolation {
 
 template <class Op> Schema<Op>&& interpolation_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("interp_type", &Op::interp_type, "Filter in both directions, where min_filter or mag_filter is not given.")
+      .arg("interp_type", &Op::interp_type, "Filter in both directions, if min_filter or mag_filter is not given.")
       .arg("mag_filter", &Op::mag_filter, "Filter of axes that grow.")
       .arg("min_filter", &Op::min_filter, "Filter of axes that shrink.")
-      .arg("antialias", &Op::antialias, "Widens the filter of an axis that shrinks; without effect on nearest.")
+      .arg("antialias", &Op::antialias,
+           "Antialiasing: widen the filter of an axis that shrinks; no effect on "
+           "nearest.")
       .arg("minibatch_size", &Op::minibatch_size, "Accepted without effect.")
       .arg("temp_buffer_hint", &Op::temp_buffer_hint, "Accepted without effect.");
 }

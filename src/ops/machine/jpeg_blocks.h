@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What JPEG keeps of a picture at a quality, without its bit stream: the samples that libjpeg-turbo would decode from
-// what it has encoded (integer transforms, chroma halved both ways). ITU-T T.81; transforms after C. Loeffler, A.
-// Ligtenberg and G. Moschytz, "Practical fast 1-D DCT algorithms with 11 multiplications", 1989.
+// The part of an image that JPEG preserves at a quality, without the bit stream: the samples that libjpeg-turbo would
+// decode from its own encoding (integer transforms, chroma halved both ways). ITU-T T.81; transforms after C. Loeffler,
+// A. Ligtenberg and G. Moschytz, "Practical fast 1-D DCT algorithms with 11 multiplications", 1989.
 #pragma once
 #include "ops/machine/image_work.h"
 
@@ -87,7 +87,7 @@ struct JpegBlocksRule {
         const int64_t last = (c.height + 1) / 2 - 1;
         for (int i = lanes.index; i < 64; i += lanes.count) {
           const int64_t y = row * 8 + i / 8 < last ? row * 8 + i / 8 : last;
-          int32_t blue = i % 2 + 1;  // rounds down and up in turns
+          int32_t blue = i % 2 + 1;  // rounds down and up alternately
           int32_t red = i % 2 + 1;
           for (int k = 0; k < 4; ++k) {
             const In* p = pixel(2 * y + k / 2, column * 16 + i % 8 * 2 + k % 2);
@@ -129,7 +129,7 @@ struct JpegBlocksRule {
       });
 };
 
-// Chroma between its samples, a triangle wide, and then colors.
+// Interpolates chroma with a triangle filter, then converts colors.
 struct JpegColorsRule : ImageRule {
   PENSTOCK_PIXEL(
       struct Coef {

@@ -10,12 +10,12 @@ namespace penstock {
 
 struct Blob {
   int64_t label;
-  Shape start, end;  // of the box; `end` lies behind it
+  Shape start, end;  // of the box; `end` is exclusive
   double volume() const;
 };
 
-// In the order of their first elements. Elements are neighbors along axes, not across corners; those whose label is
-// not wanted belong to none.
+// In the order of their first elements. Elements are neighbors along axes, not across corners. Elements of other labels
+// belong to no part.
 std::vector<Blob> find_blobs(const View& labels, const std::function<bool(int64_t label)>& wanted);
 
 }  // namespace penstock

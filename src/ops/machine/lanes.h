@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-// float64 where a type that takes part has values that float32 cannot hold, else float32.
+// float64 if a type that takes part has values that float32 cannot hold, else float32.
 inline Lane intensity_lane(std::span<const DType> in, DType out) {
   auto wide = [](DType t) { return size_of(t) > 2 && t != DType::float32; };
   for (DType t : in)

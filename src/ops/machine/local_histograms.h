@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histograms of tiles, clipped and made into tables, and the mix of the tables of the nearest tiles: K. Zuiderveld,
-// "Contrast limited adaptive histogram equalization", 1994; where it leaves a choice, as OpenCV's.
+// Histograms of tiles, clipped and made into tables, and the interpolation between the tables of the nearest tiles: K.
+// Zuiderveld, "Contrast limited adaptive histogram equalization", 1994; details that the text leaves open are OpenCV's.
 #pragma once
 #include "ops/machine/image_work.h"
 
 namespace penstock {
 
-// Lightness of RGB in CIE Lab as OpenCV's 8-bit integers have it, and colors of another lightness.
+// Lightness of RGB in CIE Lab, in the 8-bit integers of OpenCV, and colors with another lightness.
 struct LightnessRule : ImageRule {
   PENSTOCK_TEXT(
       base_text,
       struct ColorTables {
         uint16_t linear[256];  // of sRGB, 11 bits
         uint16_t root[3072];   // Lab's f of 11 bits, 15 bits
-        float next[256];       // the least linear value that becomes more than this one in sRGB
-        uint8_t least[1024];   // what a linear value becomes at the begin of its 1024th
+        float next[256];       // the least linear value that gives more than this one in sRGB
+        uint8_t least[1024];   // the result of the linear value at the start of its 1024th
       };
       struct Roots { int32_t x, y, z; }; PENSTOCK_HD static Roots roots(const ColorTables& t, int r, int g, int b) {
         const int32_t R = t.linear[r];
@@ -119,7 +119,7 @@ struct TileMixRule : LightnessRule {
       });
 };
 
-// The same of lightness: group g is a row of pixels.
+// The same for lightness: group g is a row of pixels.
 struct LightMixRule : LightnessRule {
   PENSTOCK_PIXEL(
       struct Coef {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mean powers of a signal under a window that slides over it, in chunks that know nothing of each other: on the host
-// one after the other, in a kernel side by side.
+// Mean powers of a signal under a sliding window, in independent chunks: in turn on the host, in parallel in a kernel.
 #pragma once
 #include <cstdint>
 
@@ -13,8 +12,8 @@ struct Loudness {
       struct Chunk {
         double top;
         int64_t first, last;
-      };  // the largest mean; the first and the last sample of `least` or more, or -1
-      // Not shorter than half a window: a chunk begins with the sum of one.
+      };  // the largest mean; the first and the last sample with `least` or more, or -1
+      // At least half a window: a chunk starts with the sum of one.
       PENSTOCK_HD static int64_t chunk_length(int64_t window) {
         return window > 2048 ? window / 2 : 1024;
       } template <class T>
@@ -50,7 +49,7 @@ struct Loudness {
       });
 };
 
-// What is heard: mean powers of at least `ratio` times the reference; 0: the largest of the signal.
+// The part with sound: mean powers of at least `ratio` times the reference; 0: the largest of the signal.
 struct HeardRule {
   double reference, ratio;
   int64_t window;

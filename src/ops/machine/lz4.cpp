@@ -26,7 +26,8 @@ void decode_lz4(std::span<const uint8_t> block, std::span<uint8_t> to) {
     at += literals, done += literals;
     if (at == block.size()) break;  // the last sequence has no match
     const size_t low = byte(), distance = low | byte() << 8;
-    if (distance == 0 || distance > done) bad_data("an LZ4 match {} bytes back of {}", distance, done);
+    if (distance == 0 || distance > done)
+      bad_data("an LZ4 match starts {} bytes back, but the block has {} so far", distance, done);
     const size_t match = length(token & 15) + 4;
     if (match > to.size() - done) bad_data("the LZ4 block holds more than {} bytes", to.size());
     for (size_t k = 0; k < match; ++k, ++done) to[done] = to[done - distance];  // may overlap

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-// Writes exactly to.size() bytes. Error (data) where the block is damaged, or holds fewer or more.
+// Writes exactly to.size() bytes. Throws Error (data) if the block is damaged, or holds fewer or more bytes.
 void decode_lz4(std::span<const uint8_t> block, std::span<uint8_t> to);
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dilate and erode have in common.
+// Shared by dilate and erode.
 #pragma once
 #include "ops/machine/image_work.h"
 
@@ -52,9 +52,9 @@ struct Morphology : ImageOperator {
   }
 
  private:
-  // As many iterations are one with a larger mask.
+  // Several iterations equal one with a larger mask.
   void axis(int64_t size, int64_t at, int64_t& extent, int64_t& place) const {
-    if (size < 1 || size > 65535) bad_argument("mask_size must be 1 to 65535, got {}", size);
+    if (size < 1 || size > 65535) bad_argument("mask_size must be from 1 to 65535, got {}", size);
     if (at < -1 || at >= size) bad_argument("anchor {} is outside of the mask's {} elements", at, size);
     extent = 1 + iterations * (size - 1);
     place = iterations * (at < 0 ? size / 2 : at);
@@ -65,11 +65,13 @@ struct Morphology : ImageOperator {
 template <class Op> Schema<Op>&& morphology_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("mask_size", &Op::mask_size, "(width, height) of the rectangle.")
-      .arg("anchor", &Op::anchor, "(x, y) of its element that lies over the output's; -1: its middle.")
-      .arg("iterations", &Op::iterations, "How often it is done.", within(0, 65535))
+      .arg("anchor", &Op::anchor,
+           "(x, y) of the element of the rectangle that lies over the output's element; -1: "
+           "the middle.")
+      .arg("iterations", &Op::iterations, "Number of repetitions.", within(0, 65535))
       .arg("border_mode", &Op::border_mode,
-           "What stands outside: \"constant\": nothing that counts; \"replicate\", \"reflect\", \"reflect_101\", "
-           "\"wrap\".");
+           "The area outside of the image. \"constant\": does not take part; otherwise \"replicate\", \"reflect\", "
+           "\"reflect_101\" or \"wrap\".");
 }
 
 }  // namespace penstock

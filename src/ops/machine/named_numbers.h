@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-// The number that a text names, else the value; throws with the names where there is no such one.
+// The number that a text names, else the value; throws an error that lists the names if the text is unknown.
 Value without_name(const ArgInfo& info, const Value& v);
 std::string default_text(const ArgInfo& info);  // Python literal, with names of numbers and types
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape that reshape and reinterpret give to what is there.
+// The shape that reshape and reinterpret give to existing elements.
 #pragma once
 #include <cmath>
 
@@ -16,17 +16,21 @@ struct NewShape {
 
   template <class Op> static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
-        .arg("shape", &Op::shape, "The shape; one extent may be -1 and takes what is left. Also as a second input.")
-        .arg("rel_shape", &Op::rel_shape, "Factors of the input's extents instead; -1 takes what is left.")
+        .arg("shape", &Op::shape,
+             "The shape; one extent may be -1 and is computed from the others. May be given as "
+             "a second input.")
+        .arg("rel_shape", &Op::rel_shape,
+             "Factors of the extents of the input instead; -1 is computed from the "
+             "others.")
         .arg("src_dims", &Op::src_dims,
-             "Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension "
-             "src_dims[i]; -1 makes a new one of extent 1.")
+             "Dimension i of the output (or of the shape that rel_shape multiplies) has the extent of input "
+             "dimension src_dims[i]; -1 adds a dimension of extent 1.")
         .arg("layout", &Op::layout, "Layout of the output.")
         .argument_inputs({"shape"});
   }
   void check_new_shape(bool something_else) const {
-    if (shape.given() && rel_shape.given()) bad_argument("shape and rel_shape exclude each other");
-    if (shape.given() && src_dims.given()) bad_argument("shape and src_dims exclude each other");
+    if (shape.given() && rel_shape.given()) bad_argument("shape and rel_shape are mutually exclusive");
+    if (shape.given() && src_dims.given()) bad_argument("shape and src_dims are mutually exclusive");
     if (!shape.given() && !rel_shape.given() && !src_dims.given() && !layout.given() && !something_else)
       bad_argument("one of shape, rel_shape, src_dims and layout must be given");
   }
@@ -39,7 +43,7 @@ struct NewShape {
       bad_argument("layout '{}' has {} letters for {} dimensions", out.layout.str(), out.layout.size(), out.ndim);
     return out;
   }
-  // Of an input whose elements have in_bytes, as elements of out_bytes.
+  // For an input whose elements have in_bytes, as elements of out_bytes.
   Shape new_shape(int sample, const Shape& in, int64_t in_bytes = 1, int64_t out_bytes = 1) const {
     Shape result;
     const Shape source = source_of(sample, in);
@@ -54,13 +58,13 @@ struct NewShape {
       }
     } else {
       result = source;
-      if (in_bytes != out_bytes) {  // the innermost dimension takes or gives
-        if (result.empty()) bad_argument("a number of {} bytes is none of {} bytes", in_bytes, out_bytes);
+      if (in_bytes != out_bytes) {  // the innermost dimension grows or shrinks
+        if (result.empty()) bad_argument("a value of {} bytes is not a multiple of {} bytes", in_bytes, out_bytes);
         int64_t& last = result[result.size() - 1];
         int64_t bytes = 0;
         if (__builtin_mul_overflow(last, in_bytes, &bytes)) bad_argument("rows of {} elements are too long", last);
         if (last >= 0 && bytes % out_bytes != 0)
-          bad_argument("rows of {} bytes do not hold elements of {} bytes", bytes, out_bytes);
+          bad_argument("rows of {} bytes are not a multiple of elements of {} bytes", bytes, out_bytes);
         if (last >= 0) last = bytes / out_bytes;
       }
     }
@@ -88,7 +92,7 @@ struct NewShape {
     if (!src_dims.given()) return in;
     Shape s;
     for (int64_t d : src_dims[sample]) {
-      if (d < -1 || d >= in.size()) bad_argument("src_dims names dimension {} of the shape {}", d, in.text());
+      if (d < -1 || d >= in.size()) bad_argument("src_dims names dimension {}, but the shape is {}", d, in.text());
       s.push_back(d < 0 ? 1 : in[static_cast<int>(d)]);
     }
     return s;

@@ -460,7 +460,7 @@ class OpAdaptor final : public BoundOp {
   }
 
  private:
-  // Of a GPU's, the host knows nothing.
+  // The host does not know the values of a GPU.
   template <class Argument> static bool is_known(const Argument& a) {
     return !a.batch() || a.batch()->device().kind != DeviceKind::gpu;
   }

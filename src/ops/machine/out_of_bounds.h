@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a window that reaches outside of the image reads there: crop, slice, crop_mirror_normalize.
+// What a window that extends beyond the image reads there: crop, slice, crop_mirror_normalize.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -38,8 +38,8 @@ struct OutOfBounds {
     const int64_t have = p.extent(dim);
     const bool inside = start >= 0 && start <= have && extent <= have - start;
     if (!inside && border()) {
-      if (have == 0 && extent > 0) bad_argument("an empty axis has nothing to repeat");
-      AxisFilter f;  // one sample for each position, by the border's rule
+      if (have == 0 && extent > 0) bad_argument("an empty axis has no samples to repeat");
+      AxisFilter f;  // one sample for each position, by the rule of the border
       f.kind = FilterKind::nearest;
       f.lo = static_cast<double>(start), f.hi = static_cast<double>(start + extent), f.out = extent;
       f.border = *border();
@@ -50,13 +50,14 @@ struct OutOfBounds {
       extent = std::clamp<int64_t>(start + extent, lo, have) - lo;
       start = lo;
     } else if (!constant() && !inside) {
-      bad_argument("the window {} to {} leaves the {} samples of axis {}; out_of_bounds_policy says what to do then",
-                   start, start + extent, have,
-                   p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
+      bad_argument(
+          "the window {} to {} extends beyond the {} samples of axis {}; out_of_bounds_policy says what to "
+          "do then",
+          start, start + extent, have, p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
     }
     p.window(dim, start, extent);
   }
-  // Says what is read outside; `channels` of the output, -1: no such axis.
+  // Sets what is read outside; `channels` of the output, -1: no such axis.
   void fill(Placement& p, int64_t channels) const {
     if (!constant()) return;
     if (fill_values.size() > 1 && channels >= 0 && static_cast<int64_t>(fill_values.size()) > channels)
@@ -71,9 +72,12 @@ struct OutOfBounds {
 template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
-           "error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also "
-           "repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.")
-      .arg("fill_values", &Op::fill_values, "What is outside: one value, or one per channel; rounded and saturated.",
+           "What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values; "
+           "trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), "
+           "reflect (or reflect_1001), reflect_101, wrap.")
+      .arg("fill_values", &Op::fill_values,
+           "Value outside of the image: one, or one per channel; rounded and "
+           "saturated.",
            any_number);
 }
 

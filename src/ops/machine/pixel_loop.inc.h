@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop around pixel(), included once per target by pixel_tiles.h. The compiler vectorizes it: an output plane is an
-// input plane or disjoint from it, which "ivdep" says; a test at run time would send planes in place to scalar code.
+// The loop around pixel(), included once per target by pixel_tiles.h. The compiler vectorizes it. An output plane is an
+// input plane or disjoint from it; "ivdep" tells this to the compiler, because a test at run time would send planes in
+// place to scalar code.
 template <class Op, class V>
 void pixel_tile(const TileCall& t) {
   using C = typename Op::template Coef<V>;
@@ -8,7 +9,8 @@ void pixel_tile(const TileCall& t) {
   const int64_t n = t.n;
   C c;
   if constexpr (mixes_channels<Op, V>) {
-    // One or two channels are seen as gray: all three inputs are plane 0; extra output planes go to a spare row.
+    // Images of one or two channels are read as gray: all three inputs are plane 0; extra output planes go to a spare
+    // row.
     std::memcpy(&c, t.coef, sizeof c);
     const V* __restrict r = static_cast<const V*>(t.in[0][0]);
     const V* __restrict g = static_cast<const V*>(t.in[0][t.in_planes > 2 ? 1 : 0]);

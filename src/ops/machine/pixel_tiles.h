@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns an operator's pixel() into tile functions, one per target and lane. pixel() itself is written once, generic,
-// and inlined into each loop.
+// Turns an operator's pixel() into tile functions, one per target and compute type. pixel() itself is written once,
+// generic, and inlined into each loop.
 #pragma once
 #include <concepts>
 #include <cstring>
@@ -19,7 +19,8 @@ template <class Op, class V> constexpr bool mixes_channels = requires(Rgb<V> p, 
   { Op::pixel(p, c) } -> std::same_as<Rgb<V>>;
 };
 
-// Which lanes pixel() is made for; an operator may say more with `using Lanes = LaneList<float, double, ...>`.
+// The compute types that pixel() is compiled for; an operator may give more with `using Lanes = LaneList<float, double,
+// ...>`.
 template <class... V> struct LaneList {
   template <class U> static constexpr bool has = (std::is_same_v<U, V> || ...);
 };
@@ -63,7 +64,7 @@ TileFn tile_of(Target t, Lane lane) {
   return nullptr;
 }
 
-// Calls f(TypeTag<V>) for the lane's number type if Op has it.
+// Calls f(TypeTag<V>) for the number type of the lane if Op has it.
 template <class Op, class F>
 void with_lane(Lane lane, F&& f) {
   using L = typename LanesOf<Op>::type;

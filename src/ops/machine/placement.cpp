@@ -25,7 +25,7 @@ void Placement::window(int dim, int64_t start, int64_t extent, int step) {
 
 void Placement::filter(int dim, AxisFilter f) {
   DimMap& d = dims_[dim];
-  if (d.filter || warps()) fail(ErrorKind::internal, "a second filter on dimension {} of one stage", dim);
+  if (d.filter || warps()) fail(ErrorKind::internal, "dimension {} of one stage is filtered twice", dim);
   if (f.out < 0) bad_argument("a size must not be negative, got {}", f.out);
   if (f.out > 0 && d.out == 0) bad_argument("an empty dimension cannot be resampled to {} samples", f.out);
   d.extent = d.out;
@@ -38,7 +38,7 @@ void Placement::shrink_source(int dim, int eighths) {
   DimMap& d = dims_[dim];
   AxisFilter& f = *d.filter;
   const int64_t in = (d.in * eighths + 7) / 8;
-  // The window [low, high) of the source, in the small picture's samples and rounded to whole ones.
+  // The window [low, high) of the source, in samples of the smaller picture, rounded to whole ones.
   const int64_t low = d.step > 0 ? d.start : d.start - d.extent + 1, high = low + d.extent;
   const int64_t first = low * eighths / 8, last = std::min((high * eighths + 7) / 8, in);
   const double scale = eighths / 8.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the output's samples come from: per dimension an integer window, at most one filter, another window.
-// Integer windows compose exactly; a filter happens once, where it was asked for.
+// The origin of the output's samples: for each dimension an integer window, at most one filter, another window. Integer
+// windows compose exactly; a filter runs once, at its place in the order.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -21,8 +21,8 @@ struct DimMap {
   std::optional<AxisFilter> filter;
   int64_t after_start = 0, after_step = 1;  // window in the filter's output
   int64_t out = 0;                          // extent of the result
-  // Positions [begin, end) of the source (of the filter's output) that every window so far has let through: a window
-  // that reaches outside of an earlier one gets fill, not what the earlier one cut off.
+  // Positions [begin, end) of the source (of the filter's output) that all windows so far include: a window that
+  // extends beyond an earlier one gets the fill, not what the earlier one cut off.
   int64_t begin = 0, end = 0;
   bool warped = false;  // the affine map gives this dimension
 
@@ -51,7 +51,7 @@ struct AffineMap {
 class Placement {
  public:
   Placement(const Shape& in, Layout layout) : layout_(layout) { begin(in); }
-  // As new, for an input of this shape and the same layout.
+  // Resets it for an input of this shape and the same layout.
   void begin(const Shape& in) {
     dims_.clear();
     for (int64_t e : in) {
@@ -66,13 +66,14 @@ class Placement {
   int dim(char letter) const { return layout_.find(letter); }
   int64_t extent(int dim) const { return dims_[dim].out; }
 
-  // Output o reads position start + step * o of what was there so far; positions outside become fill.
+  // Output o reads position start + step * o of the current result; positions outside become fill.
   void window(int dim, int64_t start, int64_t extent, int step = 1);
-  // Resamples or convolves the dimension; throws internal if it is filtered already (stages break before that).
+  // Resamples or convolves the dimension; throws an internal error if it is already filtered (stages break before
+  // that).
   void filter(int dim, AxisFilter f);
   void affine(const AffineMap& a);
-  // The source of the dimension, which is filtered, is had at eighths / 8 of its size instead: where its samples lie
-  // stays the same, to a fraction of a sample.
+  // The source of the filtered dimension is available at eighths / 8 of its size instead: the positions of its samples
+  // stay the same, to a fraction of a sample.
   void shrink_source(int dim, int eighths);
   // Value of positions outside; one entry or one per channel. In the units of the stage's output.
   void fill(float value) { fill_ = value, fills_.clear(); }
@@ -90,7 +91,7 @@ class Placement {
   Layout layout_;
   FixedVector<DimMap, Shape::kMaxDims> dims_;
   float fill_ = 0.0f;
-  std::vector<float> fills_;  // where there are several
+  std::vector<float> fills_;  // if there are several
   std::optional<AffineMap> affine_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random streams of a batch's samples, which mostly differ in the sample alone.
+// The random streams of the samples of a batch, which usually differ only in the sample.
 #pragma once
 #include "ops/machine/bound_op.h"
 #include "pixel/philox_blocks.h"
@@ -10,7 +10,8 @@ inline RandomStream stream_of(const SampleContext& s) {
   return random_stream({s.seed ^ s.draws.seed, static_cast<uint32_t>(s.epoch), s.sample, s.draws.node, 0});
 }
 
-// Neighbors of one key, at most kStreamsTogether: f(number of the first, its stream, std::span of their `sample`).
+// Neighbors with the same key, at most kStreamsTogether: f(number of the first, its stream, std::span of their
+// `sample`).
 template <class F> void for_streams(std::span<const SampleContext> contexts, F&& f) {
   uint64_t samples[kStreamsTogether];
   for (size_t i = 0; i < contexts.size();) {

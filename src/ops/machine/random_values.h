@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators that fill tensors with random numbers share.
+// Shared by the operators that fill tensors with random numbers.
 #pragma once
 #include "ops/machine/given_shape.h"
 #include "ops/machine/random_streams.h"
@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-// Of one sample; one for all is checked by the argument's range.
+// Checks the value of one sample; a value for all samples is checked by the range of the argument.
 inline float checked_deviation(float stddev) {
   if (!(stddev >= 0)) bad_argument("stddev must be at least 0, got {}", stddev);
   return stddev;
@@ -18,13 +18,13 @@ struct RandomValues : GivenShape {
   DType dtype = DType::float32;
 
   static constexpr const char* kAbout =
-      "\n\nAn input gives its shape to the result; without one and without `shape` the result is one scalar a sample. "
-      "The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same "
-      "on any number of threads and any device.";
+      "\n\nAn input gives its shape to the result. Without an input and without `shape` the result is one scalar per "
+      "sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
+      "operator has a seed of its own, the operator: they are the same on any number of threads and any device.";
   static constexpr const char* kType = "Type of the result; integers are rounded half to even and saturated.";
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
-    if (shape.given() && !in.empty()) bad_argument("shape and an input that gives its shape exclude each other");
+    if (shape.given() && !in.empty()) bad_argument("shape and an input that gives its shape are mutually exclusive");
     out[0] = {dtype, in.empty() ? given_ndim() : in[0].ndim, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,

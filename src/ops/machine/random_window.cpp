@@ -37,7 +37,7 @@ int64_t below(uint32_t drawn, int64_t n) {
 }
 }  // namespace
 
-// Half away from zero, as llround, of a number that is not negative.
+// Rounds half away from zero, as llround, a number that is not negative.
 static int64_t rounded(float v) {
   if (!(v < 0x1p62f)) return 0;
   const auto whole = static_cast<int64_t>(v);
@@ -110,11 +110,12 @@ RandomWindow::Window RandomWindow::window_of(const RandomStream& random, const P
     ww = std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(ww) * cut));
   }
   ww = std::min(ww, width), wh = std::min(wh, height);
-  const int last = num_attempts % 2 * 2;  // draws behind those of all attempts
+  const int last = num_attempts % 2 * 2;  // draws after those of all attempts
   return {below(position.word[last], height - wh + 1), below(position.word[last + 1], width - ww + 1), wh, ww};
 }
 
-// Most samples' first attempt is a window: those of all together, then the others one by one.
+// The first attempt gives a window for most samples: all first attempts together, then the remaining samples one by
+// one.
 void RandomWindow::draw_all(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
                             std::span<Window> windows) const {
   const float log_lo = log_ratio_[0], log_extent = log_ratio_[1] - log_lo;

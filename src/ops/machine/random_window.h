@@ -15,9 +15,10 @@ struct RandomWindow {
     int64_t y, x, height, width;
   };
   void check_random_window();
-  // After Szegedy et al., "Going deeper with convolutions" (2015): area uniform, logarithm of width / height uniform.
+  // After Szegedy et al., "Going deeper with convolutions" (2015): the area and the logarithm of width / height are
+  // uniform.
   Window draw(const SampleContext& s, int64_t height, int64_t width) const;
-  // The same of many samples: windows[i] of each.
+  // The same for many samples: windows[i] of each.
   void draw_all(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
                 std::span<Window> windows) const;
 
@@ -31,9 +32,9 @@ struct RandomWindow {
 
 template <class Op> Schema<Op>&& random_window_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("random_area", &Op::random_area, "Range of the window's area in units of the image's.")
+      .arg("random_area", &Op::random_area, "Range of the area of the window, as fractions of the image.")
       .arg("random_aspect_ratio", &Op::random_aspect_ratio, "Range of width / height of the window.")
-      .arg("num_attempts", &Op::num_attempts, "Draws before the largest window of an allowed ratio is taken.",
+      .arg("num_attempts", &Op::num_attempts, "Attempts before the largest window of an allowed ratio is taken.",
            at_least(1))
       .random();
 }

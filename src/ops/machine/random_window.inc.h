@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of RandomWindow::draw_all, included once per target; the compiler vectorizes it. The first attempts of all
-// samples, by the steps of window_of(); `found`: that was a window, and none of the numbers was out of the ordinary.
+// The loop of RandomWindow::draw_all, included once per target; the compiler vectorizes it. Makes the first attempts of
+// all samples, by the steps of window_of(). `found`: the attempt gave a window, and all numbers were in their usual
+// range.
 __attribute__((flatten)) inline void first_attempts(const FirstAttempts& rule, const AttemptColumns& in, size_t n,
                                                     WindowColumns& out) {
   constexpr float kMost = 0x1p30f;

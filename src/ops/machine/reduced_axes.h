@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes that a reduction folds, and what its result then looks like.
+// The axes that a reduction folds, and the shape of its result.
 #pragma once
 #include <algorithm>
 
@@ -15,7 +15,7 @@ struct ReducedAxes {
   bool keep_dims = false;
 
   void ready() {
-    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names exclude each other");
+    if (axes.given() && axis_names.given()) bad_argument("axes and axis_names are mutually exclusive");
   }
   ValueType reduced(const ValueType& in, DType dtype) const {
     ValueType out{dtype, in.ndim, in.ndim < 0 ? Layout() : in.layout};
@@ -44,9 +44,9 @@ struct ReducedAxes {
   }
   template <class Op> static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
-        .arg("axes", &Op::axes, "Axes to reduce, negative ones from the end; all if not given, none for [].")
-        .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout instead.")
-        .arg("keep_dims", &Op::keep_dims, "Keep the axes with extent 1.");
+        .arg("axes", &Op::axes, "Axes to reduce; negative numbers count from the end. Default: all; []: none.")
+        .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout, instead of by number.")
+        .arg("keep_dims", &Op::keep_dims, "Keep the reduced axes with extent 1.");
   }
 
  private:

@@ -45,14 +45,14 @@ ReductionLoops::ReductionLoops(const ReductionPlan& plan) {
 
 namespace {
 
-constexpr int64_t kColumns = 256;  // results that are summed at once where many lie side by side
+constexpr int64_t kColumns = 256;  // number of contiguous results that are summed at once
 
-// A power of two, enough for so many partial sums: the others are 0.
+// A power of two, enough for these partial sums: the others are 0.
 int64_t partial_sums(int64_t used, int most) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(used, 1, most))));
 }
 
-// What a fold does with elements of type T: what it begins with, an element as a partial result, two of those as one.
+// How a fold handles elements of type T: its initial value, an element as a partial result, two partial results as one.
 template <class T> struct AddNumbers {
   using Partial = double;
   static constexpr bool about = false;
@@ -108,7 +108,7 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
     for (int k = kept.size() - 1; k > 0; o /= kept[k--].extent) base += o % kept[k].extent * kept[k].stride;
     return kept.empty() ? base : base + o * kept[0].stride;
   };
-  if (width == 1 && plan.count <= 4 && summed.size() <= 1) {  // the same order, with less around it
+  if (width == 1 && plan.count <= 4 && summed.size() <= 1) {  // the same order, with less overhead
     const int64_t apart = summed.empty() ? 0 : summed[0].stride;
     for (int64_t o = 0; o < outer; ++o) {
       const T* v = begin_of(o);
@@ -149,7 +149,7 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
           row += left % summed[k].extent * summed[k].stride;
         for (int64_t i = 0; i < run;) {
           if (step == w && j % n == 0 &&
-              i + n <= run) {  // neighbors: one run in memory, one addition to each partial sum
+              i + n <= run) {  // contiguous: one run in memory, one addition to each partial sum
             Partial* p = partial.data();
             const T* v = row + i * w;
             for (int64_t k = 0; k < block; ++k) add(p + k, v[k], k);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over axes in float64 whose order is fixed, so that the result depends neither on threads nor on the target nor
-// on the device: the elements of a result, in row-major order, are cut into chunks of 4,096. In a chunk element j goes
-// to partial sum j % 128; chunk c goes to partial sum c % 32 of chunks; partial sums are folded in halves (i takes i +
-// n / 2).
+// Sums over axes in float64 in a fixed order, so that the result does not depend on threads, the target or the device:
+// the elements of a result, in row-major order, are cut into chunks of 4,096. In a chunk element j goes to partial sum
+// j % 128; chunk c goes to partial sum c % 32 of chunks; partial sums are folded in halves (i takes i + n / 2).
 #pragma once
 #include <span>
 #include <vector>
@@ -25,8 +24,8 @@ struct ReductionPlan {
 
 constexpr int kReductionChunk = 4096, kPartialSums = 128, kPartialChunks = 32;
 
-// The loops of a plan over a dense sample, neighbors of the same kind merged. Result o * width + k begins at element
-// offset(o) + k: `width` results lie side by side.
+// The loops of a plan over a dense sample, with neighbors of the same kind merged. Result o * width + k starts at
+// element offset(o) + k: `width` results are contiguous.
 struct ReductionLoops {
   struct Loop {
     int64_t extent, stride;
@@ -40,20 +39,20 @@ struct ReductionLoops {
 // Accumulates into `sums`, which has plan.results entries.
 void reduce(const View& in, const ReductionPlan& plan, const double* squares_about, double* sums);
 
-// What elements are folded with.
+// How elements are folded.
 enum class Fold : uint8_t {
   numbers,   // added in float64
   squares,   // of differences from given numbers, added in float64
   integers,  // added modulo 2^64
-  least,     // NaN is left out; infinity, or the largest integer, of no elements
+  least,     // NaN is ignored; infinity, or the largest integer, for no elements
   greatest
 };
-// The type that results of a fold over elements of this type have, before they are finished.
+// The type of the results of a fold over elements of this type, before they are finished.
 DType folded_type(Fold fold, DType element);
-// The same for the folds that need no numbers: results of folded_type, begun here.
+// The same for the folds that need no numbers: results of folded_type, initialized here.
 void fold_elements(const View& in, const ReductionPlan& plan, Fold fold, void* results);
 
-// What becomes of an element's axes in one result.
+// How the axes of an element are treated in one result.
 enum class Statistic : uint8_t { sum, mean, mean_square, rms, variance, std_dev, min, max };
 struct ReductionRule {
   Statistic statistic = Statistic::mean;
@@ -61,7 +60,7 @@ struct ReductionRule {
   View about;  // of variance and std_dev: float32 or float64, one for all results or one for each
 };
 Fold fold_of(Statistic statistic, DType element);
-// The sum of a fold in float64 as the statistic; sums of integers, least and greatest are only converted.
+// The sum of a fold in float64 as the statistic; sums of integers, least and greatest values are only converted.
 double finished(Statistic statistic, double sum, int64_t count, int ddof);
 
 }  // namespace penstock

@@ -42,10 +42,10 @@ std::vector<const OpInfo*> all_ops() {
   return v;
 }
 
-// What to write for a value that was given in the place of an input.
+// What to write for a value that was given in place of an input.
 static std::string naming(const OpInfo& info) {
   if (info.args.empty()) return "";
-  const ArgInfo* first = info.arg("size");  // the one that is meant most often
+  const ArgInfo* first = info.arg("size");  // the most likely one
   for (const auto& a : info.args)
     if (a.required) {
       first = &a;

@@ -18,12 +18,12 @@ void ResizeArguments::check_resize_arguments() const {
                    resize_longer.given();
   if (ways != 1)
     bad_argument(
-        "the size must be given in one way: size, or resize_x, resize_y, resize_z, or resize_shorter, or "
-        "resize_longer; got {} of them",
+        "give the size in one way only: size, or resize_x, resize_y, resize_z, or resize_shorter, or resize_longer; "
+        "got {} of them",
         ways);
   const ResizeMode m = resize_mode(mode);
   if (m != ResizeMode::default_ && (resize_shorter.given() || resize_longer.given()))
-    bad_argument("mode='{}' cannot go with resize_shorter or resize_longer", mode);
+    bad_argument("mode='{}' cannot be combined with resize_shorter or resize_longer", mode);
   if (roi_start.given() != roi_end.given()) bad_argument("roi_start and roi_end must be given together");
 }
 

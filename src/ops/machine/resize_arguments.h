@@ -26,21 +26,23 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
   return std::move(s)
       .with(&interpolation_arguments<Op>)
       .arg("size", &Op::size,
-           "Result per spatial axis, outermost first; one value is used for all; 0: follows the others.")
-      .arg("resize_x", &Op::resize_x, "Width of the result; 0: follows the others.")
-      .arg("resize_y", &Op::resize_y, "Height of the result; 0: follows the others.")
-      .arg("resize_z", &Op::resize_z, "Depth of the result; 0: follows the others.")
+           "Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the "
+           "other axes.")
+      .arg("resize_x", &Op::resize_x, "Width of the result; 0: computed from the other axes.")
+      .arg("resize_y", &Op::resize_y, "Height of the result; 0: computed from the other axes.")
+      .arg("resize_z", &Op::resize_z, "Depth of the result; 0: computed from the other axes.")
       .arg("resize_shorter", &Op::resize_shorter, "Size of the shortest side; keeps the aspect ratio.")
       .arg("resize_longer", &Op::resize_longer, "Size of the longest side; keeps the aspect ratio.")
       .arg("mode", &Op::mode,
-           "default: axes that are not given follow the mean scale; stretch: they keep their size; not_larger, "
-           "not_smaller: the largest or smallest result of the same aspect ratio that keeps to the size.")
+           "How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they "
+           "keep their size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that "
+           "is not larger or not smaller than the size.")
       .arg("max_size", &Op::max_size, "Upper limit of the result, one value or one per spatial axis.")
-      .arg("roi_start", &Op::roi_start, "Origin of the region that is resized; start beyond end mirrors.")
+      .arg("roi_start", &Op::roi_start, "Start of the region that is resized; a start after the end mirrors.")
       .arg("roi_end", &Op::roi_end, "End of the region that is resized.")
-      .arg("roi_relative", &Op::roi_relative, "The region is given in units of the input's extents.")
+      .arg("roi_relative", &Op::roi_relative, "The region is given as fractions of the extents of the input.")
       .arg("subpixel_scale", &Op::subpixel_scale,
-           "Where a size is rounded the region grows by the same factor, so that the scale is exact.")
+           "If a size is rounded, scale the region by the same factor, so that the scale is exact.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
 }
 

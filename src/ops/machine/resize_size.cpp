@@ -10,17 +10,17 @@
 namespace penstock {
 namespace {
 
-// Regions, extents, requested sizes and their ratios are float32 in DALI, which decides how a size on a half rounds.
+// Regions, extents, requested sizes and their ratios are float32 as in DALI: this decides how a size at a half rounds.
 double single(double v) { return static_cast<double>(static_cast<float>(v)); }
 
-// A size in float32, as it was asked for, to samples: half away from zero, at least one.
+// A requested size in float32 as a number of samples: rounded half away from zero, at least one.
 int64_t to_samples(double size) {
   const double n = std::round(std::fabs(single(size)));
   if (!(n < 2147483648.0)) bad_argument("a size of {} samples is too large", size);
   return std::max<int64_t>(1, static_cast<int64_t>(n));
 }
 
-// Samples; a region that leaves the picture by less is taken as it is.
+// In samples; a region that extends beyond the picture by less is used as it is.
 constexpr double kFarOutside = 1 << 20;
 
 double cut(double size, double limit) {
@@ -49,7 +49,7 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
     if (!std::isfinite(lo[i]) || !std::isfinite(hi[i]) || !std::isfinite(q.wanted[i]))
       bad_argument("sizes and regions must be finite, got a size of {} for the region {} to {}", q.wanted[i], lo[i],
                    hi[i]);
-    if (q.region && std::fabs(hi[i] - lo[i]) < 1e-3) {  // an empty region: a sample around its place
+    if (q.region && std::fabs(hi[i] - lo[i]) < 1e-3) {  // an empty region: a sample around its position
       const double grow = lo[i] <= hi[i] ? 0.5e-3 : -0.5e-3;
       lo[i] -= grow, hi[i] += grow;
     }
@@ -91,7 +91,7 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
       const double grow = std::min(static_cast<double>(n) / wanted, 10.0), center = (a + b) / 2;
       a = center + (a - center) * grow, b = center + (b - center) * grow;
     }
-    // Far outside there is the border alone, whose taps would cost as many steps as the region is long.
+    // Far outside there is only the border, but its taps would cost as many steps as the region is long.
     const double far = static_cast<double>(extents[i]) + kFarOutside;
     const double from = std::clamp(a, -kFarOutside, far), to = std::clamp(b, -kFarOutside, far);
     if (from != to || a == b) a = from, b = to;

@@ -11,12 +11,12 @@ ResizeMode resize_mode(const std::string& name);
 
 constexpr int kMaxResized = 3;
 
-// What the arguments say of one sample, per spatial axis in the order of the shape.
+// What the arguments say about one sample, per spatial axis in the order of the shape.
 struct ResizeRequest {
   int axes = 2;
   ResizeMode mode = ResizeMode::default_;
-  double wanted[kMaxResized] = {};  // 0: not said; negative: mirrored
-  double limit[kMaxResized] = {};   // of the result; 0: none
+  double wanted[kMaxResized] = {};  // 0: not given; negative: mirrored
+  double limit[kMaxResized] = {};   // of the result; 0: no limit
   bool region = false;              // lo, hi are given; else the whole axis
   bool relative = false;            // ... in units of the axis
   double lo[kMaxResized] = {}, hi[kMaxResized] = {};
@@ -29,7 +29,7 @@ struct ResizedAxis {
 };
 void resized_axes(const ResizeRequest& request, const int64_t* extents, ResizedAxis* result);
 
-// The size of one axis where it does not depend on the input's size, else -1.
+// The size of one axis if it does not depend on the size of the input, else -1.
 int64_t resized_extent(const ResizeRequest& request, int axis);
 
 }  // namespace penstock

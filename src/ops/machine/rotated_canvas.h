@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canvas of a rotated image, which rotate fills and bbox_rotate measures boxes in.
+// The canvas of a rotated image; rotate fills it, and bbox_rotate uses its units.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -21,15 +21,15 @@ inline Turn exact_turn(double degrees) {
   const double turn = std::remainder(degrees, 360.0), c = std::cos(turn * kDegree), s = std::sin(turn * kDegree);
   return std::fmod(turn, 90.0) == 0 ? Turn{std::rint(c), std::rint(s)} : Turn{c, s};
 }
-// The canvas follows the angle in float32 radians, which decides its parity near 45 degrees.
+// The canvas is computed from the angle in float32 radians, which decides its parity near 45 degrees.
 inline Turn canvas_turn(float degrees) {
   if (!std::isfinite(degrees)) bad_argument("angle must be finite, got {}", degrees);
   const double about = static_cast<float>(static_cast<double>(degrees) * kDegree);
   return {std::cos(about), std::sin(about)};
 }
 
-// Extent of axis i of n axes (x, y[, z]): the largest of all frames. `reach`: n x n numbers a frame, how far the axes
-// of the input reach along those of the output. It has the parity of the input axis that it shows most of, so that
+// Extent of axis i of n axes (x, y[, z]): the largest of all frames. `reach`: n x n numbers per frame, how far the axes
+// of the input extend along those of the output. It has the parity of the input axis that it shows most of, so that
 // centers fall on centers; frames vote on the parity.
 inline int64_t rotated_extent(int i, int n, const int64_t* in, std::span<const double> reach) {
   int64_t largest = 0, odd = 0;
@@ -37,7 +37,7 @@ inline int64_t rotated_extent(int i, int n, const int64_t* in, std::span<const d
   for (size_t k = 0; k < frames; ++k) {
     const double* row = reach.data() + k * n * n + i * n;
     double sum = 0;
-    int most = i;  // its own axis when equal
+    int most = i;  // its own axis on a tie
     for (int j = 0; j < n; ++j) {
       sum += row[j] * static_cast<double>(in[j]);
       if (row[j] > row[most]) most = j;

@@ -28,7 +28,7 @@ SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int samp
     return n;
   }
   const View v = batch->view(sample);
-  if (!v.dense()) bad_argument("a value on the GPU has holes: fn.copy() makes it dense");
+  if (!v.dense()) bad_argument("a value on the GPU is not contiguous: fn.copy() makes it dense");
   if (v.volume() > 0) n.there = reshaped(v, Shape{v.volume()});
   return n;
 }
@@ -88,7 +88,7 @@ class HostWork final : public SampleWork {
   void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
                 std::span<const std::byte> coef) override {
     const AxisExtents e(in.shape, out.shape, axis);
-    const int64_t from = e.n * e.inner, to = e.m * e.inner;  // elements of one of the outer
+    const int64_t from = e.n * e.inner, to = e.m * e.inner;  // elements of one of the outer positions
     if (to == 0) return;
     const int64_t block = std::clamp<int64_t>(4096 / std::max(from, to), 1, std::max<int64_t>(e.outer, 1));
     std::vector<double> source(static_cast<size_t>(block * from)), results(static_cast<size_t>(block * to));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators say of many samples at once is what they say of each.
+// What operators compute for many samples at once equals what they compute for each.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -128,7 +128,7 @@ TEST(SamplesTogether, WindowsOfConvolutions) {
       EXPECT_EQ(std::memcmp(one.weights.data(), all.weights.data() + i * size, bytes), 0);
     }
   }
-  // Those that differ in size, or that something has to be said of, are left to windows().
+  // Samples that differ in size, or that need a message, are left to windows().
   AxisWindows all;
   EXPECT_FALSE(bound("gaussian_blur", {{"sigma", {}, &sigma}}, in)->all_windows(contexts(), "HWC", 3, all));
   all.clear();

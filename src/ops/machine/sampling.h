@@ -25,9 +25,9 @@ struct SamplingRule : ImageRule {
         const double d = abs(t);
         return d < 1 ? (1.25 * d - 2.25) * d * d + 1 : d < 2 ? ((-0.75 * d + 3.75) * d - 6) * d + 3 : 0.0;
       }
-      // Where no number can be: outside.
+      // Where there can be no number: outside.
       PENSTOCK_HD static double bounded(double v) { return v > -1e9 ? (v < 1e9 ? v : 1e9) : -1e9; }
-      // (0, 0) is the middle of the first pixel.
+      // (0, 0) is the center of the first pixel.
       template <class In>
       PENSTOCK_HD static double sampled(const In* in, const Source& s, const Place& p, double y, double x) {
         y = bounded(y), x = bounded(x);
@@ -60,7 +60,7 @@ inline int sampling_kind(const char* argument, int number, int most = 2) {
                  most == 2 ? ", INTERP_LINEAR (1)" : "", most == 2 ? "CUBIC" : "LINEAR", most, number);
   return number;
 }
-// 0.5 where (0, 0) is the corner of the first pixel, 0 where it is its middle.
+// 0.5 if (0, 0) is the corner of the first pixel, 0 if it is the center.
 inline double pixel_shift(const std::string& pixel_origin) {
   if (pixel_origin != "corner" && pixel_origin != "center")
     bad_argument("pixel_origin must be \"corner\" or \"center\", got \"{}\"", pixel_origin);

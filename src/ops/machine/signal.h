@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators on signals share.
+// Shared by operators on signals.
 #pragma once
 #include <map>
 #include <mutex>
@@ -29,25 +29,25 @@ inline int64_t signal_length(const Shape& shape) {
   return length;
 }
 
-// The dimension of frequencies: 'f' of the layout; without one "f", "ft", "*ft" are taken for granted.
+// The dimension of frequencies: 'f' of the layout; without a layout "f", "ft" or "*ft" is assumed.
 inline int frequency_axis(const Layout& layout, int ndim) {
   if (const int f = layout.find('f'); f >= 0) return f;
   if (!layout.empty()) bad_argument("the layout {} has no dimension 'f'", layout.str());
   return ndim <= 1 ? 0 : ndim - 2;
 }
 
-// The dimensions of features and of frames: 'f' and 't' of the layout; without one the last two in this order.
+// The dimensions of features and of frames: 'f' and 't' of the layout; without a layout the last two, in this order.
 struct SpectrogramAxes {
   int features, frames;
   SpectrogramAxes(const Layout& layout, int ndim) {
-    if (ndim < 2) bad_argument("a spectrogram has features and frames, got {} dimensions", ndim);
+    if (ndim < 2) bad_argument("a spectrogram must have features and frames, got {} dimensions", ndim);
     features = layout.empty() ? ndim - 2 : layout.find('f');
     frames = layout.empty() ? ndim - 1 : layout.find('t');
     if (features < 0 || frames < 0) bad_argument("the layout {} has no dimensions 'f' and 't'", layout.str());
   }
 };
 
-// Extents in front of an axis, of it, and behind it.
+// Extents before an axis, of it, and after it.
 struct AroundAxis {
   int64_t before = 1, extent = 1, behind = 1;
   AroundAxis(const Shape& shape, int axis) : extent(shape[axis]) {
@@ -56,14 +56,14 @@ struct AroundAxis {
   }
 };
 
-// out (rows x behind) = matrix (rows x columns, of which row r has its numbers from first[r] to last[r]) x in (columns
-// x behind), summed in the order of columns.
+// out (rows x after) = matrix (rows x columns; row r has numbers from first[r] to last[r]) x in (columns x after),
+// summed in the order of columns.
 struct BandMatrix {
   int64_t rows = 0, columns = 0;
   std::vector<float> values;  // rows x columns
   std::vector<int64_t> first, last;
 
-  void fit() {  // first and last around what is not 0
+  void fit() {  // the first and the last column that is not 0
     first.assign(rows, 0), last.assign(rows, 0);
     for (int64_t r = 0; r < rows; ++r) {
       while (first[r] < columns && values[r * columns + first[r]] == 0) ++first[r];
@@ -72,7 +72,7 @@ struct BandMatrix {
     }
   }
   void multiply(const float* in, int64_t behind, float* out) const;
-  // For kernels: first, last and where the numbers are of each row, then the numbers from first to last.
+  // For kernels: for each row first, last and the position of its numbers; then the numbers from first to last.
   std::vector<std::byte> packed() const;
 };
 
@@ -99,7 +99,7 @@ struct BandProduct {
       });
 };
 
-// An operator's matrices by the extent that they multiply, each made once.
+// The matrices of an operator by the extent that they multiply, each made once.
 class KeptMatrices {
  public:
   template <class Make> std::shared_ptr<const BandMatrix> of(int64_t extent, const Make& make) const {

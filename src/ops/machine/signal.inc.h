@@ -2,7 +2,7 @@
 // Included once for each processor target by signal.cpp.
 
 void multiply(const BandMatrix& m, const float* in, int64_t behind, float* out) {
-  if (behind == 1) {  // sums of products: in 16 parts, which vectorize, and then in one
+  if (behind == 1) {  // sums of products: in 16 parts, which vectorize, then in one
     for (int64_t r = 0; r < m.rows; ++r) {
       const float* row = &m.values[r * m.columns];
       float part[16] = {};

@@ -32,10 +32,10 @@ class HostSignals final : public SignalWork {
     const auto* from = in.as<const float>();
     const int64_t n = in.volume(), reach = (lines.length - 1) * lines.in_stride;
     const Target target = best_target();
-    std::vector<float> outside;  // lines that leave the signal, put together
+    std::vector<float> outside;  // lines that extend beyond the signal, put together
     const float* line_in[kFourierLanes];
     float* line_out[kFourierLanes];
-    // Where lines become columns, as many at a time as rows of the output take without each on a page of its own.
+    // Transposes lines to columns: as many at a time as rows of the output fit without a page for each.
     const bool columns = lines.inner == 1 && lines.out_outer == 1 && transform->bins() <= kMostTiled;
     thread_local std::vector<float> tile;
     if (columns) tile.resize(static_cast<size_t>(transform->bins()) * kColumns);
@@ -89,9 +89,9 @@ class HostSignals final : public SignalWork {
 
  private:
   static constexpr int64_t kColumns = 8 * kFourierLanes;
-  static constexpr int kMostTiled = 2048;  // whose tile stays in a processor's second cache
+  static constexpr int kMostTiled = 2048;  // such a tile stays in the second-level cache of a processor
 
-  // The elements of a line that begins at `begin`.
+  // The elements of a line that starts at `begin`.
   static void gather(const float* from, int64_t n, const FourierLines& lines, int64_t begin, float* to) {
     for (int64_t i = 0; i < lines.length; ++i) {
       const int64_t at = begin + i * lines.in_stride;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of operators on signals, as those of sample_work.h: what host and GPU both have. Views are dense.
+// Steps of operators on signals, like those of sample_work.h: they run on the host and on a GPU. Views are dense.
 #pragma once
 #include <functional>
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace penstock {
 
-// Every element of the output is a function of the input.
+// Each element of the output is a function of the input.
 struct ElementStep {
   // Members of a struct: Coef, and `value<Out>(const In* in, int64_t i, const Coef&, const char* table)`: element i of
   // the output.
   std::string (*text)();
   std::vector<std::byte> coef;
-  std::shared_ptr<const void> shared;  // whose table it is: samples with the same one share it
+  std::shared_ptr<const void> shared;  // owner of the table: samples with the same one share it
   std::function<std::vector<std::byte>()> table;
   std::function<void()> host;  // the same there
 };
@@ -30,10 +30,10 @@ struct FourierLines {
           out_stride = 1;
   int64_t length = 0;  // elements of a line; zeros follow up to the transform's length
   bool mirrored = false;
-  bool squared = true;  // the squares of magnitudes, else these
+  bool squared = true;  // the squares of magnitudes, else the magnitudes
 };
 
-// The element that stands at `at`, which may lie outside of n elements.
+// The element that is read at `at`, which may be outside of n elements.
 struct Mirror {
   PENSTOCK_PIXEL(PENSTOCK_HD static int64_t place(int64_t at, int64_t n) {
     const int64_t period = n > 1 ? 2 * (n - 1) : 1;
@@ -46,19 +46,19 @@ class SignalWork {
  public:
   virtual ~SignalWork() = default;
   virtual void map(const View& in, const View& out, ElementStep step) = 0;
-  // The largest of an input of float32, without NaN; minus infinity of nothing. Where it is read: by the next map() of
-  // the sample.
+  // The largest element of a float32 input, ignoring NaN; minus infinity if it is empty. The next map() of the sample
+  // reads it.
   virtual const float* maximum(const View& in) = 0;
   // float32 in and out; `window` has lines.length factors, or none.
   virtual void transform(const View& in, const View& out, const FourierLines& lines,
                          std::shared_ptr<const RealFourier> transform,
                          std::shared_ptr<const std::vector<float>> window) = 0;
-  // Where the signal is heard: two scalars of int32. The input is not empty.
+  // Where the signal has sound: two int32 scalars. The input is not empty.
   virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;
 };
 
 SignalWork& host_signals();
-// The steps on signals of a GPU's work, or the host's.
+// The steps on signals of a GPU's work, or of the host's.
 inline SignalWork& signals_of(SampleWork& work) {
   auto* own = dynamic_cast<SignalWork*>(&work);
   return own ? *own : host_signals();

@@ -8,13 +8,13 @@
 namespace penstock {
 namespace {
 
-// Half away from zero, as DALI's coordinates.
+// Half away from zero, as for DALI's coordinates.
 int64_t to_index(double v) {
   if (!(std::fabs(v) < 9e15)) bad_argument("the coordinate {} is out of range", v);
   return std::llround(v);
 }
 
-// Integer tensors are absolute whatever the flags say.
+// Integer tensors are absolute, whatever the flags say.
 bool is_relative(const PerSample<std::vector<double>>& v, bool normalized) {
   return normalized && !(v.batch() && !is_float(v.batch()->dtype()));
 }
@@ -51,7 +51,8 @@ std::vector<SliceWindow::Window> SliceWindow::windows(int sample, const Layout& 
     std::vector<double> v;
     if (!argument.given()) return v;
     const auto list = argument[sample];
-    if (list.size() != dims.size()) bad_argument("{} has {} values for {} axes", name, list.size(), dims.size());
+    if (list.size() != dims.size())
+      bad_argument("{} has {} values, but there are {} axes", name, list.size(), dims.size());
     for (const auto entry : list) v.push_back(static_cast<double>(entry));
     return v;
   };
@@ -74,14 +75,14 @@ std::vector<SliceWindow::Window> SliceWindow::windows(int sample, const Layout& 
       bad_argument("shape must be integers, got {}", size);
     if (size < 0) bad_argument("shape must not be negative, got {}", size);
     const int64_t have = extents[dims[i]];
-    if (have < 0) {  // only an absolute size is known, wherever it starts
+    if (have < 0) {  // only an absolute size is known, whatever its start
       if (end.given() && !relative_start) out.push_back({dims[i], 0, to_index(v_end[i]) - to_index(first)});
       else if (shape.given() && !relative_shape && size == std::floor(size))
         out.push_back({dims[i], 0, to_index(size)});
       continue;
     }
     const auto extent = static_cast<double>(have);
-    // Arguments are multiplied in float32 and inputs in double: that decides where a product lies on a half.
+    // Arguments are multiplied in float32 and inputs in double: this decides how a product at a half rounds.
     auto part = [&](double relative) {
       return static_cast<double>(static_cast<float>(relative) * static_cast<float>(have));
     };

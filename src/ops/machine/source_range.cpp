@@ -15,7 +15,7 @@ SourceRange source_range(const Placement& p, int dim) {
     if (!m.filter) {
       a = begin, b = end;
     } else if (m.filter->kind != FilterKind::nearest || m.filter->border == FilterBorder::clamp) {
-      // Taps move one way as the outputs do, so the outermost outputs read the outermost samples.
+      // Taps move in the same direction as the outputs, so the outermost outputs read the outermost samples.
       const AxisTaps taps = axis_taps(*m.filter, m.extent);
       const int64_t first = output_taps(taps, m.after_start + m.after_step * begin).first;
       const int64_t last = output_taps(taps, m.after_start + m.after_step * (end - 1)).first;

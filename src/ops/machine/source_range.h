@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a placement reads of its source: what a decoder has to make.
+// The samples of its source that a placement reads: what a decoder has to produce.
 #pragma once
 #include "ops/machine/placement.h"
 
 namespace penstock {
 
-// Positions [lo, hi) of dimension `dim` that hold every sample that any output reads, with weights of zero as well.
+// Positions [lo, hi) of dimension `dim` that contain all samples that the outputs read, including those of weight zero.
 struct SourceRange {
   int64_t lo = 0, hi = 0;
 };

@@ -8,7 +8,7 @@ namespace penstock {
 
 namespace {
 
-// The element type that a lane's registers are.
+// The element type of the registers of a lane.
 DType number_type(Lane l) {
   switch (l) {
     case Lane::f64: return DType::float64;
@@ -49,9 +49,9 @@ class Compiler {
   StageCode& s_;
   std::vector<ValueType> types_;
   std::vector<std::map<Lane, int>> by_lane_;  // value -> compiled value in a lane
-  std::vector<int> home_;                     // value of a node -> the compiled value that is no converted copy
+  std::vector<int> home_;                     // value of a node -> its compiled value that is not a converted copy
 
-  std::vector<int> alias_;  // value -> the value that it equals, -1: none. Integer maps move values, no more
+  std::vector<int> alias_;  // value -> the value that it equals, -1: none. Integer maps only move values
 
   bool stays_bytes(DType out) const {
     if (s_.code.empty()) return s_.result == s_.source && out == DType::uint8;
@@ -117,12 +117,12 @@ class Compiler {
     return i.value;
   }
 
-  // The value as `cast` makes it of another type: in the lane that holds it, then in the one that is asked for.
+  // The value converted to another type as `cast` does: in the compute type that holds it, then in the requested one.
   int cast_in(int value, DType t, Lane lane) {
     if (types_[value].dtype == t) return value_in(value, lane);
     const int from = origin(value);
     const Lane own = by_lane_[from].empty() ? natural_lane(types_[from].dtype) : by_lane_[from].begin()->first;
-    Instruction c;  // a copy, so that the value stays what it is
+    Instruction c;  // a copy, so that the value does not change
     c.kind = Instruction::convert;
     c.from[0] = value_in(from, own);
     c.from_lane = c.lane = own;
@@ -136,7 +136,7 @@ class Compiler {
     return to.value;
   }
 
-  // Of three operands the first is a condition: whether it is not 0, also where the lane could not hold it.
+  // For three operands the first one is a condition: whether it is not 0, even if the compute type cannot hold it.
   int operand_in(int value, size_t k, size_t operands, DType result, Lane lane) {
     if (operands == 3 && k == 0) return cast_in(value, DType::bool_, lane);
     if (operands == 3 && types_[value].dtype == DType::uint64 && lane == Lane::i64) return cast_in(value, result, lane);
@@ -168,18 +168,18 @@ class Compiler {
       s_.source = new_value(lane);
       by_lane_[value][lane] = home_[value] = s_.source;
       if (!t.pixels) round(s_.source, node.type.dtype);
-    } else if (!t.pixels) {  // an integer map: the same values, perhaps as another type
+    } else if (!t.pixels) {  // an integer map: the same values, possibly as another type
       if (t.decodes || node.type.dtype == types_[first].dtype) {
         alias_[value] = first;
       } else {
         const int from = origin(first);
         auto& known = by_lane_[from];
         const Lane natural = natural_lane(types_[from].dtype);
-        // Integers come from the lane that holds the operand exactly; a float64 would lose bits of 64-bit ones.
+        // Integers come from the compute type that holds the operand exactly; a float64 would lose bits of 64-bit ones.
         const Lane lane = !known.empty() ? known.begin()->first
                           : !is_float(node.type.dtype) || natural_lane(node.type.dtype) == natural ? natural
                                                                                                    : Lane::f64;
-        Instruction c;  // a copy of its own, so that rounding does not touch the operand
+        Instruction c;  // its own copy, so that rounding does not change the operand
         c.kind = Instruction::convert;
         c.from[0] = value_in(from, lane);
         c.lane = c.from_lane = lane;
@@ -198,7 +198,7 @@ class Compiler {
       i.kind = Instruction::tile;
       i.node = index;
       i.lane = lane;
-      if (s_.source >= 0 && by_lane_[value].size()) {  // this node has filtered already
+      if (s_.source >= 0 && by_lane_[value].size()) {  // this node has already filtered
         i.from[0] = home_[value];
         by_lane_[value].clear();
       } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stage as a list of instructions over registers: which conversions, roundings and pixel functions, in which order.
-// Both backends run this list, so that they agree on every rounding.
+// The CPU and the GPU both run this list, so that they agree on each rounding.
 #pragma once
 #include <vector>
 
@@ -20,7 +20,7 @@ struct Instruction {
   DType dtype = DType::none;  // load, round
 };
 
-// A value of the compiled program: an edge in one lane.
+// A value of the compiled program: an edge in one compute type.
 struct CompiledValue {
   Lane lane = Lane::f32;
   int slot = -1;
@@ -36,14 +36,14 @@ struct StageCode {
   bool decodes = false, maps = false, filters = false, warps = false;
   bool needs_channels = false, positional = false, faults = false, only_copies = false;
   bool has_frames = false;          // an argument has one value for each frame
-  bool source_stays_bytes = false;  // the source is made of uint8, and its first use is to become uint8 again
+  bool source_stays_bytes = false;  // the source is made of uint8, and its first use converts it to uint8 again
 };
 
 void compile_stage(StageProgram program, StageCode& code);
 
-// A lane that holds every value of the type exactly.
+// A compute type that holds all values of the type exactly.
 Lane natural_lane(DType t);
-// Of all values of one sample, the inputs first.
+// For all values of one sample, the inputs first.
 std::vector<Shape> value_shapes(const StageProgram& program, const SampleContext& s, std::span<const Shape> in);
 
 }  // namespace penstock

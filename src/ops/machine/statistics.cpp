@@ -33,8 +33,10 @@ static View dense_view(const View& in, Tensor& owner) {
 void BatchStatistics::add_sum(const View& in, const ReductionPlan& plan) {
   if (sums_.empty()) sums_.resize(static_cast<size_t>(plan.results));
   if (static_cast<int64_t>(sums_.size()) != plan.results)
-    bad_argument("the samples of the batch differ in the axes that are kept: {} and {} results", sums_.size(),
-                 plan.results);
+    bad_argument(
+        "the samples of the batch must have the same extents on the axes that are not reduced: {} and {} "
+        "results",
+        sums_.size(), plan.results);
   Tensor owner;
   reduce(dense_view(in, owner), plan, nullptr, sums_.data());
   count_ += plan.count;
@@ -58,7 +60,7 @@ std::vector<double> BatchStatistics::deviation(int ddof, double epsilon) const {
   return d;
 }
 
-// Elements of a loop that is worth its start.
+// The fewest elements that are worth starting a loop.
 constexpr int64_t kLongRun = 768;
 
 void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<double>& mean,
@@ -66,7 +68,7 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
   const int64_t n = in.volume();
   if (n == 0) return;
   const Shape strides = plan.result_strides();
-  // Innermost: the longest tail whose elements share one result, or have results side by side.
+  // Innermost: the longest tail whose elements share one result, or have contiguous results.
   int first = in.shape.size();
   int64_t run = 1, step = 0;
   bool same = false, apart = false;
@@ -79,7 +81,7 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
     run *= in.shape[--first];
   }
   step = apart ? 1 : 0;
-  // Where all results lie side by side in the innermost run, several runs are one with the coefficients repeated.
+  // If all results are contiguous in the innermost run, several runs become one, with the coefficients repeated.
   std::vector<double> means = mean, factors = factor;
   if (apart && run == plan.results && run < kLongRun) {
     const int64_t repeats = std::min(kLongRun / run, n / run);

@@ -10,12 +10,12 @@ struct Moments {
   std::vector<double> mean, deviation;  // one for each result of the plan
 };
 
-// Mean (unless given) and, if asked for, sqrt(variance + epsilon): the variance is the sum of squares about the mean /
-// (count - ddof), 0 where count <= ddof.
+// Mean (unless given) and, if requested, sqrt(variance + epsilon): the variance is the sum of squares about the mean /
+// (count - ddof), and 0 if count <= ddof.
 Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
                    double epsilon);
 
-// One for each result of the plan, of values that lie here.
+// One for each result of the plan, from values in host memory.
 std::vector<double> for_each_result(const SampleNumbers& given, const ReductionPlan& plan);
 
 // The same over several samples: first all sums, then all squares.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rotate and warp_affine have in common: canvas, interpolation, border.
+// Shared by rotate and warp_affine: canvas, interpolation, border.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -26,12 +26,13 @@ struct WarpArguments {
   }
   void check(std::span<const ValueType> in) { input_dtype = in[0].dtype; }
   Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  // The canvas that the caller asked for along axis i of n (outermost first).
+  // The requested canvas along axis i of n (outermost first).
   std::optional<int64_t> given_extent(int sample, int i, int n) const {
     if (!size.given()) return {};
     const auto v = size.values(sample);
     if (v.empty()) return {};
-    if (static_cast<int>(v.size()) != n && v.size() != 1) bad_argument("size has {} values for {} axes", v.size(), n);
+    if (static_cast<int>(v.size()) != n && v.size() != 1)
+      bad_argument("size has {} values, but there are {} axes", v.size(), n);
     const double e = v[v.size() == 1 ? 0 : i];
     if (!(e < 2147483648.0)) bad_argument("a size of {} is too large", e);
     const double extent = std::max(e, 0.0);  // constants are rounded, tensors truncated, as in DALI
@@ -53,7 +54,7 @@ struct WarpArguments {
     return a;
   }
 
-  // What the input's type would hold: the fill is blended with samples like one of them.
+  // The fill as the input's type would hold it: it is blended with samples as one of them.
   float as_sample(float v) const {
     if (input_dtype == DType::none || input_dtype == DType::float32 || input_dtype == DType::float64) return v;
     if (input_dtype == DType::float16) return Half(v);
@@ -69,9 +70,8 @@ template <class Op> Schema<Op>&& warp_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("size", &Op::size, "Extents of the output, outermost first: (height, width) or (depth, height, width).")
       .arg("fill_value", &Op::fill_value,
-           "What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.",
-           any_number)
-      .arg("interp_type", &Op::interp_type, "INTERP_NN or INTERP_LINEAR.")
+           "Value outside of the input, rounded to its type; default: the nearest sample at the edge.", any_number)
+      .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN or INTERP_LINEAR.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
       .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.");
 }
