@@ -48,44 +48,6 @@ PENSTOCK_OPERATOR(ExternalSourceNode);
 
 }  // namespace
 
-int64_t FeedQueue::feed(std::vector<Batch> batches, int) {
-  {
-    std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(batches));
-  }
-  ready_.notify_all();
-  return 1;
-}
-
-std::vector<Batch> FeedQueue::next(const BatchRequest&) {
-  std::unique_lock lock(mutex_);
-  waits_ = true;
-  ready_.wait(lock, [&] { return cancelled_ || !queue_.empty(); });
-  waits_ = false;
-  if (cancelled_) fail(ErrorKind::cancelled, "the pipeline is closing");
-  auto b = std::move(queue_.front());
-  queue_.pop_front();
-  return b;
-}
-
-bool FeedQueue::ready() {
-  std::lock_guard lock(mutex_);
-  return !queue_.empty();
-}
-
-bool FeedQueue::starves() {
-  std::lock_guard lock(mutex_);
-  return waits_ && queue_.empty() && !cancelled_;
-}
-
-void FeedQueue::cancel() {
-  {
-    std::lock_guard lock(mutex_);
-    cancelled_ = true;
-  }
-  ready_.notify_all();
-}
-
 ExternalSource::ExternalSource(const Node& node, uint64_t seed)
     : outputs_(node.outputs), seed_(seed), types_(node.types) {}
 

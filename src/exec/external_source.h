@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // external_source: batches that the user's program brings.
 #pragma once
-#include <condition_variable>
-#include <deque>
-
 #include "exec/source.h"
+#include "exec/waiting_queue.h"
 
 namespace penstock {
 
@@ -41,17 +39,17 @@ class ExternalFeed {
 // feed_input(): batches wait in a queue; next() waits for one.
 class FeedQueue final : public ExternalFeed {
  public:
-  int64_t feed(std::vector<Batch> batches, int batch_size) override;
-  std::vector<Batch> next(const BatchRequest& request) override;
-  bool ready() override;
-  bool starves() override;
-  void cancel() override;
+  int64_t feed(std::vector<Batch> batches, int) override {
+    queue_.put(std::move(batches));
+    return 1;
+  }
+  std::vector<Batch> next(const BatchRequest&) override { return queue_.take(); }
+  bool ready() override { return queue_.ready(); }
+  bool starves() override { return queue_.starves(); }
+  void cancel() override { queue_.cancel(); }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<std::vector<Batch>> queue_;
-  bool cancelled_ = false, waits_ = false;
+  WaitingQueue<std::vector<Batch>> queue_;
 };
 
 class ExternalSource final : public Source {

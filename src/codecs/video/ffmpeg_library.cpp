@@ -36,7 +36,7 @@ struct Handles {
 
 // Where `folder` is given: the library of this major version there, whatever its name has between.
 std::string file_of(const std::string& folder, const char* name, int major) {
-  const std::string plain = std::string(name) + ".so." + std::to_string(major);
+  std::string plain = std::string(name) + ".so." + std::to_string(major);
   if (folder.empty()) return plain;
   std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
   std::string best;

@@ -312,11 +312,13 @@ class OpAdaptor final : public BoundOp {
         } else if constexpr (requires { op.template coef<V>(0); }) {
           put(op.template coef<V>(s.values()), 0);
         } else if constexpr (std::is_same_v<V, float>) {
-          if constexpr (requires { op.coef(0, 0); }) {
-            for (int p = 0; p < planes; ++p) put(op.coef(s.values(), p), p);
-          } else {
-            put(op.coef(s.values()), 0);
-          }
+          [&](const auto& o) {  // generic, for Clang compiles what names Op alone where V is not float too
+            if constexpr (requires { o.coef(0, 0); }) {
+              for (int p = 0; p < planes; ++p) put(o.coef(s.values(), p), p);
+            } else {
+              put(o.coef(s.values()), 0);
+            }
+          }(op);
         }
       });
     }
