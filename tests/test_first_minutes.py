@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make demo` on a fresh machine: what is built for it, what it says where something is missing, and how it ends."""
+
 import collections
 import importlib
 import json
@@ -32,14 +33,24 @@ def machine(tmp_path):
     programs = tmp_path / "programs"
     program(programs, "dpkg-query", "exit 1")
     program(programs, "id", "echo 0")
-    program(programs, "apt-get", f'echo "$@" >>{tmp_path}/asked; case " $* " in *" --download-only "*) echo "E: Failed to fetch" >&2; exit 100;; esac')
-    program(tmp_path / "venv" / "bin", "python", 'case " $* " in *" download "*) echo "ERROR: No matching distribution" >&2; exit 1;; esac')
+    program(
+        programs,
+        "apt-get",
+        f'echo "$@" >>{tmp_path}/asked; case " $* " in *" --download-only "*) echo "E: Failed to fetch" >&2; exit 100;; esac',
+    )
+    program(
+        tmp_path / "venv" / "bin",
+        "python",
+        'case " $* " in *" download "*) echo "ERROR: No matching distribution" >&2; exit 1;; esac',
+    )
     return tmp_path
 
 
 def install(machine, *arguments, **variables):
     variables = {"PATH": f"{machine}/programs:{os.environ['PATH']}", "PYTHON": sys.executable, **variables}
-    return subprocess.run([machine / "tools" / "install", *arguments], capture_output=True, text=True, env=variables, timeout=60)
+    return subprocess.run(
+        [machine / "tools" / "install", *arguments], capture_output=True, text=True, env=variables, timeout=60
+    )
 
 
 def test_missing_packages_without_root(machine):
@@ -97,9 +108,10 @@ def test_an_old_python(machine):
     assert done.returncode == 1 and "python3 is Python 3.9.2: the build needs Python 3.11 or newer" in done.stderr
 
 
-@pytest.mark.parametrize("cores, free, jobs, words", [
-    (2, 9000, 2, ""), (8, 5000, 2, "enough for 2 of 8 cores"), (2, 900, 1, "Only 900 MB of memory are free"),
-])
+@pytest.mark.parametrize(
+    "cores, free, jobs, words",
+    [(2, 9000, 2, ""), (8, 5000, 2, "enough for 2 of 8 cores"), (2, 900, 1, "Only 900 MB of memory are free")],
+)
 def test_compilers_at_a_time(cores, free, jobs, words):
     done = subprocess.run([ROOT / "tools" / "jobs", str(cores), str(free)], capture_output=True, text=True, check=True)
     assert done.stdout == f"{jobs}\n"
@@ -107,11 +119,17 @@ def test_compilers_at_a_time(cores, free, jobs, words):
 
 
 def test_the_demo_builds_the_library_alone():
-    graph = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "library"], capture_output=True, text=True, check=True).stdout
+    graph = subprocess.run(
+        ["ninja", "-C", BUILD, "-t", "inputs", "library"], capture_output=True, text=True, check=True
+    ).stdout
     sources = [line for line in graph.splitlines() if line.endswith((".cpp", ".cxx"))]
     assert any(line.endswith("python/src/module.cpp") for line in sources)
     assert any(line.endswith("src/immortal.cpp") for line in sources)
-    outside = [s for s in sources if s.startswith(f"{ROOT}/") and not re.match(r"(src|python/src|build)/", s[len(f"{ROOT}/"):])]
+    outside = [
+        s
+        for s in sources
+        if s.startswith(f"{ROOT}/") and not re.match(r"(src|python/src|build)/", s[len(f"{ROOT}/") :])
+    ]
     assert not outside + [s for s in sources if s.endswith("_test.cpp")]
     recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
     assert "tools/check library" in recipe and "tools/check build" not in recipe
@@ -121,7 +139,9 @@ def test_the_demo_builds_the_library_alone():
 def test_no_source_is_compiled_twice():
     # Parts of small programs that link nothing of the library.
     alone = {"src/base/error.cpp", "src/immortal.cpp"}
-    graph = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "all"], capture_output=True, text=True, check=True).stdout
+    graph = subprocess.run(
+        ["ninja", "-C", BUILD, "-t", "inputs", "all"], capture_output=True, text=True, check=True
+    ).stdout
     built = set(graph.splitlines())
     objects = collections.defaultdict(set)
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):

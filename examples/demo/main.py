@@ -7,6 +7,7 @@ FOLDER has one subfolder a class; without it a few hundred photographs are cut f
 of each stage, writes demo.png, a contact sheet of one augmented batch, and ends with three lines: the picture's path,
 images a second, what to type next.
 """
+
 import sys
 import time
 from pathlib import Path
@@ -27,8 +28,9 @@ def resnet50_training(folder):
     jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="reader")
     images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[SIZE, SIZE])
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD,
-                                      mirror=fn.random.coin_flip(probability=0.5))
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD, mirror=fn.random.coin_flip(probability=0.5)
+    )
     return images, labels
 
 
@@ -51,8 +53,13 @@ def run_for(pipeline, batch_size, seconds):
 
 def write_contact_sheet(images, path):
     """One picture of a batch. The normalization is undone by its own inverse, called at once."""
-    pictures = fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC",
-                                        mean=[-m / s for m, s in zip(MEAN, STD)], std=[1 / s for s in STD])
+    pictures = fn.crop_mirror_normalize(
+        images,
+        dtype=types.UINT8,
+        output_layout="HWC",
+        mean=[-m / s for m, s in zip(MEAN, STD)],
+        std=[1 / s for s in STD],
+    )
     pictures.show(columns=16, size=112, path=path)
 
 
@@ -75,7 +82,11 @@ def main():
     print(f"picture: {Path('demo.png').resolve()}")
     print(f"speed: {images / seconds:.0f} images a second")
     own = "make demo DATA=folder (one subfolder of photographs for each class)"
-    print(f"next: {own}, or docs/tutorial/first_pipeline.md" if len(sys.argv) < 2 else "next: docs/tutorial/first_pipeline.md")
+    print(
+        f"next: {own}, or docs/tutorial/first_pipeline.md"
+        if len(sys.argv) < 2
+        else "next: docs/tutorial/first_pipeline.md"
+    )
 
 
 if __name__ == "__main__":
