@@ -5,22 +5,23 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# The only list of Debian packages. The last one carries files of many cameras and phones, for tests.
+# The only lists of Debian packages: what the build needs,
 DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
           libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
-          libvorbis-dev libopusfile-dev libmpg123-0 libheif1 libfmt-dev nlohmann-json3-dev libgtest-dev clang-14 libclang-rt-14-dev \
-          ffmpeg libffmpeg-nvenc-dev golang-github-rwcarlsen-goexif-dev
+          libvorbis-dev libopusfile-dev libfmt-dev nlohmann-json3-dev libffmpeg-nvenc-dev
+# and what the tests need beside it. The last one carries files of many cameras and phones.
+DEBIAN_TEST := libmpg123-0 libheif1 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg golang-github-rwcarlsen-goexif-dev
 
 # A web server for `make test-long`.
 DEBIAN_LONG := nginx
 
-PYTHON ?= python3
+export PYTHON ?= python3
 REQUIREMENTS := tools/requirements
 PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 export DATA ?=
 export QUICK ?=
 
-.PHONY: help demo test test-long bench wheel lint format tidy clean debian debian-long
+.PHONY: help demo test test-long bench wheel lint format tidy clean debian debian-test debian-long
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
@@ -32,22 +33,22 @@ help:
 	@echo "make tidy                clang-tidy over the C++ sources that differ from main"
 	@echo "make clean"
 
-debian-long: DEBIAN := $(DEBIAN_LONG)
-debian debian-long:
-	@missing=$$(for p in $(DEBIAN); do dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
-	if [ -n "$$missing" ]; then \
-	  echo "installing" $$missing; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
-	fi
+debian:
+	@tools/install debian $(DEBIAN)
+
+debian-test: | debian
+	@tools/install debian $(DEBIAN_TEST)
+
+debian-long: | debian
+	@tools/install debian $(DEBIAN_LONG)
 
 # An environment is complete when its stamp is newer than its list of requirements.
 .venv/build-installed: $(REQUIREMENTS)/build.txt $(REQUIREMENTS)/photos.txt | debian
-	test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	$(PIP) -r $(REQUIREMENTS)/build.txt
-	$(PIP) --no-deps --upgrade --target .venv/photographs -r $(REQUIREMENTS)/photos.txt
-	touch $@
+	@tools/install python .venv $(REQUIREMENTS)/build.txt
+	@tools/install photographs .venv $(REQUIREMENTS)/photos.txt
+	@touch $@
 
-.venv/test-installed: $(REQUIREMENTS)/test.txt .venv/build-installed
+.venv/test-installed: $(REQUIREMENTS)/test.txt .venv/build-installed | debian-test
 	$(PIP) -r $(REQUIREMENTS)/test.txt
 	touch $@
 
@@ -74,8 +75,8 @@ debian debian-long:
 	touch $@
 
 demo: .venv/build-installed
-	tools/check build
-	.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
+	@tools/check library
+	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
 
 test: .venv/test-installed .venv/lint-installed .venv-dali/installed
 	tools/check build

@@ -35,19 +35,34 @@ set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp ${CMAKE_BINARY_DI
 penstock_embed_headers(${CMAKE_BINARY_DIR}/vocabulary_parts.cpp penstock vocabulary_parts ${vocabulary})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp penstock::jpeg_gpu kernel_parts ${jpeg_kernels})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/video_kernel_parts.cpp penstock::video_gpu kernel_parts ${video_kernels})
-list(APPEND gpu_sources ${vocabulary_source})
-
-add_library(penstock_gpu_room OBJECT ${gpu_sources})
-target_include_directories(penstock_gpu_room PUBLIC ${CMAKE_SOURCE_DIR}/tests)
-target_link_libraries(penstock_gpu_room PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
+# Parts of the room that small programs take too: each is compiled once. Nothing of the room is built by itself: where
+# there is neither the CUDA toolkit nor a test, nothing needs it.
+set(kernel_text_sources src/cuda/prebuilt/texts.cpp src/cuda/prebuilt/generic_text.cpp src/cuda/prebuilt/fold_text.cpp
+    src/cuda/vocabulary.cpp src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
+set(nvrtc_sources src/cuda/nvrtc.cpp src/cuda/nvidia_library.cpp)
+set(compiling_sources src/cuda/kernel_cache.cpp src/cuda/compile_apart.cpp)
+foreach(part kernel_text nvrtc compiling)
+  list(TRANSFORM ${part}_sources PREPEND ${CMAKE_SOURCE_DIR}/)
+  list(REMOVE_ITEM gpu_sources ${${part}_sources})
+endforeach()
+list(APPEND kernel_text_sources ${vocabulary_source})
+set(room_sources ${gpu_sources})
+set(gpu_objects)
+foreach(part room kernel_text nvrtc compiling)
+  set(target penstock_gpu_${part})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${${part}_sources})
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${target} PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
+  list(APPEND gpu_objects $<TARGET_OBJECTS:${target}>)
+endforeach()
 
 # NVRTC in a process of its own. Beside the libraries that begin it: src/cuda/compile_apart.cpp.
-add_executable(penstock_kernel_compiler src/cuda/apart/main.cpp src/cuda/nvrtc.cpp src/cuda/nvidia_library.cpp
-               src/base/error.cpp)
+add_executable(penstock_kernel_compiler EXCLUDE_FROM_ALL src/cuda/apart/main.cpp src/base/error.cpp
+               $<TARGET_OBJECTS:penstock_gpu_nvrtc>)
 target_link_libraries(penstock_kernel_compiler PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 
 function(penstock_gpu_library name)
-  add_library(${name} SHARED $<TARGET_OBJECTS:penstock_gpu_room> ${ARGN})
+  add_library(${name} SHARED ${gpu_objects} ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
@@ -60,19 +75,23 @@ if(PENSTOCK_NVCC)
 endif()
 file(GLOB cudart_sources CONFIGURE_DEPENDS src/cuda/cudart/*.cpp)
 list(FILTER cudart_sources EXCLUDE REGEX "_check\\.cpp$")
-set(prebuilt_text_sources src/cuda/prebuilt/generic_text.cpp src/cuda/prebuilt/fold_text.cpp src/cuda/vocabulary.cpp
-    src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp ${vocabulary_source})
 include(cmake/prebuilt.cmake)
-list(APPEND cudart_sources ${prebuilt_source})
+if(CUDAToolkit_FOUND)
+  list(REMOVE_ITEM cudart_sources ${CMAKE_SOURCE_DIR}/src/cuda/cudart/prebuilt_images.cpp)
+  add_library(penstock_cudart OBJECT EXCLUDE_FROM_ALL ${cudart_sources})
+  target_include_directories(penstock_cudart SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(penstock_cudart PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
+  set(cudart_objects $<TARGET_OBJECTS:penstock_cudart> $<TARGET_OBJECTS:penstock_prebuilt_images>)
+endif()
 # Tries the driver function by function.
 function(penstock_driver_check name)
-  add_executable(${name} ${ARGN} src/cuda/cudart/driver_check.cpp ${cudart_sources} src/cuda/kernel_cache.cpp
-                 src/cuda/compile_apart.cpp src/cuda/nvidia_library.cpp src/cuda/nvrtc.cpp)
+  add_executable(${name} ${ARGN} src/cuda/cudart/driver_check.cpp ${cudart_objects}
+                 $<TARGET_OBJECTS:penstock_gpu_compiling> $<TARGET_OBJECTS:penstock_gpu_nvrtc>)
   target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN")
 endfunction()
 if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
-  penstock_gpu_library(penstock_cuda ${cudart_sources} src/cuda/decode/batch_decoder.cpp)
+  penstock_gpu_library(penstock_cuda ${cudart_objects} src/cuda/decode/batch_decoder.cpp)
   target_link_libraries(penstock_cuda PRIVATE CUDA::cudart_static)
   install(TARGETS penstock_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})  # as in install.cmake
   install(TARGETS penstock_kernel_compiler RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
@@ -81,8 +100,8 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
   target_link_libraries(gpu_driver_check PRIVATE CUDA::cudart_static)
   if(PENSTOCK_TESTS)  # the stages' tests on a real GPU, and what their kernels take
     foreach(name stage_check stage_bench whole_bench jpeg_bench)
-      add_executable(gpu_${name} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:penstock_gpu_room> ${cudart_sources} src/cuda/decode/batch_decoder.cpp
-                     ${PENSTOCK_OBJECTS})
+      add_executable(gpu_${name} EXCLUDE_FROM_ALL ${gpu_objects} ${cudart_objects}
+                     src/cuda/decode/batch_decoder.cpp ${PENSTOCK_OBJECTS})
       target_include_directories(gpu_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
       target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries
                             Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
@@ -117,7 +136,7 @@ if(PENSTOCK_TESTS)
     target_include_directories(penstock_emulation PUBLIC ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(penstock_emulation PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
     penstock_gpu_library(penstock_emulated_gpu $<TARGET_OBJECTS:penstock_emulation>)
-    set(emulated_objects $<TARGET_OBJECTS:penstock_gpu_room> $<TARGET_OBJECTS:penstock_emulation> ${PENSTOCK_OBJECTS})
+    set(emulated_objects ${gpu_objects} $<TARGET_OBJECTS:penstock_emulation> ${PENSTOCK_OBJECTS})
     add_library(standin_cufile SHARED tests/standin_cufile/cufile.cpp)
     add_library(standin_nvrtc SHARED tests/standin_nvrtc/nvrtc.cpp)
     add_dependencies(penstock_emulated_gpu standin_cufile standin_nvrtc)

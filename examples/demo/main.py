@@ -3,8 +3,9 @@
 
     python examples/demo/main.py [FOLDER]
 
-FOLDER has one subfolder a class; without it a few hundred photographs are cut from scikit-image's wheel. Prints
-images per second and the time of each stage, and writes demo.png, a contact sheet of one augmented batch.
+FOLDER has one subfolder a class; without it a few hundred photographs are cut from scikit-image's wheel. Prints the time
+of each stage, writes demo.png, a contact sheet of one augmented batch, and ends with three lines: the picture's path,
+images a second, what to type next.
 """
 
 import sys
@@ -75,10 +76,17 @@ def main():
     pipeline.build()
     print(f"{count} photographs in {folder}, batches of {batch_size} x 3 x {SIZE} x {SIZE} float32")
     images, seconds = run_for(pipeline, batch_size, SECONDS)
-    print(f"\n{images / seconds:.0f} images per second\n\n{pipeline.stats()}\n")
+    print(f"\n{pipeline.stats()}\n")
     augmented, _ = pipeline.run()
     write_contact_sheet(augmented, "demo.png")
-    print("written: demo.png")
+    print(f"picture: {Path('demo.png').resolve()}")
+    print(f"speed: {images / seconds:.0f} images a second")
+    own = "make demo DATA=folder (one subfolder of photographs for each class)"
+    print(
+        f"next: {own}, or docs/tutorial/first_pipeline.md"
+        if len(sys.argv) < 2
+        else "next: docs/tutorial/first_pipeline.md"
+    )
 
 
 if __name__ == "__main__":
