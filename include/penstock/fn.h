@@ -59,7 +59,9 @@ struct BatchPermutationArguments {
     return a;
   }
 };
-// Numbers of the batch's samples in random order, one int32 for each sample: what `permute_batch` takes.
+// Draws the numbers of the batch's samples in random order.
+//
+// One int32 for each sample: what `permute_batch` takes.
 //
 // Each order is as likely as another (Durstenfeld, "Algorithm 235: Random permutation", 1964); those without fixed
 // points are drawn until one is found.
@@ -373,8 +375,9 @@ struct ClaheArguments {
     return a;
   }
 };
-// Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes what the nearest tiles
-// make of a value.
+// Equalizes the histogram of each tile of an image, with limited contrast.
+//
+// Each value becomes a mix of what the nearest tiles make of it.
 //
 // Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its
 // 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "Contrast
@@ -465,7 +468,9 @@ struct ConstantArguments {
     return a;
   }
 };
-// The same tensor for every sample, or with `samples` the i-th of some tensors for sample i of the batch.
+// Gives the same tensor for every sample.
+//
+// With `samples` it has several tensors: sample i of the batch gets the i-th.
 //
 // A batch with more samples than tensors is a ValueError.
 inline Batch constant(const ConstantArguments& arguments = {}, const CallOptions& options = {}) {
@@ -599,8 +604,9 @@ struct CorrelateArguments {
     return a;
   }
 };
-// Every element becomes the sum of the elements around it, each times its weight in a filter (SciPy's correlate,
-// OpenCV's filter2D).
+// Replaces every element by the weighted sum of the elements around it.
+//
+// The weights are those of a filter (SciPy's correlate, OpenCV's filter2D).
 //
 // Inputs: the images; the filters, float32 with one dimension for each axis but frames and channels, with F in front
 // one for each frame; the value behind a border "constant", one of the image's type a sample, 0 if not given. Sums in
@@ -897,8 +903,10 @@ struct ImageArguments {
     return a;
   }
 };
-// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed, told
-// apart by their first bytes.
+// Decodes images of all common formats.
+//
+// JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed; their first bytes
+// tell them apart.
 //
 // Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with
 // the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
@@ -1332,8 +1340,9 @@ struct VideoArguments {
     return a;
   }
 };
-// Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is found at run time
-// decodes, in MP4, Matroska, WebM, AVI and others.
+// Decodes videos through the FFmpeg that is found at run time.
+//
+// H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else that FFmpeg decodes, in MP4, Matroska, WebM, AVI and others.
 //
 // Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are asked for; constant
 // and variable frame rates. RGB is what FFmpeg's libswscale makes, by the matrix and range that the stream names. A
@@ -1383,8 +1392,9 @@ struct DumpImageArguments {
     return a;
   }
 };
-// Writes each sample as <place in the batch>-<suffix>-0.ppm (or .pgm's content where it has one channel) into the
-// current folder, and gives it on as it is.
+// Writes each sample to a file of the current folder and returns it unchanged.
+//
+// The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the sample has one channel.
 //
 // Layout: HWC with one or three channels. Types: uint8.
 inline Batch dump_image(const Batch& input,
@@ -1723,7 +1733,9 @@ struct FrameSplicingArguments {
     return a;
   }
 };
-// Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.
+// Joins neighboring frames of a spectrogram into one.
+//
+// Speech recognition does this before its network.
 //
 // out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are fill_value. Output:
 // stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without
@@ -1760,8 +1772,9 @@ struct FullLikeArguments {
     return a;
   }
 };
-// A value, repeated to the shape of the first input by NumPy's rules of broadcasting and converted to its type as
-// `cast` does.
+// Repeats a value to the shape of the first input.
+//
+// NumPy's rules of broadcasting hold; the value is converted to the first input's type as `cast` does.
 //
 // Layouts: any; the first input's. Types: all.
 inline Batch full_like(const Batch& data_like, const Batch& fill_value,
@@ -1943,8 +1956,9 @@ struct JitterArguments {
     return a;
   }
 };
-// Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the
-// image; channels stay together.
+// Takes each pixel from a random place near it.
+//
+// The place is at most trunc(nDegree / 2) away along both axes and inside of the image; channels stay together.
 //
 // The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator. Layouts: HW,
 // HWC, CHW and these with F in front; kept. Types: all.
@@ -1962,8 +1976,9 @@ struct JpegCompressionDistortionArguments {
     return a;
   }
 };
-// What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded,
-// with chroma halved both ways.
+// Compresses pictures as JPEG at a quality and decompresses them.
+//
+// The result is bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma halved both ways.
 //
 // Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.
 inline Batch jpeg_compression_distortion(const Batch& input,
@@ -2043,7 +2058,9 @@ struct MedianBlurArguments {
     return a;
   }
 };
-// The median of the elements around each, channel by channel; the edge is repeated outside of the image.
+// Replaces each element by the median of the elements around it.
+//
+// Each channel is separate; the edge is repeated outside of the image.
 //
 // As OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 inline Batch median_blur(const Batch& input,
@@ -2228,8 +2245,9 @@ struct ShotArguments {
     return a;
   }
 };
-// Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative
-// ones become 0.
+// Adds the noise of counted photons.
+//
+// Each element becomes factor * P, P a Poisson number of mean element / factor; negative ones become 0.
 //
 // The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, operator: the same on any
 // number of threads and any device. Layouts: any, kept. Types: all, kept; computed in float64, rounded and saturated.
@@ -2491,7 +2509,9 @@ struct PerFrameArguments {
     return a;
   }
 };
-// Marks the first dimension as frames: as an argument the values then belong to the frames of a sequence.
+// Marks the first dimension as frames.
+//
+// As an argument the values then belong to the frames of a sequence.
 //
 // Layouts: none, which becomes F followed by a * for each further dimension, or one that begins with F. Types: all.
 inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = {}, const CallOptions& options = {}) {
@@ -2508,7 +2528,9 @@ struct PermuteBatchArguments {
     return a;
   }
 };
-// The samples of a batch in another order: sample i of the output is sample indices[i] of the input.
+// Puts the samples of a batch in another order.
+//
+// Sample i of the output is sample indices[i] of the input.
 //
 // Samples may be left out and repeated. Layouts: any, kept. Types: all.
 inline Batch permute_batch(const Batch& input,
@@ -2556,7 +2578,9 @@ struct PreemphasisFilterArguments {
     return a;
   }
 };
-// Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].
+// Subtracts from each sample of a signal a part of the sample before it.
+//
+// out[t] = in[t] - coeff * in[t - 1].
 //
 // Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
 inline Batch preemphasis_filter(const Batch& input,
@@ -4069,7 +4093,7 @@ struct MaxArguments {
     return a;
   }
 };
-// Largest element over axes; NaN is left out.
+// Finds the largest element over axes; NaN is left out.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
 // is the other end of that type, or infinity.
@@ -4098,7 +4122,9 @@ struct MeanArguments {
     return a;
   }
 };
-// Mean over axes, summed in float64 in a fixed order: the same on any number of threads.
+// Computes the mean over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
 inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4126,7 +4152,9 @@ struct MeanSquareArguments {
     return a;
   }
 };
-// Mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+// Computes the mean of the squares over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
 inline Batch mean_square(const Batch& input,
@@ -4152,7 +4180,7 @@ struct MinArguments {
     return a;
   }
 };
-// Smallest element over axes; NaN is left out.
+// Finds the smallest element over axes; NaN is left out.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
 // is the other end of that type, or infinity.
@@ -4181,7 +4209,9 @@ struct RmsArguments {
     return a;
   }
 };
-// Root of the mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+// Computes the root of the mean of the squares over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
 inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4209,8 +4239,9 @@ struct StdDevArguments {
     return a;
   }
 };
-// Root of the mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the
-// same on any number of threads.
+// Computes the root of the mean squared distances from given means over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
 // all or one for each result. Result: float32, float64 for float64.
@@ -4240,8 +4271,9 @@ struct SumArguments {
     return a;
   }
 };
-// Sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order: the same on any number
-// of threads.
+// Sums the elements over axes.
+//
+// Integers are added modulo 2^64, others in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty sum is 0.
 inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4269,8 +4301,9 @@ struct VarianceArguments {
     return a;
   }
 };
-// Mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the same on any
-// number of threads.
+// Computes the mean of the squared distances from given means over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
 // all or one for each result. Result: float32, float64 for float64.
@@ -4760,7 +4793,9 @@ struct SequenceRearrangeArguments {
     return a;
   }
 };
-// The frames of a sequence in another order: frame k of the output is frame new_order[k] of the input.
+// Puts the frames of a sequence in another order.
+//
+// Frame k of the output is frame new_order[k] of the input.
 //
 // Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: all.
 inline Batch sequence_rearrange(const Batch& input,
@@ -4945,8 +4980,9 @@ struct SphereArguments {
     return a;
   }
 };
-// Bulges an image as if it lay on a sphere: the pixel at a distance r from the middle, with 1 half the longer side, is
-// taken from r times that way.
+// Bulges an image as if it lay on a sphere.
+//
+// The pixel at a distance r from the middle, with 1 half the longer side, is taken from r times that way.
 //
 // Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 inline Batch sphere(const Batch& input, const SphereArguments& arguments = {}, const CallOptions& options = {}) {
@@ -5090,7 +5126,9 @@ struct CropArguments {
     return a;
   }
 };
-// The matrix of the map that takes one box to another, corner to corner: what a crop and a resize do to coordinates.
+// Makes the matrix of the map that takes one box to another, corner to corner.
+//
+// It does to coordinates what a crop and a resize do.
 //
 // Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
 // input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
@@ -5363,8 +5401,10 @@ struct WaterArguments {
     return a;
   }
 };
-// Waves an image as if it lay under water: the pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y +
-// ampl_y * cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.
+// Waves an image as if it lay under water.
+//
+// The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)),
+// where (0, 0) is the corner of the first pixel.
 //
 // Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 inline Batch water(const Batch& input, const WaterArguments& arguments = {}, const CallOptions& options = {}) {

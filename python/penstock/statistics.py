@@ -1,29 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Pipeline.stats() returns."""
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-class Statistics(dict):
-    """Numbers of a running pipeline; printed, a table.
+class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
+    """Holds the numbers of a running pipeline; printed, it is a table.
 
-    Times are in seconds: `seconds` since the first run, `loop_waits` the loop's waits for a batch, `threads_idle` and
-    `threads_blocked` summed over the threads. What runs on a GPU is told by the time that it takes to enqueue it, decoding by
-    the decoder's. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over threads), of them read, decode,
-    pixels, and samples; of assignments to a part of a value `copied_bytes`: of values that something else still needs, which are
-    therefore not changed in place. `entropy_index`: samples whose index was made, used, or stale (the file has changed), the path of
-    the file, and a note where nothing can be kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+    Times are in seconds: `seconds` since the first run, `loop_waits` the waits of the loop for a batch,
+        `threads_idle` and
+    `threads_blocked` summed over the threads. For work on a GPU they are the time that it takes to enqueue it, for
+    decoding there the time of the decoder. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over
+    threads), of them read, decode, pixels, and samples; for assignments to a part of a value `copied_bytes`: of
+    values that something else still needs, which are therefore not changed in place. `entropy_index`: samples whose
+    index was made, used, or stale (the file has changed), the path of the file, and a note where nothing can be
+    kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+
+    Args:
+        numbers: What the pipeline counted.
+        left_out: The samples that were left out.
     """
 
-    def __init__(self, numbers, left_out):
+    def __init__(self, numbers: dict[str, Any], left_out: list[tuple[int, int, str, str]]) -> None:
         super().__init__(numbers)
         self["left_out"] = left_out
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
 
-    def __str__(self):
+    def __str__(self) -> str:
         rate = self["samples"] / self["seconds"] if self["seconds"] else 0.0
         device = self["device_bytes_in_use"]
         lines = [f"{self['iterations']} batches, {self['samples']} samples in {self['seconds']:.2f} s "

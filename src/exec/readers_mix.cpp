@@ -38,7 +38,13 @@ struct ReadersMix : ReaderOptions {
                "begins anew with its next epoch's order, and goes on there in the mix's next epoch: no sample is read "
                "twice before all of its source are read once. Shards and padding are the mix's; each source says "
                "itself "
-               "whether it is shuffled.")
+               "whether it is shuffled.\n\n"
+                "Example:\n"
+                "@pipeline_def(batch_size=32)\n"
+                "def photos():\n"
+                "    sources = [fn.readers.file(file_root=folder) for folder in (\"day\", \"night\")]\n"
+                "    jpegs, labels = fn.readers.mix(sources, weights=[0.75, 0.25])\n"
+                "    return fn.decoders.image(jpegs), labels")
         .inputs(1, 1 << 15)
         .loads_samples()
         .arg("weights", &Op::weights,

@@ -36,7 +36,11 @@ struct ReadersNumpy : ReaderOptions {
                "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight "
                "into device "
                "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and "
-               "uploaded.")
+               "uploaded.\n\n"
+                "Example:\n"
+                "@pipeline_def(batch_size=32)\n"
+                "def arrays():\n"
+                "    return fn.readers.numpy(file_root=\"arrays\", file_filter=\"*.npy\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()

@@ -25,7 +25,10 @@ struct BbFlip : BoxRows {
                "Moves boxes as a flip of their image does.\n\nInput: float32 boxes, (N, 4), or rows of 4 numbers in "
                "any "
                "shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; "
-               "kept.")
+               "kept.\n\n"
+                "Example:\n"
+                ">>> fn.bb_flip(np.float32([[0.25, 0.25, 0.25, 0.5]]), horizontal=1).tolist()\n"
+                "[[0.5, 0.25, 0.25, 0.5]]")
         .arg("horizontal", &BbFlip::horizontal, "Flip along x.")
         .arg("vertical", &BbFlip::vertical, "Flip along y.")
         .with(&box_row_arguments<BbFlip>)

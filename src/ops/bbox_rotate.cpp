@@ -18,8 +18,11 @@ struct BboxRotate : BoxLabels {
                "bbox_rotate",
                "Moves boxes as rotate moves their image.\n\nInput: float32 boxes, (N, 4), and optionally int32 labels. "
                "Outputs: upright boxes around the rotated ones, cut to the canvas, without those of which too little "
-               "is "
-               "left; the labels of those that stay.")
+               "is left; the labels of those that stay.\n\n"
+               "Example:\n"
+               ">>> boxes = np.float32([[0.25, 0.25, 0.75, 0.75]])\n"
+               ">>> fn.bbox_rotate(boxes, angle=90.0, input_shape=[64, 64]).tolist()\n"
+               "[[0.25, 0.25, 0.75, 0.75]]")
         .required("angle", &Op::angle, "Degrees, counter-clockwise.")
         .required("input_shape", &Op::input_shape, "Extents of the image before the rotation.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)

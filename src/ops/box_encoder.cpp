@@ -20,7 +20,13 @@ struct BoxEncoder {
                       "bottom), "
                       "(N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, "
                       "width, height) "
-                      "of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.")
+                      "of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.\n\n"
+                "Example:\n"
+                ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])\n"
+                ">>> offsets, classes = fn.box_encoder(boxes, labels, anchors=[0.1, 0.2, 0.5, 0.6, 0.6, 0.6, 0.9, "
+                "0.9])\n"
+                ">>> classes.tolist()\n"
+                "[7, 0]")
         .inputs(2)
         .input_names({"boxes", "labels"})
         .outputs(2)

@@ -10,11 +10,12 @@ struct Clahe : ImageOperator {
 
   static Schema<Clahe> schema() {
     return Schema<Clahe>("clahe",
-                         "Equalizes the histogram of each of the tiles of an image, with limited contrast, and mixes "
-                         "what the nearest tiles make of a value.\n\nThree channels are RGB, of which the lightness "
-                         "(of CIE Lab) changes. As OpenCV's CLAHE on an image, and on L of its 8-bit Lab. Layouts: "
-                         "HWC, FHWC, HW, with one or three channels; kept. Types: uint8. Source: K. Zuiderveld, "
-                         "\"Contrast limited adaptive histogram equalization\", 1994.")
+                "Equalizes the histogram of each tile of an image, with limited contrast.\n\n"
+                "Each value becomes a mix of what the nearest tiles make of it.\n\n"
+                "Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an "
+                "image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. "
+                "Types: uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram equalization\", "
+                "1994.")
         .required("tiles_x", &Clahe::tiles_x, "Tiles along the width.", within(1, 1024))
         .required("tiles_y", &Clahe::tiles_y, "Tiles along the height.", within(1, 1024))
         .required("clip_limit", &Clahe::clip_limit,

@@ -25,7 +25,10 @@ struct CoordFlip {
                       "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: (N, 1 to 3) "
                       "float32; output the same. Where no center is given, points are in units of the image: one "
                       "that lies "
-                      "more than an image away is an error, on a GPU NaN. Layouts: any, kept.")
+                      "more than an image away is an error, on a GPU NaN. Layouts: any, kept.\n\n"
+                "Example:\n"
+                ">>> fn.coord_flip(np.float32([[0.25, 0.5]]), flip_x=1).tolist()\n"
+                "[[0.75, 0.5]]")
         .arg("flip_x", &Op::flip_x, "Mirror the coordinate x; any number but 0 does.")
         .arg("flip_y", &Op::flip_y, "Mirror the coordinate y.")
         .arg("flip_z", &Op::flip_z, "Mirror the coordinate z.")

@@ -25,7 +25,10 @@ struct CoordTransform {
                       "axis. Output: "
                       "the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and "
                       "MT may have "
-                      "one value for each frame. Types: all.")
+                      "one value for each frame. Types: all.\n\n"
+                "Example:\n"
+                ">>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n"
+                "[[12.0, 4.0]]")
         .arg("M", &Op::M, "m x n numbers, row by row, or one for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
         .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.")

@@ -11,11 +11,16 @@ struct Correlate {
   static Schema<Correlate> schema() {
     using Op = Correlate;
     return Schema<Op>("correlate",
-                      "Every element becomes the sum of the elements around it, each times its weight in a filter "
-                      "(SciPy's correlate, OpenCV's filter2D).\n\nInputs: the images; the filters, float32 with one "
-                      "dimension for each axis but frames and channels, with F in front one for each frame; the value "
-                      "behind a border \"constant\", one of the image's type a sample, 0 if not given. Sums in float64."
-                      " Layouts: F first, C first or last; without a layout all axes, at most three; kept. Types: all.")
+                "Replaces every element by the weighted sum of the elements around it.\n\n"
+                "The weights are those of a filter (SciPy's correlate, OpenCV's filter2D).\n\n"
+                "Inputs: the images; the filters, float32 with one dimension for each axis but frames and "
+                "channels, with F in front one for each frame; the value behind a border \"constant\", one of "
+                "the image's type a sample, 0 if not given. Sums in float64. Layouts: F first, C first or "
+                "last; without a layout all axes, at most three; kept. Types: all.\n\n"
+                "Example:\n"
+                ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
+                ">>> fn.correlate(image, weights)[0].tolist()\n"
+                "[9.0, 9.0, 9.0, 9.0]")
         .inputs(2, 3)
         .input_names({"data", "filter", "fill_value"})
         .arg("anchor", &Op::anchor,

@@ -54,7 +54,11 @@ struct Debayer {
     return Schema<Op>("debayer",
                       "Makes RGB of what a sensor behind a Bayer filter has seen.\n\nAs OpenCV's cvtColor(..., "
                       "COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with three "
-                      "channels, or one where it is gray. Types: uint8, uint16. The image's height and width are even.")
+                      "channels, or one where it is gray. Types: uint8, uint16. The image's height "
+                      "and width are even.\n\n"
+                "Example:\n"
+                ">>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape\n"
+                "(48, 64, 3)")
         .required("blue_position", &Op::blue_position,
                   "(y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, "
                   "(0, 1) GB, (1, 0) GR, (1, 1) RG.")

@@ -17,7 +17,9 @@ struct DecodersInflate {
                       "that each are one. Output: of `shape`, with a dimension for the chunks in front where "
                       "chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly its "
                       "chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. "
-                      "Source: lz4_Block_format.md of LZ4.")
+                      "Source: lz4_Block_format.md of LZ4.\n\n"
+                "Example:\n"
+                "values = fn.decoders.inflate(compressed, shape=[1000], dtype=\"float32\")")
         .required("shape", &Op::shape, "Extents of what a chunk holds.")
         .arg("algorithm", &Op::algorithm, "\"LZ4\".")
         .arg("check_output_size", &Op::check_output_size, "Accepted without effect: it is always checked.")

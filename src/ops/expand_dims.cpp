@@ -13,7 +13,10 @@ struct ExpandDims {
   static Schema<ExpandDims> schema() {
     return Schema<ExpandDims>("expand_dims",
                               "Inserts axes of extent 1.\n\nLayouts: any; the output has none without new_axis_names. "
-                              "Types: all.")
+                              "Types: all.\n\n"
+                "Example:\n"
+                ">>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape\n"
+                "(1, 48, 64)")
         .required("axes", &ExpandDims::axes,
                   "Where the new axes stand in the output; negative numbers count from the end; none: nothing changes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")

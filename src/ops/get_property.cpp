@@ -10,7 +10,11 @@ struct GetProperty {
     return Schema<GetProperty>("get_property",
                                "A property of a sample as text: the bytes of a 1-D uint8 tensor.\n\nsource_info is the "
                                "file or record that the sample came from, layout its layout; empty where there is "
-                               "none. The input stays where it is. Layouts: any. Types: all.")
+                               "none. The input stays where it is. Layouts: any. Types: all.\n\n"
+                "Example:\n"
+                ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                ">>> bytes(fn.get_property(image, key=\"layout\").numpy())\n"
+                "b'HWC'")
         .required("key", &GetProperty::key, "source_info or layout.")
         .batch_wide()
         .reads_shapes()

@@ -9,9 +9,11 @@ struct JpegCompressionDistortion : ImageOperator {
   static Schema<JpegCompressionDistortion> schema() {
     using Op = JpegCompressionDistortion;
     return Schema<Op>("jpeg_compression_distortion",
-                      "What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from "
-                      "what it has encoded, with chroma halved both ways.\n\nLayouts: HWC, FHWC with three channels, "
-                      "RGB; kept. Types: uint8. Source: ITU-T T.81, tables of its annex K.")
+                "Compresses pictures as JPEG at a quality and decompresses them.\n\n"
+                "The result is bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma "
+                "halved both ways.\n\n"
+                "Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables "
+                "of its annex K.")
         .arg("quality", &Op::quality, "1 to 100; numbers outside of it are cut to it.")
         .oracle("dali, opencv");
   }

@@ -24,7 +24,10 @@ struct LookupTable {
     using Op = LookupTable;
     return Schema<Op>("lookup_table",
                       "Replaces each number by another one: values[k] where it is keys[k], else default_value.\n\n"
-                      "Layouts: any, kept. Types: integers.")
+                      "Layouts: any, kept. Types: integers.\n\n"
+                "Example:\n"
+                ">>> fn.lookup_table(np.uint8([1, 2, 5]), keys=[1, 2], values=[10, 20], default_value=0).tolist()\n"
+                "[10.0, 20.0, 0.0]")
         .arg("keys", &Op::keys, "Numbers from 0 to 65,535; of equal ones the last counts.")
         .arg("values", &Op::values, "What becomes of them, one for each key.", any_number)
         .arg("default_value", &Op::default_value, "What becomes of all others.", any_number)

@@ -101,9 +101,11 @@ struct MedianBlur : ImageOperator {
 
   static Schema<MedianBlur> schema() {
     return Schema<MedianBlur>("median_blur",
-                              "The median of the elements around each, channel by channel; the edge is repeated "
-                              "outside of the image.\n\nAs OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F "
-                              "in front; kept. Types: all.")
+                "Replaces each element by the median of the elements around it.\n\n"
+                "Each channel is separate; the edge is repeated outside of the image.\n\n"
+                "As OpenCV's medianBlur. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.\n\n"
+                "Example:\n"
+                ">>> result = fn.median_blur(np.zeros((48, 64, 3), np.uint8), window_size=[3, 3])")
         .arg("window_size", &MedianBlur::window_size, "One odd number, or (width, height).")
         .oracle("opencv");
   }

@@ -19,7 +19,11 @@ struct MelFilterBank {
                "dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of nfft / 2 + 1 "
                "frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, \"Auditory "
                "Toolbox\", "
-               "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
+               "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.\n\n"
+                "Example:\n"
+                ">>> spectrogram = np.zeros((201, 100), np.float32)\n"
+                ">>> fn.mel_filter_bank(spectrogram, sample_rate=16000.0, nfilter=80).shape\n"
+                "(80, 100)")
         .arg("freq_low", &Op::freq_low, "Where the first triangle begins, in hertz.", at_least(0))
         .arg("freq_high", &Op::freq_high, "Where the last triangle ends, in hertz; 0: sample_rate / 2.", at_least(0))
         .arg("sample_rate", &Op::sample_rate, "Samples a second of the signal.")

@@ -20,7 +20,11 @@ struct MultiPaste {
                       "Pastes regions of images on a canvas of zeros, one after the other.\n\nWithout in_ids each "
                       "input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are "
                       "fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: "
-                      "HWC, FHWC, with as many frames in all; kept. Types: all.")
+                      "HWC, FHWC, with as many frames in all; kept. Types: all.\n\n"
+                "Example:\n"
+                ">>> tiles = penstock.batch(np.zeros((4, 24, 32, 3), np.uint8))\n"
+                ">>> result = fn.multi_paste(tiles, in_ids=[0, 1], out_anchors=[[0, 0], [0, 32]], output_size=[24, "
+                "64])")
         .inputs(1, 64)
         .arg("in_ids", &Op::in_ids, "Which samples of the batch the regions are of; then there is one input.")
         .arg("output_size", &Op::output_size,

@@ -21,7 +21,9 @@ struct NoiseGaussian : NoiseOperator {
 
   static Schema<NoiseGaussian> schema() {
     using Op = NoiseGaussian;
-    return Schema<Op>("noise.gaussian", std::string("Adds normally distributed noise to every element.") + kAbout +
+    return Schema<Op>("noise.gaussian", std::string("Adds normally distributed noise to every element.\n\n"
+                "Example:\n"
+                ">>> result = fn.noise.gaussian(np.zeros((48, 64, 3), np.uint8), mean=0.0, stddev=10.0)") + kAbout +
                                             " Source: the Box-Muller transform.")
         .arg("mean", &Op::mean, "Mean of the noise.")
         .arg("stddev", &Op::stddev, "Standard deviation of the noise.", at_least(0))

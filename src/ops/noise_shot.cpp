@@ -57,8 +57,10 @@ struct NoiseShot : NoiseOperator {
   static Schema<NoiseShot> schema() {
     using Op = NoiseShot;
     return Schema<Op>("noise.shot",
-                      std::string("Noise of counted photons: each element becomes factor * P, P a Poisson number of "
-                                  "mean element / factor; negative ones become 0.") +
+                      std::string(
+                "Adds the noise of counted photons.\n\n"
+                "Each element becomes factor * P, P a Poisson number of mean element / factor; negative ones "
+                "become 0.") +
                           kAbout +
                           " Source: W. Hoermann, \"The transformed rejection method for generating Poisson random "
                           "variables\", 1993 (PTRS), and inversion for means below 10.")

@@ -21,7 +21,9 @@ struct Normalize {
                "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
                "sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the "
                "whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`."
-               "\n\nLayouts: any, kept. Types: all.")
+               "\n\nLayouts: any, kept. Types: all.\n\n"
+                "Example:\n"
+                ">>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))")
         .arg("mean", &Op::mean, "One value, or a tensor of the input's rank with extent 1 on the axes.")
         .arg("stddev", &Op::stddev, "One value, or a tensor of the input's rank with extent 1 on the axes.")
         .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")

@@ -30,7 +30,10 @@ struct OneHot {
                "new axis of num_classes; a number that is no class gives off_value everywhere. Without `axis` a batch "
                "whose "
                "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
-               "axis_name. Types: all; fractions are cut off.")
+               "axis_name. Types: all; fractions are cut off.\n\n"
+                "Example:\n"
+                ">>> fn.one_hot(np.int32([2]), num_classes=4).tolist()\n"
+                "[0.0, 0.0, 1.0, 0.0]")
         .required("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(1))
         .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")

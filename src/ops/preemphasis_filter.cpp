@@ -25,10 +25,12 @@ struct PreemphasisFilter {
   static Schema<PreemphasisFilter> schema() {
     using Op = PreemphasisFilter;
     return Schema<Op>("preemphasis_filter",
-                      "Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t "
-                      "- 1].\n\n"
-                      "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; computed "
-                      "in float32.")
+                "Subtracts from each sample of a signal a part of the sample before it.\n\n"
+                "out[t] = in[t] - coeff * in[t - 1].\n\n"
+                "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; "
+                "computed in float32.\n\n"
+                "Example:\n"
+                ">>> result = fn.preemphasis_filter(np.zeros(16000, np.float32), preemph_coeff=0.97)")
         .arg("border", &Op::border,
              "What stands before the first: \"zero\", \"clamp\" (it itself) or \"reflect\" (the second).")
         .arg("preemph_coeff", &Op::preemph_coeff, "The part.")

@@ -20,7 +20,11 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
                       "pixels with "
                       "crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays "
                       "if its middle "
-                      "lies in the window.")
+                      "lies in the window.\n\n"
+                "Example:\n"
+                ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
+                ">>> anchor, shape, boxes, labels = fn.random_bbox_crop(boxes, labels, bbox_layout=\"xyXY\", "
+                "thresholds=[0.3])")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
         .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
              "All boxes must meet the threshold, else one.")

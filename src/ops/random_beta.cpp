@@ -10,7 +10,9 @@ struct RandomBeta : RandomValues {
   static Schema<RandomBeta> schema() {
     using Op = RandomBeta;
     return Schema<Op>("random.beta",
-                      std::string("Numbers from 0 to 1 drawn from a beta distribution.") + kAbout +
+                      std::string("Numbers from 0 to 1 drawn from a beta distribution.\n\n"
+                "Example:\n"
+                ">>> number = fn.random.beta(alpha=0.5, beta=0.5)") + kAbout +
                           " Source: two gamma distributed numbers (Marsaglia and Tsang, \"A simple method for "
                           "generating gamma variables\", 2000), compared by their logarithms in float64.")
         .arg("alpha", &Op::alpha, "Shape of the distribution at 0, above 0.")

@@ -17,7 +17,10 @@ struct RandomChoice : GivenShape {
                       "0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its "
                       "shape to the result; without one and without `shape` one element a sample is drawn. The layout "
                       "stays, one element has it without its first letter. The draws are Philox4x32-10 keyed on seed, "
-                      "epoch, sample and, without a seed of its own, operator. Types: all, kept; scalars are integers.")
+                      "epoch, sample and, without a seed of its own, operator. Types: all, kept; "
+                      "scalars are integers.\n\n"
+                "Example:\n"
+                ">>> drawn = fn.random.choice(np.int32([10, 20, 30]), p=[0.2, 0.3, 0.5])")
         .arg("p", &Op::p, "How likely each element is; their sum is 1. Default: all the same.")
         .arg("shape", &Op::shape, kShape)
         .inputs(1, 2).input_names({"a", "shape_like"}).random().oracle("dali");

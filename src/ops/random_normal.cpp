@@ -81,7 +81,9 @@ struct RandomNormal : RandomValues {
 
   static Schema<RandomNormal> schema() {
     using Op = RandomNormal;
-    return Schema<Op>("random.normal", std::string("Numbers drawn from a normal distribution.") + kAbout +
+    return Schema<Op>("random.normal", std::string("Numbers drawn from a normal distribution.\n\n"
+                "Example:\n"
+                ">>> batch = fn.random.normal(mean=0.0, stddev=1.0, batch_size=8)") + kAbout +
                                            " Source: the Box-Muller transform in float64.")
         .arg("mean", &Op::mean, "Mean of the distribution.")
         .arg("stddev", &Op::stddev, "Standard deviation.", at_least(0))

@@ -8,7 +8,7 @@ namespace {
 struct About {
   const char *name, *doc, *more;
 };
-#define PENSTOCK_SUMMED " summed in float64 in a fixed order: the same on any number of threads."
+#define PENSTOCK_SUMMED "\n\nSummed in float64 in a fixed order: the same on any number of threads."
 constexpr const char* kMean = "An empty mean is NaN.";
 constexpr const char* kAbout =
     "Second input: the means, float32 or float64, one for all or one for each result. Result: float32, float64 for "
@@ -19,20 +19,23 @@ constexpr const char* kExtreme =
 About about(Statistic s) {
   switch (s) {
     case Statistic::sum:
-      return {"reductions.sum", "Sum over axes. Integers are added modulo 2^64, others are" PENSTOCK_SUMMED,
+      return {"reductions.sum",
+              "Sums the elements over axes.\n\nIntegers are added modulo 2^64, others in float64 in a fixed order: the "
+              "same on any number of threads.",
               "An empty sum is 0."};
-    case Statistic::mean: return {"reductions.mean", "Mean over axes," PENSTOCK_SUMMED, kMean};
+    case Statistic::mean: return {"reductions.mean", "Computes the mean over axes." PENSTOCK_SUMMED, kMean};
     case Statistic::mean_square:
-      return {"reductions.mean_square", "Mean of the squares over axes," PENSTOCK_SUMMED, kMean};
-    case Statistic::rms: return {"reductions.rms", "Root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
+      return {"reductions.mean_square", "Computes the mean of the squares over axes." PENSTOCK_SUMMED, kMean};
+    case Statistic::rms:
+      return {"reductions.rms", "Computes the root of the mean of the squares over axes." PENSTOCK_SUMMED, kMean};
     case Statistic::variance:
       return {"reductions.variance",
-              "Mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
+              "Computes the mean of the squared distances from given means over axes." PENSTOCK_SUMMED, kAbout};
     case Statistic::std_dev:
       return {"reductions.std_dev",
-              "Root of the mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
-    case Statistic::min: return {"reductions.min", "Smallest element over axes; NaN is left out.", kExtreme};
-    case Statistic::max: return {"reductions.max", "Largest element over axes; NaN is left out.", kExtreme};
+              "Computes the root of the mean squared distances from given means over axes." PENSTOCK_SUMMED, kAbout};
+    case Statistic::min: return {"reductions.min", "Finds the smallest element over axes; NaN is left out.", kExtreme};
+    case Statistic::max: return {"reductions.max", "Finds the largest element over axes; NaN is left out.", kExtreme};
   }
   return {};
 }
@@ -47,8 +50,9 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
 
   static Schema<Reduction> schema() {
     const About a = about(kStatistic);
-    const std::string doc =
+    std::string doc =
         fmt::format("{}\n\nLayouts: any; the letters of the axes go with them. Types: all. {}", a.doc, a.more);
+    if (kFromMean) doc += fmt::format("\n\nExample:\n>>> fn.{}(np.float32([1, 3]), np.float32(2)).item()\n1.0", a.name);
     auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");

@@ -7,7 +7,10 @@ struct Reshape : NewShape {
   static Schema<Reshape> schema() {
     return Schema<Reshape>("reshape",
                            "Gives the samples another shape with as many elements, in row-major order.\n\nLayouts: "
-                           "any; kept where the number of dimensions stays the same. Types: all.")
+                           "any; kept where the number of dimensions stays the same. Types: all.\n\n"
+                "Example:\n"
+                ">>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()\n"
+                "[[0, 1, 2], [3, 4, 5]]")
         .with(&NewShape::arguments<Reshape>)
         .oracle("numpy");
   }
@@ -31,7 +34,10 @@ struct Reinterpret : NewShape {
                                "The bytes of the samples as elements of another type, in another shape or with another "
                                "layout.\n\nA new type without a new shape changes the last extent; the number of bytes "
                                "stays. Bytes become bool as whether they are not 0. Layouts: any; kept where the "
-                               "number of dimensions stays the same. Types: all.")
+                               "number of dimensions stays the same. Types: all.\n\n"
+                "Example:\n"
+                ">>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype=\"int16\").tolist()\n"
+                "[1, 2]")
         .with(&NewShape::arguments<Reinterpret>)
         .arg("dtype", &Reinterpret::dtype, "Type of the result; default: the input's.")
         .oracle("dali");

@@ -8,9 +8,13 @@ struct SequenceRearrange {
 
   static Schema<SequenceRearrange> schema() {
     return Schema<SequenceRearrange>("sequence_rearrange",
-                                     "The frames of a sequence in another order: frame k of the output is frame "
-                                     "new_order[k] of the input.\n\nFrames may be left out and repeated. Layouts: any "
-                                     "that begins with F, or none; kept. Types: all.")
+                "Puts the frames of a sequence in another order.\n\n"
+                "Frame k of the output is frame new_order[k] of the input.\n\n"
+                "Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: "
+                "all.\n\n"
+                "Example:\n"
+                ">>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()\n"
+                "[[3], [1]]")
         .required("new_order", &SequenceRearrange::new_order, "Numbers of frames.")
         .oracle("dali");
   }

@@ -20,9 +20,10 @@ struct SphereRule : SamplingRule {
 struct Sphere : Displacement {
   static Schema<Sphere> schema() {
     return Schema<Sphere>("sphere",
-                          "Bulges an image as if it lay on a sphere: the pixel at a distance r from the middle, with 1 "
-                          "half the longer side, is taken from r times that way.\n\nLayouts: HW, HWC, CHW and these "
-                          "with F in front; kept. Types: all.")
+                "Bulges an image as if it lay on a sphere.\n\n"
+                "The pixel at a distance r from the middle, with 1 half the longer side, is taken from r times "
+                "that way.\n\n"
+                "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
         .with(&displacement_arguments<Sphere>);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {

@@ -10,7 +10,10 @@ struct Stack {
   static Schema<Stack> schema() {
     return Schema<Stack>("stack",
                          "Joins the inputs along a new axis.\n\nThe inputs agree in dtype and shape. Layouts: any, "
-                         "equal where they are known; the output has none without axis_name. Types: all.")
+                         "equal where they are known; the output has none without axis_name. Types: all.\n\n"
+                "Example:\n"
+                ">>> fn.stack(np.int32([1, 2]), np.int32([3, 4])).tolist()\n"
+                "[[1, 2], [3, 4]]")
         .inputs(1, kMaxJoined)
         .arg("axis", &Stack::axis, "Where the new axis stands in the output; negative numbers count from the end.")
         .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the output's layout.")

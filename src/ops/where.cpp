@@ -20,7 +20,10 @@ struct Where {
                "are "
                "broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the "
                "arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is "
-               "theirs. Types: all.")
+               "theirs. Types: all.\n\n"
+                "Example:\n"
+                ">>> fn.where(np.bool_([True, False]), np.int32([1, 2]), np.int32([10, 20])).tolist()\n"
+                "[1, 20]")
         .inputs(3)
         .input_names({"condition", "a", "b"})
         .oracle("numpy");

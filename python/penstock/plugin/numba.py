@@ -136,11 +136,6 @@ class OnGpu:
 
 def numba_function(*inputs, run_fn, out_types, in_types, outs_ndim, ins_ndim, setup_fn=None, batch_processing=False,
                    blocks=None, threads_per_block=None, device=None, name=None, preserve=False, bytes_per_sample_hint=None, seed=-1):
-    """Calls a function that Numba compiles; see fn.numba_function in the reference.
-
-    On a GPU (device="gpu", with numba-cuda): run_fn is the text of a kernel, launched for each sample with the grid
-    `blocks` of `threads_per_block`; setup_fn runs in Python.
-    """
     if not any(isinstance(i, graph.DataNode) for i in inputs):
         graph.required("fn.numba_function(...)")
     line = f"\n  at {graph.user_line()}"
@@ -192,6 +187,9 @@ def numba_function(*inputs, run_fn, out_types, in_types, outs_ndim, ins_ndim, se
     if batch_processing:
         arguments["batch_processing"] = True
     return graph.add_call("numba_function", inputs, arguments, made)
+
+
+numba_function.__doc__ = _core.operator_function("numba_function").__doc__
 
 
 def _module(name, **members):
