@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-JOINED = {  # functions of Python that are two operators of the registry, one behind the other
+JOINED = {  # functions of Python that are two operators of the registry, one after the other
     "readers.video_resize": ("readers.video", "resize", {"save_attrs"},
                              "readers.video and resize in one call: the arguments of both; `dtype` and `image_type` are the reader's."),
 }
@@ -42,7 +42,7 @@ def with_joined(operators):
     for name, (first, second, without, doc) in JOINED.items():
         taken = {a["name"] for a in known[first]["arguments"]} | without
         arguments = known[first]["arguments"] + [a for a in known[second]["arguments"] if a["name"] not in taken]
-        made.append({**known[first], "name": name, "doc": doc + "\n\n" + known[first]["doc"], "arguments": arguments,
+        made.append({**known[first], "name": name, "doc": doc + "\n\n" + known[first]["doc"], "docstring": doc, "arguments": arguments,
                      "oracle": known[first]["oracle"]})
     return sorted([*operators, *made], key=lambda o: o["name"])
 

@@ -28,6 +28,8 @@ from penstock.types import ImageType, InterpType
 
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
+# One value for each sample; lists may hold values of a pipeline. No text: a Sequence would take one.
+PerSample: TypeAlias = Batch | DataNode | Tensor | NDArray[Any] | list[Any] | tuple[Any, ...]
 Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian"]
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
@@ -51,8 +53,8 @@ def annotation(argument, operator=""):
     if "names" in argument:
         parts.append(NAMES_OF[argument["names"][0]])
     if argument["per_sample"]:
-        parts += ["Batch", "DataNode", "Tensor", "Sequence[Any]"]
-    if argument["per_sample"] or argument["type"].startswith("Sequence"):
+        parts.append("PerSample")
+    elif argument["type"].startswith("Sequence"):
         parts.append("NDArray[Any]")
     if argument["default"] is None and not argument["required"]:
         parts.append("None")

@@ -10,7 +10,7 @@ from shapes import draw_shape
 KINDS = ("square", "disk", "triangle")
 
 
-def draw(root, count, seed=3):
+def draw(root: Path, count: int, seed: int = 3) -> Path:
     """`count` pictures below `root`."""
     dice = random.Random(seed)
     for i in range(count):
@@ -25,16 +25,16 @@ def draw(root, count, seed=3):
     return root
 
 
-def listed(root):
+def listed(root: Path | str) -> tuple[list[str], list[int]]:
     """(names of the files below, the number of each one's folder)"""
     folders = sorted(f for f in Path(root).iterdir() if f.is_dir())
     found = [(str(file), k) for k, folder in enumerate(folders) for file in sorted(folder.glob("*.jpg"))]
     return [name for name, _ in found], [k for _, k in found]
 
 
-def model(classes):
+def model(classes: int) -> torch.nn.Sequential:
     """Logits of classes, from pictures (N, 3, H, W)."""
-    def step(channels, more):
+    def step(channels: int, more: int) -> list[torch.nn.Module]:
         return [torch.nn.Conv2d(channels, more, 3, 2, 1, bias=False), torch.nn.BatchNorm2d(more), torch.nn.ReLU()]
     return torch.nn.Sequential(*step(3, 16), *step(16, 32), *step(32, 48), torch.nn.Conv2d(48, 48, 3, 1, 1), torch.nn.ReLU(),
                                torch.nn.AdaptiveMaxPool2d(1), torch.nn.Flatten(), torch.nn.Linear(48, classes))

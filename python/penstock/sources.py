@@ -11,7 +11,28 @@ from .types import BatchInfo, DType, SampleInfo, to_numpy_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, overload
+
+    from .graph import DataNode
+
+
+if TYPE_CHECKING:
+    @overload
+    def external_source(
+        source: Any = None, num_outputs: None = None, *, cycle: Any = None, name: str | None = None, device: str |
+        None = "cpu", layout: Any = None, dtype: Any = None, ndim: Any = None, cuda_stream: Any = None,
+        use_copy_kernel: Any = None, blocking: Any = None, batch: bool | None = None, repeat_last: bool = False,
+        parallel: bool | None = None, no_copy: bool | None = None, prefetch_queue_depth: int | None = None,
+        bytes_per_sample_hint: Any = None, batch_info: bool | None = None, **kwargs: Any
+    ) -> DataNode: ...
+    @overload
+    def external_source(
+        source: Any = None, num_outputs: int = ..., *, cycle: Any = None, name: str | None = None, device: str | None
+        = "cpu", layout: Any = None, dtype: Any = None, ndim: Any = None, cuda_stream: Any = None, use_copy_kernel:
+        Any = None, blocking: Any = None, batch: bool | None = None, repeat_last: bool = False, parallel: bool | None
+        = None, no_copy: bool | None = None, prefetch_queue_depth: int | None = None, bytes_per_sample_hint: Any =
+        None, batch_info: bool | None = None, **kwargs: Any
+    ) -> list[DataNode]: ...
 
 
 def external_source(source: Any = None, num_outputs: int | None = None, *, cycle: Any = None, name: str | None = None,

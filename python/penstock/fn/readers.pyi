@@ -10,6 +10,8 @@ from penstock.types import ImageType, InterpType
 
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
+# One value for each sample; lists may hold values of a pipeline. No text: a Sequence would take one.
+PerSample: TypeAlias = Batch | DataNode | Tensor | NDArray[Any] | list[Any] | tuple[Any, ...]
 Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian"]
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
@@ -1309,22 +1311,22 @@ def video_resize(
     prefetch_queue_depth: int = 1,
     tensor_init_bytes: int = 1048576,
     seed: int | None = None,
-    interp_type: int | Interp | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 'linear',
-    mag_filter: int | Interp | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 'linear',
-    min_filter: int | Interp | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 'linear',
+    interp_type: int | Interp | PerSample = 'linear',
+    mag_filter: int | Interp | PerSample = 'linear',
+    min_filter: int | Interp | PerSample = 'linear',
     antialias: bool = True,
     minibatch_size: int = 32,
     temp_buffer_hint: int = 0,
-    size: float | Sequence[float] | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] | None = None,
-    resize_x: float | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 0.0,
-    resize_y: float | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 0.0,
-    resize_z: float | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 0.0,
-    resize_shorter: float | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 0.0,
-    resize_longer: float | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] = 0.0,
+    size: float | Sequence[float] | PerSample | None = None,
+    resize_x: float | PerSample = 0.0,
+    resize_y: float | PerSample = 0.0,
+    resize_z: float | PerSample = 0.0,
+    resize_shorter: float | PerSample = 0.0,
+    resize_longer: float | PerSample = 0.0,
     mode: str = 'default',
     max_size: float | Sequence[float] | NDArray[Any] | None = None,
-    roi_start: float | Sequence[float] | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] | None = None,
-    roi_end: float | Sequence[float] | Batch | DataNode | Tensor | Sequence[Any] | NDArray[Any] | None = None,
+    roi_start: float | Sequence[float] | PerSample | None = None,
+    roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     device: str | None = None,
