@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "container_texts.h"
 #include "interop.h"
 #include "numpy_abi.h"
 #include "torch_layout.h"
@@ -556,45 +557,11 @@ void bind_containers(nb::module_& m) {
   m.def("tensor", [](nb::handle data, const std::string& layout, nb::handle dtype) {
     return make_tensor(data, layout, dtype, TorchLayout::by_extents);
   }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "Makes a Tensor over the memory of an array.\n"
-        "\n"
-        "A torch tensor of 3 or 4 dimensions without a layout gets CHW or NCHW where only that extent is 1, 3 or 4.\n"
-        "\n"
-        "Args:\n"
-        "    data: An array, a tensor of a framework, a picture of Pillow, bytes or a number.\n"
-        "    layout: The layout, such as \"HWC\".\n"
-        "    dtype: Another element type; then the elements are copied.\n"
-        "\n"
-        "Returns:\n"
-        "    A Tensor.\n"
-        "\n"
-        "Raises:\n"
-        "    TypeError: It is not an array.\n"
-        "\n"
-        "Example:\n"
-        "    >>> penstock.tensor(np.zeros((2, 3), np.uint8), layout=\"HW\").shape()\n"
-        "    [2, 3]");
+        kTensorText);
   m.def("batch", [](nb::handle data, const std::string& layout, nb::handle dtype) {
     return make_batch(data, layout, dtype, TorchLayout::by_extents);
   }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "Makes a Batch of a list of samples, or of one array whose first dimension counts the samples.\n"
-        "\n"
-        "Torch tensors without a layout get CHW where only that extent is 1, 3 or 4.\n"
-        "\n"
-        "Args:\n"
-        "    data: A list of what tensor() takes, or one array.\n"
-        "    layout: The layout of a sample, such as \"HWC\".\n"
-        "    dtype: Another element type; then the elements are copied.\n"
-        "\n"
-        "Returns:\n"
-        "    A Batch.\n"
-        "\n"
-        "Raises:\n"
-        "    TypeError: It is not a list of arrays, or an array.\n"
-        "\n"
-        "Example:\n"
-        "    >>> len(penstock.batch([np.zeros((2, 3), np.uint8), np.zeros((4, 5), np.uint8)]))\n"
-        "    2");
+        kBatchText);
   m.def("fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
         "As tensor(), and as DALI: torch tensors are not taken by their extents.");
   m.def("fed_batch", [](nb::handle data, const std::string& layout) { return make_batch(data, layout, nb::none()); },
@@ -602,17 +569,7 @@ void bind_containers(nb::module_& m) {
                                                  "extents.");
   m.def("dtype_number", [](nb::handle h) { return static_cast<int>(dtype_from(h.ptr())); });
   m.def("per_sample", &make_per_sample, nb::arg("values"),
-        "Makes an argument of an operator with one value for each sample.\n"
-        "\n"
-        "Args:\n"
-        "    values: A list of numbers, or of lists of them.\n"
-        "\n"
-        "Returns:\n"
-        "    A Batch.\n"
-        "\n"
-        "Example:\n"
-        "    >>> images = penstock.batch(np.zeros((2, 48, 64, 3), np.uint8), layout=\"HWC\")\n"
-        "    >>> result = fn.rotate(images, angle=penstock.per_sample([10.0, 20.0]))");
+        kPerSampleText);
 }
 
 }  // namespace penstock::python

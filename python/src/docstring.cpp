@@ -123,7 +123,7 @@ std::string arguments_of(const OpInfo& info) {
   bool first = true;
   for (const Parameter& p : input_parameters(info)) {
     if (p.name.starts_with('*'))
-      add(fmt::format("{} (data): {} to {} inputs: arrays, lists of samples, Tensors, Batches, or values of a pipeline.",
+      add(fmt::format("{} (data): {} to {} inputs: arrays, lists of samples, Tensors, Batches, values of a pipeline.",
                       p.name, info.min_inputs, info.max_inputs));
     else
       add(fmt::format("{} (data{}): {}", p.name, p.optional ? ", optional" : "",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of help(fn.name) and of the stubs, made from an operator's schema in the form of all docstrings of the package.
+// The text of help(fn.name) and of the stubs: an operator's schema in the form of all docstrings of the package.
 #pragma once
 #include <string>
 #include <vector>

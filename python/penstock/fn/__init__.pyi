@@ -750,8 +750,8 @@ def cat(
     where they are known. Types: all.
 
     Args:
-        *inputs (data): 1 to 999 inputs: arrays, lists of samples, Tensors, Batches, or values
-            of a pipeline.
+        *inputs (data): 1 to 999 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
         axis (int, default 0): The axis; negative numbers count from the last.
         axis_name (str): The axis by its letter in the layout instead.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -3093,8 +3093,8 @@ def multi_paste(
     down, shapes up. Layouts: HWC, FHWC, with as many frames in all; kept. Types: all.
 
     Args:
-        *inputs (data): 1 to 64 inputs: arrays, lists of samples, Tensors, Batches, or values of
-            a pipeline.
+        *inputs (data): 1 to 64 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
         in_ids (Sequence[int], or one per sample, default []): Which samples of the batch the
             regions are of; then there is one input.
         output_size (Sequence[int], or one per sample, default []): (height, width) of the
@@ -3322,8 +3322,8 @@ def numba_function(
     samples at once, without Python's lock.
 
     Args:
-        *inputs (data): 1 to 6 inputs: arrays, lists of samples, Tensors, Batches, or values of
-            a pipeline.
+        *inputs (data): 1 to 6 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
         run_fn (str, required): The function: it gets the arrays of a sample, first those of the
             outputs; with batch_processing=True, lists of them.
         out_types (Sequence[int], required): Types of the outputs.
@@ -3993,8 +3993,8 @@ def python_function(
     to it in their order. An exception ends the batch with FunctionError.
 
     Args:
-        *inputs (data): 0 to 255 inputs: arrays, lists of samples, Tensors, Batches, or values
-            of a pipeline.
+        *inputs (data): 0 to 255 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
         function (str, required): The function: it takes as many arrays as there are inputs;
             with batch_processing=True, lists of them.
         num_outputs (int, default 1): Number of outputs; for several the function returns a
@@ -5603,8 +5603,8 @@ def stack(
     has none without axis_name. Types: all.
 
     Args:
-        *inputs (data): 1 to 999 inputs: arrays, lists of samples, Tensors, Batches, or values
-            of a pipeline.
+        *inputs (data): 1 to 999 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
         axis (int, default 0): Where the new axis stands in the output; negative numbers count
             from the end.
         axis_name (str): Letter of the new axis in the output's layout.

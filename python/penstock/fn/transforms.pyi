@@ -32,8 +32,8 @@ def combine(
     begins with F; those without frames count for all. Output: the same, computed in float64.
 
     Args:
-        *inputs (data): 2 to 99 inputs: arrays, lists of samples, Tensors, Batches, or values of
-            a pipeline.
+        *inputs (data): 2 to 99 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
         reverse_order (bool, default False): The last input's map comes first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
