@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged videos with the threads that users have, in processes of their own; raw streams with one bad packet; chained Ogg files."""
+"""Raw streams with one bad packet; frames that refer to lost ones; chained Ogg files."""
 import functools
 import pathlib
 import subprocess
@@ -15,34 +15,7 @@ from video_files import decode, ffmpeg
 import penstock
 from penstock import fn, pipeline_def
 
-sys.path.append(str(pathlib.Path(__file__).parent / "mutated_videos"))
-import sweep  # noqa: E402
-
 pytestmark = video_files.needs_ffmpeg
-SHORT = ("mpeg4", "mpeg4_b", "xvid", "h264", "h264_slices", "hevc", "vp9", "av1", "mpeg2", "mjpeg")
-
-
-def test_damage_ends_no_process():
-    kinds = tuple(sweep.CLIPS) if EXAMPLES else SHORT
-    counts, wrong = sweep.sweep(max(160, 20 * EXAMPLES), kinds=kinds)
-    assert not wrong
-    assert min(counts[what] for what in ("frames", "error", "skipped")) > 5
-
-
-def test_the_sweep_sees_processes_that_die_and_hang(monkeypatch, tmp_path):
-    """A stand-in for the worker, which dies at one number, hangs at another and has a wrong error at a third."""
-    stand_in = tmp_path / "worker.py"
-    stand_in.write_text("import os, sys, time\nfirst, end, step = map(int, sys.argv[-3:])\nfor n in range(first, end, step):\n"
-                        "    print('try', n, flush=True)\n    if n == 3: os.abort()\n    if n == 6: time.sleep(60)\n"
-                        "    print('got', n, 'KeyError: x' if n == 4 else 'frames', flush=True)\n")
-    monkeypatch.setattr(sweep, "__file__", str(stand_in))
-    monkeypatch.setattr(sweep, "LONGEST", 2)
-    (tmp_path / sweep.CLIPS["mpeg4"][0]).touch()
-    counts, wrong = sweep.sweep(9, kinds=("mpeg4",), workers=2, folder=tmp_path)
-    assert sorted((number, text) for number, *_, text in wrong) == [
-        (3, "the process died: SIGABRT"), (4, "KeyError: x"), (6, "more than 2 s")]
-    assert counts == {"frames": 6, "wrong": 3}
-
 
 # Raw streams have no times: their frames' order is that of decoding.
 
@@ -96,6 +69,50 @@ def test_a_bad_packet_of_a_raw_stream_costs_its_frames_alone(ending, number):
     assert lost and set(lost) <= set(range(first - 1, first + 8))
     with pytest.raises(penstock.DataError, match="cannot be decoded"):
         fn.decoders.video([data])
+
+
+CODED = {"one slice": ["-bf", 2], "no B-frames": ["-bf", 0], "three slices": ["-bf", 2, "-x264-params", "slices=3"],
+         "scaling lists": ["-bf", 2, "-x264-params", "cqm=jvt"]}
+
+
+def slices_of(data):
+    """(begin, end) of each slice's NAL unit, behind its start code."""
+    file = data.tobytes()
+    begins = [k + 3 for k in range(len(file) - 3) if file[k:k + 3] == b"\0\0\1"]
+    ends = [begin - 3 - (file[begin - 4] == 0) for begin in begins[1:]] + [len(file)]
+    return [(begin, end) for begin, end in zip(begins, ends) if file[begin] & 31 in (1, 5)]
+
+
+@pytest.mark.parametrize("coded", CODED)
+def test_frames_keep_their_numbers_whichever_slice_is_damaged(coded, tmp_path):
+    """FFmpeg leaves out, without a word, all pictures of a group whose key picture has no slice that begins."""
+    path = video_files.encode(tmp_path / "whole.264", "libx264", "-g", 8, "-pix_fmt", "yuv420p", *CODED[coded])
+    frames, whole = decode(path), np.fromfile(path, np.uint8)
+    slices = slices_of(whole)
+    each = len(slices) // 40
+    assert len(slices) == 40 * each and each == (3 if coded == "three slices" else 1)
+    for k in range(len(slices)) if EXAMPLES else [0, 3 * each + 1, 8 * each, 17 * each - 1, 16 * each, 32 * each, 39 * each]:
+        begin, end = slices[k]
+        bad, group = whole.copy(), k // each // 8
+        bad[begin + 3:end] = 0x55
+        others = [*range(8 * group - 2), *range(8 * group + 8, 40)]  # a decoder that meets damage keeps the last picture before
+        np.testing.assert_array_equal(np.asarray(fn.decoders.video([bad], frames=others)[0]), frames[others])
+        with pytest.raises(penstock.DataError, match="frame 40 of a video of 40 frames"):
+            fn.decoders.video([bad], frames=[40], pad_mode="none")
+        if each == 1:  # FFmpeg passes over one of several slices without an error
+            with pytest.raises(penstock.DataError, match="cannot be decoded"):
+                fn.decoders.video([bad])
+
+
+def test_fields_are_not_counted_as_frames(tmp_path):
+    """A picture of two fields may come in two packets: of such streams what FFmpeg leaves out is not counted."""
+    path = video_files.encode(tmp_path / "fields.264", "libx264", "-g", 8, "-flags", "+ildct+ilme", "-pix_fmt", "yuv420p")
+    frames, bad = decode(path), np.fromfile(path, np.uint8)
+    begin, end = slices_of(bad)[16]
+    bad[begin + 2:end] = 0x55
+    np.testing.assert_array_equal(np.asarray(fn.decoders.video([bad], frames=[*range(12)])[0]), frames[:12])
+    with pytest.raises(penstock.DataError, match="frame 40 of a video of 3[0-9] frames"):
+        fn.decoders.video([bad], frames=[40], pad_mode="none")
 
 
 def test_sequences_of_a_damaged_raw_stream(tmp_path):

@@ -493,7 +493,7 @@ class Pipeline(PipelineReports, SavedForms):
             node = self._fed[name] = FedNode(name, 1, False)
         if node is None:
             index = self._graph.find(name)
-            if index < 0 or self._graph.op_of(index) != "external_source":
+            if index < 0 or self._graph.fed(index) != "batches":
                 raise KeyError(f"there is no external source '{name}' in this pipeline")
             raise RuntimeError(f"'{name}' has a source of its own and cannot be fed")
         node.feed(self, data, layout)

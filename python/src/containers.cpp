@@ -410,8 +410,7 @@ void bind_containers(nb::module_& m) {
           nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
           nb::arg("use_copy_kernel") = false,
           "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is "
-          "enqueued on "
-          "cuda_stream and waited for unless non_blocking.")
+          "enqueued on cuda_stream and waited for unless non_blocking.")
       .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
       .def("__repr__", [](const Tensor& t) {
         return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
@@ -546,8 +545,7 @@ void bind_containers(nb::module_& m) {
           nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
           nb::arg("use_copy_kernel") = false,
           "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer). On a GPU the "
-          "copy "
-          "is enqueued on cuda_stream and waited for unless non_blocking.")
+          "copy is enqueued on cuda_stream and waited for unless non_blocking.")
       .def_static(
           "from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
           nb::arg("list_of_objects"), nb::arg("layout") = "")

@@ -85,6 +85,7 @@ struct NumbaFunctionNode {
                 "    return fn.numba_function(images, run_fn=invert, out_types=types.UINT8, in_types=types.UINT8,\n"
                 "                             outs_ndim=3, ins_ndim=3), labels")
         .inputs(1, 6)
+        .calls_compiled()
         .outputs(1)
         .required("run_fn", &Op::run_fn,
                   "The function: it gets the arrays of a sample, first those of the outputs; with "
@@ -95,8 +96,7 @@ struct NumbaFunctionNode {
         .required("ins_ndim", &Op::ins_ndim, "Numbers of dimensions of the inputs; checked.")
         .arg("setup_fn", &Op::setup_fn,
              "setup_fn(outs, ins) sets the extents of all samples once a batch: outs[output][sample][axis]. Without "
-             "it, output k "
-             "has the shapes of input k.")
+             "it, output k has the shapes of input k.")
         .arg("batch_processing", &Op::batch_processing, "One call for a batch instead of one for each sample.")
         .arg("blocks", &Op::blocks, "On a GPU: the grid, three numbers.")
         .arg("threads_per_block", &Op::threads_per_block, "On a GPU: threads of a block, three numbers.");

@@ -119,8 +119,7 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
         .arg("file_list_include_end", &Op::file_list_include_end, "Accepted without effect, as in DALI 2.4.")
         .arg("pad_mode", &Op::pad_mode,
              "Of sequences that begin too near to the end: none: left out; constant: fill_value; edge, repeat: the "
-             "last frame; "
-             "reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame.")
+             "last frame; reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame.")
         .arg("fill_value", &Op::fill_value, "With pad_mode constant: one value, or one for each channel.")
         .arg("uniform_sample", &Op::uniform_sample,
              "One sequence a file or range: sequence_length frames at even distances.")

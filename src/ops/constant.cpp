@@ -28,6 +28,7 @@ struct Constant {
                 ">>> fn.constant(idata=[1, 2, 3]).tolist()\n"
                 "[1, 2, 3]")
         .inputs(0)
+        .fits_all()
         .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.",
              any_number)
         .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one is repeated.")

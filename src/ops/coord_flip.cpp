@@ -71,8 +71,7 @@ struct CoordFlip {
       for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])
         if (!(*value >= -1 && *value <= 2))
           bad_argument("point {} of sample {} has {} = {}: without center_{} points are in units of the image; of "
-                       "points "
-                       "in pixels it is half of the extent", i, s.index, "xyz"[a], *value, "xyz"[a]);
+                       "points in pixels it is half of the extent", i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
     if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));
   }

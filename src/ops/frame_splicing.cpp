@@ -24,7 +24,7 @@ struct FrameSplicing {
         .arg("stack", &Op::stack, "Frames that are put into one.", at_least(1))
         .arg("subsample", &Op::subsample,
              "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))
-        .arg("fill_value", &Op::fill_value, "What stands behind the last frame.", any_number)
+        .arg("fill_value", &Op::fill_value, "What comes after the last frame.", any_number)
         .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {

@@ -93,8 +93,7 @@ struct GaussianBlur {
     if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // an array of NumPy's, most often a picture
       notice(
           "[gaussian_blur] an input without a layout is blurred along all axes, also the last, which looks like "
-          "channels; "
-          "penstock.tensor(x, \"HWC\") gives it a layout");
+          "channels; penstock.tensor(x, \"HWC\") gives it a layout");
     auto weight = w.weights.begin();
     for (int i = 0; i < w.sizes.size(); ++i) {
       AxisFilter f;

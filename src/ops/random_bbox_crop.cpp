@@ -31,8 +31,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .arg("allow_no_crop", &Op::allow_no_crop, "The whole image is drawn as often as each threshold.")
         .arg("aspect_ratio", &Op::aspect_ratio,
              "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
-             "else in "
-             "units of the image. A range of one number wins over scaling.")
+             "else in units of the image. A range of one number wins over scaling.")
         .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
                                               "default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
