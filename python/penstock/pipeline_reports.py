@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any, TypeAlias
 
-    from .statistics import Statistics
+    from .statistics import LeftOut, Statistics
     from .types import DType
 
     Path: TypeAlias = str | PathLike[str]
@@ -118,9 +118,9 @@ class PipelineReports:
         Returns:
             Stages, waits and memory; printed, a table and one line that names what the loop waits for.
         """
-        from .statistics import Statistics
+        from .statistics import LeftOut, Statistics
         self.build()
-        return Statistics(self._pipeline.statistics(), self._pipeline.left_out())
+        return Statistics(self._pipeline.statistics(), self.left_out())
 
     def executor_statistics(self) -> dict[str, Any]:
         """Returns the numbers of stats() as a dict."""
@@ -136,14 +136,20 @@ class PipelineReports:
         from .workers import capacities
         return capacities(self._sources.values())
 
-    def left_out(self) -> list[tuple[int, int, str, str]]:
-        """Returns the samples that on_error="skip" or "replace" left out.
+    def left_out(self, last_batch: bool = False) -> list[LeftOut]:
+        """Returns the samples that on_error="skip" or "replace" left out, at most 10,000.
+
+        Args:
+            last_batch: Only those of the last batch.
 
         Returns:
-            (epoch, position, file or record, why) of each.
+            A LeftOut for each: a tuple (epoch, position, file or record, why) with `number`, its number in the batch
+            that the source gave, and `batch`.
         """
+        from .statistics import LeftOut
+
         self.build()
-        return self._pipeline.left_out()
+        return [LeftOut(*entry) for entry in self._pipeline.left_out(last_batch)]
 
     def trace(self, path: Path | None = None) -> None:
         """Starts recording on the first call, and writes what was recorded.

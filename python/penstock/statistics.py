@@ -1,10 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Pipeline.stats() returns."""
+"""What Pipeline.stats() and Pipeline.left_out() return."""
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+class LeftOut(tuple[int, int, str, str] if TYPE_CHECKING else tuple):
+    """Holds a sample that on_error left out or replaced: a tuple (epoch, position, source, message).
+
+    Args:
+        epoch: The epoch.
+        position: The position of the sample in the epoch.
+        source: The file or record where it is known.
+        message: Why the sample could not be read.
+        batch: How many batches the pipeline had given before this one.
+        number: The number of the sample in the batch that its source gave: 5 is still 5 where 3 was left out too.
+    """
+
+    epoch: int
+    position: int
+    source: str
+    message: str
+    batch: int
+    number: int
+
+    def __new__(cls, epoch: int, position: int, source: str, message: str, batch: int, number: int) -> LeftOut:
+        self = super().__new__(cls, (epoch, position, source, message))
+        self.epoch, self.position, self.source, self.message = epoch, position, source, message
+        self.batch, self.number = batch, number
+        return self
+
+    def __getnewargs__(self) -> tuple[int, int, str, str, int, int]:
+        return (self.epoch, self.position, self.source, self.message, self.batch, self.number)
+
+    def __repr__(self) -> str:
+        return (
+            f"LeftOut(batch={self.batch}, number={self.number}, epoch={self.epoch}, position={self.position}, "
+            f"source={self.source!r}, message={self.message!r})"
+        )
 
 
 class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
@@ -24,7 +59,7 @@ class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
         left_out: The samples that were left out.
     """
 
-    def __init__(self, numbers: dict[str, Any], left_out: list[tuple[int, int, str, str]]) -> None:
+    def __init__(self, numbers: dict[str, Any], left_out: list[LeftOut]) -> None:
         super().__init__(numbers)
         self["left_out"] = left_out
 
