@@ -19,6 +19,7 @@
 
 Lines of an example that begin with >>> are run. An example without them needs files or another package; it is compiled.
 """
+
 import ast
 import inspect
 import re
@@ -31,7 +32,7 @@ def parts(text):
     """(the first line, {section: its lines without their indentation})"""
     lines = inspect.cleandoc(text).splitlines()
     if len(lines) > 2 and re.match(r"\w*\(.*\) -> ", lines[0]):  # the extension's functions begin with their signature
-        lines = lines[2 if not lines[1] else 1:]
+        lines = lines[2 if not lines[1] else 1 :]
     sections, name = {}, None
     for line in lines[1:]:
         if line and not line[0].isspace():
@@ -64,7 +65,9 @@ def parameters(function):
     except (ValueError, TypeError):
         return None
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [marks.get(p.kind, "") + p.name for p in found if p.name not in ("self", "cls") and not p.name.startswith("_")]
+    return [
+        marks.get(p.kind, "") + p.name for p in found if p.name not in ("self", "cls") and not p.name.startswith("_")
+    ]
 
 
 def faults(text, names=None):
@@ -74,7 +77,9 @@ def faults(text, names=None):
     first, sections = parts(text)
     found = []
     if len(first) > COLUMNS or not first.endswith(".") or re.search(r"[.!?] +[A-Z]", first):
-        found.append(f"the first line is not one sentence of at most {COLUMNS} columns that ends with a period: {first!r}")
+        found.append(
+            f"the first line is not one sentence of at most {COLUMNS} columns that ends with a period: {first!r}"
+        )
     if wrong := [s for s in sections if s not in SECTIONS]:
         found.append(f"sections {wrong}; there are {SECTIONS}")
     order = [s for s in SECTIONS if s in sections]
@@ -84,7 +89,9 @@ def faults(text, names=None):
         found.append(f"empty sections {empty}")
     said = described(sections)
     if names is not None and sorted(said) != sorted(names):
-        found.append(f"Args lacks {sorted(set(names) - set(said))} and has {sorted(set(said) - set(names))} that do not exist")
+        found.append(
+            f"Args lacks {sorted(set(names) - set(said))} and has {sorted(set(said) - set(names))} that do not exist"
+        )
     if long := [line for line in text.splitlines() if len(line) > 120]:
         found.append(f"lines of more than 120 columns: {long}")
     example = "\n".join(sections.get("Example", ()))

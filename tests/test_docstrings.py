@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public name has a docstring in one form, whose parameters exist and whose example runs."""
+
 import ast
 import doctest
 import importlib
@@ -28,8 +29,18 @@ def operator(name):
 
 def run_example(name, text, **more):
     """Runs the lines that begin with >>>."""
-    names = {"np": np, "penstock": penstock, "fn": fn, "types": types, "pipeline_def": pipeline_def, "Pipeline": penstock.Pipeline, **more}
-    test = doctest.DocTestParser().get_doctest("\n".join(docstrings.parts(text)[1].get("Example", ())), names, name, None, None)
+    names = {
+        "np": np,
+        "penstock": penstock,
+        "fn": fn,
+        "types": types,
+        "pipeline_def": pipeline_def,
+        "Pipeline": penstock.Pipeline,
+        **more,
+    }
+    test = doctest.DocTestParser().get_doctest(
+        "\n".join(docstrings.parts(text)[1].get("Example", ())), names, name, None, None
+    )
     said = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -46,32 +57,81 @@ def test_docstrings_of_operators(name):
     run_example(name, function.__doc__)
 
 
-PUBLIC = ["penstock", "penstock.batches", "penstock.commands", "penstock.control", "penstock.dataset", "penstock.graph",
-          "penstock.math", "penstock.pictures", "penstock.pipeline", "penstock.plugin.base_iterator", "penstock.plugin.jax",
-          "penstock.plugin.numpy", "penstock.plugin.pytorch", "penstock.plugin.pytorch.proxy", "penstock.plugin.torch_function",
-          "penstock.python_function", "penstock.sources", "penstock.statistics", "penstock.storage", "penstock.tensors",
-          "penstock.tfrecord", "penstock.torch", "penstock.types", "penstock.worker_pool"]
+PUBLIC = [
+    "penstock",
+    "penstock.batches",
+    "penstock.commands",
+    "penstock.control",
+    "penstock.dataset",
+    "penstock.graph",
+    "penstock.math",
+    "penstock.pictures",
+    "penstock.pipeline",
+    "penstock.plugin.base_iterator",
+    "penstock.plugin.jax",
+    "penstock.plugin.numpy",
+    "penstock.plugin.pytorch",
+    "penstock.plugin.pytorch.proxy",
+    "penstock.plugin.torch_function",
+    "penstock.python_function",
+    "penstock.sources",
+    "penstock.statistics",
+    "penstock.storage",
+    "penstock.tensors",
+    "penstock.tfrecord",
+    "penstock.torch",
+    "penstock.types",
+    "penstock.worker_pool",
+]
 ALONE = {  # the public names of modules that have others for the package itself
-    "penstock.dataset": ["DatasetError", "dataset"], "penstock.graph": ["DataNode"], "penstock.pipeline": ["Pipeline", "pipeline_def"],
-    "penstock.plugin.base_iterator": ["BaseIterator", "LastBatchPolicy"], "penstock.plugin.jax": ["jax_function"],
+    "penstock.dataset": ["DatasetError", "dataset"],
+    "penstock.graph": ["DataNode"],
+    "penstock.pipeline": ["Pipeline", "pipeline_def"],
+    "penstock.plugin.base_iterator": ["BaseIterator", "LastBatchPolicy"],
+    "penstock.plugin.jax": ["jax_function"],
     "penstock.plugin.torch_function": ["torch_python_function"],
-    "penstock.python_function": ["FunctionError", "dl_tensor_python_function"], "penstock.sources": ["external_source"],
-    "penstock.worker_pool": ["WorkerError"]}
-INHERITED = {"multiprocessing_context", "name", "value", "from_bytes", "to_bytes", "as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "imag",
-             "is_integer", "numerator", "real"}
+    "penstock.python_function": ["FunctionError", "dl_tensor_python_function"],
+    "penstock.sources": ["external_source"],
+    "penstock.worker_pool": ["WorkerError"],
+}
+INHERITED = {
+    "multiprocessing_context",
+    "name",
+    "value",
+    "from_bytes",
+    "to_bytes",
+    "as_integer_ratio",
+    "bit_count",
+    "bit_length",
+    "conjugate",
+    "denominator",
+    "imag",
+    "is_integer",
+    "numerator",
+    "real",
+}
 
 
 def public():
     """(name, object, names of its parameters or None) of each class, function, method and property."""
     for module in map(importlib.import_module, PUBLIC):
-        names = ALONE.get(module.__name__) or getattr(module, "__all__", None) or [
-            n for n, v in vars(module).items() if not n.startswith("_") and getattr(v, "__module__", "") == module.__name__]
+        names = (
+            ALONE.get(module.__name__)
+            or getattr(module, "__all__", None)
+            or [
+                n
+                for n, v in vars(module).items()
+                if not n.startswith("_") and getattr(v, "__module__", "") == module.__name__
+            ]
+        )
         for name in names:
             found = getattr(module, name)
             if inspect.isclass(found):
                 own = "__init__" in vars(found) and found.__module__.startswith("penstock.")
                 yield f"{module.__name__}.{name}", found, docstrings.parameters(found.__init__) if own else None
-                for member, value in inspect.getmembers_static(found) if hasattr(inspect, "getmembers_static") else vars(found).items():
+                for member, value in (
+                    inspect.getmembers_static(found) if hasattr(inspect, "getmembers_static") else vars(found).items()
+                ):
                     value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
                     if member.startswith("_") or member in INHERITED or found in (penstock.Tensor, penstock.Batch):
                         continue
@@ -125,7 +185,9 @@ def test_stubs_say_what_help_says():
             continue  # a function of Python with annotations of its own
         found = [f for f in body if isinstance(f, ast.FunctionDef) and f.name == last]
         assert found, f"{name} is missing in {stub}: run tools/generate.py"
-        assert [inspect.cleandoc(operator(name).__doc__)] == [ast.get_docstring(f) for f in found if ast.get_docstring(f)], name
+        assert [inspect.cleandoc(operator(name).__doc__)] == [
+            ast.get_docstring(f) for f in found if ast.get_docstring(f)
+        ], name
         for f in found:
             given = [a.arg for a in [*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs]]
             given += ["*" + f.args.vararg.arg] if f.args.vararg else []
@@ -134,18 +196,21 @@ def test_stubs_say_what_help_says():
                 assert sorted(real) == sorted(given), name
 
 
-@pytest.mark.parametrize("text, names, fault", [
-    ("", [], "no docstring"),
-    ("Does it", [], "first line"),
-    ("Does it. And more.", [], "first line"),
-    ("D" + "o" * 100 + ".", [], "first line"),
-    ("Does it.\n\nArgs:\n    a: One.\n    b: Two.", ["a"], "['b'] that do not exist"),
-    ("Does it.\n\nArgs:\n    a: One.", ["a", "b"], "lacks ['b']"),
-    ("Does it.\n\nArguments:\n    a: One.", ["a"], "sections ['Arguments']"),
-    ("Does it.\n\nReturns:\n    A.\n\nArgs:\n    a: One.", ["a"], "order"),
-    ("Does it.\n\nExample:\n    f(", [], "does not compile"),
-    ("Does it.\n\nArgs:\n    a (int): One.\n        More: of it.\n\nExample:\n    f(a)", ["a"], ""),
-])
+@pytest.mark.parametrize(
+    "text, names, fault",
+    [
+        ("", [], "no docstring"),
+        ("Does it", [], "first line"),
+        ("Does it. And more.", [], "first line"),
+        ("D" + "o" * 100 + ".", [], "first line"),
+        ("Does it.\n\nArgs:\n    a: One.\n    b: Two.", ["a"], "['b'] that do not exist"),
+        ("Does it.\n\nArgs:\n    a: One.", ["a", "b"], "lacks ['b']"),
+        ("Does it.\n\nArguments:\n    a: One.", ["a"], "sections ['Arguments']"),
+        ("Does it.\n\nReturns:\n    A.\n\nArgs:\n    a: One.", ["a"], "order"),
+        ("Does it.\n\nExample:\n    f(", [], "does not compile"),
+        ("Does it.\n\nArgs:\n    a (int): One.\n        More: of it.\n\nExample:\n    f(a)", ["a"], ""),
+    ],
+)
 def test_what_the_form_refuses(text, names, fault):
     found = " ".join(docstrings.faults(text, names))
     assert fault in found if fault else not found
@@ -153,9 +218,12 @@ def test_what_the_form_refuses(text, names, fault):
 
 def test_an_example_with_a_wrong_result_fails():
     with pytest.raises(AssertionError, match="Got:"):
-        run_example("wrong", textwrap.dedent("""Adds.
+        run_example(
+            "wrong",
+            textwrap.dedent("""Adds.
 
         Example:
             >>> 1 + 1
             3
-        """))
+        """),
+        )

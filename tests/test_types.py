@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers say: nothing of the pages and of six examples, and the right thing of common mistakes."""
+
 import json
 import os
 import re
@@ -12,8 +13,14 @@ import pytest
 import penstock
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ["examples/demo/data.py", "examples/demo/main.py", "examples/demo/shape_folders.py", "examples/demo/shapes.py",
-            "examples/seeds/blur.py", "examples/seeds/mask.py"]
+EXAMPLES = [
+    "examples/demo/data.py",
+    "examples/demo/main.py",
+    "examples/demo/shape_folders.py",
+    "examples/demo/shapes.py",
+    "examples/seeds/blur.py",
+    "examples/seeds/mask.py",
+]
 # What a page takes for granted, before its blocks.
 PAGES = {
     "docs/tutorial/first_pipeline.md": """
@@ -22,7 +29,7 @@ import numpy as np
 image_a, image_b = np.zeros((48, 64, 3), np.uint8), np.zeros((60, 40, 3), np.uint8)
 def step(images: Any, labels: Any) -> float:
     return float(images.sum() + labels.sum())
-""",
+"""
 }
 KINDS = """
 from typing import Any
@@ -92,21 +99,41 @@ def programs(tmp_path_factory):
 
 def said_by_mypy(folder, *names):
     cache = Path(os.environ.get("XDG_CACHE_HOME", ROOT / "build")) / "mypy"  # torch and NumPy take seconds, once
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", cache, *names],
-                          cwd=folder, capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "MYPYPATH": str(Path(penstock.__file__).parent.parent)})
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", cache, *names],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "MYPYPATH": str(Path(penstock.__file__).parent.parent)},
+    )
     return done.returncode, done.stdout + done.stderr
 
 
 def said_by_pyright(folder):
-    (folder / "pyrightconfig.json").write_text(json.dumps(
-        {"typeCheckingMode": "strict", "include": ["*.py"], "extraPaths": [str(Path(penstock.__file__).parent.parent)],
-         "reportUnusedExpression": "none", "reportRedeclaration": "none"}))
-    done = subprocess.run([sys.executable, "-m", "pyright", "-p", folder, "--pythonpath", sys.executable, "--outputjson"],
-                          capture_output=True, text=True, timeout=300)
+    (folder / "pyrightconfig.json").write_text(
+        json.dumps(
+            {
+                "typeCheckingMode": "strict",
+                "include": ["*.py"],
+                "extraPaths": [str(Path(penstock.__file__).parent.parent)],
+                "reportUnusedExpression": "none",
+                "reportRedeclaration": "none",
+            }
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "-p", folder, "--pythonpath", sys.executable, "--outputjson"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    return [(Path(d["file"]).name, d["range"]["start"]["line"], d["message"])
-            for d in json.loads(done.stdout)["generalDiagnostics"] if d["severity"] == "error"]
+    return [
+        (Path(d["file"]).name, d["range"]["start"]["line"], d["message"])
+        for d in json.loads(done.stdout)["generalDiagnostics"]
+        if d["severity"] == "error"
+    ]
 
 
 def lines_of_mistakes():

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Type stubs of penstock.fn (PEP 561), one file for each group of operators."""
+
 import ast
 import textwrap
 from pathlib import Path
 
-TYPES = {"bool": "bool", "int": "int", "float": "float", "str": "str", "dtype": "DTypeLike", "Sequence[int]": "int | Sequence[int]",
-         "Sequence[float]": "float | Sequence[float]", "Sequence[str]": "str | Sequence[str]"}
+TYPES = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "str": "str",
+    "dtype": "DTypeLike",
+    "Sequence[int]": "int | Sequence[int]",
+    "Sequence[float]": "float | Sequence[float]",
+    "Sequence[str]": "str | Sequence[str]",
+}
 IN_PYTHON = {  # what a function in Python takes instead: a dict of features, functions, types
     ("readers.tfrecord", "features"): "Any",
     ("python_function", "function"): "Callable[..., Any]",
@@ -34,15 +43,28 @@ Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 """
-COMMON = {"device": "str | None = None", "name": "str | None = None", "seed": "int = -1",
-          "bytes_per_sample_hint": "int | Sequence[int] | None = None", "preserve": "bool = False",
-          "batch_size": "int | None = None"}
+COMMON = {
+    "device": "str | None = None",
+    "name": "str | None = None",
+    "seed": "int = -1",
+    "bytes_per_sample_hint": "int | Sequence[int] | None = None",
+    "preserve": "bool = False",
+    "batch_size": "int | None = None",
+}
 # Functions of Python, with annotations and docstrings of their own.
-ELSEWHERE = {"": {"batches": ("expand", "filter", "flatten_batch", "rebatch"), "python_function": ("dl_tensor_python_function",),
-                  "sources": ("external_source",)},
-             "readers": {"dataset": ("dataset",)}}
+ELSEWHERE = {
+    "": {
+        "batches": ("expand", "filter", "flatten_batch", "rebatch"),
+        "python_function": ("dl_tensor_python_function",),
+        "sources": ("external_source",),
+    },
+    "readers": {"dataset": ("dataset",)},
+}
 LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave
-DOCUMENTED = {"readers.mix": "mixing.py", "readers.video_resize": "video.py"}  # where the function in Python has the docstring
+DOCUMENTED = {
+    "readers.mix": "mixing.py",
+    "readers.video_resize": "video.py",
+}  # where the function in Python has the docstring
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "penstock"
 
 
@@ -80,7 +102,9 @@ def keywords_of(operator, **instead):
     for a in operator["arguments"]:
         if operator["name"] not in LISTS or a["name"] != "num_outputs":
             default = "None" if "None" in annotation(a, operator["name"]) else a["default_text"]
-            given = instead.get(a["name"]) or annotation(a, operator["name"]) + ("" if a["required"] else f" = {default}")
+            given = instead.get(a["name"]) or annotation(a, operator["name"]) + (
+                "" if a["required"] else f" = {default}"
+            )
             result.append(f"{a['name']}: {given}")
     named = {a["name"] for a in operator["arguments"]}
     common = {k: v for k, v in COMMON.items() if k not in named and (k != "batch_size" or operator["takes_batch_size"])}
@@ -117,8 +141,11 @@ def docstring_of(operator):
     if operator["name"] not in DOCUMENTED:
         return operator["docstring"].strip()
     last = operator["name"].rpartition(".")[2]
-    (function,) = [f for f in ast.parse((PACKAGE / DOCUMENTED[operator["name"]]).read_text()).body
-                   if isinstance(f, ast.FunctionDef) and f.name == last]
+    (function,) = [
+        f
+        for f in ast.parse((PACKAGE / DOCUMENTED[operator["name"]]).read_text()).body
+        if isinstance(f, ast.FunctionDef) and f.name == last
+    ]
     return ast.get_docstring(function)
 
 
@@ -147,14 +174,25 @@ def generate(operators):
     files = {}
     for path, members in groups.items():
         children = sorted(g for g in groups if g and g.rpartition(".")[0] == path)
-        body = "".join("\n" + function(o) for o in members if o["name"].rpartition(".")[2] not in
-                       [name for names in ELSEWHERE.get(path, {}).values() for name in names])
+        body = "".join(
+            "\n" + function(o)
+            for o in members
+            if o["name"].rpartition(".")[2]
+            not in [name for names in ELSEWHERE.get(path, {}).values() for name in names]
+        )
         text = HEAD
         if children:
-            text += "\n" + "\n".join(f"from . import {c.rpartition('.')[2]} as {c.rpartition('.')[2]}" for c in children) + "\n"
+            text += (
+                "\n"
+                + "\n".join(f"from . import {c.rpartition('.')[2]} as {c.rpartition('.')[2]}" for c in children)
+                + "\n"
+            )
         if path in ELSEWHERE:
-            text += "\n" + "".join(f"from penstock.{module} import {name} as {name}\n"
-                                   for module, names in sorted(ELSEWHERE[path].items()) for name in names)
+            text += "\n" + "".join(
+                f"from penstock.{module} import {name} as {name}\n"
+                for module, names in sorted(ELSEWHERE[path].items())
+                for name in names
+            )
         is_package = not path or children
         place = "python/penstock/fn/" + path.replace(".", "/")
         files[f"{place.rstrip('/')}/__init__.pyi" if is_package else f"{place}.pyi"] = text + body

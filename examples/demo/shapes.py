@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drawn pictures of squares, disks and triangles for the detectors' examples: what is in them and where is known."""
+
 import random
 from collections.abc import Iterator, Sequence
 
@@ -38,8 +39,9 @@ def draw_shape(pen: ImageDraw.ImageDraw, label: int, x: int, y: int, side: int, 
         pen.polygon([(x, bottom), ((x + right) / 2, y), (right, bottom)], fill=color)
 
 
-def draw_boxes(picture: Image.Image, boxes: Sequence[Sequence[float]], labels: Sequence[int],
-               scale: float = 1.0) -> Image.Image:
+def draw_boxes(
+    picture: Image.Image, boxes: Sequence[Sequence[float]], labels: Sequence[int], scale: float = 1.0
+) -> Image.Image:
     """A copy with the boxes (left, top, right, bottom, in units of the picture) and the names of their kinds."""
     picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
     pen = ImageDraw.Draw(picture)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches that change: fn.filter, fn.expand, fn.flatten_batch, fn.rebatch."""
+
 from __future__ import annotations
 
 from . import graph, nested
@@ -67,7 +68,9 @@ def filter(*values: Any, keep: Any = None, min_batch: int = 1, too_few: Literal[
         if len(values) < 2:
             raise TypeError(f"[filter] needs values and keep\n  at {graph.user_line()}")
         *values, keep = values
-    return _change("filter", tuple(values), [graph._as_node(keep)], {"min_batch": int(min_batch), "too_few": str(too_few)})
+    return _change(
+        "filter", tuple(values), [graph._as_node(keep)], {"min_batch": int(min_batch), "too_few": str(too_few)}
+    )
 
 
 def expand(*values: Any, k: Any = None) -> Any:

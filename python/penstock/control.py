@@ -6,6 +6,7 @@ Bodies are functions that are called once, while the pipeline is defined. What t
 numbers, or lists, tuples and dicts of such; where ways meet, both sides have one structure, and each value one type,
 number of dimensions and layout.
 """
+
 from __future__ import annotations
 
 from . import control_flow as _flow
@@ -79,7 +80,9 @@ def for_(iterable: Any, body: Callable[..., Any], state: tuple[Any, ...]) -> tup
         >>> sums().run()[0].as_array().tolist()
         [3, 6]
     """
-    return tuple(_run.for_stmt(iterable, None, lambda i, *s: _tuple(body(i, *s), len(state)), tuple(state), _names(state)))
+    return tuple(
+        _run.for_stmt(iterable, None, lambda i, *s: _tuple(body(i, *s), len(state)), tuple(state), _names(state))
+    )
 
 
 def range_(*bounds: Any) -> Any:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.dataset: a data set that is an object of the program, with __len__ and __getitem__."""
+
 from __future__ import annotations
 
 from . import _core, graph
@@ -54,6 +55,7 @@ def _shown(sample):
 
 def _array(value):
     import numpy
+
     if isinstance(value, str):
         value = value.encode()
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -68,8 +70,16 @@ def _array(value):
     return array
 
 
-def dataset(dataset: Any, *, num_outputs: int | None = None, output_layouts: Any = None, num_workers: int = 1,
-            processes: bool = False, name: str | None = None, **arguments: Any) -> Any:
+def dataset(
+    dataset: Any,
+    *,
+    num_outputs: int | None = None,
+    output_layouts: Any = None,
+    num_workers: int = 1,
+    processes: bool = False,
+    name: str | None = None,
+    **arguments: Any,
+) -> Any:
     """Reads samples of an object with __len__ and __getitem__, such as a map-style data set of torch.
 
     A sample is an array, a tensor on the CPU, a number (int64, float64), a picture of Pillow, text or bytes (uint8,
@@ -116,11 +126,18 @@ def dataset(dataset: Any, *, num_outputs: int | None = None, output_layouts: Any
         num_outputs = len(first) if isinstance(first, (tuple, list, dict)) else 1
     items = Items(dataset, keys, int(num_outputs), pipeline._given["on_error"] != "raise")
     from . import fn
+
     index = fn.readers.indices(size=len(dataset), name=name, **arguments)
     if isinstance(output_layouts, dict):
         output_layouts = [output_layouts.get(k, "") for k in keys or ()]
-    made = fn.python_function(index, function=items, num_outputs=items.outputs, output_layouts=output_layouts,
-                              num_workers=num_workers, processes=processes)
+    made = fn.python_function(
+        index,
+        function=items,
+        num_outputs=items.outputs,
+        output_layouts=output_layouts,
+        num_workers=num_workers,
+        processes=processes,
+    )
     made = list(made) if isinstance(made, (list, tuple)) else [made]
     if keys is not None:
         return dict(zip(keys, made))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[key] of values of a pipeline: numbers, slices, masks and lists as the arguments of operators."""
+
 from .graph import DataNode, _stacked, add_node, constant, holds_node, is_new_axis, user_line
 from .types import DType
 
@@ -23,13 +24,23 @@ def split_picking(key):
     not such a one, or stands behind a slice, which turns NumPy's result around."""
     if not isinstance(key, tuple):
         return None
-    places = [k for k, item in enumerate(key) if not isinstance(item, slice) and item is not Ellipsis and not is_new_axis(item)
-              and (isinstance(item, list) or getattr(item, "ndim", 0))]
-    if len(places) != 1 or any(isinstance(i, slice) or i is Ellipsis for i in key[:places[0]]) or any(map(is_new_axis, key)):
+    places = [
+        k
+        for k, item in enumerate(key)
+        if not isinstance(item, slice)
+        and item is not Ellipsis
+        and not is_new_axis(item)
+        and (isinstance(item, list) or getattr(item, "ndim", 0))
+    ]
+    if (
+        len(places) != 1
+        or any(isinstance(i, slice) or i is Ellipsis for i in key[: places[0]])
+        or any(map(is_new_axis, key))
+    ):
         return None
     picking = picking_index(key[places[0]])
     whole = (slice(None),) * (picking[1].ndim if picking[0] == "where" else 1)
-    return key[:places[0]] + whole + key[places[0] + 1:], picking[1]
+    return key[: places[0]] + whole + key[places[0] + 1 :], picking[1]
 
 
 def index_arguments(node, key):
@@ -55,15 +66,18 @@ def index_arguments(node, key):
                     arguments[f"{name}_{dim}"] = part
             dim, out = dim + 1, out + 1
         elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
-            raise TypeError("a mask or a list of indices stands once in the brackets, and not behind a slice"
-                            f"\n  at {user_line()}")
+            raise TypeError(
+                f"a mask or a list of indices stands once in the brackets, and not behind a slice\n  at {user_line()}"
+            )
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
             if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):
                 raise TypeError("True and False are not indices")
             arguments[f"at_{dim}"] = item
             dim += 1
         else:
-            raise TypeError(f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}")
+            raise TypeError(
+                f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}"
+            )
     return arguments, list(zip(new_axes, names))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipeline and @pipeline_def."""
+
 from __future__ import annotations
 
 import atexit
@@ -105,22 +106,45 @@ class Pipeline(PipelineReports, SavedForms):
         stream_policy: StreamPolicy | None
         concurrency: OperatorConcurrency | None
 
-    def __init__(self, batch_size: int | None = None, num_threads: int | None = None, device_id: int | None = None,
-                 seed: int | None = None, exec_pipelined: bool = True,
-                 prefetch_queue_depth: int | dict[str, int] = 2, exec_async: bool = True, bytes_per_sample: int = 0,
-                 set_affinity: bool = False, max_streams: int | None = None,
-                 default_cuda_stream_priority: int | None = None, *, enable_memory_stats: bool = False,
-                 enable_checkpointing: bool = False, checkpoint: bytes | str | PathLike[str] | None = None,
-                 py_num_workers: int = 1, py_start_method: Literal["fork", "spawn"] = "fork",
-                 py_callback_pickler: Any = None, output_dtype: Any = None, output_ndim: Any = None,
-                 output_layout: Any = None, exec_dynamic: bool | None = None,
-                 experimental_exec_dynamic: bool | None = None, stream_policy: StreamPolicy | None = None,
-                 concurrency: OperatorConcurrency | None = None,
-                 on_error: Literal["raise", "skip", "replace"] = "raise", error_budget: int | None = None,
-                 uneven: bool = False, memory_limit: int | None = None,
-                 entropy_index: str | PathLike[str] | None = None, max_trips: int = 1_000_000,
-                 mixed_outputs: bool = False, debug: bool | Literal["times"] = False, max_pixels: int | None = None,
-                 max_frames: int | None = None, max_samples: int | None = None) -> None:
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        num_threads: int | None = None,
+        device_id: int | None = None,
+        seed: int | None = None,
+        exec_pipelined: bool = True,
+        prefetch_queue_depth: int | dict[str, int] = 2,
+        exec_async: bool = True,
+        bytes_per_sample: int = 0,
+        set_affinity: bool = False,
+        max_streams: int | None = None,
+        default_cuda_stream_priority: int | None = None,
+        *,
+        enable_memory_stats: bool = False,
+        enable_checkpointing: bool = False,
+        checkpoint: bytes | str | PathLike[str] | None = None,
+        py_num_workers: int = 1,
+        py_start_method: Literal["fork", "spawn"] = "fork",
+        py_callback_pickler: Any = None,
+        output_dtype: Any = None,
+        output_ndim: Any = None,
+        output_layout: Any = None,
+        exec_dynamic: bool | None = None,
+        experimental_exec_dynamic: bool | None = None,
+        stream_policy: StreamPolicy | None = None,
+        concurrency: OperatorConcurrency | None = None,
+        on_error: Literal["raise", "skip", "replace"] = "raise",
+        error_budget: int | None = None,
+        uneven: bool = False,
+        memory_limit: int | None = None,
+        entropy_index: str | PathLike[str] | None = None,
+        max_trips: int = 1_000_000,
+        mixed_outputs: bool = False,
+        debug: bool | Literal["times"] = False,
+        max_pixels: int | None = None,
+        max_frames: int | None = None,
+        max_samples: int | None = None,
+    ) -> None:
         for name, value in (("batch_size", batch_size), ("num_threads", num_threads)):
             limits.check_number(name, value, 2**31 - 1)
         for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
@@ -131,21 +155,44 @@ class Pipeline(PipelineReports, SavedForms):
             seed = unseeded.of_pipeline()
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
         if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
-            raise ValueError("prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
-                             f"got {prefetch_queue_depth!r}")
+            raise ValueError(
+                "prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
+                f"got {prefetch_queue_depth!r}"
+            )
         if py_start_method not in ("fork", "spawn"):
             raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {py_start_method!r}")
         self._given = dict(
-            batch_size=batch_size, num_threads=num_threads, device_id=device_id, seed=seed, exec_pipelined=exec_pipelined,
-            prefetch_queue_depth=prefetch_queue_depth, exec_async=exec_async, bytes_per_sample=bytes_per_sample,
-            set_affinity=set_affinity, max_streams=-1 if max_streams is None else max_streams,
-            default_cuda_stream_priority=default_cuda_stream_priority or 0, enable_memory_stats=enable_memory_stats,
-            enable_checkpointing=enable_checkpointing, py_num_workers=py_num_workers, py_start_method=py_start_method,
-            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
-            concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
-            memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs), debug=debug,
-            max_pixels=max_pixels, max_frames=max_frames, max_samples=max_samples)
+            batch_size=batch_size,
+            num_threads=num_threads,
+            device_id=device_id,
+            seed=seed,
+            exec_pipelined=exec_pipelined,
+            prefetch_queue_depth=prefetch_queue_depth,
+            exec_async=exec_async,
+            bytes_per_sample=bytes_per_sample,
+            set_affinity=set_affinity,
+            max_streams=-1 if max_streams is None else max_streams,
+            default_cuda_stream_priority=default_cuda_stream_priority or 0,
+            enable_memory_stats=enable_memory_stats,
+            enable_checkpointing=enable_checkpointing,
+            py_num_workers=py_num_workers,
+            py_start_method=py_start_method,
+            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True,
+            stream_policy=stream_policy,
+            concurrency=concurrency,
+            on_error=on_error,
+            error_budget=error_budget,
+            uneven=uneven,
+            memory_limit=memory_limit,
+            entropy_index="" if entropy_index is None else os.fspath(entropy_index),
+            py_callback_pickler=py_callback_pickler,
+            max_trips=int(max_trips),
+            mixed_outputs=bool(mixed_outputs),
+            debug=debug,
+            max_pixels=max_pixels,
+            max_frames=max_frames,
+            max_samples=max_samples,
+        )
         if debug not in (False, True, "times"):
             raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
         check_policies(stream_policy, concurrency)
@@ -154,22 +201,26 @@ class Pipeline(PipelineReports, SavedForms):
         self._graph = _core.Graph()
         self._graph.set_seed(seed)
         self._checkpoint = checkpoint
-        self._function = None   # makes the outputs when the pipeline is built
+        self._function = None  # makes the outputs when the pipeline is built
         self._definition = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
         self._form = None  # of outputs that are no flat tuple (nested.py)
         self._sinks = []
-        self._sources = {}      # node -> object of penstock.sources
-        self._fed = {}          # name -> FedNode
-        self._functions = {}    # node -> (object of penstock.python_function or a plugin, the user's line)
+        self._sources = {}  # node -> object of penstock.sources
+        self._fed = {}  # name -> FedNode
+        self._functions = {}  # node -> (object of penstock.python_function or a plugin, the user's line)
         self._epoch_mode = "stream"
-        self._pipeline = None   # of _core
+        self._pipeline = None  # of _core
         self._built = False
         self._scheduled = 0
         self._held = None
         self._ended = False
         self._origin = []
-        self._consumed = (0, 0, False)  # samples and batches of the source in the last output, and whether its epoch has ended
+        self._consumed = (
+            0,
+            0,
+            False,
+        )  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
         self._took = False  # nodes that were made outside of it (free_nodes.py)
 
@@ -255,9 +306,13 @@ class Pipeline(PipelineReports, SavedForms):
             self._form = nested.alike(returned, form) if several else form[0]
         nodes = []
         for k, item in leaves:
-            if isinstance(item, (str, set)) or (isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)):
-                raise TypeError(f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
-                                "pipeline or constants, in tuples, lists and dictionaries")
+            if isinstance(item, (str, set)) or (
+                isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)
+            ):
+                raise TypeError(
+                    f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
+                    "pipeline or constants, in tuples, lists and dictionaries"
+                )
             nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
             free_nodes.join(nodes[-1], self)
             if nodes[-1].pipeline is not self:
@@ -281,6 +336,7 @@ class Pipeline(PipelineReports, SavedForms):
             return self._start_debug(define_graph or self.define_graph)
         with defining(self):
             from .control_flow_run import call
+
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = self._as_outputs(returned)
         if not nodes:
@@ -288,6 +344,7 @@ class Pipeline(PipelineReports, SavedForms):
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
         if self._sources or self._fed:
             from .sources import without_unread
+
             without_unread(self)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
@@ -296,10 +353,20 @@ class Pipeline(PipelineReports, SavedForms):
         """What runs a graph with this pipeline's options."""
         given, budget = self._given, self._given["error_budget"]
         return _core.Pipeline(
-            made, int(given["batch_size"]), threads, depth, int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
-            -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
+            made,
+            int(given["batch_size"]),
+            threads,
+            depth,
+            int(given["memory_limit"] or 0),
+            self._epoch_mode,
+            given["on_error"],
+            -1 if budget is None else int(budget),
+            bool(given["uneven"]),
+            given["entropy_index"],
             _current_gpu() if given["device_id"] is None else int(given["device_id"]),
-            getattr(given["stream_policy"], "name", "") == "SINGLE", *(int(given[name] or 0) for name in limits.NAMES))
+            getattr(given["stream_policy"], "name", "") == "SINGLE",
+            *(int(given[name] or 0) for name in limits.NAMES),
+        )
 
     def _start(self):
         if self._checkpoint is not None:  # processes that begin now have its seed
@@ -323,8 +390,11 @@ class Pipeline(PipelineReports, SavedForms):
 
     def _start_debug(self, function):
         from .debug import DebugGraph, DebugRun
+
         if self._outputs is not None:
-            raise RuntimeError("debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()")
+            raise RuntimeError(
+                "debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()"
+            )
         if self._checkpoint is not None:
             raise ValueError("a pipeline with debug=True cannot go on from a checkpoint")
         self._pipeline = DebugRun(self, function)
@@ -403,7 +473,9 @@ class Pipeline(PipelineReports, SavedForms):
             self.feed_input(name, data)
         if not self._fed and not self._scheduled:
             return self._finish(self._pipeline.run)
-        while not self._scheduled or (self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())):
+        while not self._scheduled or (
+            self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())
+        ):
             self.schedule_run(_soon=True)
         self.release_outputs()
         return self._flat_outputs()
@@ -471,8 +543,14 @@ class Pipeline(PipelineReports, SavedForms):
                 declared_outputs.check(what, declared, batches)
         return batches
 
-    def feed_input(self, data_node: DataNode | str, data: Any, layout: str | None = None, cuda_stream: Any = None,
-                   use_copy_kernel: bool = False) -> None:
+    def feed_input(
+        self,
+        data_node: DataNode | str,
+        data: Any,
+        layout: str | None = None,
+        cuda_stream: Any = None,
+        use_copy_kernel: bool = False,
+    ) -> None:
         """Gives a batch to an external source that has no source of its own.
 
         Args:
@@ -490,6 +568,7 @@ class Pipeline(PipelineReports, SavedForms):
         node = self._fed.get(name)
         if node is None and self._given["debug"] and not self._pipeline.number:  # the body has not run yet
             from .sources import FedNode
+
             node = self._fed[name] = FedNode(name, 1, False)
         if node is None:
             index = self._graph.find(name)
@@ -536,9 +615,25 @@ class Pipeline(PipelineReports, SavedForms):
             yield batches
 
 
-for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined", "exec_async", "bytes_per_sample",
-              "set_affinity", "max_streams", "default_cuda_stream_priority", "enable_memory_stats",
-              "enable_checkpointing", "py_num_workers", "py_start_method", "exec_dynamic", "stream_policy", "concurrency"):
+for _name in (
+    "batch_size",
+    "num_threads",
+    "device_id",
+    "seed",
+    "exec_pipelined",
+    "exec_async",
+    "bytes_per_sample",
+    "set_affinity",
+    "max_streams",
+    "default_cuda_stream_priority",
+    "enable_memory_stats",
+    "enable_checkpointing",
+    "py_num_workers",
+    "py_start_method",
+    "exec_dynamic",
+    "stream_policy",
+    "concurrency",
+):
     setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name], doc=f"The argument {_name}."))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a pipeline says of itself: sizes, options, statistics, its graph as text."""
+
 from __future__ import annotations
 
 TYPE_CHECKING = False
@@ -119,6 +120,7 @@ class PipelineReports:
             Stages, waits and memory; printed, a table and one line that names what the loop waits for.
         """
         from .statistics import LeftOut, Statistics
+
         self.build()
         return Statistics(self._pipeline.statistics(), self.left_out())
 
@@ -134,6 +136,7 @@ class PipelineReports:
             "capacities" and "per_sample_capacities".
         """
         from .workers import capacities
+
         return capacities(self._sources.values())
 
     def left_out(self, last_batch: bool = False) -> list[LeftOut]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The saved forms of pipelines: checkpoints, JSON, the graph for Graphviz."""
+
 from __future__ import annotations
 
 import json
@@ -24,7 +25,9 @@ def text_of_saved(data, what, path=None):
     try:
         return bytes(data).decode()
     except UnicodeDecodeError as e:
-        raise ValueError(f"this is not a saved {what}: byte {e.start} is not UTF-8 text" + (f" (file: {path})" if path else "")) from None
+        raise ValueError(
+            f"this is not a saved {what}: byte {e.start} is not UTF-8 text" + (f" (file: {path})" if path else "")
+        ) from None
 
 
 def text_of_checkpoint(checkpoint):
@@ -51,13 +54,25 @@ def load(make, serialized_pipeline, filename, arguments):
     if filename is not None:
         with open(filename, "rb") as file:
             serialized_pipeline = file.read()
-    text = serialized_pipeline if isinstance(serialized_pipeline, str) else text_of_saved(serialized_pipeline, "pipeline", filename)
+    text = (
+        serialized_pipeline
+        if isinstance(serialized_pipeline, str)
+        else text_of_saved(serialized_pipeline, "pipeline", filename)
+    )
     loaded = _core.Pipeline.from_json(text)
     options, stored = loaded.options(), loaded.graph()
     loaded.close()
     mode = options.pop("epoch_mode")
-    options = {k: (None if k in ("num_threads", "memory_limit", *limits.NAMES) and v == 0 else
-                   None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
+    options = {
+        k: (
+            None
+            if k in ("num_threads", "memory_limit", *limits.NAMES) and v == 0
+            else None
+            if k == "error_budget" and v < 0
+            else v
+        )
+        for k, v in options.items()
+    }
     declared = json.loads(text).get("declared")
     if isinstance(declared, dict):
         options.update({f"output_{what}": declared.get(what) for what in ("dtype", "ndim", "layout")})
@@ -72,7 +87,9 @@ def load(make, serialized_pipeline, filename, arguments):
         if stored.fed(index) == "batches":
             pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
         elif stored.fed(index) == "video":
-            pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
+            pipeline._fed[stored.name_of(index)] = FedVideo(
+                index, nodes[index].get("constants", {}).get("blocking", False)
+            )
     without_unread(pipeline)
     pipeline._start()
     return pipeline
@@ -126,8 +143,10 @@ class SavedForms:
         """
         self.build()
         for node, (_, line) in self._functions.items():
-            raise ValueError(f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
-                             f"function of this program\n  at {line}")
+            raise ValueError(
+                f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
+                f"function of this program\n  at {line}"
+            )
         return with_declared(self._pipeline.to_json(), self._declared)
 
     def save(self, path: Path) -> None:
@@ -161,8 +180,9 @@ class SavedForms:
         return data
 
     @classmethod
-    def deserialize(cls, serialized_pipeline: bytes | str | None = None, filename: Path | None = None,
-                    **kwargs: Any) -> Pipeline:
+    def deserialize(
+        cls, serialized_pipeline: bytes | str | None = None, filename: Path | None = None, **kwargs: Any
+    ) -> Pipeline:
         """Makes a pipeline from serialize(), to_json() or a file.
 
         Args:
@@ -174,6 +194,7 @@ class SavedForms:
             ValueError: The text is not a saved pipeline.
         """
         from .pipeline import Pipeline
+
         return load(Pipeline, serialized_pipeline, filename, kwargs)
 
     load = deserialize
@@ -190,8 +211,9 @@ class SavedForms:
         """
         return cls.deserialize(serialized_pipeline)
 
-    def save_graph_to_dot_file(self, filename: Path, *, show_tensors: bool = False, show_ids: Any = None,
-                               use_colors: bool = False) -> None:
+    def save_graph_to_dot_file(
+        self, filename: Path, *, show_tensors: bool = False, show_ids: Any = None, use_colors: bool = False
+    ) -> None:
         """Writes the graph for Graphviz.
 
         Args:
@@ -201,6 +223,7 @@ class SavedForms:
             use_colors: Fills the nodes with a color.
         """
         from .graphviz import dot_text
+
         self.build()
         with open(filename, "w") as file:
             file.write(dot_text(self._graph, show_tensors, use_colors))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor and Batch by the names that scripts for DALI use."""
+
 from ._core import Batch as TensorListCPU
 from ._core import Tensor as TensorCPU
 
@@ -20,6 +21,7 @@ class TensorGPU(metaclass=_OnGpu):
 
     The call takes (data, layout="", device_id=0) and copies what lies on the host.
     """
+
     _host = TensorCPU
 
 
@@ -28,6 +30,7 @@ class TensorListGPU(metaclass=_OnGpu):
 
     The call takes (data, layout="", device_id=0) and copies what lies on the host.
     """
+
     _host = TensorListCPU
 
 

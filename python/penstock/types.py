@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types, color spaces and filters by the names that pipelines use, and constants."""
+
 from __future__ import annotations
 
 from enum import Enum, IntEnum
@@ -79,10 +80,10 @@ class StreamPolicy(Enum):
     An iteration always uses one for all its operators.
     """
 
-    SINGLE = "single"              # all iterations use the same one: they never overlap there
-    PER_BACKEND = "per_backend"    # one for each iteration in flight: the default
+    SINGLE = "single"  # all iterations use the same one: they never overlap there
+    PER_BACKEND = "per_backend"  # one for each iteration in flight: the default
     PER_OPERATOR = "per_operator"  # the same: operators that follow each other gain nothing by streams of their own
-    UNSPECIFIED = "unspecified"    # the default
+    UNSPECIFIED = "unspecified"  # the default
 
 
 class OperatorConcurrency(Enum):
@@ -91,9 +92,9 @@ class OperatorConcurrency(Enum):
     Samples of a batch always run in parallel on the CPU; none of the values changes results.
     """
 
-    NONE = "none"        # one iteration after the other
+    NONE = "none"  # one iteration after the other
     BACKEND = "backend"  # work of several iterations overlaps, on the CPU and on the GPU: the default
-    FULL = "full"        # the same
+    FULL = "full"  # the same
     UNSPECIFIED = "unspecified"  # the default
 
 
@@ -109,17 +110,50 @@ def check_policies(stream_policy: Any, concurrency: Any) -> None:
     Raises:
         TypeError: A value is something else.
     """
-    for name, value, kind in (("stream_policy", stream_policy, StreamPolicy), ("concurrency", concurrency, OperatorConcurrency)):
+    for name, value, kind in (
+        ("stream_policy", stream_policy, StreamPolicy),
+        ("concurrency", concurrency, OperatorConcurrency),
+    ):
         if value is not None and getattr(value, "name", None) not in kind.__members__:
-            raise TypeError(f"{name} must be one of types.{kind.__name__}: {', '.join(kind.__members__)}; got {value!r}")
+            raise TypeError(
+                f"{name} must be one of types.{kind.__name__}: {', '.join(kind.__members__)}; got {value!r}"
+            )
 
 
-NO_TYPE, UINT8, UINT16, UINT32, UINT64, INT8 = DType.NO_TYPE, DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64, DType.INT8
-INT16, INT32, INT64, FLOAT16, FLOAT, FLOAT64 = DType.INT16, DType.INT32, DType.INT64, DType.FLOAT16, DType.FLOAT, DType.FLOAT64
-BOOL, STRING, FEATURE, IMAGE_TYPE, DATA_TYPE, INTERP_TYPE = DType.BOOL, DType.STRING, DType.FEATURE, DType.IMAGE_TYPE, DType.DATA_TYPE, DType.INTERP_TYPE
+NO_TYPE, UINT8, UINT16, UINT32, UINT64, INT8 = (
+    DType.NO_TYPE,
+    DType.UINT8,
+    DType.UINT16,
+    DType.UINT32,
+    DType.UINT64,
+    DType.INT8,
+)
+INT16, INT32, INT64, FLOAT16, FLOAT, FLOAT64 = (
+    DType.INT16,
+    DType.INT32,
+    DType.INT64,
+    DType.FLOAT16,
+    DType.FLOAT,
+    DType.FLOAT64,
+)
+BOOL, STRING, FEATURE, IMAGE_TYPE, DATA_TYPE, INTERP_TYPE = (
+    DType.BOOL,
+    DType.STRING,
+    DType.FEATURE,
+    DType.IMAGE_TYPE,
+    DType.DATA_TYPE,
+    DType.INTERP_TYPE,
+)
 TENSOR_LAYOUT, PYTHON_OBJECT = DType.TENSOR_LAYOUT, DType.PYTHON_OBJECT
 RGB, BGR, GRAY, YCbCr, ANY_DATA = ImageType.RGB, ImageType.BGR, ImageType.GRAY, ImageType.YCbCr, ImageType.ANY_DATA
-INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, INTERP_TRIANGULAR, INTERP_GAUSSIAN = InterpType.INTERP_NN, InterpType.INTERP_LINEAR, InterpType.INTERP_CUBIC, InterpType.INTERP_LANCZOS3, InterpType.INTERP_TRIANGULAR, InterpType.INTERP_GAUSSIAN
+INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, INTERP_TRIANGULAR, INTERP_GAUSSIAN = (
+    InterpType.INTERP_NN,
+    InterpType.INTERP_LINEAR,
+    InterpType.INTERP_CUBIC,
+    InterpType.INTERP_LANCZOS3,
+    InterpType.INTERP_TRIANGULAR,
+    InterpType.INTERP_GAUSSIAN,
+)
 DALIDataType, DALIImageType, DALIInterpType = DType, ImageType, InterpType
 FLOAT32 = DType.FLOAT
 # Layouts of a sample, without the N of the batch; SAME is the input's.
@@ -144,6 +178,7 @@ def to_numpy_type(dtype: DType | int) -> Any:
         <class 'numpy.float32'>
     """
     import numpy
+
     dtype = DType(dtype)
     if not 0 <= dtype <= DType.BOOL:
         raise TypeError(f"NumPy has no type for {dtype}")
@@ -164,12 +199,24 @@ def to_penstock_type(dtype: Any) -> DType:
         'INT16'
     """
     from . import _core
+
     return DType(_core.dtype_number(dtype))
 
 
-_OTHER_NAMES = {"boolean": DType.BOOL, "bool_": DType.BOOL, "byte": DType.UINT8, "double": DType.FLOAT64, "float": DType.FLOAT,
-                "half": DType.FLOAT16, "long": DType.INT64, "sbyte": DType.INT8, "short": DType.INT16, "ubyte": DType.UINT8,
-                "ulong": DType.UINT64, "ushort": DType.UINT16}
+_OTHER_NAMES = {
+    "boolean": DType.BOOL,
+    "bool_": DType.BOOL,
+    "byte": DType.UINT8,
+    "double": DType.FLOAT64,
+    "float": DType.FLOAT,
+    "half": DType.FLOAT16,
+    "long": DType.INT64,
+    "sbyte": DType.INT8,
+    "short": DType.INT16,
+    "ubyte": DType.UINT8,
+    "ulong": DType.UINT64,
+    "ushort": DType.UINT16,
+}
 
 
 def to_dali_type(framework_type: Any) -> DType:
@@ -209,8 +256,10 @@ class SampleInfo:
         self.iteration, self.epoch_idx = iteration, epoch_idx
 
     def __repr__(self):
-        return (f"SampleInfo(idx_in_epoch={self.idx_in_epoch}, idx_in_batch={self.idx_in_batch}, "
-                f"iteration={self.iteration}, epoch_idx={self.epoch_idx})")
+        return (
+            f"SampleInfo(idx_in_epoch={self.idx_in_epoch}, idx_in_batch={self.idx_in_batch}, "
+            f"iteration={self.iteration}, epoch_idx={self.epoch_idx})"
+        )
 
 
 class BatchInfo:
@@ -274,6 +323,7 @@ def _of_type(dtype):
     def constant(self):
         convert = bool if dtype is DType.BOOL else float if dtype.name.startswith("FLOAT") else int
         return ScalarConstant(convert(self.value), dtype)
+
     constant.__name__ = {DType.FLOAT: "float32"}.get(dtype, dtype.name.lower())
     constant.__doc__ = f"Returns the number as {dtype.name}."
     return constant
@@ -292,12 +342,19 @@ def ConstantNode(device: str | None, value: Any, dtype: Any, shape: Any, layout:
         **arguments: The `name` of the operator.
     """
     from .graph import constant
+
     node = constant(value, dtype=dtype, shape=shape, layout=layout, name=arguments.get("name"))
     return node.gpu() if device == "gpu" else node
 
 
-def Constant(value: Any, dtype: Any = None, shape: Any = None, layout: str | None = None, device: str | None = None,
-             **arguments: Any) -> Any:
+def Constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    layout: str | None = None,
+    device: str | None = None,
+    **arguments: Any,
+) -> Any:
     """Makes the same tensor for every sample.
 
     Integers become INT32, floating point numbers FLOAT, arrays keep their type but for 64 bits, which become 32.

@@ -30,7 +30,7 @@ struct Operator {
   PyMethodDef method;
   std::vector<PyObject*> arguments;  // interned names
   bool decodes;
-  bool images;  // the layout of its inputs says what it does
+  bool images;                // the layout of its inputs says what it does
   mutable bool told = false;  // that the CPU does the work of a GPU; under Python's lock
 };
 
@@ -382,16 +382,22 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
 // The function of one operator; made once and kept for the life of the process.
 nb::object make_function(const std::string& full_name) {
   const OpInfo& info = get_op(full_name);
-  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0,
-                          reads_images(info)};
+  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0, reads_images(info)};
   const size_t dot = full_name.rfind('.');
   op->name = dot == std::string::npos ? full_name : full_name.substr(dot + 1);
   op->text = text_signature(info, op->name) + docstring(info);
   for (const auto& a : info.args) op->arguments.push_back(PyUnicode_InternFromString(a.name.c_str()));
   op->method = {op->name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call)),
                 METH_FASTCALL | METH_KEYWORDS, op->text.c_str()};
-  static PyModuleDef kind{PyModuleDef_HEAD_INIT, "penstock.operator", nullptr, sizeof(OperatorModule), nullptr, nullptr,
-                          nullptr, nullptr, nullptr};
+  static PyModuleDef kind{PyModuleDef_HEAD_INIT,
+                          "penstock.operator",
+                          nullptr,
+                          sizeof(OperatorModule),
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
   nb::object self = nb::steal(PyModule_Create(&kind));
   if (!self) throw nb::python_error();
   static_cast<OperatorModule*>(PyModule_GetState(self.ptr()))->op = op;
@@ -426,12 +432,15 @@ void bind_operators(nb::module_& m) {
     common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
   immediate_seed = random_word();
   torch_name = PyUnicode_InternFromString("torch");
-  m.def("operators", [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
-    nb::list names;
-    for (const OpInfo* o : all_ops())
-      if (hidden || !o->hidden) names.append(nb::cast(o->name));
-    return names;
-  }, nb::arg("hidden") = false);
+  m.def(
+      "operators",
+      [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
+        nb::list names;
+        for (const OpInfo* o : all_ops())
+          if (hidden || !o->hidden) names.append(nb::cast(o->name));
+        return names;
+      },
+      nb::arg("hidden") = false);
   m.def("operator_function", &make_function);
   m.def("operator_schema", [](const std::string& name) {  // for the generator of stubs and pages
     const OpInfo& info = get_op(name);
@@ -447,8 +456,7 @@ void bind_operators(nb::module_& m) {
       nb::dict x;
       x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
       x["per_frame"] = a.per_frame;
-      x["required"] = a.required, x["default"] = to_object(a.default_value),
-      x["default_text"] = default_text(a);
+      x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = default_text(a);
       args.append(x);
     }
     d["input_names"] = inputs, d["args"] = args;
@@ -460,23 +468,26 @@ void bind_operators(nb::module_& m) {
     add_node = node.release().ptr(), warn_device = device.release().ptr();
   });
   m.def("set_node_type", [](nb::object type) { set_node_type(type); });
-  m.def("seed", [](std::optional<int64_t> s) {
-    seed_given = s.has_value();
-    begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
-  }, nb::arg("seed").none(),
-        "Restarts the random numbers of calls outside of pipelines, and the seeds of pipelines.\n"
-        "\n"
-        "It counts for calls and pipelines that have no seed of their own.\n"
-        "\n"
-        "Args:\n"
-        "    seed: The seed; None: they follow torch.manual_seed() again, where torch is imported.\n"
-        "\n"
-        "Example:\n"
-        "    >>> penstock.seed(3)\n"
-        "    >>> first = fn.random.uniform(range=[0.0, 1.0])\n"
-        "    >>> penstock.seed(3)\n"
-        "    >>> bool(first == fn.random.uniform(range=[0.0, 1.0]))\n"
-        "    True");
+  m.def(
+      "seed",
+      [](std::optional<int64_t> s) {
+        seed_given = s.has_value();
+        begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
+      },
+      nb::arg("seed").none(),
+      "Restarts the random numbers of calls outside of pipelines, and the seeds of pipelines.\n"
+      "\n"
+      "It counts for calls and pipelines that have no seed of their own.\n"
+      "\n"
+      "Args:\n"
+      "    seed: The seed; None: they follow torch.manual_seed() again, where torch is imported.\n"
+      "\n"
+      "Example:\n"
+      "    >>> penstock.seed(3)\n"
+      "    >>> first = fn.random.uniform(range=[0.0, 1.0])\n"
+      "    >>> penstock.seed(3)\n"
+      "    >>> bool(first == fn.random.uniform(range=[0.0, 1.0]))\n"
+      "    True");
   m.def("mixed", &mix64);
   m.def("unseeded", &unseeded_pipeline);
   m.def("set_torch_hook", [](nb::object hook) { torch_hook = hook.release().ptr(); });

@@ -11,7 +11,7 @@
 namespace penstock::python {
 namespace {
 
-constexpr size_t kColumns = 92;       // with the indentation of a stub at most 100
+constexpr size_t kColumns = 92;      // with the indentation of a stub at most 100
 constexpr int kMostNamedInputs = 4;  // more than these are *inputs
 constexpr std::string_view kExample = "Example:\n";
 
@@ -30,14 +30,37 @@ constexpr const char* kBatchSize =
 
 // What an example gives to an argument of this name. An operator that needs something else has an example in its text.
 constexpr std::pair<std::string_view, std::string_view> kValues[] = {
-    {"size", "[24, 32]"},       {"crop", "[24, 32]"},         {"horizontal", "1"},          {"angle", "30.0"},
-    {"brightness", "1.2"},      {"contrast", "1.5"},          {"hue", "40.0"},              {"saturation", "0.5"},
-    {"window_size", "[5, 5]"},  {"axes", "[0]"},              {"axis", "0"},                {"shape", "[2, 3]"},
-    {"prob", "0.1"},            {"probability", "0.25"},      {"range", "[0.0, 1.0]"},      {"quality", "50"},
-    {"tile", "8"},              {"nDegree", "3"},             {"tiles_x", "8"},             {"tiles_y", "8"},
-    {"clip_limit", "2.0"},      {"image_type", "\"rgb\""},    {"output_type", "\"gray\""},  {"scale", "[2.0, 2.0]"},
-    {"offset", "[3.0, 4.0]"},   {"dtype", "\"float32\""},     {"path", "[\"data\"]"},       {"file_root", "\"photos\""},
-    {"sequence_length", "8"},   {"input_shape", "[48, 64]"},  {"matrix", "[1.0, 0.2, 0.0, 0.0, 1.0, 0.0]"},
+    {"size", "[24, 32]"},
+    {"crop", "[24, 32]"},
+    {"horizontal", "1"},
+    {"angle", "30.0"},
+    {"brightness", "1.2"},
+    {"contrast", "1.5"},
+    {"hue", "40.0"},
+    {"saturation", "0.5"},
+    {"window_size", "[5, 5]"},
+    {"axes", "[0]"},
+    {"axis", "0"},
+    {"shape", "[2, 3]"},
+    {"prob", "0.1"},
+    {"probability", "0.25"},
+    {"range", "[0.0, 1.0]"},
+    {"quality", "50"},
+    {"tile", "8"},
+    {"nDegree", "3"},
+    {"tiles_x", "8"},
+    {"tiles_y", "8"},
+    {"clip_limit", "2.0"},
+    {"image_type", "\"rgb\""},
+    {"output_type", "\"gray\""},
+    {"scale", "[2.0, 2.0]"},
+    {"offset", "[3.0, 4.0]"},
+    {"dtype", "\"float32\""},
+    {"path", "[\"data\"]"},
+    {"file_root", "\"photos\""},
+    {"sequence_length", "8"},
+    {"input_shape", "[48, 64]"},
+    {"matrix", "[1.0, 0.2, 0.0, 0.0, 1.0, 0.0]"},
 };
 
 const std::string_view* sample_value(std::string_view name) {
@@ -102,8 +125,7 @@ bool takes_file(const OpInfo& info) { return !info.input_names.empty() && info.i
 std::string made_example(const OpInfo& info) {
   std::string call = "fn." + info.name + "(", given;
   auto add = [&given](const std::string& text) { given += (given.empty() ? "" : ", ") + text; };
-  for (int i = 0; i < info.min_inputs; ++i)
-    add(takes_file(info) ? "np.fromfile(\"photo.jpg\", np.uint8)" : "image");
+  for (int i = 0; i < info.min_inputs; ++i) add(takes_file(info) ? "np.fromfile(\"photo.jpg\", np.uint8)" : "image");
   bool shown = false;
   for (const bool required : {true, false})
     for (const auto& a : info.args)

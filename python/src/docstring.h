@@ -9,7 +9,7 @@
 namespace penstock::python {
 
 struct Parameter {
-  std::string name;      // "*inputs" where there may be many
+  std::string name;  // "*inputs" where there may be many
   bool optional = false;
 };
 

@@ -17,8 +17,8 @@ struct FileFormat {
   };
   enum Kind : uint8_t { picture, sound };
   Kind kind;
-  const char* name;         // "jpeg": of ImageDecoder::format()
-  const char* shown;        // "JPEG"
+  const char* name;          // "jpeg": of ImageDecoder::format()
+  const char* shown;         // "JPEG"
   std::string_view endings;  // of names in small letters, each between spaces: " .jpg .jpeg "
   std::vector<Signature> signatures;
 };

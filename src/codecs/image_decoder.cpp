@@ -94,10 +94,9 @@ void decode_by_library(const DecodeTask& t) {
   const int orientation = t.params.apply_orientation ? t.info.orientation : 1;
   const int64_t pixel_bytes = output_channels(t.info, t.params.type) * static_cast<int64_t>(size_of(t.params.dtype));
   const int64_t height = scaled_extent(t.info.height, t.params), width = scaled_extent(t.info.width, t.params);
-  decode_upright(orientation, height, width, t.region, pixel_bytes, t.sink,
-                 [&](const Region& stored, const PixelSink& to) {
-                   engine.decode(t.file, t.info, t.params, stored, to);
-                 });
+  decode_upright(
+      orientation, height, width, t.region, pixel_bytes, t.sink,
+      [&](const Region& stored, const PixelSink& to) { engine.decode(t.file, t.info, t.params, stored, to); });
 }
 
 // The task's error where `step` ends in one.
@@ -137,8 +136,8 @@ void decode_images(std::span<DecodeTask> tasks) {
 
 const std::vector<const ImageDecoder*>& image_decoders() {
   static const std::vector<const ImageDecoder*> engines{
-      &libjpeg_turbo_decoder(), &libpng_decoder(),  &openjpeg_decoder(), &libtiff_decoder(),
-      &libwebp_decoder(),       &libheif_decoder(), &bmp_decoder(),      &pnm_decoder(), &gif_decoder()};
+      &libjpeg_turbo_decoder(), &libpng_decoder(), &openjpeg_decoder(), &libtiff_decoder(), &libwebp_decoder(),
+      &libheif_decoder(),       &bmp_decoder(),    &pnm_decoder(),      &gif_decoder()};
   return engines;
 }
 

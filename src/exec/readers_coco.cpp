@@ -40,12 +40,12 @@ struct ReadersCoco : ReaderOptions {
                "vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the "
                "label of the object there, the highest where several lie over each other, 0 for the background); with "
                "image_ids=True the id (int32, (1,)).\n\n"
-                "Example:\n"
-                "@pipeline_def(batch_size=32)\n"
-                "def pictures():\n"
-                "    jpegs, boxes, labels = fn.readers.coco(file_root=\"images\", "
-                "annotations_file=\"instances.json\", ratio=True)\n"
-                "    return fn.decoders.image(jpegs), boxes, labels")
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def pictures():\n"
+               "    jpegs, boxes, labels = fn.readers.coco(file_root=\"images\", "
+               "annotations_file=\"instances.json\", ratio=True)\n"
+               "    return fn.decoders.image(jpegs), boxes, labels")
         .inputs(0)
         .outputs(3)
         .lazy_files()
@@ -123,9 +123,7 @@ class CocoSource final : public ReaderSource {
     for (const auto& t : types) out.emplace_back(t.dtype, t.ndim, t.layout, n);
     return out;
   }
-  std::string source_of(int64_t index) const override {
-    return path_in(a_.file_root, images_[index].file_name);
-  }
+  std::string source_of(int64_t index) const override { return path_in(a_.file_root, images_[index].file_name); }
 
  private:
   template <class T> static void put(Iteration& it, ValueRef output, int i, const Shape& shape, std::vector<T> values) {

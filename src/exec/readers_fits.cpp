@@ -41,10 +41,10 @@ struct ReadersFits : ReaderOptions {
                       "quantized numbers with their dither) are read; tables and random groups are a DataError. All "
                       "images of a "
                       "batch have one type and number of dimensions.\n\n"
-                "Example:\n"
-                "@pipeline_def(batch_size=32)\n"
-                "def arrays():\n"
-                "    return fn.readers.fits(file_root=\"sky\", file_filter=\"*.fits\")")
+                      "Example:\n"
+                      "@pipeline_def(batch_size=32)\n"
+                      "def arrays():\n"
+                      "    return fn.readers.fits(file_root=\"sky\", file_filter=\"*.fits\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()

@@ -39,12 +39,12 @@ struct ReadersMix : ReaderOptions {
                "twice before all of its source are read once. Shards and padding are the mix's; each source says "
                "itself "
                "whether it is shuffled.\n\n"
-                "Example:\n"
-                "@pipeline_def(batch_size=32)\n"
-                "def photos():\n"
-                "    sources = [fn.readers.file(file_root=folder) for folder in (\"day\", \"night\")]\n"
-                "    jpegs, labels = fn.readers.mix(sources, weights=[0.75, 0.25])\n"
-                "    return fn.decoders.image(jpegs), labels")
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def photos():\n"
+               "    sources = [fn.readers.file(file_root=folder) for folder in (\"day\", \"night\")]\n"
+               "    jpegs, labels = fn.readers.mix(sources, weights=[0.75, 0.25])\n"
+               "    return fn.decoders.image(jpegs), labels")
         .inputs(1, 1 << 15)
         .loads_samples()
         .arg("weights", &Op::weights,
@@ -105,11 +105,11 @@ class MixSource final : public ReaderSource {
  private:
   struct Part {
     int node = 0;
-    std::vector<int> nodes;         // and, of a mix, those that it mixes
+    std::vector<int> nodes;  // and, of a mix, those that it mixes
     std::vector<int> outputs;
-    std::vector<DType> types;       // of these outputs; none: said by what is read
-    std::string called;             // "'name' (line)"
-    int64_t first = 0;              // index of its first sample, where those of all sources are counted on
+    std::vector<DType> types;  // of these outputs; none: said by what is read
+    std::string called;        // "'name' (line)"
+    int64_t first = 0;         // index of its first sample, where those of all sources are counted on
     bool lazy = false, loads = false, seeded = false;
     std::unique_ptr<Source> owner;
     ReaderSource* source = nullptr;

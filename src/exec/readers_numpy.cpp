@@ -37,10 +37,10 @@ struct ReadersNumpy : ReaderOptions {
                "into device "
                "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and "
                "uploaded.\n\n"
-                "Example:\n"
-                "@pipeline_def(batch_size=32)\n"
-                "def arrays():\n"
-                "    return fn.readers.numpy(file_root=\"arrays\", file_filter=\"*.npy\")")
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def arrays():\n"
+               "    return fn.readers.numpy(file_root=\"arrays\", file_filter=\"*.npy\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()

@@ -66,9 +66,9 @@ struct AudioResample {
                       "float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers "
                       "have their zero "
                       "in the middle of the range. J. O. Smith, \"Digital Audio Resampling\", 2002.\n\n"
-                "Example:\n"
-                ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
-                "(16000,)")
+                      "Example:\n"
+                      ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
+                      "(16000,)")
         .arg("in_rate", &Op::in_rate, "Samples a second of the input, with out_rate.")
         .arg("out_rate", &Op::out_rate, "Samples a second of the output, with in_rate.")
         .arg("scale", &Op::scale, "The ratio of the rates instead.")

@@ -13,13 +13,13 @@ struct BatchPermutation {
   static Schema<BatchPermutation> schema() {
     using Op = BatchPermutation;
     return Schema<Op>("batch_permutation",
-                "Draws the numbers of the batch's samples in random order.\n\n"
-                "One int32 for each sample: what `permute_batch` takes.\n\n"
-                "Each order is as likely as another (Durstenfeld, \"Algorithm 235: Random permutation\", "
-                "1964); those without fixed points are drawn until one is found.\n\n"
-                "Example:\n"
-                ">>> order = fn.batch_permutation(batch_size=4)\n"
-                ">>> shuffled = fn.permute_batch(penstock.batch([1, 2, 3, 4]), indices=order)")
+                      "Draws the numbers of the batch's samples in random order.\n\n"
+                      "One int32 for each sample: what `permute_batch` takes.\n\n"
+                      "Each order is as likely as another (Durstenfeld, \"Algorithm 235: Random permutation\", "
+                      "1964); those without fixed points are drawn until one is found.\n\n"
+                      "Example:\n"
+                      ">>> order = fn.batch_permutation(batch_size=4)\n"
+                      ">>> shuffled = fn.permute_batch(penstock.batch([1, 2, 3, 4]), indices=order)")
         .inputs(0)
         .arg("allow_repetitions", &Op::allow_repetitions, "Draw each number by itself: some may come more than once.")
         .arg("no_fixed_points", &Op::no_fixed_points, "No sample gets its own number, unless it is alone.")

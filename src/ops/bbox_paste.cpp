@@ -30,10 +30,10 @@ struct BboxPaste : BoxRows {
                "extent and e. Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of "
                "its image is an error, on a GPU NaN. Output: the same shape, in units of the canvas or in pixels. "
                "Layouts: any; kept.\n\n"
-                "Example:\n"
-                ">>> fn.bbox_paste(np.float32([[0.25, 0.25, 0.25, 0.5]]), ratio=2.0, paste_x=0.0, "
-                "paste_y=0.0).tolist()\n"
-                "[[0.125, 0.125, 0.125, 0.25]]")
+               "Example:\n"
+               ">>> fn.bbox_paste(np.float32([[0.25, 0.25, 0.25, 0.5]]), ratio=2.0, paste_x=0.0, "
+               "paste_y=0.0).tolist()\n"
+               "[[0.125, 0.125, 0.125, 0.25]]")
         .required("ratio", &Op::ratio, "The canvas' extents over the image's; 1 or more.", above(0))
         .arg("paste_x", &Op::paste_x, "Where the image lies: 0 at the canvas' left, 1 at its right.")
         .arg("paste_y", &Op::paste_y, "Where the image lies: 0 at the canvas' top, 1 at its bottom.")

@@ -11,22 +11,23 @@ struct BoxEncoder {
 
   static Schema<BoxEncoder> schema() {
     using Op = BoxEncoder;
-    return Schema<Op>("box_encoder",
-                      "Gives each anchor the box that it shall find.\n\nThe rules of SSD (Liu et al., 2016): a box "
-                      "belongs to the "
-                      "anchor that it overlaps most, and an anchor to the box that overlaps it most if their "
-                      "intersection over "
-                      "union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, "
-                      "bottom), "
-                      "(N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, "
-                      "width, height) "
-                      "of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.\n\n"
-                "Example:\n"
-                ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])\n"
-                ">>> offsets, classes = fn.box_encoder(boxes, labels, anchors=[0.1, 0.2, 0.5, 0.6, 0.6, 0.6, 0.9, "
-                "0.9])\n"
-                ">>> classes.tolist()\n"
-                "[7, 0]")
+    return Schema<Op>(
+               "box_encoder",
+               "Gives each anchor the box that it shall find.\n\nThe rules of SSD (Liu et al., 2016): a box "
+               "belongs to the "
+               "anchor that it overlaps most, and an anchor to the box that overlaps it most if their "
+               "intersection over "
+               "union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, "
+               "bottom), "
+               "(N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, "
+               "width, height) "
+               "of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.\n\n"
+               "Example:\n"
+               ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])\n"
+               ">>> offsets, classes = fn.box_encoder(boxes, labels, anchors=[0.1, 0.2, 0.5, 0.6, 0.6, 0.6, 0.9, "
+               "0.9])\n"
+               ">>> classes.tolist()\n"
+               "[7, 0]")
         .inputs(2)
         .input_names({"boxes", "labels"})
         .outputs(2)
@@ -65,9 +66,10 @@ struct BoxEncoder {
     const int64_t n = in[0].shape[0], m = out[1].shape[0];
     for (int64_t i = 0; i < n; ++i)
       if (const float* b = boxes + 4 * i; !(b[2] >= b[0] && b[3] >= b[1]))
-        bad_argument("box {} of sample {} is ({}, {}, {}, {}): taken as 'ltrb' it ends before it "
-                     "begins", i, s.index, b[0],
-                     b[1], b[2], b[3]);
+        bad_argument(
+            "box {} of sample {} is ({}, {}, {}, {}): taken as 'ltrb' it ends before it "
+            "begins",
+            i, s.index, b[0], b[1], b[2], b[3]);
     std::vector<int64_t> match(m, -1);
     std::vector<float> best(m, criteria);
     std::vector<int64_t> favorite(n);

@@ -12,9 +12,9 @@ struct Cast {
                "Converts to another type.\n\nFloating point becomes integer by rounding half to even; integers "
                "saturate; NaN becomes 0. Every conversion between the twelve types is exact in that sense.\n\n"
                "Shapes, layout: any, kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.cast(np.float32([0.5, 1.5, 300.0]), dtype=\"uint8\").tolist()\n"
-                "[0, 2, 255]")
+               "Example:\n"
+               ">>> fn.cast(np.float32([0.5, 1.5, 300.0]), dtype=\"uint8\").tolist()\n"
+               "[0, 2, 255]")
         .required("dtype", &Cast::dtype, "Type of the result.")
         .oracle("numpy");
   }

@@ -11,9 +11,9 @@ struct Cat {
     return Schema<Cat>("cat",
                        "Joins the inputs along an axis that they have.\n\nThe inputs agree in dtype, number of "
                        "dimensions and all other extents. Layouts: any, equal where they are known. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()\n"
-                "[1, 2, 3]")
+                       "Example:\n"
+                       ">>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()\n"
+                       "[1, 2, 3]")
         .inputs(1, kMaxJoined)
         .arg("axis", &Cat::axis, "The axis; negative numbers count from the last.")
         .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout instead.")

@@ -10,12 +10,12 @@ struct Clahe : ImageOperator {
 
   static Schema<Clahe> schema() {
     return Schema<Clahe>("clahe",
-                "Equalizes the histogram of each tile of an image, with limited contrast.\n\n"
-                "Each value becomes a mix of what the nearest tiles make of it.\n\n"
-                "Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an "
-                "image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. "
-                "Types: uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram equalization\", "
-                "1994.")
+                         "Equalizes the histogram of each tile of an image, with limited contrast.\n\n"
+                         "Each value becomes a mix of what the nearest tiles make of it.\n\n"
+                         "Three channels are RGB, of which the lightness (of CIE Lab) changes. As OpenCV's CLAHE on an "
+                         "image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; kept. "
+                         "Types: uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram equalization\", "
+                         "1994.")
         .required("tiles_x", &Clahe::tiles_x, "Tiles along the width.", within(1, 1024))
         .required("tiles_y", &Clahe::tiles_y, "Tiles along the height.", within(1, 1024))
         .required("clip_limit", &Clahe::clip_limit,
@@ -55,8 +55,9 @@ struct Clahe : ImageOperator {
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
     c.tables = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * c.bins));
     group_image<TileTableRule>(in[0], groups, 1024, c, to);
-    const LightnessRule::TileMix mix{c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height),
-                                     1.0f / static_cast<float>(c.tile_width), c.bins, c.shift};
+    const LightnessRule::TileMix mix{
+        c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height), 1.0f / static_cast<float>(c.tile_width),
+        c.bins,   c.shift};
     if (c.light)
       group_image<LightMixRule>(in[0], e.outer * e.height, 0, {mix, e.height, e.width, out[0].as<uint8_t>(), c.colors},
                                 to);

@@ -21,12 +21,12 @@ struct Constant {
 
   static Schema<Constant> schema() {
     return Schema<Constant>("constant",
-                "Gives the same tensor for every sample.\n\n"
-                "With `samples` it has several tensors: sample i of the batch gets the i-th.\n\n"
-                "A batch with more samples than tensors is a ValueError.\n\n"
-                "Example:\n"
-                ">>> fn.constant(idata=[1, 2, 3]).tolist()\n"
-                "[1, 2, 3]")
+                            "Gives the same tensor for every sample.\n\n"
+                            "With `samples` it has several tensors: sample i of the batch gets the i-th.\n\n"
+                            "A batch with more samples than tensors is a ValueError.\n\n"
+                            "Example:\n"
+                            ">>> fn.constant(idata=[1, 2, 3]).tolist()\n"
+                            "[1, 2, 3]")
         .inputs(0)
         .fits_all()
         .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.",

@@ -5,13 +5,13 @@ namespace penstock {
 
 struct LinearRule {
   PENSTOCK_PIXEL(
-    struct Coef { int64_t n; };  // row j follows: n factors and what is added
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-      const double* row = reinterpret_cast<const double*>(&c + 1) + j * (c.n + 1);
-      double sum = row[c.n];
-      for (int64_t k = 0; k < c.n; ++k) sum = sum + row[k] * in[k];
-      return sum;
-    });
+      struct Coef { int64_t n; };  // row j follows: n factors and what is added
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+        const double* row = reinterpret_cast<const double*>(&c + 1) + j * (c.n + 1);
+        double sum = row[c.n];
+        for (int64_t k = 0; k < c.n; ++k) sum = sum + row[k] * in[k];
+        return sum;
+      });
 };
 
 struct CoordTransform {
@@ -20,15 +20,16 @@ struct CoordTransform {
 
   static Schema<CoordTransform> schema() {
     using Op = CoordTransform;
-    return Schema<Op>("coord_transform",
-                      "A linear map of points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
-                      "axis. Output: "
-                      "the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and "
-                      "MT may have "
-                      "one value for each frame. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n"
-                "[[12.0, 4.0]]")
+    return Schema<Op>(
+               "coord_transform",
+               "A linear map of points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
+               "axis. Output: "
+               "the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and "
+               "MT may have "
+               "one value for each frame. Types: all.\n\n"
+               "Example:\n"
+               ">>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n"
+               "[[12.0, 4.0]]")
         .arg("M", &Op::M, "m x n numbers, row by row, or one for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
         .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.")

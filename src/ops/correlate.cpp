@@ -11,16 +11,16 @@ struct Correlate {
   static Schema<Correlate> schema() {
     using Op = Correlate;
     return Schema<Op>("correlate",
-                "Replaces every element by the weighted sum of the elements around it.\n\n"
-                "The weights are those of a filter (SciPy's correlate, OpenCV's filter2D).\n\n"
-                "Inputs: the images; the filters, float32 with one dimension for each axis but frames and "
-                "channels, with F in front one for each frame; the value behind a border \"constant\", one of "
-                "the image's type a sample, 0 if not given. Sums in float64. Layouts: F first, C first or "
-                "last; without a layout all axes, at most three; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
-                ">>> fn.correlate(image, weights)[0].tolist()\n"
-                "[9.0, 9.0, 9.0, 9.0]")
+                      "Replaces every element by the weighted sum of the elements around it.\n\n"
+                      "The weights are those of a filter (SciPy's correlate, OpenCV's filter2D).\n\n"
+                      "Inputs: the images; the filters, float32 with one dimension for each axis but frames and "
+                      "channels, with F in front one for each frame; the value behind a border \"constant\", one of "
+                      "the image's type a sample, 0 if not given. Sums in float64. Layouts: F first, C first or "
+                      "last; without a layout all axes, at most three; kept. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
+                      ">>> fn.correlate(image, weights)[0].tolist()\n"
+                      "[9.0, 9.0, 9.0, 9.0]")
         .inputs(2, 3)
         .input_names({"data", "filter", "fill_value"})
         .arg("anchor", &Op::anchor,
@@ -72,8 +72,7 @@ struct Correlate {
     each_frame(frames, in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const View filter = frame_of(in[1], f);
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
-      if (filter.shape.size() != axes)
-        bad_argument("a filter of {} dimensions for {} axes", filter.shape.size(), axes);
+      if (filter.shape.size() != axes) bad_argument("a filter of {} dimensions for {} axes", filter.shape.size(), axes);
       if (filter.volume() == 0) bad_argument("an empty filter");
       CorrelationRule::Coef c{};
       c.in = convolved_extents(from.shape, first, axes), c.out = convolved_extents(into.shape, first, axes);

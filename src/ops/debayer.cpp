@@ -5,11 +5,13 @@ namespace penstock {
 
 struct DebayerRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; int blue_y, blue_x, algorithm; };  // blue of the whole image, modulo 2
+      struct Coef {
+        Extents out;
+        int blue_y, blue_x, algorithm;
+      };  // blue of the whole image, modulo 2
       template <class In> PENSTOCK_HD static int64_t sum_of(const In* p, int64_t a, int64_t b) {
         return static_cast<int64_t>(p[a]) + static_cast<int64_t>(p[b]);
-      }
-      template <class Out, class In>
+      } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int64_t w = c.out.width;
         if (w < 3 || c.out.height < 3) return static_cast<Out>(In(0));
@@ -56,9 +58,9 @@ struct Debayer {
                       "COLOR_BAYER_...). Layouts: HW, HWC with one channel, and these with F in front; HWC with three "
                       "channels, or one where it is gray. Types: uint8, uint16. The image's height "
                       "and width are even.\n\n"
-                "Example:\n"
-                ">>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape\n"
-                "(48, 64, 3)")
+                      "Example:\n"
+                      ">>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape\n"
+                      "(48, 64, 3)")
         .required("blue_position", &Op::blue_position,
                   "(y, x) of blue in the 2 x 2 pixels that begin in the second row and column: (0, 0) is OpenCV's BG, "
                   "(0, 1) GB, (1, 0) GR, (1, 1) RG.")

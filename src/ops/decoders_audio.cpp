@@ -23,8 +23,8 @@ struct DecodersAudio {
                "(samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, "
                "a "
                "float32 scalar. A file that cannot be decoded is a DataError that names it.\n\n"
-                "Example:\n"
-                "samples, rate = fn.decoders.audio(encoded, downmix=True)")
+               "Example:\n"
+               "samples, rate = fn.decoders.audio(encoded, downmix=True)")
         .arg("downmix", &Op::downmix, "The mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
         .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))

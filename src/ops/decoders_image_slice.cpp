@@ -13,8 +13,8 @@ struct DecodersImageSlice : DecoderArguments, SliceWindow {
                "Decodes a given window of images.\n\n"
                "Only what the window needs is decoded; the result equals slice after decoders.image. Inputs: the bytes "
                "of a file, and maybe anchor and shape of the window; output as that of decoders.image.\n\n"
-                "Example:\n"
-                "image = fn.decoders.image_slice(encoded, start=[100, 200], shape=[224, 224], axis_names=\"HW\")")
+               "Example:\n"
+               "image = fn.decoders.image_slice(encoded, start=[100, 200], shape=[224, 224], axis_names=\"HW\")")
         .with(&decoder_arguments<Op>)
         .with(&slice_window_arguments<Op>)
         .input_names({"encoded", "anchor", "shape"});

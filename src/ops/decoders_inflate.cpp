@@ -18,8 +18,8 @@ struct DecodersInflate {
                       "chunk_offsets or chunk_sizes are given. A block that is damaged, or does not hold exactly its "
                       "chunk's elements, is a DataError. Runs on the CPU; a GPU's samples are copied there and back. "
                       "Source: lz4_Block_format.md of LZ4.\n\n"
-                "Example:\n"
-                "values = fn.decoders.inflate(compressed, shape=[1000], dtype=\"float32\")")
+                      "Example:\n"
+                      "values = fn.decoders.inflate(compressed, shape=[1000], dtype=\"float32\")")
         .required("shape", &Op::shape, "Extents of what a chunk holds.")
         .arg("algorithm", &Op::algorithm, "\"LZ4\".")
         .arg("check_output_size", &Op::check_output_size, "Accepted without effect: it is always checked.")
@@ -69,8 +69,9 @@ struct DecodersInflate {
     int64_t next = 0;
     for (int64_t k = 0; k < n; ++k) {
       const int64_t begin = offsets.empty() ? next : offsets[k];
-      const int64_t end = !sizes.empty() ? sizes[k] : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
-                                                                                    : bytes - begin;
+      const int64_t end = !sizes.empty()                  ? sizes[k]
+                          : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
+                                                          : bytes - begin;
       if (begin < 0 || begin > bytes || end < 0 || end > bytes - begin)
         bad_argument("chunk {} is {} bytes from {} on, of {}", k, end, begin, bytes);
       next = begin + end;

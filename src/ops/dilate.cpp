@@ -8,9 +8,9 @@ struct Dilate : Morphology {
     return Schema<Dilate>("dilate",
                           "The largest element under a rectangle around each, channel by channel.\n\n"
                           "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()\n"
-                "[[9, 9, 9, 0]]")
+                          "Example:\n"
+                          ">>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()\n"
+                          "[[9, 9, 9, 0]]")
         .with(&morphology_arguments<Dilate>)
         .oracle("opencv");
   }

@@ -19,9 +19,9 @@ struct Erase {
     return Schema<Erase>("erase",
                          "Overwrites rectangular regions with a constant.\n\nRegions reach from trunc(anchor) to "
                          "trunc(anchor + shape), cut to the sample. Layouts: any; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout=\"HWC\")\n"
-                ">>> result = fn.erase(image, anchor=[4, 8], shape=[16, 16], axis_names=\"HW\")")
+                         "Example:\n"
+                         ">>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                         ">>> result = fn.erase(image, anchor=[4, 8], shape=[16, 16], axis_names=\"HW\")")
         .arg("anchor", &Erase::anchor, "Where regions begin, the axes of one region after the other; 0 if not given.")
         .arg("shape", &Erase::shape, "Extents of the regions, in the same order.")
         .arg("axes", &Erase::axes,
@@ -33,7 +33,8 @@ struct Erase {
         .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
-        .gpu_arguments({"fill_value"}).oracle("dali");
+        .gpu_arguments({"fill_value"})
+        .oracle("dali");
   }
   void ready() {
     if (normalized.given() && (normalized_anchor.given() || normalized_shape.given()))

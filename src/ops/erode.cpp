@@ -6,11 +6,11 @@ namespace penstock {
 struct Erode : Morphology {
   static Schema<Erode> schema() {
     return Schema<Erode>("erode",
-                          "The smallest element under a rectangle around each, channel by channel.\n\n"
-                          "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()\n"
-                "[[9, 0, 0, 0]]")
+                         "The smallest element under a rectangle around each, channel by channel.\n\n"
+                         "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.\n\n"
+                         "Example:\n"
+                         ">>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()\n"
+                         "[[9, 0, 0, 0]]")
         .with(&morphology_arguments<Erode>)
         .oracle("opencv");
   }

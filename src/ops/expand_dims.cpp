@@ -14,9 +14,9 @@ struct ExpandDims {
     return Schema<ExpandDims>("expand_dims",
                               "Inserts axes of extent 1.\n\nLayouts: any; the output has none without new_axis_names. "
                               "Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape\n"
-                "(1, 48, 64)")
+                              "Example:\n"
+                              ">>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape\n"
+                              "(1, 48, 64)")
         .required("axes", &ExpandDims::axes,
                   "Where the new axes stand in the output; negative numbers count from the end; none: nothing changes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
@@ -41,8 +41,7 @@ struct ExpandDims {
     }
     out[0].layout = letters;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     const int ndim = in[0].size() + static_cast<int>(axes.size());
     const std::vector<int> at = axes_by_number(axes, ndim);
     Shape shape;

@@ -12,15 +12,15 @@ struct FrameSplicing {
   static Schema<FrameSplicing> schema() {
     using Op = FrameSplicing;
     return Schema<Op>("frame_splicing",
-                "Joins neighboring frames of a spectrogram into one.\n\n"
-                "Speech recognition does this before its network.\n\n"
-                "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are "
-                "fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those "
-                "with f and t (features and frames); without one the last two dimensions are (features, "
-                "frames). Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.frame_splicing(np.zeros((80, 100), np.float32), stack=3, subsample=3).shape\n"
-                "(240, 34)")
+                      "Joins neighboring frames of a spectrogram into one.\n\n"
+                      "Speech recognition does this before its network.\n\n"
+                      "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are "
+                      "fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those "
+                      "with f and t (features and frames); without one the last two dimensions are (features, "
+                      "frames). Types: all.\n\n"
+                      "Example:\n"
+                      ">>> fn.frame_splicing(np.zeros((80, 100), np.float32), stack=3, subsample=3).shape\n"
+                      "(240, 34)")
         .arg("stack", &Op::stack, "Frames that are put into one.", at_least(1))
         .arg("subsample", &Op::subsample,
              "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))

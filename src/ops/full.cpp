@@ -29,9 +29,9 @@ struct Full : GivenShape {
     return Schema<Full>("full",
                         "A value, repeated to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result "
                         "is the value. Layouts: any; the result has the given one. Types: all, kept.\n\n"
-                "Example:\n"
-                ">>> fn.full(np.int32([7]), shape=[2, 3]).tolist()\n"
-                "[[7, 7, 7], [7, 7, 7]]")
+                        "Example:\n"
+                        ">>> fn.full(np.int32([7]), shape=[2, 3]).tolist()\n"
+                        "[[7, 7, 7], [7, 7, 7]]")
         .input_names({"fill_value"})
         .arg("shape", &Full::shape, kShape)
         .arg("layout", &Full::layout, kLayout)
@@ -54,13 +54,13 @@ PENSTOCK_OPERATOR(Full);
 struct FullLike {
   static Schema<FullLike> schema() {
     return Schema<FullLike>("full_like",
-                "Repeats a value to the shape of the first input.\n\n"
-                "NumPy's rules of broadcasting hold; the value is converted to the first input's type as "
-                "`cast` does.\n\n"
-                "Layouts: any; the first input's. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.full_like(np.zeros((2, 3), np.uint8), np.int32([7])).tolist()\n"
-                "[[7, 7, 7], [7, 7, 7]]")
+                            "Repeats a value to the shape of the first input.\n\n"
+                            "NumPy's rules of broadcasting hold; the value is converted to the first input's type as "
+                            "`cast` does.\n\n"
+                            "Layouts: any; the first input's. Types: all.\n\n"
+                            "Example:\n"
+                            ">>> fn.full_like(np.zeros((2, 3), np.uint8), np.int32([7])).tolist()\n"
+                            "[[7, 7, 7], [7, 7, 7]]")
         .inputs(2)
         .input_names({"data_like", "fill_value"})
         .oracle("dali");

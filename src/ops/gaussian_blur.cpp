@@ -21,9 +21,9 @@ struct GaussianBlur {
                "repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at "
                "most "
                "three of them; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
-                ">>> result = fn.gaussian_blur(image, sigma=1.5)")
+               "Example:\n"
+               ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+               ">>> result = fn.gaussian_blur(image, sigma=1.5)")
         .arg("sigma", &Op::sigma,
              "Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, "
              "((window - 1) / 2 - 1) * 0.3 + 0.8.")

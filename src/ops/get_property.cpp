@@ -11,18 +11,17 @@ struct GetProperty {
                                "A property of a sample as text: the bytes of a 1-D uint8 tensor.\n\nsource_info is the "
                                "file or record that the sample came from, layout its layout; empty where there is "
                                "none. The input stays where it is. Layouts: any. Types: all.\n\n"
-                "Example:\n"
-                ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
-                ">>> bytes(fn.get_property(image, key=\"layout\").numpy())\n"
-                "b'HWC'")
+                               "Example:\n"
+                               ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                               ">>> bytes(fn.get_property(image, key=\"layout\").numpy())\n"
+                               "b'HWC'")
         .required("key", &GetProperty::key, "source_info or layout.")
         .batch_wide()
         .reads_shapes()
         .oracle("dali");
   }
   void ready() const {
-    if (key != "source_info" && key != "layout")
-      bad_argument("key must be 'source_info' or 'layout', got '{}'", key);
+    if (key != "source_info" && key != "layout") bad_argument("key must be 'source_info' or 'layout', got '{}'", key);
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 1, {}}; }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType> types,

@@ -6,7 +6,12 @@ namespace penstock {
 
 struct JitterRule : SamplingRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; Source source; RandomStream draws; int64_t degree; };
+      struct Coef {
+        Extents out;
+        Source source;
+        RandomStream draws;
+        int64_t degree;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int64_t pixel = (p.outer * c.out.height + p.y) * c.out.width + p.x;
@@ -26,11 +31,11 @@ struct Jitter : Displacement {
   static Schema<Jitter> schema() {
     using Op = Jitter;
     return Schema<Op>("jitter",
-                "Takes each pixel from a random place near it.\n\n"
-                "The place is at most trunc(nDegree / 2) away along both axes and inside of the image; "
-                "channels stay together.\n\n"
-                "The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, "
-                "operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+                      "Takes each pixel from a random place near it.\n\n"
+                      "The place is at most trunc(nDegree / 2) away along both axes and inside of the image; "
+                      "channels stay together.\n\n"
+                      "The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own, "
+                      "operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
         .arg("nDegree", &Op::nDegree, "Twice the largest distance.", within(0, 65535))
         .with(&displacement_arguments<Op>)
         .random();

@@ -9,11 +9,11 @@ struct JpegCompressionDistortion : ImageOperator {
   static Schema<JpegCompressionDistortion> schema() {
     using Op = JpegCompressionDistortion;
     return Schema<Op>("jpeg_compression_distortion",
-                "Compresses pictures as JPEG at a quality and decompresses them.\n\n"
-                "The result is bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma "
-                "halved both ways.\n\n"
-                "Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables "
-                "of its annex K.")
+                      "Compresses pictures as JPEG at a quality and decompresses them.\n\n"
+                      "The result is bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma "
+                      "halved both ways.\n\n"
+                      "Layouts: HWC, FHWC with three channels, RGB; kept. Types: uint8. Source: ITU-T T.81, tables "
+                      "of its annex K.")
         .arg("quality", &Op::quality, "1 to 100; numbers outside of it are cut to it.")
         .oracle("dali, opencv");
   }
@@ -40,14 +40,11 @@ struct JpegCompressionDistortion : ImageOperator {
 
  private:
   static constexpr int kSteps[128] = {
-      16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
-      14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,
-      18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,
-      49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
-      17, 18, 24, 47, 99,  99,  99,  99,  18, 21, 26, 66, 99,  99,  99,  99,
-      24, 26, 56, 99, 99,  99,  99,  99,  47, 66, 99, 99, 99,  99,  99,  99,
-      99, 99, 99, 99, 99,  99,  99,  99,  99, 99, 99, 99, 99,  99,  99,  99,
-      99, 99, 99, 99, 99,  99,  99,  99,  99, 99, 99, 99, 99,  99,  99,  99};
+      16,  11,  10,  16,  24, 40, 51, 61, 12,  12,  14,  19,  26,  58, 60, 55, 14, 13, 16, 24,  40,  57, 69, 56, 14, 17,
+      22,  29,  51,  87,  80, 62, 18, 22, 37,  56,  68,  109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87,
+      103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,  17,  18, 24, 47, 99, 99, 99, 99,  18,  21, 26, 66, 99, 99,
+      99,  99,  24,  26,  56, 99, 99, 99, 99,  99,  47,  66,  99,  99, 99, 99, 99, 99, 99, 99,  99,  99, 99, 99, 99, 99,
+      99,  99,  99,  99,  99, 99, 99, 99, 99,  99,  99,  99,  99,  99, 99, 99, 99, 99, 99, 99,  99,  99, 99, 99};
 };
 PENSTOCK_OPERATOR(JpegCompressionDistortion);
 

@@ -19,9 +19,9 @@ struct Laplacian {
                       "as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in "
                       "float64. Layouts: F first, C first or last; without a layout all axes, at most three; kept. "
                       "Types: all.\n\n"
-                "Example:\n"
-                ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
-                ">>> result = fn.laplacian(image, window_size=5)")
+                      "Example:\n"
+                      ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                      ">>> result = fn.laplacian(image, window_size=5)")
         .arg("window_size", &Op::window_size, "Odd, 3 to 31: of the derivative; one value or one per axis.")
         .arg("smoothing_size", &Op::smoothing_size,
              "Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: "

@@ -6,12 +6,16 @@ namespace penstock {
 
 struct LookupRule {
   PENSTOCK_PIXEL(
-    struct Coef { int64_t size; double other; };  // the table follows
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t, const Coef& c) {
-      const double key = in[0];
-      return key >= 0.0 && key < static_cast<double>(c.size)
-          ? reinterpret_cast<const double*>(&c + 1)[static_cast<int64_t>(key)] : c.other;
-    });
+      struct Coef {
+        int64_t size;
+        double other;
+      };  // the table follows
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t, const Coef& c) {
+        const double key = in[0];
+        return key >= 0.0 && key < static_cast<double>(c.size)
+                   ? reinterpret_cast<const double*>(&c + 1)[static_cast<int64_t>(key)]
+                   : c.other;
+      });
 };
 
 struct LookupTable {
@@ -22,12 +26,13 @@ struct LookupTable {
 
   static Schema<LookupTable> schema() {
     using Op = LookupTable;
-    return Schema<Op>("lookup_table",
-                      "Replaces each number by another one: values[k] where it is keys[k], else default_value.\n\n"
-                      "Layouts: any, kept. Types: integers.\n\n"
-                "Example:\n"
-                ">>> fn.lookup_table(np.uint8([1, 2, 5]), keys=[1, 2], values=[10, 20], default_value=0).tolist()\n"
-                "[10.0, 20.0, 0.0]")
+    return Schema<Op>(
+               "lookup_table",
+               "Replaces each number by another one: values[k] where it is keys[k], else default_value.\n\n"
+               "Layouts: any, kept. Types: integers.\n\n"
+               "Example:\n"
+               ">>> fn.lookup_table(np.uint8([1, 2, 5]), keys=[1, 2], values=[10, 20], default_value=0).tolist()\n"
+               "[10.0, 20.0, 0.0]")
         .arg("keys", &Op::keys, "Numbers from 0 to 65,535; of equal ones the last counts.")
         .arg("values", &Op::values, "What becomes of them, one for each key.", any_number)
         .arg("default_value", &Op::default_value, "What becomes of all others.", any_number)

@@ -20,10 +20,10 @@ struct MelFilterBank {
                "frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, \"Auditory "
                "Toolbox\", "
                "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.\n\n"
-                "Example:\n"
-                ">>> spectrogram = np.zeros((201, 100), np.float32)\n"
-                ">>> fn.mel_filter_bank(spectrogram, sample_rate=16000.0, nfilter=80).shape\n"
-                "(80, 100)")
+               "Example:\n"
+               ">>> spectrogram = np.zeros((201, 100), np.float32)\n"
+               ">>> fn.mel_filter_bank(spectrogram, sample_rate=16000.0, nfilter=80).shape\n"
+               "(80, 100)")
         .arg("freq_low", &Op::freq_low, "Where the first triangle begins, in hertz.", at_least(0))
         .arg("freq_high", &Op::freq_high, "Where the last triangle ends, in hertz; 0: sample_rate / 2.", at_least(0))
         .arg("sample_rate", &Op::sample_rate, "Samples a second of the signal.")
@@ -50,9 +50,8 @@ struct MelFilterBank {
     out[0][frequency_axis(types[0].layout, in[0].size())] = nfilter;
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    matrices_.multiply(in[0], out[0], frequency_axis(in[0].layout, in[0].shape.size()), to, [&] {
-      return triangles(in[0].shape[frequency_axis(in[0].layout, in[0].shape.size())]);
-    });
+    matrices_.multiply(in[0], out[0], frequency_axis(in[0].layout, in[0].shape.size()), to,
+                       [&] { return triangles(in[0].shape[frequency_axis(in[0].layout, in[0].shape.size())]); });
   }
 
  private:

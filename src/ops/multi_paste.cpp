@@ -16,15 +16,16 @@ struct MultiPaste {
 
   static Schema<MultiPaste> schema() {
     using Op = MultiPaste;
-    return Schema<Op>("multi_paste",
-                      "Pastes regions of images on a canvas of zeros, one after the other.\n\nWithout in_ids each "
-                      "input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are "
-                      "fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: "
-                      "HWC, FHWC, with as many frames in all; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> tiles = penstock.batch(np.zeros((4, 24, 32, 3), np.uint8))\n"
-                ">>> result = fn.multi_paste(tiles, in_ids=[0, 1], out_anchors=[[0, 0], [0, 32]], output_size=[24, "
-                "64])")
+    return Schema<Op>(
+               "multi_paste",
+               "Pastes regions of images on a canvas of zeros, one after the other.\n\nWithout in_ids each "
+               "input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are "
+               "fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: "
+               "HWC, FHWC, with as many frames in all; kept. Types: all.\n\n"
+               "Example:\n"
+               ">>> tiles = penstock.batch(np.zeros((4, 24, 32, 3), np.uint8))\n"
+               ">>> result = fn.multi_paste(tiles, in_ids=[0, 1], out_anchors=[[0, 0], [0, 32]], output_size=[24, "
+               "64])")
         .inputs(1, 64)
         .arg("in_ids", &Op::in_ids, "Which samples of the batch the regions are of; then there is one input.")
         .arg("output_size", &Op::output_size,
@@ -71,7 +72,10 @@ struct MultiPaste {
     }
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
-    struct Kept { std::vector<Batch> batches; std::span<const Batch> all; };
+    struct Kept {
+      std::vector<Batch> batches;
+      std::span<const Batch> all;
+    };
     auto kept = std::make_shared<Kept>();
     kept->batches.assign(in.begin(), in.end());
     kept->all = kept->batches;
@@ -97,8 +101,7 @@ struct MultiPaste {
       to.then();
       for (int64_t f = 0; f < (frames && lead ? out[0].shape[0] : 1); ++f) {
         View a = from[k], b = out[0];
-        if (frames && lead)
-          a = part(a, 0, f, 1), b = part(b, 0, f, 1);
+        if (frames && lead) a = part(a, 0, f, 1), b = part(b, 0, f, 1);
         for (int d = 0; d < 2; ++d) {
           const int64_t have = from[k].shape[lead + d], room = out[0].shape[lead + d];
           const SampleFrame at{s.index, f};

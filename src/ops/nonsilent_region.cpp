@@ -20,9 +20,9 @@ struct NonsilentRegion {
                "the "
                "mean power of the window_length samples up to it is at least cutoff_db above the reference; the region "
                "goes from the begin of the first such window to the end of the last.\n\n"
-                "Example:\n"
-                ">>> signal = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)\n"
-                ">>> begin, length = fn.nonsilent_region(signal, cutoff_db=-20.0, window_length=64)")
+               "Example:\n"
+               ">>> signal = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)\n"
+               ">>> begin, length = fn.nonsilent_region(signal, cutoff_db=-20.0, window_length=64)")
         .arg("cutoff_db", &Op::cutoff_db, "Decibels over the reference power.")
         .arg("reference_power", &Op::reference_power, "Power of 0 dB; 0: the largest mean power of the signal.",
              at_least(0))

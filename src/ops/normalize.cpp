@@ -22,8 +22,8 @@ struct Normalize {
                "sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the sample, or of the "
                "whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is `shift`."
                "\n\nLayouts: any, kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))")
+               "Example:\n"
+               ">>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))")
         .arg("mean", &Op::mean, "One value, or a tensor of the input's rank with extent 1 on the axes.")
         .arg("stddev", &Op::stddev, "One value, or a tensor of the input's rank with extent 1 on the axes.")
         .arg("axes", &Op::axes, "Axes to compute over; default: where mean or stddev has extent 1, else all.")
@@ -90,8 +90,10 @@ struct Normalize {
       if (a->given() && !a->constant() && a->batch()->ndim() == ndim) return;  // its extents say which axes
     for (const auto& [name, a] : {std::pair{"mean", &mean}, std::pair{"stddev", &stddev}})
       if (a->given() && a->constant() && a->one().size() > 1)
-        bad_argument("{} has {} values, but all axes are averaged: for one value per channel say axis_names=\"HW\", or "
-                     "axes=[0, 1] where there is no layout", name, a->one().size());
+        bad_argument(
+            "{} has {} values, but all axes are averaged: for one value per channel say axis_names=\"HW\", or "
+            "axes=[0, 1] where there is no layout",
+            name, a->one().size());
   }
   ReductionPlan plan(int sample, const Shape& in, const Layout& layout) const {
     if (axis_names.given()) return {in, axes_by_name(*axis_names, layout)};

@@ -7,11 +7,11 @@ namespace penstock {
 
 struct OneHotRule {
   PENSTOCK_PIXEL(
-    struct Coef { double on, off; };
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-      const double d = in[0] - static_cast<double>(j);
-      return d >= 0.0 && d < 1.0 ? c.on : c.off;
-    });
+      struct Coef { double on, off; };
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+        const double d = in[0] - static_cast<double>(j);
+        return d >= 0.0 && d < 1.0 ? c.on : c.off;
+      });
 };
 
 struct OneHot {
@@ -31,9 +31,9 @@ struct OneHot {
                "whose "
                "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
                "axis_name. Types: all; fractions are cut off.\n\n"
-                "Example:\n"
-                ">>> fn.one_hot(np.int32([2]), num_classes=4).tolist()\n"
-                "[0.0, 0.0, 1.0, 0.0]")
+               "Example:\n"
+               ">>> fn.one_hot(np.int32([2]), num_classes=4).tolist()\n"
+               "[0.0, 0.0, 1.0, 0.0]")
         .required("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(1))
         .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")

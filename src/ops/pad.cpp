@@ -16,9 +16,9 @@ struct Pad {
     return Schema<Pad>("pad",
                        "Appends a constant along the axes: to the largest extent of the batch, or to a given one.\n\n"
                        "Never crops. Layouts: any; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape\n"
-                "(48, 64, 3)")
+                       "Example:\n"
+                       ">>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape\n"
+                       "(48, 64, 3)")
         .arg("fill_value", &Pad::fill_value, "What is appended; rounded and saturated.", any_number)
         .arg("axes", &Pad::axes, "The axes; all if not given. Negative numbers count from the last.")
         .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout instead.")

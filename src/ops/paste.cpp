@@ -15,9 +15,9 @@ struct Paste {
                       "Puts an image on a larger canvas of one color.\n\nThe canvas is trunc(ratio * extent) large, "
                       "and at least trunc(min_canvas_size). Layout: HWC; kept. Types: all; the color is rounded and "
                       "saturated.\n\n"
-                "Example:\n"
-                ">>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape\n"
-                "(96, 128, 3)")
+                      "Example:\n"
+                      ">>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape\n"
+                      "(96, 128, 3)")
         .required("fill_value", &Op::fill_value, "The color, a value for each channel, or one.", any_number)
         .required("ratio", &Op::ratio, "The canvas's extents by those of the image, at least 1.", at_least(1))
         .arg("paste_x", &Op::paste_x, "Where in the free width the image lies: 0 left, 1 right.", within(0, 1))

@@ -7,15 +7,16 @@ struct MarkFrames {
   bool replace = false;
 
   static Schema<MarkFrames> schema() {
-    return Schema<MarkFrames>("per_frame",
-                "Marks the first dimension as frames.\n\n"
-                "As an argument the values then belong to the frames of a sequence.\n\n"
-                "Layouts: none, which becomes F followed by a * for each further dimension, or one that begins "
-                "with F. Types: all.\n\n"
-                "Example:\n"
-                ">>> angles = fn.per_frame(penstock.batch([np.float32([0.0, 10.0, 20.0])]))\n"
-                ">>> video = penstock.batch([np.zeros((3, 48, 64, 3), np.uint8)], layout=\"FHWC\")\n"
-                ">>> result = fn.rotate(video, angle=angles, keep_size=True)")
+    return Schema<MarkFrames>(
+               "per_frame",
+               "Marks the first dimension as frames.\n\n"
+               "As an argument the values then belong to the frames of a sequence.\n\n"
+               "Layouts: none, which becomes F followed by a * for each further dimension, or one that begins "
+               "with F. Types: all.\n\n"
+               "Example:\n"
+               ">>> angles = fn.per_frame(penstock.batch([np.float32([0.0, 10.0, 20.0])]))\n"
+               ">>> video = penstock.batch([np.zeros((3, 48, 64, 3), np.uint8)], layout=\"FHWC\")\n"
+               ">>> result = fn.rotate(video, angle=angles, keep_size=True)")
         .arg("replace", &MarkFrames::replace, "Replaces the first letter of another layout by F.")
         .oracle("dali");
   }

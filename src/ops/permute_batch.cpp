@@ -8,13 +8,13 @@ struct PermuteBatch {
 
   static Schema<PermuteBatch> schema() {
     return Schema<PermuteBatch>("permute_batch",
-                "Puts the samples of a batch in another order.\n\n"
-                "Sample i of the output is sample indices[i] of the input.\n\n"
-                "Samples may be left out and repeated. Layouts: any, kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> batch = fn.permute_batch(penstock.batch([10, 20, 30]), indices=[2, 0, 1])\n"
-                ">>> [sample.item() for sample in batch]\n"
-                "[30, 10, 20]")
+                                "Puts the samples of a batch in another order.\n\n"
+                                "Sample i of the output is sample indices[i] of the input.\n\n"
+                                "Samples may be left out and repeated. Layouts: any, kept. Types: all.\n\n"
+                                "Example:\n"
+                                ">>> batch = fn.permute_batch(penstock.batch([10, 20, 30]), indices=[2, 0, 1])\n"
+                                ">>> [sample.item() for sample in batch]\n"
+                                "[30, 10, 20]")
         .required("indices", &PermuteBatch::indices, "One number for each sample: a list, or a scalar in each sample.")
         .batch_wide()
         .oracle("dali");

@@ -16,9 +16,9 @@ struct PowerSpectrum {
                "power_spectrum",
                "Magnitudes of the Fourier transform along one axis.\n\nInput: float32 of any rank. Output: float32, "
                "nfft / 2 + 1 along the axis.\n\n"
-                "Example:\n"
-                ">>> fn.power_spectrum(np.zeros(512, np.float32)).shape\n"
-                "(257,)")
+               "Example:\n"
+               ">>> fn.power_spectrum(np.zeros(512, np.float32)).shape\n"
+               "(257,)")
         .arg("axis", &Op::axis, "The axis, negative ones from the end.")
         .arg("nfft", &Op::nfft, "Length of the transform, the axis's extent if not given; zeros follow a shorter one.",
              at_least(1))

@@ -6,15 +6,15 @@ namespace penstock {
 
 struct PreemphasisRule {
   PENSTOCK_PIXEL(
-    struct Coef {
-      float part;
-      int64_t before;  // what stands before the first; -1: nothing
-    };
-    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
-      const int64_t before = i > 0 ? i - 1 : c.before;
-      const float last = before < 0 ? 0.0f : static_cast<float>(in[before]);
-      return stored<Out>(static_cast<float>(in[i]) - c.part * last);
-    });
+      struct Coef {
+        float part;
+        int64_t before;  // what stands before the first; -1: nothing
+      };
+      template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
+        const int64_t before = i > 0 ? i - 1 : c.before;
+        const float last = before < 0 ? 0.0f : static_cast<float>(in[before]);
+        return stored<Out>(static_cast<float>(in[i]) - c.part * last);
+      });
 };
 
 struct PreemphasisFilter {
@@ -25,12 +25,12 @@ struct PreemphasisFilter {
   static Schema<PreemphasisFilter> schema() {
     using Op = PreemphasisFilter;
     return Schema<Op>("preemphasis_filter",
-                "Subtracts from each sample of a signal a part of the sample before it.\n\n"
-                "out[t] = in[t] - coeff * in[t - 1].\n\n"
-                "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; "
-                "computed in float32.\n\n"
-                "Example:\n"
-                ">>> result = fn.preemphasis_filter(np.zeros(16000, np.float32), preemph_coeff=0.97)")
+                      "Subtracts from each sample of a signal a part of the sample before it.\n\n"
+                      "out[t] = in[t] - coeff * in[t - 1].\n\n"
+                      "Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits; "
+                      "computed in float32.\n\n"
+                      "Example:\n"
+                      ">>> result = fn.preemphasis_filter(np.zeros(16000, np.float32), preemph_coeff=0.97)")
         .arg("border", &Op::border,
              "What stands before the first: \"zero\", \"clamp\" (it itself) or \"reflect\" (the second).")
         .arg("preemph_coeff", &Op::preemph_coeff, "The part.")

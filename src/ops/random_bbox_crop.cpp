@@ -21,10 +21,10 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
                       "crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays "
                       "if its middle "
                       "lies in the window.\n\n"
-                "Example:\n"
-                ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
-                ">>> anchor, shape, boxes, labels = fn.random_bbox_crop(boxes, labels, bbox_layout=\"xyXY\", "
-                "thresholds=[0.3])")
+                      "Example:\n"
+                      ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
+                      ">>> anchor, shape, boxes, labels = fn.random_bbox_crop(boxes, labels, bbox_layout=\"xyXY\", "
+                      "thresholds=[0.3])")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
         .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
              "All boxes must meet the threshold, else one.")
@@ -32,8 +32,9 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .arg("aspect_ratio", &Op::aspect_ratio,
              "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
              "else in units of the image. A range of one number wins over scaling.")
-        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
-                                              "default: xyXY or xyzXYZ.")
+        .arg("bbox_layout", &Op::bbox_layout,
+             "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
+             "default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
              "A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.")
         .arg("crop_shape", &Op::crop_shape, "The window's extents in pixels, in the order of shape_layout.")

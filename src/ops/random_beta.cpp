@@ -11,15 +11,19 @@ struct RandomBeta : RandomValues {
     using Op = RandomBeta;
     return Schema<Op>("random.beta",
                       std::string("Numbers from 0 to 1 drawn from a beta distribution.\n\n"
-                "Example:\n"
-                ">>> number = fn.random.beta(alpha=0.5, beta=0.5)") + kAbout +
+                                  "Example:\n"
+                                  ">>> number = fn.random.beta(alpha=0.5, beta=0.5)") +
+                          kAbout +
                           " Source: two gamma distributed numbers (Marsaglia and Tsang, \"A simple method for "
                           "generating gamma variables\", 2000), compared by their logarithms in float64.")
         .arg("alpha", &Op::alpha, "Shape of the distribution at 0, above 0.")
         .arg("beta", &Op::beta, "Shape of the distribution at 1, above 0.")
         .arg("dtype", &Op::dtype, "float32 or float64.")
         .arg("shape", &Op::shape, kShape)
-        .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
+        .inputs(0, 1)
+        .input_names({"shape_like"})
+        .random()
+        .oracle("dali");
   }
   void ready() const {
     if (dtype != DType::float32 && dtype != DType::float64)

@@ -10,8 +10,8 @@ struct RandomCropGenerator : RandomWindow {
                "Draws a window of random area and aspect ratio, as random_resized_crop does.\n\nInput: an image's "
                "shape, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the window's begin "
                "and its extents, (y, x) and (height, width), as slice takes them.\n\n"
-                "Example:\n"
-                ">>> anchor, shape = fn.random_crop_generator(np.int64([480, 640, 3]), random_area=[0.25, 1.0])")
+               "Example:\n"
+               ">>> anchor, shape = fn.random_crop_generator(np.int64([480, 640, 3]), random_area=[0.25, 1.0])")
         .with(&random_window_arguments<RandomCropGenerator>)
         .input_names({"shape"})
         .outputs(2)

@@ -65,10 +65,8 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
       return std::move(s).arg("dtype", &Reduction::dtype,
                               "Type of the result; default: uint64 or int64 for integers, else as of the mean.");
     else if constexpr (!kIsExtreme)
-      return std::move(s).arg("dtype", &Reduction::dtype,
-                              "Type of the result; default: float32, float64 for float64.");
-    else
-      return std::move(s);
+      return std::move(s).arg("dtype", &Reduction::dtype, "Type of the result; default: float32, float64 for float64.");
+    else return std::move(s);
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if constexpr (kFromMean)

@@ -42,10 +42,10 @@ struct Remap {
                       "Output (x, y) is the input at (mapx(x, y), mapy(x, y)).\n\nInputs: the images; two maps of "
                       "float32, (height, width) of the output, with F in front one for each frame. Sums in float64; "
                       "cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
-                ">>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n"
-                ">>> result = fn.remap(image, x, y, pixel_origin=\"center\")")
+                      "Example:\n"
+                      ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
+                      ">>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n"
+                      ">>> result = fn.remap(image, x, y, pixel_origin=\"center\")")
         .inputs(3)
         .input_names({"data", "mapx", "mapy"})
         .arg("interp", &Op::interp, "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
@@ -98,7 +98,9 @@ struct Remap {
   }
 
  private:
-  struct Extent { int64_t frames, height, width; };
+  struct Extent {
+    int64_t frames, height, width;
+  };
   static Extent extent(const Shape& s, const Layout& layout) {
     const bool frames = !layout.empty() && layout[0] == 'F';
     const int n = s.size() - frames;

@@ -8,9 +8,9 @@ struct Reshape : NewShape {
     return Schema<Reshape>("reshape",
                            "Gives the samples another shape with as many elements, in row-major order.\n\nLayouts: "
                            "any; kept where the number of dimensions stays the same. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()\n"
-                "[[0, 1, 2], [3, 4, 5]]")
+                           "Example:\n"
+                           ">>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()\n"
+                           "[[0, 1, 2], [3, 4, 5]]")
         .with(&NewShape::arguments<Reshape>)
         .oracle("numpy");
   }
@@ -35,9 +35,9 @@ struct Reinterpret : NewShape {
                                "layout.\n\nA new type without a new shape changes the last extent; the number of bytes "
                                "stays. Bytes become bool as whether they are not 0. Layouts: any; kept where the "
                                "number of dimensions stays the same. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype=\"int16\").tolist()\n"
-                "[1, 2]")
+                               "Example:\n"
+                               ">>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype=\"int16\").tolist()\n"
+                               "[1, 2]")
         .with(&NewShape::arguments<Reinterpret>)
         .arg("dtype", &Reinterpret::dtype, "Type of the result; default: the input's.")
         .oracle("dali");

@@ -16,8 +16,8 @@ struct RoiRandomCrop {
                       "\n\nA window that is larger than the region holds all of it, a smaller one lies in it. Output: "
                       "the window's begin, 1-D int64. The extents that the window stays in are those of the input or "
                       "in_shape; without both it may reach outside.\n\n"
-                "Example:\n"
-                ">>> begin = fn.roi_random_crop(crop_shape=[32, 32], roi_start=[8, 8], roi_end=[24, 40])")
+                      "Example:\n"
+                      ">>> begin = fn.roi_random_crop(crop_shape=[32, 32], roi_start=[8, 8], roi_end=[24, 40])")
         .required("crop_shape", &Op::crop_shape, "Extents of the window.")
         .required("roi_start", &Op::roi_start, "Begin of the region.")
         .arg("roi_end", &Op::roi_end, "End of the region; or roi_shape.")
@@ -67,8 +67,7 @@ struct RoiRandomCrop {
       }
       const auto choices = static_cast<uint64_t>(high - low + 1);
       const double u = uniform01_wide(random.draw64(d));
-      out[0].as<int64_t>()[d] =
-          std::min(high, low + static_cast<int64_t>(u * static_cast<double>(choices)));
+      out[0].as<int64_t>()[d] = std::min(high, low + static_cast<int64_t>(u * static_cast<double>(choices)));
     }
   }
 };

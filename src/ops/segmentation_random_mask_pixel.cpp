@@ -14,11 +14,11 @@ struct RandomMaskPixel {
     return Schema<Op>("segmentation.random_mask_pixel",
                       "Draws a pixel of a mask, each as likely.\n\nOutput: its indices, 1-D int64. Where no pixel is "
                       "foreground any is drawn. Layouts: any. Types: all.\n\n"
-                "Example:\n"
-                ">>> mask = np.zeros((48, 64), np.uint8)\n"
-                ">>> mask[10, 20] = 1\n"
-                ">>> fn.segmentation.random_mask_pixel(mask, foreground=True).tolist()\n"
-                "[10, 20]")
+                      "Example:\n"
+                      ">>> mask = np.zeros((48, 64), np.uint8)\n"
+                      ">>> mask[10, 20] = 1\n"
+                      ">>> fn.segmentation.random_mask_pixel(mask, foreground=True).tolist()\n"
+                      "[10, 20]")
         .arg("foreground", &Op::foreground, "Not 0: only foreground pixels are drawn.")
         .arg("threshold", &Op::threshold, "Pixels above this are foreground.")
         .arg("value", &Op::value, "Pixels equal to this are foreground, instead.")

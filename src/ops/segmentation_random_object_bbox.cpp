@@ -18,17 +18,18 @@ struct RandomObjectBbox {
 
   static Schema<RandomObjectBbox> schema() {
     using Op = RandomObjectBbox;
-    return Schema<Op>("segmentation.random_object_bbox",
-                      "Draws an object of a labeled mask and gives the box around it.\n\nA class that the mask has is "
-                      "drawn, then one of its objects: parts of one label whose pixels are neighbors along axes. Where "
-                      "there is none that fits the box is the whole mask. Outputs: int32, in the order of the axes. "
-                      "Layouts: any. Types: bool and integers.\n\n"
-                "Example:\n"
-                ">>> mask = np.zeros((48, 64), np.int32)\n"
-                ">>> mask[8:24, 16:48] = 1\n"
-                ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
-                ">>> anchor.tolist(), shape.tolist()\n"
-                "([8, 16], [16, 32])")
+    return Schema<Op>(
+               "segmentation.random_object_bbox",
+               "Draws an object of a labeled mask and gives the box around it.\n\nA class that the mask has is "
+               "drawn, then one of its objects: parts of one label whose pixels are neighbors along axes. Where "
+               "there is none that fits the box is the whole mask. Outputs: int32, in the order of the axes. "
+               "Layouts: any. Types: bool and integers.\n\n"
+               "Example:\n"
+               ">>> mask = np.zeros((48, 64), np.int32)\n"
+               ">>> mask[8:24, 16:48] = 1\n"
+               ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
+               ">>> anchor.tolist(), shape.tolist()\n"
+               "([8, 16], [16, 32])")
         .arg("background", &Op::background, "The label of what is no object; default: 0, or one that is no class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,

@@ -7,14 +7,15 @@ struct SequenceRearrange {
   PerSample<std::vector<int64_t>> new_order;
 
   static Schema<SequenceRearrange> schema() {
-    return Schema<SequenceRearrange>("sequence_rearrange",
-                "Puts the frames of a sequence in another order.\n\n"
-                "Frame k of the output is frame new_order[k] of the input.\n\n"
-                "Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: "
-                "all.\n\n"
-                "Example:\n"
-                ">>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()\n"
-                "[[3], [1]]")
+    return Schema<SequenceRearrange>(
+               "sequence_rearrange",
+               "Puts the frames of a sequence in another order.\n\n"
+               "Frame k of the output is frame new_order[k] of the input.\n\n"
+               "Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: "
+               "all.\n\n"
+               "Example:\n"
+               ">>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()\n"
+               "[[3], [1]]")
         .required("new_order", &SequenceRearrange::new_order, "Numbers of frames.")
         .oracle("dali");
   }
@@ -33,8 +34,7 @@ struct SequenceRearrange {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const auto order = new_order.values(s.index);
-    for (size_t k = 0; k < order.size(); ++k)
-      to.copy(entry(in[0], order[k]), entry(out[0], static_cast<int64_t>(k)));
+    for (size_t k = 0; k < order.size(); ++k) to.copy(entry(in[0], order[k]), entry(out[0], static_cast<int64_t>(k)));
   }
 };
 PENSTOCK_OPERATOR(SequenceRearrange);

@@ -12,9 +12,9 @@ struct ShapeOf {
     return Schema<ShapeOf>("shapes",
                            "The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.\n\nLayouts: "
                            "any. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.shapes(np.zeros((48, 64, 3), np.uint8)).tolist()\n"
-                "[48, 64, 3]")
+                           "Example:\n"
+                           ">>> fn.shapes(np.zeros((48, 64, 3), np.uint8)).tolist()\n"
+                           "[48, 64, 3]")
         .arg("dtype", &ShapeOf::dtype, "Type of the output; saturates.")
         .arg("type", &ShapeOf::type, "Deprecated: the same as dtype.")
         .reads_shapes()

@@ -15,9 +15,9 @@ struct Slice : SliceWindow, OutOfBounds {
     return Schema<Slice>("slice",
                          "Cuts a window out of each sample, given by its start and its end or shape.\n\nAlso as two "
                          "more inputs: anchor and shape. Layouts: any; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.slice(np.arange(10), start=[2], end=[5], axes=[0]).tolist()\n"
-                "[2, 3, 4]")
+                         "Example:\n"
+                         ">>> fn.slice(np.arange(10), start=[2], end=[5], axes=[0]).tolist()\n"
+                         "[2, 3, 4]")
         .with(&slice_window_arguments<Slice>)
         .with(&out_of_bounds_arguments<Slice>)
         .arg("dtype", &Slice::dtype, "Type of the result; default: the input's.")

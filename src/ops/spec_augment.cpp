@@ -24,8 +24,8 @@ struct SpecAugment {
                       "last two dimensions are (features, frames). Types: all. D. S. Park et al., \"SpecAugment: A "
                       "Simple Data "
                       "Augmentation Method for Automatic Speech Recognition\", 2019, without its warping of time.\n\n"
-                "Example:\n"
-                ">>> result = fn.spec_augment(np.ones((80, 100), np.float32))")
+                      "Example:\n"
+                      ">>> result = fn.spec_augment(np.ones((80, 100), np.float32))")
         .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0 leaves them alone.", at_least(0))
         .arg("freq_width", &Op::freq_width, "The largest width of one, in features.", at_least(0))
         .arg("time_masks", &Op::time_masks, "Number of masks over time; 0 leaves it alone.", at_least(0))

@@ -19,10 +19,10 @@ struct Spectrogram {
                "float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or tf turned. Windows: "
                "n / window_step + 1 of them centered, else as many as fit; a shorter signal is an error. Transform: "
                "J. Allen and L. Rabiner, \"A unified approach to short-time Fourier analysis\", 1977.\n\n"
-                "Example:\n"
-                ">>> fn.spectrogram(np.zeros(16000, np.float32), nfft=400, window_length=400, "
-                "window_step=160).shape\n"
-                "(201, 101)")
+               "Example:\n"
+               ">>> fn.spectrogram(np.zeros(16000, np.float32), nfft=400, window_length=400, "
+               "window_step=160).shape\n"
+               "(201, 101)")
         .arg("center_windows", &Op::center_windows,
              "Window k has its middle at sample k * window_step; else its begin.")
         .arg("reflect_padding", &Op::reflect_padding, "Beside the signal stands its mirror image; else zeros.")

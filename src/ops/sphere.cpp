@@ -5,7 +5,10 @@ namespace penstock {
 
 struct SphereRule : SamplingRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; Source source; };
+      struct Coef {
+        Extents out;
+        Source source;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const double middle_x = static_cast<double>(c.out.width / 2);
@@ -19,11 +22,12 @@ struct SphereRule : SamplingRule {
 
 struct Sphere : Displacement {
   static Schema<Sphere> schema() {
-    return Schema<Sphere>("sphere",
-                "Bulges an image as if it lay on a sphere.\n\n"
-                "The pixel at a distance r from the middle, with 1 half the longer side, is taken from r times "
-                "that way.\n\n"
-                "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+    return Schema<Sphere>(
+               "sphere",
+               "Bulges an image as if it lay on a sphere.\n\n"
+               "The pixel at a distance r from the middle, with 1 half the longer side, is taken from r times "
+               "that way.\n\n"
+               "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
         .with(&displacement_arguments<Sphere>);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {

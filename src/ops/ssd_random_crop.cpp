@@ -18,10 +18,10 @@ struct SsdRandomCrop {
                       "aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or "
                       "0.9; or it is the whole image. Source: W. Liu et al., \"SSD: Single Shot MultiBox Detector\", "
                       "2016.\n\n"
-                "Example:\n"
-                ">>> image = np.zeros((300, 300, 3), np.uint8)\n"
-                ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
-                ">>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
+                      "Example:\n"
+                      ">>> image = np.zeros((300, 300, 3), np.uint8)\n"
+                      ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
+                      ">>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
         .inputs(3)
         .input_names({"images", "boxes", "labels"})
         .arg("num_attempts", &Op::num_attempts, "Windows that are drawn for a ratio before the next one.", at_least(1))

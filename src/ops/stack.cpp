@@ -11,9 +11,9 @@ struct Stack {
     return Schema<Stack>("stack",
                          "Joins the inputs along a new axis.\n\nThe inputs agree in dtype and shape. Layouts: any, "
                          "equal where they are known; the output has none without axis_name. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.stack(np.int32([1, 2]), np.int32([3, 4])).tolist()\n"
-                "[[1, 2], [3, 4]]")
+                         "Example:\n"
+                         ">>> fn.stack(np.int32([1, 2]), np.int32([3, 4])).tolist()\n"
+                         "[[1, 2], [3, 4]]")
         .inputs(1, kMaxJoined)
         .arg("axis", &Stack::axis, "Where the new axis stands in the output; negative numbers count from the end.")
         .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the output's layout.")
@@ -31,8 +31,7 @@ struct Stack {
     if (axis_name.given()) one_letter(*axis_name);
     out[0] = t;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     for (size_t k = 1; k < in.size(); ++k)
       if (in[k].known() && in[0].known() && !(in[k] == in[0]))
         bad_argument("inputs 0 and {} have shapes {} and {}", k, in[0].text(), in[k].text());
@@ -46,8 +45,8 @@ struct Stack {
     const int a = axis_index(axis, out[0].shape.size());
     for (size_t k = 0; k < in.size(); ++k) {
       View part = in[k];
-      part.data = out[0].as<char>() + static_cast<int64_t>(k) * out[0].strides[a] *
-                                          static_cast<int64_t>(size_of(out[0].dtype));
+      part.data =
+          out[0].as<char>() + static_cast<int64_t>(k) * out[0].strides[a] * static_cast<int64_t>(size_of(out[0].dtype));
       for (int d = 0; d < part.shape.size(); ++d) part.strides[d] = out[0].strides[d < a ? d : d + 1];
       to.copy(in[k], part);
     }

@@ -7,15 +7,16 @@ struct TransformsCombine {
   bool reverse_order = false;
 
   static Schema<TransformsCombine> schema() {
-    return Schema<TransformsCombine>("transforms.combine",
-                                     "The matrix of several affine maps one after the other.\n\nInputs: float32, n "
-                                     "rows of n + 1 numbers, or such matrices for each frame with a layout that begins "
-                                     "with F; those without frames count for all. Output: the same, computed in "
-                                     "float64.\n\n"
-                "Example:\n"
-                ">>> turn, move = fn.transforms.rotation(angle=90.0), fn.transforms.translation(offset=[1.0, 2.0])\n"
-                ">>> fn.transforms.combine(turn, move).shape\n"
-                "(2, 3)")
+    return Schema<TransformsCombine>(
+               "transforms.combine",
+               "The matrix of several affine maps one after the other.\n\nInputs: float32, n "
+               "rows of n + 1 numbers, or such matrices for each frame with a layout that begins "
+               "with F; those without frames count for all. Output: the same, computed in "
+               "float64.\n\n"
+               "Example:\n"
+               ">>> turn, move = fn.transforms.rotation(angle=90.0), fn.transforms.translation(offset=[1.0, 2.0])\n"
+               ">>> fn.transforms.combine(turn, move).shape\n"
+               "(2, 3)")
         .inputs(2, 99)
         .arg("reverse_order", &TransformsCombine::reverse_order, "The last input's map comes first.")
         .oracle("dali");

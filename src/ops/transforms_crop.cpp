@@ -14,12 +14,12 @@ struct TransformsCrop : AffineTransform<TransformsCrop> {
   static Schema<TransformsCrop> schema() {
     using Op = TransformsCrop;
     return Schema<Op>("transforms.crop",
-                      std::string(
-                "Makes the matrix of the map that takes one box to another, corner to corner.\n\n"
-                "It does to coordinates what a crop and a resize do.\n\n"
-                "Example:\n"
-                ">>> fn.transforms.crop(from_end=[64.0, 48.0], to_end=[1.0, 1.0]).shape\n"
-                "(2, 3)") + kAbout)
+                      std::string("Makes the matrix of the map that takes one box to another, corner to corner.\n\n"
+                                  "It does to coordinates what a crop and a resize do.\n\n"
+                                  "Example:\n"
+                                  ">>> fn.transforms.crop(from_end=[64.0, 48.0], to_end=[1.0, 1.0]).shape\n"
+                                  "(2, 3)") +
+                          kAbout)
         .arg("from_start", &Op::from_start, "The lower corner of the box, or one number for all coordinates.")
         .arg("from_end", &Op::from_end, "The upper corner of the box.")
         .arg("to_start", &Op::to_start, "The lower corner of where it goes.")

@@ -10,9 +10,10 @@ struct TransformsShear : AffineTransform<TransformsShear> {
   static Schema<TransformsShear> schema() {
     using Op = TransformsShear;
     return Schema<Op>("transforms.shear", std::string("The matrix of a shear about a center.\n\n"
-                "Example:\n"
-                ">>> fn.transforms.shear(shear=[0.5, 0.0]).tolist()\n"
-                "[[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]") + kAbout)
+                                                      "Example:\n"
+                                                      ">>> fn.transforms.shear(shear=[0.5, 0.0]).tolist()\n"
+                                                      "[[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]") +
+                                              kAbout)
         .arg("shear", &Op::shear,
              "What a step along one coordinate adds to another: (xy, yx), or (xy, xz, yx, yz, zx, zy), where xy is "
              "added to x for each step along y. Or angles.")

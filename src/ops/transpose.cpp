@@ -16,9 +16,9 @@ struct Transpose {
                              "Permutes the dimensions: dimension i of the output is dimension "
                              "perm[i] of the input.\n\n"
                              "Layouts: any. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.transpose(np.zeros((48, 64, 3), np.uint8), perm=[2, 0, 1]).shape\n"
-                "(3, 48, 64)")
+                             "Example:\n"
+                             ">>> fn.transpose(np.zeros((48, 64, 3), np.uint8), perm=[2, 0, 1]).shape\n"
+                             "(3, 48, 64)")
         .arg("perm", &Transpose::perm,
              "One input dimension for each output dimension; reverses the order if not given.")
         .arg("transpose_layout", &Transpose::transpose_layout,
@@ -41,8 +41,7 @@ struct Transpose {
     }
     if (in[0].ndim >= 0) order(in[0].ndim);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = permuted(in[0]);
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {

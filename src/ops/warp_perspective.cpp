@@ -43,9 +43,9 @@ struct WarpPerspective {
                       "Resamples images under a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), "
                       "(X, Y, W) = matrix (x, y, 1). Coordinates and sums in float64; cubic weights with a = -0.75, as "
                       "OpenCV's. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.\n\n"
-                "Example:\n"
-                ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
-                ">>> result = fn.warp_perspective(image, matrix=[1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.001, 1.0])")
+                      "Example:\n"
+                      ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
+                      ">>> result = fn.warp_perspective(image, matrix=[1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.001, 1.0])")
         .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row; also as a second input.")
         .arg("size", &Op::size, "(height, width) of the output; default: the input's.")
         .arg("border_mode", &Op::border_mode,

@@ -30,10 +30,10 @@ struct Water : Displacement {
   static Schema<Water> schema() {
     using Op = Water;
     return Schema<Op>("water",
-                "Waves an image as if it lay under water.\n\n"
-                "The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * "
-                "cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.\n\n"
-                "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+                      "Waves an image as if it lay under water.\n\n"
+                      "The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * "
+                      "cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.\n\n"
+                      "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
         .arg("ampl_x", &Op::ampl_x, "Height of the waves along x, in pixels.")
         .arg("ampl_y", &Op::ampl_y, "Height of the waves along y, in pixels.")
         .arg("freq_x", &Op::freq_x, "Radians from one row to the next.")

@@ -8,10 +8,11 @@ namespace penstock {
 struct Where {
   static constexpr int operands = 3;  // the first is read as whether it is not 0 (ops/machine/stage_code.cpp)
   using Lanes = LaneList<float, double, int32_t, int64_t, uint64_t>;
-  PENSTOCK_PIXEL(template <class V> struct Coef { int32_t unused; };
-                 template <class V> PENSTOCK_HD static V pixel(V condition, V a, V b, const Coef<V>&) {
-                   return condition != V(0) ? a : b;
-                 });
+  PENSTOCK_PIXEL(
+      template <class V> struct Coef { int32_t unused; };
+      template <class V> PENSTOCK_HD static V pixel(V condition, V a, V b, const Coef<V>&) {
+        return condition != V(0) ? a : b;
+      });
 
   static Schema<Where> schema() {
     return Schema<Where>(
@@ -21,9 +22,9 @@ struct Where {
                "broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the "
                "arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is "
                "theirs. Types: all.\n\n"
-                "Example:\n"
-                ">>> fn.where(np.bool_([True, False]), np.int32([1, 2]), np.int32([10, 20])).tolist()\n"
-                "[1, 20]")
+               "Example:\n"
+               ">>> fn.where(np.bool_([True, False]), np.int32([1, 2]), np.int32([10, 20])).tolist()\n"
+               "[1, 20]")
         .inputs(3)
         .input_names({"condition", "a", "b"})
         .oracle("numpy");

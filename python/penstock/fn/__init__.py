@@ -4,6 +4,7 @@
 Called with arrays they run at once and return the kind that they were given. Called inside of a pipeline's function they add a
 node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ...
 """
+
 import sys
 from types import ModuleType
 
@@ -11,9 +12,18 @@ from .. import _core
 
 
 _LATE = {  # loaded late: their modules import this package's parent
-    "external_source": "sources", "python_function": "python_function", "dl_tensor_python_function": "python_function",
-    "numba_function": "plugin.numba", "filter": "batches", "expand": "batches", "flatten_batch": "batches", "rebatch": "batches",
-    "readers.dataset": "dataset", "readers.mix": "mixing", "readers.video_resize": "video"}
+    "external_source": "sources",
+    "python_function": "python_function",
+    "dl_tensor_python_function": "python_function",
+    "numba_function": "plugin.numba",
+    "filter": "batches",
+    "expand": "batches",
+    "flatten_batch": "batches",
+    "rebatch": "batches",
+    "readers.dataset": "dataset",
+    "readers.mix": "mixing",
+    "readers.video_resize": "video",
+}
 
 
 def _missing(name, group=""):
@@ -21,6 +31,7 @@ def _missing(name, group=""):
     near = ""
     if not name.startswith("_"):
         from ..other_names import answer
+
         near = answer(name, sorted({*_core.operators(), *_LATE}), group)
     where = f"penstock.fn.{group}" if group else "penstock.fn"
     raise AttributeError(f"module '{where}' has no attribute '{name}'{near}", name=name)
@@ -32,6 +43,7 @@ def _late(name, group=""):
     if path not in _LATE:
         return _missing(name, group)
     from importlib import import_module
+
     found = getattr(import_module(f"..{_LATE[path]}", __name__), name)
     setattr(_module(group), name, found)
     return found
@@ -64,7 +76,6 @@ def __dir__():
     return sorted({*globals(), *(name for name in _LATE if "." not in name)})
 
 
-
 def _made(name, function, operator=None):
     """The function under its public name, with the text and the signature of the operator where that has them."""
     function.__name__ = function.__qualname__ = name
@@ -75,6 +86,7 @@ def _made(name, function, operator=None):
 
 def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
     from ..tfrecord import reader
+
     return reader(_read, features=features, **arguments)
 
 
@@ -84,7 +96,10 @@ _module("experimental.readers").fits = _module("readers").fits
 
 def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
     from ..video import inputs_video as call
+
     return call(_read, **arguments)
 
 
-_module("experimental.inputs").video = _module("inputs").video = _made("video", _inputs_video, _module("experimental.inputs").video)
+_module("experimental.inputs").video = _module("inputs").video = _made(
+    "video", _inputs_video, _module("experimental.inputs").video
+)

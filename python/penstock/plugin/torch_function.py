@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch_python_function: the user's function of torch tensors inside a pipeline, as penstock.plugin.pytorch.fn."""
+
 import sys
 from types import ModuleType
 
 from ..python_function import add
 
 
-def torch_python_function(*inputs, function, num_outputs=1, batch_processing=False, output_layouts=None, device=None, name=None,
-                          num_workers=1, processes=False, preserve=False, bytes_per_sample_hint=None, seed=-1):
+def torch_python_function(
+    *inputs,
+    function,
+    num_outputs=1,
+    batch_processing=False,
+    output_layouts=None,
+    device=None,
+    name=None,
+    num_workers=1,
+    processes=False,
+    preserve=False,
+    bytes_per_sample_hint=None,
+    seed=-1,
+):
     """Calls a function of the program with torch tensors.
 
     The tensors are of the CPU, or with device="gpu" of the GPU. They share the memory of the pipeline and must not
@@ -42,8 +55,19 @@ def torch_python_function(*inputs, function, num_outputs=1, batch_processing=Fal
         >>> doubled().run()[0].as_array().tolist()
         [[2], [4]]
     """
-    return add("torch_python_function", inputs, function, num_outputs, batch_processing, output_layouts, device, name,
-               num_workers, processes, wrap=None if processes else lambda tensor: tensor.torch())
+    return add(
+        "torch_python_function",
+        inputs,
+        function,
+        num_outputs,
+        batch_processing,
+        output_layouts,
+        device,
+        name,
+        num_workers,
+        processes,
+        wrap=None if processes else lambda tensor: tensor.torch(),
+    )
 
 
 fn = ModuleType("penstock.plugin.pytorch.fn", "Operators of torch tensors.")
