@@ -45,19 +45,8 @@ def test_types_by_their_names():
     assert types.to_penstock_type(np.int16) is types.INT16
 
 
-def test_stubs_name_what_there_is():
-    shown = [n for n in _core.operators()]
-    for name in shown:
-        group, _, last = name.rpartition(".")
-        place = PACKAGE / "fn" / group.replace(".", "/")
-        stub = place / "__init__.pyi" if (place / "__init__.pyi").exists() else place.with_suffix(".pyi")
-        functions = {f.name: f for f in ast.parse(stub.read_text()).body if isinstance(f, ast.FunctionDef)}
-        assert last in functions, f"{name} is missing in {stub}: run tools/generate.py"
-        arguments = functions[last].args
-        given = {a.arg for a in [*arguments.args, *arguments.kwonlyargs]} | (
-            {"num_outputs"} if name == "readers.mix" else set()
-        )
-        assert {a["name"] for a in _core.operator_schema(name)["args"]} <= given
+def test_every_operator_has_a_page():
+    for name in _core.operators():
         assert (HERE.parent / "docs/reference/operators" / f"{name}.md").exists()
     assert (PACKAGE / "py.typed").exists()
 
@@ -69,14 +58,6 @@ def test_the_stub_of_the_containers():
         named = {f.name for f in classes[cls.__name__].body if isinstance(f, ast.FunctionDef)} | inherited
         own = {n for n in vars(cls) if callable(getattr(cls, n)) or isinstance(vars(cls)[n], property)}
         assert own - named <= {"__repr__", "__module__", "__doc__", "__new__"}, cls
-
-
-def test_every_function_is_documented():
-    for name in _core.operators():
-        function = fn
-        for part in name.split("."):
-            function = getattr(function, part)
-        assert function.__doc__ and len(function.__doc__) > 40, name
 
 
 def test_every_argument_of_the_table():

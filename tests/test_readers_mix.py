@@ -419,7 +419,9 @@ def test_errors_name_sources_and_lines(folder):
         "'photos' .* is mixed: give num_shards, shard_id",
         lambda: fn.readers.mix(sources_of(folder, which=[0], num_shards=2)),
     )
-    refused(ValueError, "is not a reader: external_source cannot be mixed", lambda: fn.readers.mix([fn.external_source()]))
+    refused(
+        ValueError, "is not a reader: external_source cannot be mixed", lambda: fn.readers.mix([fn.external_source()])
+    )
     refused(TypeError, "source 0 holds str", lambda: fn.readers.mix(["photos"]))
     refused(TypeError, "no argument 'random_shuffle'", lambda: fn.readers.mix(sources_of(folder), random_shuffle=True))
 

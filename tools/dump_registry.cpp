@@ -6,6 +6,7 @@
 
 #include "base/settings.h"
 #include "ops/machine/bound_op.h"
+#include "docstring.h"
 #include "ops/machine/named_numbers.h"
 
 namespace {
@@ -50,8 +51,15 @@ ordered_json to_json(const penstock::OpInfo& o) {
   constexpr const char* families[] = {"stage", "whole", "source"};
   ordered_json args = ordered_json::array();
   for (const auto& a : o.args) args.push_back(to_json(a));
+  ordered_json parameters = ordered_json::array();  // by position
+  for (const auto& p : penstock::python::input_parameters(o))
+    parameters.push_back({{"name", p.name}, {"optional", p.optional}});
   return {{"name", o.name},
-          {"doc", o.doc},
+          {"doc", penstock::python::description(o)},
+          {"docstring", penstock::python::docstring(o)},
+          {"parameters", parameters},
+          {"takes_batch_size", penstock::python::takes_batch_size(o)},
+          {"varying_outputs", o.count_outputs != nullptr || !o.size_output.empty()},
           {"family", families[static_cast<int>(o.family)]},
           {"min_inputs", o.min_inputs},
           {"max_inputs", o.max_inputs},

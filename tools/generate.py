@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-JOINED = {  # functions of Python that are two operators of the registry, one behind the other
+JOINED = {  # functions of Python that are two operators of the registry, one after the other
     "readers.video_resize": (
         "readers.video",
         "resize",
@@ -52,6 +52,7 @@ def with_joined(operators):
                 **known[first],
                 "name": name,
                 "doc": doc + "\n\n" + known[first]["doc"],
+                "docstring": doc,
                 "arguments": arguments,
                 "oracle": known[first]["oracle"],
             }

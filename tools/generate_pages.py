@@ -2,7 +2,7 @@
 """The reference of the operators: docs/reference/operators.md and a page for each."""
 
 import ast
-import re
+import textwrap
 from pathlib import Path
 
 FOLDER = "docs/reference/operators"
@@ -38,27 +38,40 @@ def outputs(operator):
 
 
 def in_python(operator):
-    """The function of Python: its parameters, and what its text says of each."""
+    """The function of Python: its parameters, and what its docstring says of each."""
     if operator["name"] not in IN_PYTHON:
         return []
     tree = ast.parse((ROOT / IN_PYTHON[operator["name"]]).read_text())
     (function,) = [
         n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == operator["name"].rpartition(".")[2]
     ]
-    names = [a.arg for a in function.args.args + function.args.kwonlyargs]
-    said = re.compile(rf"(({'|'.join(names)})(, )?)+: ")
-    _, *text = ast.get_docstring(function).split("\n\n")
-    lines = ["", "## In Python", "", "```python", f"fn.{operator['name']}({ast.unparse(function.args)})", "```"]
-    for part in text:
-        lines.append("")
-        for line in part.splitlines():
-            if match := said.match(line):
-                named = match.group()[:-2].split(", ")
-                line = f"- {', '.join(f'`{n}`' for n in named)}: {line[match.end() :]}"
-            elif lines[-1].startswith(("- ", "  ")):
-                line = "  " + line
-            lines.append(line)
+    for parameter in [*function.args.args, *function.args.kwonlyargs, function.args.kwarg]:
+        parameter.annotation = None
+    about, _, rest = ast.get_docstring(function).partition("\n\nArgs:\n")
+    lines = [
+        "",
+        "## In Python",
+        "",
+        "```python",
+        f"fn.{operator['name']}({ast.unparse(function.args)})",
+        "```",
+        "",
+        *about.splitlines()[2:],
+        "",
+    ]
+    for line in rest.partition("\n\n")[0].splitlines():
+        names, colon, text = line.strip().partition(": ")
+        if line.startswith("     "):  # the line before goes on
+            lines.append("  " + line.strip())
+        else:
+            lines.append(f"- {', '.join(f'`{n}`' for n in names.split(', '))}{colon}{text}")
     return lines
+
+
+def example(operator):
+    """The example of the docstring, as a block of Python."""
+    _, found, text = operator["docstring"].partition("\nExample:\n")
+    return ["", "```python", *textwrap.dedent(text).strip().splitlines(), "```"] if found else []
 
 
 def page(operator):
@@ -89,6 +102,8 @@ def page(operator):
             f"{' '.join(a['doc'].split()).replace('|', chr(92) + '|')} |"
             for a in operator["arguments"]
         ]
+    if operator["name"] not in IN_PYTHON:
+        lines += example(operator)
     lines += in_python(operator)
     lines += ["", "Every operator also takes `device`, `name`, `seed`, `bytes_per_sample_hint` and `preserve`.", ""]
     return "\n".join(lines)

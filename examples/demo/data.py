@@ -25,19 +25,19 @@ SOURCES = {  # only CC0 and public-domain color photographs that lie in the whee
 }
 
 
-def load_sources():
+def load_sources() -> dict[str, Image.Image]:
     """Returns {name: RGB picture}."""
     package = Path(sys.prefix) / "photographs" / "skimage"  # where `make demo` unpacks the wheel
     if not package.exists():
         spec = importlib.util.find_spec("skimage")
-        if spec is None:
+        if spec is None or spec.submodule_search_locations is None:
             raise SystemExit("the photographs come from scikit-image's wheel: pip install --no-deps scikit-image")
         package = Path(spec.submodule_search_locations[0])
     folder = package / "data"
     return {name: Image.open(folder / file).convert("RGB") for name, file in SOURCES.items()}
 
 
-def cut(source, width, height, rng):
+def cut(source: Image.Image, width: int, height: int, rng: random.Random) -> Image.Image:
     """Returns a random `width` x `height` view of `source`: cropped, scaled, mirrored, its exposure varied a little."""
     scale = min(source.width / width, source.height / height) * rng.uniform(0.6, 1.0)
     w, h = round(width * scale), round(height * scale)
@@ -49,14 +49,14 @@ def cut(source, width, height, rng):
     return ImageEnhance.Color(view).enhance(rng.uniform(0.8, 1.2))
 
 
-def random_size(width, height, rng):
+def random_size(width: int, height: int, rng: random.Random) -> tuple[int, int]:
     """Sizes vary by a fifth around the given one, and a quarter of the pictures stand upright."""
     if rng.random() < 0.25:
         width, height = height, width
     return int(width * rng.uniform(0.8, 1.15)), int(height * rng.uniform(0.8, 1.15))
 
 
-def write_folder(folder, count=384, seed=7):
+def write_folder(folder: Path | str, count: int = 384, seed: int = 7) -> Path:
     """Writes `count` photographs of about 500 x 375 pixels; returns the folder. Complete folders are kept."""
     folder = Path(folder)
     if len(list(folder.glob("*/*.jpg"))) == count:

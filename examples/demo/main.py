@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 import data
-from penstock import fn, pipeline_def, types
+from penstock import Batch, DataNode, Pipeline, fn, pipeline_def, types
 
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
@@ -24,7 +24,7 @@ JPEG_SUFFIXES = {".jpg", ".jpeg"}
 
 
 @pipeline_def(prefetch_queue_depth=2, seed=1)
-def resnet50_training(folder):
+def resnet50_training(folder: str) -> tuple[DataNode, DataNode]:
     jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="reader")
     images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[SIZE, SIZE])
@@ -34,11 +34,11 @@ def resnet50_training(folder):
     return images, labels
 
 
-def count_photographs(folder):
+def count_photographs(folder: Path) -> int:
     return sum(path.suffix.lower() in JPEG_SUFFIXES for path in Path(folder).glob("*/*"))
 
 
-def run_for(pipeline, batch_size, seconds):
+def run_for(pipeline: Pipeline, batch_size: int, seconds: float) -> tuple[int, float]:
     """Takes batches for a while, after one that warms up; returns how many images came and in how many seconds."""
     pipeline.run()
     images, start = 0, time.perf_counter()
@@ -51,7 +51,7 @@ def run_for(pipeline, batch_size, seconds):
     return images, passed
 
 
-def write_contact_sheet(images, path):
+def write_contact_sheet(images: Batch, path: str) -> None:
     """One picture of a batch. The normalization is undone by its own inverse, called at once."""
     pictures = fn.crop_mirror_normalize(
         images,
@@ -63,7 +63,7 @@ def write_contact_sheet(images, path):
     pictures.show(columns=16, size=112, path=path)
 
 
-def main():
+def main() -> None:
     if len(sys.argv) > 2:
         raise SystemExit(__doc__)
     here = Path(__file__).resolve().parent

@@ -11,7 +11,7 @@ from shapes import draw_shape
 KINDS = ("square", "disk", "triangle")
 
 
-def draw(root, count, seed=3):
+def draw(root: Path, count: int, seed: int = 3) -> Path:
     """`count` pictures below `root`."""
     dice = random.Random(seed)
     for i in range(count):
@@ -34,17 +34,17 @@ def draw(root, count, seed=3):
     return root
 
 
-def listed(root):
+def listed(root: Path | str) -> tuple[list[str], list[int]]:
     """(names of the files below, the number of each one's folder)"""
     folders = sorted(f for f in Path(root).iterdir() if f.is_dir())
     found = [(str(file), k) for k, folder in enumerate(folders) for file in sorted(folder.glob("*.jpg"))]
     return [name for name, _ in found], [k for _, k in found]
 
 
-def model(classes):
+def model(classes: int) -> torch.nn.Sequential:
     """Logits of classes, from pictures (N, 3, H, W)."""
 
-    def step(channels, more):
+    def step(channels: int, more: int) -> list[torch.nn.Module]:
         return [torch.nn.Conv2d(channels, more, 3, 2, 1, bias=False), torch.nn.BatchNorm2d(more), torch.nn.ReLU()]
 
     return torch.nn.Sequential(

@@ -2,21 +2,24 @@
 """Drawn pictures of squares, disks and triangles for the detectors' examples: what is in them and where is known."""
 
 import random
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 KINDS = ("square", "disk", "triangle")  # labels 1, 2, 3
 COLORS = ("#ffd23f", "#3bceac", "#ee4266")
+Thing = tuple[int, int, int, int, int]  # label, x, y, width, height
 
 
-def scenes(count, seed=1):
+def scenes(count: int, seed: int = 1) -> Iterator[tuple[Image.Image, list[Thing]]]:
     """Yields (picture, [(label, x, y, width, height), ...]); coordinates are pixels."""
     dice = random.Random(seed)
     for i in range(count):
         w, h = dice.randint(130, 220), dice.randint(110, 180)
         noise = np.random.default_rng([seed, i]).integers(0, 150, (4, 5, 3), np.uint8)
-        picture, found = Image.fromarray(noise).resize((w, h), Image.Resampling.BICUBIC), []
+        picture = Image.fromarray(noise).resize((w, h), Image.Resampling.BICUBIC)
+        found: list[Thing] = []
         for _ in range(dice.randint(1, 3)):
             label, side = dice.randint(1, 3), dice.randint(26, 64)
             x, y = dice.randint(0, w - side), dice.randint(0, h - side)
@@ -26,7 +29,7 @@ def scenes(count, seed=1):
         yield picture, found
 
 
-def draw_shape(pen, label, x, y, side, color):
+def draw_shape(pen: ImageDraw.ImageDraw, label: int, x: int, y: int, side: int, color: tuple[int, ...]) -> None:
     right, bottom = x + side - 1, y + side - 1
     if label == 1:
         pen.rectangle([x, y, right, bottom], fill=color)
@@ -36,7 +39,9 @@ def draw_shape(pen, label, x, y, side, color):
         pen.polygon([(x, bottom), ((x + right) / 2, y), (right, bottom)], fill=color)
 
 
-def draw_boxes(picture, boxes, labels, scale=1.0):
+def draw_boxes(
+    picture: Image.Image, boxes: Sequence[Sequence[float]], labels: Sequence[int], scale: float = 1.0
+) -> Image.Image:
     """A copy with the boxes (left, top, right, bottom, in units of the picture) and the names of their kinds."""
     picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
     pen = ImageDraw.Draw(picture)
@@ -48,7 +53,7 @@ def draw_boxes(picture, boxes, labels, scale=1.0):
     return picture
 
 
-def sheet(pictures, columns, size):
+def sheet(pictures: Sequence[Image.Image], columns: int, size: int) -> Image.Image:
     """Pictures side by side, each at most size x size."""
     gap = 4
     rows = -(-len(pictures) // columns)

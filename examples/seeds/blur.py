@@ -4,13 +4,13 @@ Lines between the marks are the author's."""
 
 import numpy as np
 
-from penstock import fn, pipeline_def, types
+from penstock import DataNode, fn, pipeline_def, types
 
 BATCH = [(np.random.default_rng(i).random((64, 96)) < i / 10).astype(np.uint8) * 255 for i in range(8)]
 
 
 @pipeline_def(experimental_exec_dynamic=True)  # the author's
-def dynamic_blur_pipeline():  # the author's
+def dynamic_blur_pipeline() -> DataNode:  # the author's
     masks = fn.external_source(lambda: BATCH, layout="HW")
     # --- the author's
     # the ratio of nonzero pixels, computed on the GPU

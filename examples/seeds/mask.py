@@ -2,13 +2,13 @@
 """A dynamic mask: unrolled to the greatest length, as users of DALI had to write it, and as the loop that it is. The calls
 of the author's fragments are kept; a ring of squares fills in what they left open."""
 
-from penstock import fn, pipeline_def, types
+from penstock import DataNode, fn, pipeline_def, types
 
 H, W, MOST = 120, 160, 8
 
 
 @pipeline_def(batch_size=16, num_threads=2, seed=1, enable_conditionals=True)
-def pipe():
+def pipe() -> tuple[DataNode, DataNode]:
     n = fn.random.uniform(range=[0, MOST + 0.99], dtype=types.INT32)
     P = fn.random.uniform(range=[4, 20], dtype=types.INT32)
     x0, y0 = fn.random.uniform(range=[0, 60], dtype=types.INT32), fn.random.uniform(range=[0, 60], dtype=types.INT32)

@@ -1390,8 +1390,9 @@ struct DumpImageArguments {
     return a;
   }
 };
-// Writes each sample as <place in the batch>-<suffix>-0.ppm (or .pgm's content where it has one channel) into the
-// current folder, and gives it on as it is.
+// Writes each sample to a file of the current folder and returns it unchanged.
+//
+// The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the sample has one channel.
 //
 // Layout: HWC with one or three channels. Types: uint8.
 inline Batch dump_image(const Batch& input,
@@ -1730,7 +1731,9 @@ struct FrameSplicingArguments {
     return a;
   }
 };
-// Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.
+// Joins neighboring frames of a spectrogram into one.
+//
+// Speech recognition does this before its network.
 //
 // out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are fill_value. Output:
 // stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without
@@ -1768,8 +1771,9 @@ struct FullLikeArguments {
     return a;
   }
 };
-// A value, repeated to the shape of the first input by NumPy's rules of broadcasting and converted to its type as
-// `cast` does.
+// Repeats a value to the shape of the first input.
+//
+// NumPy's rules of broadcasting hold; the value is converted to the first input's type as `cast` does.
 //
 // Layouts: any; the first input's. Types: all.
 inline Batch full_like(const Batch& data_like, const Batch& fill_value,
@@ -1951,8 +1955,9 @@ struct JitterArguments {
     return a;
   }
 };
-// Takes each pixel from a random place near it, at most trunc(nDegree / 2) away along both axes and inside of the
-// image; channels stay together.
+// Takes each pixel from a random place near it.
+//
+// The place is at most trunc(nDegree / 2) away along both axes and inside of the image; channels stay together.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
@@ -1971,8 +1976,9 @@ struct JpegCompressionDistortionArguments {
     return a;
   }
 };
-// What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded,
-// with chroma halved both ways.
+// Compresses pictures as JPEG at a quality and decompresses them.
+//
+// The result is bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma halved both ways.
 //
 // Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T T.81, tables
 // of its annex K.
@@ -2053,7 +2059,9 @@ struct MedianBlurArguments {
     return a;
   }
 };
-// The median of the elements around each, channel by channel; the edge is repeated outside of the image.
+// Replaces each element by the median of the elements around it.
+//
+// Each channel is separate; the edge is repeated outside of the image.
 //
 // As OpenCV's medianBlur. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 inline Batch median_blur(const Batch& input,
@@ -2239,8 +2247,9 @@ struct ShotArguments {
     return a;
   }
 };
-// Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative
-// ones become 0.
+// Adds the noise of counted photons.
+//
+// Each element becomes factor * P, P a Poisson number of mean element / factor; negative ones become 0.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
@@ -2503,7 +2512,9 @@ struct PerFrameArguments {
     return a;
   }
 };
-// Marks the first dimension as frames: as an argument the values then belong to the frames of a sequence.
+// Marks the first dimension as frames.
+//
+// As an argument the values then belong to the frames of a sequence.
 //
 // Layouts: none, which becomes F followed by a * for each further dimension, or one that begins with F. Types: all.
 inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = {}, const CallOptions& options = {}) {
@@ -2520,7 +2531,9 @@ struct PermuteBatchArguments {
     return a;
   }
 };
-// The samples of a batch in another order: sample i of the output is sample indices[i] of the input.
+// Puts the samples of a batch in another order.
+//
+// Sample i of the output is sample indices[i] of the input.
 //
 // Samples may be left out and repeated. Layouts: any; the output keeps it. Types: all.
 inline Batch permute_batch(const Batch& input,
@@ -2568,7 +2581,9 @@ struct PreemphasisFilterArguments {
     return a;
   }
 };
-// Subtracts from each sample of a signal a part of the one before: out[t] = in[t] - coeff * in[t - 1].
+// Subtracts from each sample of a signal a part of the sample before it.
+//
+// out[t] = in[t] - coeff * in[t - 1].
 //
 // Layouts: any; the output keeps it; elements count in their order. Types: numbers of at most 32 bits; computed in
 // float32.
@@ -4085,7 +4100,7 @@ struct MaxArguments {
     return a;
   }
 };
-// Largest element over axes; NaN is left out.
+// Finds the largest element over axes; NaN is left out.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
 // is the other end of that type, or infinity.
@@ -4114,7 +4129,9 @@ struct MeanArguments {
     return a;
   }
 };
-// Mean over axes, summed in float64 in a fixed order: the same on any number of threads.
+// Computes the mean over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
 inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4142,7 +4159,9 @@ struct MeanSquareArguments {
     return a;
   }
 };
-// Mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+// Computes the mean of the squares over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
 inline Batch mean_square(const Batch& input,
@@ -4168,7 +4187,7 @@ struct MinArguments {
     return a;
   }
 };
-// Smallest element over axes; NaN is left out.
+// Finds the smallest element over axes; NaN is left out.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
 // is the other end of that type, or infinity.
@@ -4197,7 +4216,9 @@ struct RmsArguments {
     return a;
   }
 };
-// Root of the mean of the squares over axes, summed in float64 in a fixed order: the same on any number of threads.
+// Computes the root of the mean of the squares over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
 inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4225,8 +4246,9 @@ struct StdDevArguments {
     return a;
   }
 };
-// Root of the mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the
-// same on any number of threads.
+// Computes the root of the mean squared distances from given means over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
 // all or one for each result. Result: float32, float64 for float64.
@@ -4256,8 +4278,9 @@ struct SumArguments {
     return a;
   }
 };
-// Sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order: the same on any number
-// of threads.
+// Sums the elements over axes.
+//
+// Integers are added modulo 2^64, others in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. An empty sum is 0.
 inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4285,8 +4308,9 @@ struct VarianceArguments {
     return a;
   }
 };
-// Mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the same on any
-// number of threads.
+// Computes the mean of the squared distances from given means over axes.
+//
+// Summed in float64 in a fixed order: the same on any number of threads.
 //
 // Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
 // all or one for each result. Result: float32, float64 for float64.
@@ -4778,7 +4802,9 @@ struct SequenceRearrangeArguments {
     return a;
   }
 };
-// The frames of a sequence in another order: frame k of the output is frame new_order[k] of the input.
+// Puts the frames of a sequence in another order.
+//
+// Frame k of the output is frame new_order[k] of the input.
 //
 // Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: all.
 inline Batch sequence_rearrange(const Batch& input,
@@ -4963,8 +4989,9 @@ struct SphereArguments {
     return a;
   }
 };
-// Bulges an image as if it lay on a sphere: the pixel at a distance r from the middle, with 1 half the longer side, is
-// taken from r times that way.
+// Bulges an image as if it lay on a sphere.
+//
+// The pixel at a distance r from the middle, with 1 half the longer side, is taken from r times that way.
 //
 // Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 inline Batch sphere(const Batch& input, const SphereArguments& arguments = {}, const CallOptions& options = {}) {
@@ -5108,7 +5135,9 @@ struct CropArguments {
     return a;
   }
 };
-// The matrix of the map that takes one box to another, corner to corner: what a crop and a resize do to coordinates.
+// Makes the matrix of the map that takes one box to another, corner to corner.
+//
+// It does to coordinates what a crop and a resize do.
 //
 // Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
 // input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
@@ -5381,8 +5410,10 @@ struct WaterArguments {
     return a;
   }
 };
-// Waves an image as if it lay under water: the pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y +
-// ampl_y * cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.
+// Waves an image as if it lay under water.
+//
+// The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)),
+// where (0, 0) is the corner of the first pixel.
 //
 // Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
 inline Batch water(const Batch& input, const WaterArguments& arguments = {}, const CallOptions& options = {}) {

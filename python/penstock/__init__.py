@@ -78,11 +78,20 @@ def __getattr__(name):
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)
 
 
-def show(values, columns=None, size=160, path=None):
-    """A picture of the samples side by side; see penstock.pictures.contact_sheet."""
+def show(self, columns=None, size=160, path=None):
+    """Makes a picture of the samples side by side.
+
+    Args:
+        columns: Samples in a row; omitted: about as many as rows.
+        size: Pixels of the longer side of a sample.
+        path: A file to write the picture to.
+
+    Returns:
+        A picture of Pillow, as penstock.pictures.contact_sheet() makes it.
+    """
     from .pictures import contact_sheet
 
-    return contact_sheet(values.cpu(), columns=columns, size=size, path=path)
+    return contact_sheet(self.cpu(), columns=columns, size=size, path=path)
 
 
 Batch.show = Tensor.show = show

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock info."""
+"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock
+info."""
+
+from __future__ import annotations
 
 import argparse
 import contextlib
@@ -9,6 +12,13 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from . import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+__all__ = ["main"]
 
 
 def endings(kind=None, name=None):
@@ -20,9 +30,9 @@ AT_ONCE = 256  # files between two looks at the keyboard
 
 
 def files_below(path, extensions, others=None):
-    """The file itself, whatever its name, or those of a folder and the folders in it, sorted; through links, as readers
-    go, but not into a folder that the way leads through already. Other files are counted in the Counter `others`, by
-    the endings of their names."""
+    """The file itself, whatever its name, or those of a folder and the folders in it, sorted; through links, as
+    readers go, but not into a folder that the way leads through already. Other files are counted in the Counter
+    `others`, by the endings of their names."""
     if not os.path.isdir(path):
         return [path]
     found = []
@@ -214,7 +224,18 @@ def parser():
     return p
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program `penstock`.
+
+    Args:
+        arguments: What follows the name of the program; None: those of this process.
+
+    Returns:
+        The exit status: 0, 1 where something is wrong with the files, 2 for an error.
+
+    Example:
+        penstock.commands.main(["verify", "photos"])
+    """
     args = parser().parse_args(arguments)
     if args.threads < 0:
         parser().error("--threads must not be negative")

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.dataset: a data set that is an object of the program, with __len__ and __getitem__."""
 
+from __future__ import annotations
+
 from . import _core, graph
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class DatasetError(RuntimeError):
-    """__getitem__ raised an exception, which is __cause__; the message names the index."""
+    """Says that __getitem__ of a data set raised an exception.
+
+    The exception is __cause__; the message names the index.
+    """
 
 
 class Items:
@@ -61,16 +70,47 @@ def _array(value):
     return array
 
 
-def dataset(dataset, *, num_outputs=None, output_layouts=None, num_workers=1, processes=False, name=None, **arguments):
-    """Samples of an object with __len__ and __getitem__, such as a map-style data set of torch.
+def dataset(
+    dataset: Any,
+    *,
+    num_outputs: int | None = None,
+    output_layouts: Any = None,
+    num_workers: int = 1,
+    processes: bool = False,
+    name: str | None = None,
+    **arguments: Any,
+) -> Any:
+    """Reads samples of an object with __len__ and __getitem__, such as a map-style data set of torch.
 
-    A sample is an array, a tensor on the CPU, a number (int64, float64), a picture of Pillow, text or bytes (uint8, 1-D), a
-    tuple of such, or a dict of them; the result is a value of the pipeline, a list or a dict of values. num_outputs: of a
-    tuple; None: what sample 0 has, which is asked for once where the pipeline is defined. output_layouts: one, or one each.
-    num_workers: threads that call __getitem__, with processes=True processes (py_start_method: "fork" or "spawn").
-    name and the other arguments are those of every reader: random_shuffle, shard_id, num_shards, pad_last_batch ...;
-    order, checkpoints and epochs are a reader's. An exception names the index and keeps its traceback; with
-    on_error="skip" the sample is left out instead.
+    A sample is an array, a tensor on the CPU, a number (int64, float64), a picture of Pillow, text or bytes (uint8,
+    1-D), a tuple of such, or a dict of them. Order, checkpoints and epochs are those of a reader.
+
+    Args:
+        dataset: The data set.
+        num_outputs: Values of a tuple; None: as many as sample 0 has, which is asked for once where the pipeline is
+            defined.
+        output_layouts: Layouts of the values, one or one for each; of a dict a dict.
+        num_workers: Threads that call __getitem__; with processes=True processes.
+        processes: Uses processes, which start as the py_start_method of the pipeline says.
+        name: The name of the reader.
+        **arguments: Those of every reader: random_shuffle, shard_id, num_shards, pad_last_batch ...
+
+    Returns:
+        A value of the pipeline, a list or a dict of values.
+
+    Raises:
+        TypeError: The object has no __len__ or __getitem__.
+        ValueError: The data set is empty.
+        DatasetError: A run: __getitem__ raised; with on_error="skip" the sample is left out instead.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1)
+        ... def pairs(data):
+        ...     image, label = fn.readers.dataset(data)
+        ...     return fn.resize(image, size=[8, 8]), label
+        >>> images, labels = pairs([(np.zeros((4, 6, 3), np.uint8), k) for k in range(4)]).run()
+        >>> labels.as_array().tolist()
+        [0, 1]
     """
     pipeline = graph.required("fn.readers.dataset(...)")
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):

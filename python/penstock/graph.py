@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of a pipeline while it is defined, and how calls of operators become nodes."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import sys
@@ -10,6 +12,10 @@ import warnings
 from . import _core
 from .settings import setting
 from .types import DType, ScalarConstant
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _stack = threading.local()
@@ -80,12 +86,18 @@ def warn_device(device):
 
 
 class DataNode(_core.NodeRef):
-    """A value of a pipeline: one output of one operator, a batch whenever the pipeline runs.
+    """Stands for a value of a pipeline: one output of one operator, a batch whenever the pipeline runs.
 
-    Arithmetic, comparisons, bitwise operators and square brackets make new nodes; they apply to each sample.
+    Arithmetic, comparisons, bitwise operators and square brackets make new values; they apply to each sample.
+
+    Args:
+        pipeline: The pipeline.
+        node: The number of the operator.
+        output: The number of its output.
+        device: "cpu" or "gpu": where the value is wanted.
     """
 
-    def __init__(self, pipeline, node, output, device=""):
+    def __init__(self, pipeline: Any, node: int, output: int, device: str = "") -> None:
         super().__init__(node, output, device)
         self.pipeline = pipeline
         _free().refer(self)
@@ -94,66 +106,82 @@ class DataNode(_core.NodeRef):
         return self.pipeline._graph.type_of(self)
 
     @property
-    def name(self):
+    def name(self) -> str:
+        """The name of the operator."""
         return self.pipeline._graph.name_of(self.node)
 
     @property
-    def device(self):
+    def device(self) -> str:
         """Where the value is wanted, "cpu" or "gpu", whether or not this machine has a GPU."""
         return "gpu" if self.pipeline._graph.on_gpu(self) else "cpu"
 
     @property
-    def source(self):
+    def source(self) -> None:
+        """None; scripts for DALI ask for it."""
         return None
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         """Element type as far as it is known before data flow (NO_TYPE: not known)."""
         return DType(self._type()[0])
 
     @property
-    def ndim(self):
+    def ndim(self) -> int | None:
         """Number of dimensions of a sample, None if not known."""
         ndim = self._type()[1]
         return None if ndim < 0 else ndim
 
     @property
-    def layout(self):
+    def layout(self) -> str:
+        """The layout of a sample, "" if it is not known."""
         return self._type()[2]
 
-    def cpu(self):
-        """The value on the CPU."""
+    def cpu(self) -> DataNode:
+        """Returns the value on the CPU."""
         return self._on("cpu")
 
-    def gpu(self):
-        """The value on the GPU; where there is none, a DeviceWarning, and it stays on the CPU."""
+    def gpu(self) -> DataNode:
+        """Returns the value on the GPU; where there is none, it stays on the CPU, with a DeviceWarning."""
         warn_device("gpu")
         return self._on("gpu")
 
     def _on(self, device):
         return self if self.device == device else DataNode(self.pipeline, self.node, self.output, device)
 
-    def shape(self, *, dtype=None, device="cpu"):
-        """The shape of each sample, as a 1-D tensor."""
+    def shape(self, *, dtype: Any = None, device: str = "cpu") -> DataNode:
+        """Returns the shape of each sample, as a 1-D tensor.
+
+        Args:
+            dtype: The type of the extents; omitted: int64.
+            device: "cpu" or "gpu": where they are wanted.
+        """
         given = {} if dtype is None else {"dtype": dtype}
         if device != self.device:
             given["device"] = device
         return add_node("shapes", (self,), given)
 
-    def get(self):
-        """With debug=True: the batch, of the samples that are here."""
+    def get(self) -> Any:
+        """Returns the batch of the samples that are here; only with debug=True.
+
+        Raises:
+            RuntimeError: The pipeline has no debug=True.
+        """
         if not self.pipeline._given["debug"]:
             raise RuntimeError(
                 f"a value of the pipeline is there while the pipeline is defined only with debug=True\n  at {user_line()}"
             )
         return self.pipeline._graph.get(self)
 
-    def at(self, sample):
-        """With debug=True: one sample as a NumPy array."""
+    def at(self, sample: int) -> Any:
+        """Returns one sample as a NumPy array; only with debug=True.
+
+        Args:
+            sample: Its number.
+        """
         return self.get().cpu().at(sample)
 
-    def as_array(self):
-        """With debug=True: the batch as one NumPy array."""
+    def as_array(self) -> Any:
+        """Returns the batch as one NumPy array; only with debug=True."""
         return self.get().cpu().as_array()
 
     def __repr__(self):
@@ -212,20 +240,33 @@ class DataNode(_core.NodeRef):
             f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}"
         )
 
-    def __getitem__(self, key):
-        return _subscript(self, key)
+    def __getitem__(self, key: Any) -> DataNode:
+        from .indexing import subscript
 
-    def source_info(self, *, device="cpu"):
-        """The file or record that each sample came from, as bytes."""
+        return subscript(self, key)
+
+    def source_info(self, *, device: str = "cpu") -> DataNode:
+        """Returns the file or record that each sample came from, as bytes.
+
+        Args:
+            device: "cpu" or "gpu": where the value is wanted.
+        """
         return self.property("source_info", device=device)
 
-    def property(self, key, *, device="cpu"):  # the last one: its name is that of a decorator
-        """ "source_info" or "layout" of each sample, as bytes."""
+    # The last one: its name is that of a decorator.
+    def property(self, key: str, *, device: str = "cpu") -> DataNode:
+        """Returns a property of each sample, as bytes.
+
+        Args:
+            key: "source_info" or "layout".
+            device: "cpu" or "gpu": where the value is wanted.
+        """
         return add_node("get_property", (self,), {"key": key} if device == "cpu" else {"key": key, "device": device})
 
 
 def _scalar(value):
-    """(value, element type) of an operand that is one number, for all samples or a value of the pipeline; else None."""
+    """(value, element type) of an operand that is one number, for all samples or a value of the pipeline; else
+    None."""
     if isinstance(value, DataNode):
         exact = value.dtype not in (DType.NO_TYPE, DType.INT64, DType.UINT64)  # arguments are carried as float64
         return (value, value.dtype) if value.ndim == 0 and exact else None
@@ -259,8 +300,8 @@ def _reduced(dtype):
 
 
 def _two_operands(op, left, right):
-    """A scalar operand becomes an argument: the operator then stays in one pass with its neighbors. One that lies on the GPU
-    with the other stays an input: arguments are read on the host."""
+    """A scalar operand becomes an argument: the operator then stays in one pass with its neighbors. One that lies on
+    the GPU with the other stays an input: arguments are read on the host."""
     if all(isinstance(o, DataNode) and o.device == "gpu" for o in (left, right)):
         return add_node(op, (left, right), {})
     if all(isinstance(o, DataNode) and o.ndim == 0 and o.device == "cpu" for o in (left, right)):
@@ -345,12 +386,16 @@ for _class in _VALUES:
     _class.__hash__ = object.__hash__
 
 
-def _is_new_axis(item):
+def is_new_axis(item):
     return item is None or type(item).__name__ == "_NewAxis"
 
 
 class _NewAxis:
-    """newaxis, or newaxis("C") with the letter that the layout gets."""
+    """Stands for a new axis in an index: newaxis, or newaxis("C") with the letter that the layout gets.
+
+    Args:
+        name: The letter.
+    """
 
     def __init__(self, name=None):
         self.name = name
@@ -360,100 +405,6 @@ class _NewAxis:
 
 
 newaxis = _NewAxis()
-
-
-def picking_index(key):
-    """(suffix of the operators, index as a node) of a boolean mask or a list of integers; None for other indices."""
-    if not isinstance(key, DataNode):
-        if isinstance(key, (list, tuple)) and holds_node(key) and isinstance(key, list):
-            key = _stacked("_take", "index", key)
-        elif isinstance(key, list) or (getattr(key, "ndim", 0) and hasattr(key, "dtype")):
-            key = constant(key)
-        else:
-            return None
-    if not key.ndim:
-        return None
-    return ("where" if key.dtype == DType.BOOL else "at"), key
-
-
-def split_picking(key):
-    """(numbers and slices, mask or list) of an index that has both: x[mask, 0] is x[:, 0][mask]. None where it is not such a
-    one, or stands behind a slice, which turns NumPy's result around."""
-    if not isinstance(key, tuple):
-        return None
-    places = [
-        k
-        for k, item in enumerate(key)
-        if not isinstance(item, slice)
-        and item is not Ellipsis
-        and not _is_new_axis(item)
-        and (isinstance(item, list) or getattr(item, "ndim", 0))
-    ]
-    if (
-        len(places) != 1
-        or any(isinstance(i, slice) or i is Ellipsis for i in key[: places[0]])
-        or any(map(_is_new_axis, key))
-    ):
-        return None
-    picking = picking_index(key[places[0]])
-    whole = (slice(None),) * (picking[1].ndim if picking[0] == "where" else 1)
-    return key[: places[0]] + whole + key[places[0] + 1 :], picking[1]
-
-
-def index_arguments(node, key):
-    """(arguments of _subscript, [(place, name) of new axes]) for node[key]."""
-    items = key if isinstance(key, tuple) else (key,)
-    given = sum(1 for i in items if not _is_new_axis(i) and i is not Ellipsis)
-    if sum(1 for i in items if i is Ellipsis) > 1:
-        raise IndexError("an index can only have one ellipsis ('...')")
-    arguments, new_axes, names, dim, out = {}, [], [], 0, 0
-    for item in items:
-        if item is Ellipsis:
-            if node.ndim is None:
-                raise NotImplementedError("'...' needs a value whose number of dimensions is known before data flow")
-            skipped = node.ndim - given
-            dim, out = dim + skipped, out + skipped
-        elif _is_new_axis(item):
-            new_axes.append(out)
-            names.append(getattr(item, "name", None))
-            out += 1
-        elif isinstance(item, slice):
-            for part, name in ((item.start, "lo"), (item.stop, "hi"), (item.step, "step")):
-                if part is not None:
-                    arguments[f"{name}_{dim}"] = part
-            dim, out = dim + 1, out + 1
-        elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
-            raise TypeError(
-                f"a mask or a list of indices stands once in the brackets, and not behind a slice\n  at {user_line()}"
-            )
-        elif isinstance(item, DataNode) or hasattr(item, "__index__"):
-            if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):
-                raise TypeError("True and False are not indices")
-            arguments[f"at_{dim}"] = item
-            dim += 1
-        else:
-            raise TypeError(
-                f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}"
-            )
-    return arguments, list(zip(new_axes, names))
-
-
-def _subscript(node, key):
-    picking = picking_index(key)
-    if picking is not None:
-        return add_node("_select_where" if picking[0] == "where" else "_take", (node, picking[1]), {})
-    mixed = split_picking(key)
-    if mixed is not None:
-        return _subscript(_subscript(node, mixed[0]), mixed[1])
-    arguments, new_axes = index_arguments(node, key)
-    result = add_node("_subscript", (node,), arguments) if arguments else node
-    if new_axes:
-        options = {"axes": [axis for axis, _ in new_axes]}
-        names = [name for _, name in new_axes]
-        if all(names):
-            options["new_axis_names"] = "".join(names)
-        result = add_node("expand_dims", (result,), options)
-    return result
 
 
 def constant(value, dtype=None, shape=None, layout=None, name=None):
@@ -582,8 +533,8 @@ def _free():
 
 
 def add_node(op, inputs, arguments, draws_of=-1):
-    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it. draws_of: the
-    node whose random numbers it draws."""
+    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it.
+    draws_of: the node whose random numbers it draws."""
     try:
         return _add_node(op, inputs, arguments, draws_of)
     except (ValueError, TypeError) as error:

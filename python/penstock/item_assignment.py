@@ -3,7 +3,7 @@
 
 import operator
 
-from . import graph
+from . import graph, indexing
 from .graph import DataNode
 from .types import DType, ScalarConstant
 
@@ -40,15 +40,15 @@ def _value(x, value):
 
 def assign(x, key, value):
     """The value x with x[key] = value; NumPy's indices and broadcasting, x's type."""
-    picking = graph.picking_index(key)
+    picking = indexing.picking_index(key)
     if picking is not None:
         return graph.add_node(
             "_assign_where" if picking[0] == "where" else "_assign_at", (x, picking[1], _value(x, value)), {}
         )
-    mixed = graph.split_picking(key)
+    mixed = indexing.split_picking(key)
     if mixed is not None:
-        return assign(x, mixed[0], assign(graph._subscript(x, mixed[0]), mixed[1], value))
-    arguments, new_axes = graph.index_arguments(x, key)
+        return assign(x, mixed[0], assign(indexing.subscript(x, mixed[0]), mixed[1], value))
+    arguments, new_axes = indexing.index_arguments(x, key)
     if new_axes:
         raise IndexError(f"newaxis stands on the right side of an assignment only\n  at {graph.user_line()}")
     return graph.add_node("_assign", (x, _value(x, value)), arguments)

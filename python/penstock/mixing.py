@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.mix: samples of several readers, by weight."""
 
-from . import graph
+from . import _core, graph
 
 
 def _nodes(source, number):
@@ -23,8 +23,37 @@ def _nodes(source, number):
     return values
 
 
-def mix(read, sources, weights=None, *, source_ids=False, **arguments):
-    """fn.readers.mix over `read`, the operator itself."""
+def mix(sources, weights=None, *, source_ids=False, **arguments):
+    """Mixes readers by weight.
+
+    Each sample is one of the source that the order of the epoch says. An epoch holds the exact share of each source,
+    spread evenly in random order. A source whose samples are all read begins anew with the order of its next epoch:
+    no sample is read twice before all of its source are read once. Each source says itself whether it is shuffled.
+    Value k has one type in all sources, or is a signed integer: then the result has the widest type.
+
+    Args:
+        sources: A list with what the call of each reader gives: a value, a list or a dict of values, as many in each.
+        weights: One number for each source; omitted: as often as it has samples.
+        source_ids: Adds a value: the number of the source that a sample comes from.
+        **arguments: `stop` ("first" or "all": which source ends an epoch where weights are given), `size` (samples
+            of an epoch, instead of `stop`), `num_shards`, `shard_id`, `pad_last_batch`, `name` and `seed`, as
+            readers have them.
+
+    Returns:
+        Values of the pipeline, in the form of a source.
+
+    Raises:
+        TypeError: A source holds something else than values of the pipeline.
+        ValueError: The sources differ in their number of values, or there are none.
+
+    Example:
+        @pipeline_def(batch_size=32)
+        def photos():
+            sources = [fn.readers.file(file_root=folder) for folder in ("day", "night")]
+            jpegs, labels = fn.readers.mix(sources, weights=[0.75, 0.25])
+            return fn.decoders.image(jpegs), labels
+    """
+    read = _core.operator_function("readers.mix")
     if isinstance(sources, (dict, graph.DataNode)) or not hasattr(sources, "__iter__"):
         raise TypeError("[readers.mix] sources is a list with what each reader's call gives")
     sources = list(sources)

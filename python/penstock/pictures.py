@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of batches, for people; needs Pillow."""
 
+from __future__ import annotations
+
 import math as _math
 
 from . import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _as_picture(sample, layout, low, high):
@@ -35,12 +41,29 @@ def _as_picture(sample, layout, low, high):
     return Image.fromarray(numpy.ascontiguousarray(x)).convert("RGB")
 
 
-def contact_sheet(values, columns=None, size=160, path=None):
-    """The samples of a Batch (or one Tensor) side by side as one Pillow image; written to `path` if given.
+def contact_sheet(values: Any, columns: int | None = None, size: int = 160, path: Any = None) -> Any:
+    """Puts the samples of a Batch, or one Tensor, side by side into one picture.
 
-    columns: samples in a row; default: about as many as rows. size: pixels of a sample's longer side. Values that are
-    not uint8 are stretched from the smallest to the largest of the batch. Layouts with H and W, or none (then (H, W),
-    (H, W, C) or (C, H, W) by their extents).
+    Values that are not uint8 are stretched from the smallest to the largest of the batch. Layouts with H and W, or
+    none (then (H, W), (H, W, C) or (C, H, W) by their extents).
+
+    Args:
+        values: A Batch or a Tensor on the host.
+        columns: Samples in a row; omitted: about as many as rows.
+        size: Pixels of the longer side of a sample.
+        path: A file to write the picture to.
+
+    Returns:
+        A picture of Pillow.
+
+    Raises:
+        ImportError: Pillow is not installed.
+        TypeError: The samples are not pictures.
+
+    Example:
+        >>> sheet = penstock.pictures.contact_sheet(penstock.batch(np.zeros((4, 48, 64, 3), np.uint8)), size=32)
+        >>> sheet.size
+        (76, 76)
     """
     try:
         from PIL import Image

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipeline and @pipeline_def."""
 
+from __future__ import annotations
+
 import atexit
-import functools
 import os
 import sys
 import warnings
 import weakref
 
 from . import _core, declared_outputs, definition, free_nodes, graph, limits, nested, unseeded
-from .definition import defining, made_by
+from .definition import defining, pipeline_def
 from .graph import DataNode
 from .pickled_pipelines import reduced
-from .saved_pipeline import seed_of, text_of_checkpoint
+from .pipeline_reports import PipelineReports
+from .saved_pipeline import SavedForms, seed_of, text_of_checkpoint
 from .types import check_policies
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
+    from typing import Any, Literal
+
+    from .types import OperatorConcurrency, StreamPolicy
 
 _alive = weakref.WeakSet()  # closed before the interpreter ends: their threads may call Python
 _BUILT = "the pipeline is built; this must be said before"
@@ -24,68 +34,117 @@ def _close_all():
         pipeline.close()
 
 
-class Pipeline:
-    """Sources and operators that run in threads of their own and hand out batches.
+class Pipeline(PipelineReports, SavedForms):
+    """Runs sources and operators in threads of its own and hands out batches.
 
-    batch_size: samples of a full batch. num_threads: None: as many as the process may use. device_id: the GPU of
-    operators that run on one; None: torch's current one, where torch uses GPUs, else the first; types.CPU_ONLY_DEVICE_ID: such operators are an error. seed: of all random numbers and shuffles; None or negative: one that follows penstock.seed() or torch.manual_seed(), else another one each time.
-    prefetch_queue_depth: batches that are made ahead. on_error: what a file or record that cannot be read does: "raise"
-    ends the batch with DataError, "skip" makes it shorter, "replace" takes another sample; error_budget: how many samples
-    of an epoch may be lost; uneven=True allows "skip" with several shards. memory_limit: bytes that batches may take;
-    one batch beyond it is a MemoryError before it is made. max_pixels, max_frames, max_samples: of a picture or a frame of a video, of a sequence, of a recording
-    (samples times channels): decoders and readers that were given no limit of their own refuse more with DataError, before
-    memory is taken; a picture of more than half as many pixels is a warning.
-    entropy_index: places inside JPEG files, so that later epochs decode only what a crop needs: "auto" makes them in the
-    first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does neither; a path names the
-    file to make and use; None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
-    mixed_outputs: outputs may be of different samples, as what fn.filter() gives beside what it got; else that is an error.
-    max_trips: trips that a loop over values of the pipeline may make; more are an error that names the sample.
-    debug=True runs the function for each batch, operator by operator, with DataNode.get(), print and a debugger;
-    "times" also prints the time of each operator.
-    stream_policy, concurrency: types.StreamPolicy and types.OperatorConcurrency, whose texts say what each does here.
-    enable_checkpointing, checkpoint: see checkpoint(). output_dtype, output_ndim, output_layout: one value or one per
-    output, checked on every batch. The other arguments are accepted without effect.
+    Args:
+        batch_size: Samples of a full batch.
+        num_threads: Threads; None: as many as the process may use.
+        device_id: The GPU of operators that run on one. None: torch's current one, where torch uses GPUs, else the
+            first.
+            types.CPU_ONLY_DEVICE_ID: such operators are an error.
+        seed: Seed of all random numbers and shuffles. None or negative: one that follows penstock.seed() or
+            torch.manual_seed(), else another one each time.
+        prefetch_queue_depth: Batches that are made ahead.
+        on_error: What a file or record that cannot be read does: "raise" ends the batch with DataError, "skip" makes
+            it shorter, "replace" takes another sample.
+        error_budget: How many samples of an epoch may be lost.
+        uneven: Allows on_error="skip" with several shards.
+        memory_limit: Bytes that batches may take; one batch beyond it is a MemoryError before it is made.
+        max_pixels, max_frames, max_samples: Pixels of a picture or of a frame, frames of a sequence, samples times
+            channels of a recording. Decoders and readers that have no limit of their own refuse more with DataError
+            before they take memory. A picture of more than half as many pixels is a warning.
+        entropy_index: Places inside of JPEG files, so that later epochs decode only what a crop needs. "auto" makes
+            them in the first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does
+            neither. A path names the file to make and use. None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
+        mixed_outputs: Outputs may be of different samples, as those of fn.filter() and those that it did not get.
+        max_trips: Trips that a loop over values of the pipeline may make; more are an error that names the sample.
+        debug: True runs the function for each batch, operator by operator, with DataNode.get(), print and a debugger.
+            "times" also prints the time of each operator.
+        stream_policy, concurrency: What types.StreamPolicy and types.OperatorConcurrency say.
+        enable_checkpointing: Accepted without effect: checkpoint() always works.
+        checkpoint: What checkpoint() returned, or a file with it; the pipeline goes on from there.
+        output_dtype, output_ndim, output_layout: What the outputs must be, one value or one for each output; checked
+            on every batch.
+        py_num_workers: Processes of parallel external sources.
+        py_start_method: "fork" or "spawn": how these processes start.
+        py_callback_pickler: Pickles what goes to these processes: an object with dumps() and loads(), or a tuple of
+            both.
+        exec_pipelined, exec_async, bytes_per_sample, set_affinity, max_streams: Accepted without effect.
+        default_cuda_stream_priority, enable_memory_stats: Accepted without effect.
+        exec_dynamic, experimental_exec_dynamic: Accepted without effect.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has a value that it cannot have.
+
+    Example:
+        >>> pipe = Pipeline(batch_size=2, num_threads=1)
+        >>> with pipe:
+        ...     pipe.set_outputs(fn.random.uniform(range=[0.0, 1.0], shape=[3]))
+        >>> numbers, = pipe.run()
+        >>> numbers.shape()
+        [(3,), (3,)]
     """
+
+    if TYPE_CHECKING:  # made below, each from the argument
+        batch_size: int | None
+        num_threads: int | None
+        device_id: int | None
+        seed: int
+        exec_pipelined: bool
+        exec_async: bool
+        bytes_per_sample: int
+        set_affinity: bool
+        max_streams: int
+        default_cuda_stream_priority: int
+        enable_memory_stats: bool
+        enable_checkpointing: bool
+        py_num_workers: int
+        py_start_method: str
+        exec_dynamic: bool
+        stream_policy: StreamPolicy | None
+        concurrency: OperatorConcurrency | None
 
     def __init__(
         self,
-        batch_size=None,
-        num_threads=None,
-        device_id=None,
-        seed=None,
-        exec_pipelined=True,
-        prefetch_queue_depth=2,
-        exec_async=True,
-        bytes_per_sample=0,
-        set_affinity=False,
-        max_streams=None,
-        default_cuda_stream_priority=None,
+        batch_size: int | None = None,
+        num_threads: int | None = None,
+        device_id: int | None = None,
+        seed: int | None = None,
+        exec_pipelined: bool = True,
+        prefetch_queue_depth: int | dict[str, int] = 2,
+        exec_async: bool = True,
+        bytes_per_sample: int = 0,
+        set_affinity: bool = False,
+        max_streams: int | None = None,
+        default_cuda_stream_priority: int | None = None,
         *,
-        enable_memory_stats=False,
-        enable_checkpointing=False,
-        checkpoint=None,
-        py_num_workers=1,
-        py_start_method="fork",
-        py_callback_pickler=None,
-        output_dtype=None,
-        output_ndim=None,
-        output_layout=None,
-        exec_dynamic=None,
-        experimental_exec_dynamic=None,
-        stream_policy=None,
-        concurrency=None,
-        on_error="raise",
-        error_budget=None,
-        uneven=False,
-        memory_limit=None,
-        entropy_index=None,
-        max_trips=1_000_000,
-        mixed_outputs=False,
-        debug=False,
-        max_pixels=None,
-        max_frames=None,
-        max_samples=None,
-    ):
+        enable_memory_stats: bool = False,
+        enable_checkpointing: bool = False,
+        checkpoint: bytes | str | PathLike[str] | None = None,
+        py_num_workers: int = 1,
+        py_start_method: Literal["fork", "spawn"] = "fork",
+        py_callback_pickler: Any = None,
+        output_dtype: Any = None,
+        output_ndim: Any = None,
+        output_layout: Any = None,
+        exec_dynamic: bool | None = None,
+        experimental_exec_dynamic: bool | None = None,
+        stream_policy: StreamPolicy | None = None,
+        concurrency: OperatorConcurrency | None = None,
+        on_error: Literal["raise", "skip", "replace"] = "raise",
+        error_budget: int | None = None,
+        uneven: bool = False,
+        memory_limit: int | None = None,
+        entropy_index: str | PathLike[str] | None = None,
+        max_trips: int = 1_000_000,
+        mixed_outputs: bool = False,
+        debug: bool | Literal["times"] = False,
+        max_pixels: int | None = None,
+        max_frames: int | None = None,
+        max_samples: int | None = None,
+    ) -> None:
         for name, value in (("batch_size", batch_size), ("num_threads", num_threads)):
             limits.check_number(name, value, 2**31 - 1)
         for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
@@ -167,37 +226,67 @@ class Pipeline:
 
     # --- definition ---------------------------------------------------------------------------------------------------
 
-    def __enter__(self):
+    def __enter__(self) -> Pipeline:
         graph.push(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         graph.pop()
 
     @staticmethod
-    def current():
-        """The pipeline that is being defined, or None."""
+    def current() -> Pipeline | None:
+        """Returns the pipeline that is being defined, or None."""
         return graph.current()
 
     __reduce__ = reduced
-    push_current = staticmethod(graph.push)
-    pop_current = staticmethod(graph.pop)
 
-    def define_graph(self):
-        """Returns the outputs; subclasses may override it."""
+    @staticmethod
+    def push_current(pipeline: Pipeline) -> None:
+        """Begins the definition of a pipeline, as `with pipeline:` does.
+
+        Args:
+            pipeline: The pipeline.
+        """
+        graph.push(pipeline)
+
+    @staticmethod
+    def pop_current() -> Pipeline:
+        """Ends the definition that push_current() began, and returns its pipeline."""
+        return graph.pop()
+
+    def define_graph(self) -> Any:
+        """Makes the outputs; subclasses may override it.
+
+        Returns:
+            The outputs, as set_outputs() takes them.
+
+        Raises:
+            NotImplementedError: The pipeline has no outputs.
+        """
         if self._function is None:
             raise NotImplementedError("the pipeline has no outputs: use @pipeline_def, set_outputs() or define_graph()")
         return self._function()
 
-    def set_outputs(self, *outputs):
-        """Says what run() returns: values of the pipeline, or constants."""
+    def set_outputs(self, *outputs: Any) -> None:
+        """Sets what run() returns.
+
+        Args:
+            *outputs: Values of the pipeline, or constants, also in tuples, lists and dictionaries.
+
+        Raises:
+            RuntimeError: The pipeline is built.
+        """
         if self._built:
             raise RuntimeError(_BUILT)
         free_nodes.take("set_outputs", outputs, self)
         self._outputs = outputs
 
-    def add_sink(self, node):
-        """Accepted for nodes without outputs that are used."""
+    def add_sink(self, node: DataNode) -> None:
+        """Keeps a node whose outputs nobody uses.
+
+        Args:
+            node: The node.
+        """
         free_nodes.join(node, self)
         self._sinks.append(node)
 
@@ -230,8 +319,15 @@ class Pipeline:
                 raise ValueError(f"output {k} belongs to another pipeline{free_nodes.rule_of(nodes[-1])}")
         return nodes
 
-    def build(self, define_graph=None):
-        """Fixes the graph and makes the threads; run() does it where it was not done."""
+    def build(self, define_graph: Callable[[], Any] | None = None) -> None:
+        """Fixes the graph and makes the threads; run() does it where it was not done.
+
+        Args:
+            define_graph: A function that returns the outputs; None: those that were set.
+
+        Raises:
+            ValueError: The pipeline has no outputs, no batch_size, or an operator cannot take what it is given.
+        """
         if self._built:
             return
         if self._given["batch_size"] is None:
@@ -318,14 +414,17 @@ class Pipeline:
         self._scheduled, self._held, self._ended = 0, None, False
         self._start()
 
-    def start_py_workers(self):
-        """Starts the worker processes of parallel external sources; needed before threads or a GPU are used."""
+    def start_py_workers(self) -> None:
+        """Starts the worker processes of parallel external sources.
+
+        With py_start_method="fork" call it before threads or a GPU are used.
+        """
         for source in self._sources.values():
             start = getattr(source, "begin_workers", None)
             if start:
                 start()
 
-    def close(self):
+    def close(self) -> None:
         """Ends the pipeline's threads and gives its memory back; batches that were handed out stay."""
         if self._pipeline is not None:
             self._pipeline.close()
@@ -336,13 +435,30 @@ class Pipeline:
 
     # --- running ------------------------------------------------------------------------------------------------------
 
-    def iter_setup(self):
-        """Called before each iteration; subclasses may feed their sources here."""
+    def iter_setup(self) -> None:
+        """Runs before each iteration; subclasses may feed their sources here."""
 
-    def run(self, cuda_stream=None, /, **inputs):
-        """The next batch of each output, as a tuple, or in the dictionaries, lists and tuples that the outputs were given in.
+    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> Any:
+        """Returns the next batch of each output.
 
-        Keywords feed external sources by name. Raises StopIteration where the data have ended; reset() begins again.
+        Args:
+            cuda_stream: Accepted without effect.
+            **inputs: Batches for external sources, by their names.
+
+        Returns:
+            A tuple of Batches, or the dictionaries, lists and tuples that the outputs were given in.
+
+        Raises:
+            StopIteration: The data have ended; reset() begins again.
+            DataError: A file or record cannot be read or decoded.
+
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def numbers():
+            ...     return fn.external_source(name="numbers") + 1
+            >>> batch, = numbers().run(numbers=[np.int32(1), np.int32(2)])
+            >>> batch.as_array().tolist()
+            [2, 3]
         """
         return self._formed(self._run(inputs))
 
@@ -364,7 +480,7 @@ class Pipeline:
         self.release_outputs()
         return self._flat_outputs()
 
-    def schedule_run(self, *, _soon=False):  # outputs() is called next
+    def schedule_run(self, *, _soon: bool = False) -> None:  # outputs() is called next
         """Starts the next iteration; outputs() takes its result."""
         self.build()
         for node in self._fed.values():
@@ -372,13 +488,33 @@ class Pipeline:
         self._pipeline.schedule(_soon)
         self._scheduled += 1
 
-    def outputs(self, cuda_stream=None):
-        """The result of the oldest scheduled iteration; the batches before it are given back."""
+    def outputs(self, cuda_stream: Any = None) -> Any:
+        """Returns the result of the oldest scheduled iteration and gives the batches before it back.
+
+        Args:
+            cuda_stream: Accepted without effect.
+
+        Returns:
+            The batches, as run() returns them.
+
+        Raises:
+            StopIteration: The data have ended.
+        """
         self.release_outputs()
         return self.share_outputs()
 
-    def share_outputs(self, cuda_stream=None):
-        """As outputs(), without giving back the batches before."""
+    def share_outputs(self, cuda_stream: Any = None) -> Any:
+        """Returns the result of the oldest scheduled iteration and keeps the batches before it.
+
+        Args:
+            cuda_stream: Accepted without effect.
+
+        Returns:
+            The batches, as run() returns them.
+
+        Raises:
+            StopIteration: The data have ended.
+        """
         return self._formed(self._flat_outputs())
 
     def _flat_outputs(self):
@@ -389,7 +525,7 @@ class Pipeline:
         self._held = self._finish(self._pipeline.outputs)
         return self._held
 
-    def release_outputs(self):
+    def release_outputs(self) -> None:
         """Gives the batches of the last share_outputs() back."""
         self._held = None
 
@@ -407,10 +543,25 @@ class Pipeline:
                 declared_outputs.check(what, declared, batches)
         return batches
 
-    def feed_input(self, data_node, data, layout=None, cuda_stream=None, use_copy_kernel=False):
+    def feed_input(
+        self,
+        data_node: DataNode | str,
+        data: Any,
+        layout: str | None = None,
+        cuda_stream: Any = None,
+        use_copy_kernel: bool = False,
+    ) -> None:
         """Gives a batch to an external source that has no source of its own.
 
-        data_node: the node or its name. data: an array whose first axis counts the samples, a list of arrays, a Batch.
+        Args:
+            data_node: The node or its name.
+            data: An array whose first axis counts the samples, a list of arrays, or a Batch.
+            layout: The layout of the samples.
+            cuda_stream, use_copy_kernel: Accepted without effect.
+
+        Raises:
+            KeyError: There is no such external source.
+            RuntimeError: The node has a source of its own.
         """
         self.build()
         name = data_node if isinstance(data_node, str) else data_node.name
@@ -426,23 +577,27 @@ class Pipeline:
             raise RuntimeError(f"'{name}' has a source of its own and cannot be fed")
         node.feed(self, data, layout)
 
-    def input_feed_count(self, name):
-        """How many batches to feed before the first run()."""
+    def input_feed_count(self, name: str) -> int:
+        """Returns how many batches to feed before the first run().
+
+        Args:
+            name: The external source.
+        """
         return 1
 
-    def reset(self):
-        """After StopIteration: begins the next epoch of external sources."""
+    def reset(self) -> None:
+        """Begins the next epoch of external sources after StopIteration."""
         self._ended = False
         self._scheduled = 0
         if self._pipeline is not None:
             self._pipeline.reset()
 
-    def empty(self):
-        """Whether no iteration is scheduled."""
+    def empty(self) -> bool:
+        """Returns whether no iteration is scheduled."""
         return self._scheduled == 0
 
-    def __iter__(self):
-        """Batches until the data end; with a reader, of one epoch."""
+    def __iter__(self) -> Iterator[Any]:
+        """Gives batches until the data end; with a reader, of one epoch."""
         self.build()
         if self._ended:
             self.reset()
@@ -458,177 +613,6 @@ class Pipeline:
             batches = self.run()
             left -= self._consumed[1]
             yield batches
-
-    # --- questions ----------------------------------------------------------------------------------------------------
-
-    def epoch_size(self, name=None):
-        """Samples of an epoch of the named reader, with those that pad_last_batch repeats; without a name, a dict of all readers."""
-        if name is None:
-            return {n: m["epoch_size_padded"] for n, m in self._readers().items()}
-        return self.reader_meta(name)["epoch_size_padded"]
-
-    def reader_meta(self, name=None):
-        """Sizes and shards of the named reader; without a name, a dict of all readers."""
-        metas = self._readers()
-        if name is None:
-            return metas
-        if name not in metas:
-            raise RuntimeError(f"there is no reader '{name}' in this pipeline")
-        return metas[name]
-
-    def _readers(self):
-        self.build()
-        if self._given["debug"]:
-            self._pipeline.begin()
-        names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if "readers." in self._graph.op_of(i)]
-        return {n: self._pipeline.reader_meta(n) for n in names}
-
-    @property
-    def num_outputs(self):
-        self.build()
-        if self._given["debug"]:
-            self._pipeline.begin()
-        return self._graph.num_outputs()
-
-    def output_dtype(self):
-        """The declared types of the outputs."""
-        return self._declared_list("dtype")
-
-    def output_ndim(self):
-        """The declared numbers of dimensions of the outputs."""
-        return self._declared_list("ndim")
-
-    def output_layout(self):
-        """The declared layouts of the outputs."""
-        return self._declared_list("layout")
-
-    def _declared_list(self, what):
-        declared = self._declared[what]
-        return list(declared) if isinstance(declared, (list, tuple)) else [declared] * self.num_outputs
-
-    max_batch_size = property(lambda self: self._given["batch_size"])
-    prefetch_queue_depth = property(lambda self: self._given["prefetch_queue_depth"])
-    cpu_queue_size = property(lambda self: self._depth)
-    gpu_queue_size = property(lambda self: self._depth)
-    exec_separated = property(lambda self: isinstance(self._given["prefetch_queue_depth"], dict))
-    is_restored_from_checkpoint = property(lambda self: self._checkpoint is not None)
-
-    def stats(self):
-        """Where the time went: stages, waits, memory, and one line that names what the loop waits for."""
-        from .statistics import Statistics
-
-        self.build()
-        return Statistics(self._pipeline.statistics(), self.left_out())
-
-    def executor_statistics(self):
-        """The numbers of stats() as a dict."""
-        self.build()
-        return self._pipeline.statistics()
-
-    def external_source_shm_statistics(self):
-        """Bytes of the shared memory that worker processes have written to: its "capacities", and "per_sample_capacities"."""
-        from .workers import capacities
-
-        return capacities(self._sources.values())
-
-    def left_out(self, last_batch=False):
-        """A LeftOut of each sample that on_error="skip" or "replace" left out, at most 10,000; last_batch: of the last batch alone."""
-        from .statistics import LeftOut
-
-        self.build()
-        return [LeftOut(*entry) for entry in self._pipeline.left_out(last_batch)]
-
-    def trace(self, path=None):
-        """The first call starts recording; a call with a path writes what was recorded as a Chrome trace."""
-        if not self._tracing:
-            self._tracing = True
-            if self._pipeline is not None:
-                self._pipeline.start_trace()
-        if path is not None:
-            self.build()
-            with open(path, "w") as file:
-                file.write(self._pipeline.trace_json())
-
-    def start_trace(self):
-        """Starts recording what trace(path) writes."""
-        self.trace()
-
-    def plan(self):
-        """The steps that the executor runs, one line each: which operators share a pass."""
-        return self.text(planned=True)
-
-    def passes(self):
-        """A dict with the text after each pass of the planner, in their order; the first, "trace", is the graph as it
-        was written, the last, "last_use", the steps with the values whose memory is free after them."""
-        self.build()
-        return dict(self._pipeline.pass_texts())
-
-    def text(self, planned=False):
-        """The graph, one line a node; planned=True: the steps that the executor runs."""
-        self.build()
-        return self._pipeline.plan_text() if planned else self._graph.text()
-
-    # --- saved forms --------------------------------------------------------------------------------------------------
-
-    def checkpoint(self, filename=None):
-        """The state behind the last batch that was handed out, as bytes; also written to `filename`.
-
-        Pipeline(checkpoint=...) goes on from it bit for bit, also with another batch size or number of shards.
-        """
-        self.build()
-        state = self._pipeline.checkpoint().encode()
-        if filename is not None:
-            with open(filename, "wb") as file:
-                file.write(state)
-        return state
-
-    def to_json(self):
-        """The graph and the options as JSON, which C++ loads without Python."""
-        from .saved_pipeline import with_declared
-
-        self.build()
-        for node, (_, line) in self._functions.items():
-            raise ValueError(
-                f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
-                f"function of this program\n  at {line}"
-            )
-        return with_declared(self._pipeline.to_json(), self._declared)
-
-    def save(self, path):
-        """Writes to_json() to a file."""
-        text = self.to_json()  # what is there stays there where this fails
-        with open(path, "w") as file:
-            file.write(text)
-
-    def serialize(self, define_graph=None, filename=None):
-        """As to_json(), as bytes."""
-        self.build(define_graph)
-        data = self.to_json().encode()
-        if filename is not None:
-            with open(filename, "wb") as file:
-                file.write(data)
-        return data
-
-    @classmethod
-    def deserialize(cls, serialized_pipeline=None, filename=None, **kwargs):
-        """A pipeline from serialize(), to_json() or a file; keywords override what was stored."""
-        from .saved_pipeline import load
-
-        return load(Pipeline, serialized_pipeline, filename, kwargs)
-
-    load = deserialize
-
-    @classmethod
-    def deserialize_and_build(cls, serialized_pipeline):
-        return cls.deserialize(serialized_pipeline)
-
-    def save_graph_to_dot_file(self, filename, *, show_tensors=False, show_ids=None, use_colors=False):
-        """Writes the graph for Graphviz."""
-        from .graphviz import dot_text
-
-        self.build()
-        with open(filename, "w") as file:
-            file.write(dot_text(self._graph, show_tensors, use_colors))
 
 
 for _name in (
@@ -650,57 +634,12 @@ for _name in (
     "stream_policy",
     "concurrency",
 ):
-    setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name]))
+    setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name], doc=f"The argument {_name}."))
 
 
 def _current_gpu():
     torch = sys.modules.get("torch")
     return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
-
-
-def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
-    """Turns a function that returns values of a pipeline into one that returns a Pipeline.
-
-    With or without parentheses. Keywords that are Pipeline's arguments go to it, those of the call before those of the
-    decorator; the rest go to the function.
-    """
-    import inspect
-
-    known = _parameters()
-    for name in pipeline_kwargs:
-        if name not in known:
-            raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have")
-
-    def decorate(function):
-        own = set()
-        try:
-            own = set(inspect.signature(function).parameters)
-        except (TypeError, ValueError):
-            pass
-
-        @functools.wraps(function)
-        def create(*args, **kwargs):
-            kwargs.pop("enable_conditionals", None) if "enable_conditionals" not in own else None
-            both = own & known & set(kwargs)
-            if both:
-                raise ValueError(f"the argument '{sorted(both)[0]}' belongs to the function and to Pipeline")
-            options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
-            rest = {k: v for k, v in kwargs.items() if k not in known}
-            pipeline = made_by(function, args, rest, options)
-            pipeline._definition = create, args, kwargs
-            return pipeline
-
-        create._is_pipeline_def = True
-        return create
-
-    return decorate if fn is None else decorate(fn)
-
-
-@functools.lru_cache(None)
-def _parameters():
-    import inspect
-
-    return frozenset(inspect.signature(Pipeline.__init__).parameters) - {"self"}
 
 
 atexit.register(_close_all)

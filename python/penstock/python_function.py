@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python_function: the user's own function inside a pipeline, and the objects that call it in threads or processes."""
+"""python_function: the user's own function inside a pipeline, and the objects that call it in threads or
+processes."""
 
 import collections
 import os
@@ -15,10 +16,15 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class FunctionError(RuntimeError):
-    """A function of the program that a pipeline called raised an exception: __cause__, of the type `type`.
+    """Says that a function of the program that a pipeline called raised an exception.
 
-    sample: the sample's place in its batch, None where the function is called with whole batches. position: its (epoch,
-    position in the epoch's order). operator: the node's name.
+    The exception is __cause__.
+
+    Args:
+        message: The text, with the function's line.
+        sample: The place of the sample in its batch; None where the function is called with whole batches.
+        position: The (epoch, position in the order of the epoch) of the sample.
+        operator: The name of the operator.
     """
 
     def __init__(self, message, sample=None, position=None, operator=""):
@@ -33,7 +39,8 @@ def _numpy(tensor):
 
 
 def _on_gpu():
-    """How arrays on a GPU are shown to functions: CuPy's where it is, else torch's, else Penstock's, which speak DLPack."""
+    """How arrays on a GPU are shown to functions: CuPy's where it is, else torch's, else Penstock's, which speak
+    DLPack."""
     try:
         import cupy
 
@@ -67,8 +74,9 @@ _ALONE = _references_of_one()  # what getrefcount() says of an object that only 
 
 
 def _owned(items, inputs, more=0):
-    """The items of a list that was just made of what a function returned. Arrays that the program still holds are copied: it
-    may write to them again, even for the next sample. Others are taken over, and so are views of the inputs."""
+    """The items of a list that was just made of what a function returned. Arrays that the program still holds are
+    copied: it may write to them again, even for the next sample. Others are taken over, and so are views of the
+        inputs."""
     for k in range(len(items)):
         value = items[k]
         kind = type(value)
@@ -164,8 +172,9 @@ class Function:
             pool.stop_workers()
 
     def call(self, batches, origins):
-        """(a batch for each output, [(sample, why its data are bad)]). origins: (epoch, position, place in the pipeline's
-        batch, what loops and fn.expand change in random numbers) of each sample; inside of a condition or loop there may be fewer of them."""
+        """(a batch for each output, [(sample, why its data are bad)]). origins: (epoch, position, place in the
+        pipeline's batch, what loops and fn.expand change in random numbers) of each sample; inside of a condition or
+        loop there may be fewer of them."""
         wrap = self.wrap or (_numpy if all(b.device_type == "cpu" for b in batches) else _on_gpu())
         if self.per_batch:
             return self._of_batch(batches, [[wrap(t) for t in b] for b in batches], origins), []
@@ -332,7 +341,8 @@ def _drawn_for(origin):
 
 
 def _user_frames(error):
-    """The traceback from the function on, as lines; of an exception that came from another process, as that wrote it."""
+    """The traceback from the function on, as lines; of an exception that came from another process, as that wrote
+    it."""
     remote = error.__cause__
     if type(remote).__name__ == "_RemoteTraceback":
         lines = str(remote).strip('"\n').split("\n")
@@ -367,7 +377,6 @@ def python_function(
     bytes_per_sample_hint=None,
     seed=-1,
 ):
-    """Calls a function of the program with each sample, or with the whole batch; see fn.python_function in the reference."""
     return add(
         "python_function",
         inputs,
@@ -380,6 +389,9 @@ def python_function(
         num_workers,
         processes,
     )
+
+
+python_function.__doc__ = _core.operator_function("python_function").__doc__
 
 
 def dl_tensor_python_function(
@@ -396,9 +408,36 @@ def dl_tensor_python_function(
     bytes_per_sample_hint=None,
     seed=-1,
 ):
-    """As python_function, with DLPack capsules instead of arrays.
+    """Calls a function of the program with DLPack capsules.
 
-    synchronize_stream: accepted; the work of a GPU is put into order by the streams, which nobody waits for.
+    It is python_function with capsules instead of arrays.
+
+    Args:
+        *inputs: Values of the pipeline.
+        function: The function; it takes as many capsules as there are inputs.
+        num_outputs: Number of outputs; for several the function returns a tuple.
+        batch_processing: Calls the function with lists of all samples.
+        output_layouts: Layouts of the outputs, one or one for each.
+        device: "cpu" or "gpu": where the capsules are.
+        name: The name of the operator in the pipeline.
+        synchronize_stream: Accepted without effect: the streams order the work of a GPU.
+        num_workers: Threads that call the function.
+        preserve, bytes_per_sample_hint, seed: Accepted without effect.
+
+    Returns:
+        A value of the pipeline, or a list of them.
+
+    Raises:
+        FunctionError: The function raised an exception; the run of the pipeline raises it.
+
+    Example:
+        def smaller(capsule):
+            return torch.from_dlpack(capsule)[::2].contiguous()
+
+        @pipeline_def(batch_size=8)
+        def pipe(folder):
+            jpegs, labels = fn.readers.file(file_root=folder)
+            return fn.dl_tensor_python_function(fn.decoders.image(jpegs), function=smaller)
     """
     return add(
         "python_function",

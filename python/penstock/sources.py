@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source: batches from a callable, a generator, an iterable, or fed by hand."""
 
+from __future__ import annotations
+
 import functools
 import json
 from types import GeneratorType
@@ -8,57 +10,132 @@ from types import GeneratorType
 from . import _core, graph
 from .types import BatchInfo, SampleInfo, to_numpy_type
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, overload
+
+    from .graph import DataNode
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def external_source(
+        source: Any = None,
+        num_outputs: None = None,
+        *,
+        cycle: Any = None,
+        name: str | None = None,
+        device: str | None = "cpu",
+        layout: Any = None,
+        dtype: Any = None,
+        ndim: Any = None,
+        cuda_stream: Any = None,
+        use_copy_kernel: Any = None,
+        blocking: Any = None,
+        batch: bool | None = None,
+        repeat_last: bool = False,
+        parallel: bool | None = None,
+        no_copy: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        bytes_per_sample_hint: Any = None,
+        batch_info: bool | None = None,
+        **kwargs: Any,
+    ) -> DataNode: ...
+    @overload
+    def external_source(
+        source: Any = None,
+        num_outputs: int = ...,
+        *,
+        cycle: Any = None,
+        name: str | None = None,
+        device: str | None = "cpu",
+        layout: Any = None,
+        dtype: Any = None,
+        ndim: Any = None,
+        cuda_stream: Any = None,
+        use_copy_kernel: Any = None,
+        blocking: Any = None,
+        batch: bool | None = None,
+        repeat_last: bool = False,
+        parallel: bool | None = None,
+        no_copy: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        bytes_per_sample_hint: Any = None,
+        batch_info: bool | None = None,
+        **kwargs: Any,
+    ) -> list[DataNode]: ...
+
 
 def external_source(
-    source=None,
-    num_outputs=None,
+    source: Any = None,
+    num_outputs: int | None = None,
     *,
-    cycle=None,
-    name=None,
-    device="cpu",
-    layout=None,
-    dtype=None,
-    ndim=None,
-    cuda_stream=None,
-    use_copy_kernel=None,
-    blocking=None,
-    batch=None,
-    repeat_last=False,
-    parallel=None,
-    no_copy=None,
-    prefetch_queue_depth=None,
-    bytes_per_sample_hint=None,
-    batch_info=None,
-    **kwargs,
-):
+    cycle: Any = None,
+    name: str | None = None,
+    device: str | None = "cpu",
+    layout: Any = None,
+    dtype: Any = None,
+    ndim: Any = None,
+    cuda_stream: Any = None,
+    use_copy_kernel: Any = None,
+    blocking: Any = None,
+    batch: bool | None = None,
+    repeat_last: bool = False,
+    parallel: bool | None = None,
+    no_copy: bool | None = None,
+    prefetch_queue_depth: int | None = None,
+    bytes_per_sample_hint: Any = None,
+    batch_info: bool | None = None,
+    **kwargs: Any,
+) -> Any:
     """Takes batches that the program brings.
 
-    A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
-    An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed from a checkpoint.
-    In loops over penstock.torch.DataLoader each epoch begins an iterable from its start, calls a generator function anew, and calls
-    a callable with 0 again; a generator object has one epoch, and an error says so in the second.
+    A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in
+    shape. An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed
+    from a checkpoint. In loops over penstock.torch.DataLoader each epoch begins an iterable from its start, calls a
+    generator function anew, and calls a callable with 0 again. A generator object has one epoch, and an error says
+    so in the second.
 
-    source: None (then Pipeline.feed_input() brings the data), a callable of no argument, of the iteration in the epoch
-    (batch_info=True: of a BatchInfo), with batch=False of a SampleInfo, or an iterable, a generator or a generator
-    function. StopIteration ends the data until Pipeline.reset(); then the source is asked again.
-    num_outputs: the source gives tuples of so many arrays; the result is a list of nodes.
-    cycle: of iterables and generator functions. None, False or "no": the data end with them; after reset() the same iterator
-    is asked again, which gives the next epoch where its __next__() goes on after StopIteration. "quiet" or True: they start over, the
-    data never end. "raise": StopIteration after each pass, and reset() starts over.
-    name: under which feed_input() finds the node.
-    device: "gpu" brings the batches there.
-    layout: of the samples, one or one per output.
-    dtype: of the samples, one or one per output; checked.
-    ndim: number of dimensions of the samples, one or one per output; checked.
-    batch: False: the source gives single samples. None means True.
-    batch_info: the callable gets a BatchInfo with the iteration and the epoch instead of a number.
-    repeat_last: where nothing new was fed, the last batch again.
-    parallel: True: a callable (of exactly one argument) runs in the pipeline's py_num_workers processes, an iterable or a
-    generator function (batch=True) in one of its own. Their arrays come through shared memory and are used where they lie. A process
-    that ends is a WorkerError of the next run().
-    prefetch_queue_depth: with parallel=True: batches that the processes make ahead.
-    bytes_per_sample_hint: with parallel=True: shared memory that each sample takes at first.
-    cuda_stream, use_copy_kernel, blocking, no_copy: accepted without effect.
+    Args:
+        source: None: Pipeline.feed_input() brings the data. Else a callable of no argument, of the iteration in the
+            epoch (batch_info=True: of a BatchInfo), with batch=False of a SampleInfo, or an iterable, a generator or
+            a generator function. StopIteration ends the data until Pipeline.reset(); then the source is asked again.
+        num_outputs: The source gives tuples of so many arrays; the result is a list of values.
+        cycle: Of iterables and generator functions. None, False or "no": the data end with them; after reset() the
+            same iterator is asked again, which gives the next epoch where its __next__() goes on after
+            StopIteration. "quiet" or True: they start over, the data never end. "raise": StopIteration after each
+            pass, and reset() starts over.
+        name: Under which feed_input() finds the source.
+        device: "gpu" brings the batches there.
+        layout: Of the samples, one or one for each output.
+        dtype: Of the samples, one or one for each output; checked.
+        ndim: Number of dimensions of the samples, one or one for each output; checked.
+        batch: False: the source gives single samples. None means True.
+        batch_info: The callable gets a BatchInfo with the iteration and the epoch instead of a number.
+        repeat_last: Where nothing new was fed, the last batch again.
+        parallel: True: a callable (of exactly one argument) runs in the py_num_workers processes of the pipeline, an
+            iterable or a generator function (batch=True) in one of its own. Their arrays come through shared memory
+            and are used where they lie. A process that ends is a WorkerError of the next run().
+        prefetch_queue_depth: With parallel=True: batches that the processes make ahead.
+        bytes_per_sample_hint: With parallel=True: shared memory that each sample takes at first.
+        cuda_stream, use_copy_kernel, blocking, no_copy: Accepted without effect.
+        **kwargs: `preserve` and `seed`, accepted without effect.
+
+    Returns:
+        A value of the pipeline; with `num_outputs` a list of them.
+
+    Raises:
+        TypeError: An argument is unknown, or the source is of a kind that cannot be asked.
+        ValueError: Arguments are mutually exclusive, or a value is out of range.
+
+    Example:
+        >>> @pipeline_def(batch_size=2, num_threads=1)
+        ... def numbers():
+        ...     return fn.external_source(source=lambda i: [np.int32(i), np.int32(i + 1)])
+        >>> batch, = numbers().run()
+        >>> batch.as_array().tolist()
+        [0, 1]
     """
     pipeline = graph.required("fn.external_source(...)")
     for unknown in kwargs:
@@ -119,7 +196,8 @@ def external_source(
 
 
 def begin_anew(pipeline):
-    """From now on each reset() begins the pipeline's iterables from their start, also those that debug=True makes later."""
+    """From now on each reset() begins the pipeline's iterables from their start, also those that debug=True makes
+    later."""
     pipeline._sources_begin_anew = True
     for source in pipeline._sources.values():
         source.anew = True
@@ -260,7 +338,8 @@ def make_source(source, outputs, cycle, per_batch, batch_info):
 
 
 class _Source:
-    """Makes batches of what the user's object gives. The executor calls next(), one thread at a time, under the GIL."""
+    """Makes batches of what the user's object gives. The executor calls next(), one thread at a time, under the
+    GIL."""
 
     resumable = False
     read, types = (), ()  # by output: whether anything reads it, what was declared. What nobody reads may be None

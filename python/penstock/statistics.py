@@ -1,52 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Pipeline.stats() and Pipeline.left_out() return."""
 
+from __future__ import annotations
 
-class LeftOut(tuple):
-    """A sample that on_error left out or replaced: a tuple (epoch, position, source, message), also as attributes.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-    `source` is the file or record where it is known. `number` is the sample's number in the batch that its source gave: 5 is still
-    5 where 3 was left out too. `batch` is how many batches the pipeline had given before this one.
+
+class LeftOut(tuple[int, int, str, str] if TYPE_CHECKING else tuple):
+    """Holds a sample that on_error left out or replaced: a tuple (epoch, position, source, message).
+
+    Args:
+        epoch: The epoch.
+        position: The position of the sample in the epoch.
+        source: The file or record where it is known.
+        message: Why the sample could not be read.
+        batch: How many batches the pipeline had given before this one.
+        number: The number of the sample in the batch that its source gave: 5 is still 5 where 3 was left out too.
     """
 
-    def __new__(cls, epoch, position, source, message, batch, number):
+    epoch: int
+    position: int
+    source: str
+    message: str
+    batch: int
+    number: int
+
+    def __new__(cls, epoch: int, position: int, source: str, message: str, batch: int, number: int) -> LeftOut:
         self = super().__new__(cls, (epoch, position, source, message))
         self.epoch, self.position, self.source, self.message = epoch, position, source, message
         self.batch, self.number = batch, number
         return self
 
-    def __getnewargs__(self):
-        return (*self, self.batch, self.number)
+    def __getnewargs__(self) -> tuple[int, int, str, str, int, int]:
+        return (self.epoch, self.position, self.source, self.message, self.batch, self.number)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"LeftOut(batch={self.batch}, number={self.number}, epoch={self.epoch}, position={self.position}, "
             f"source={self.source!r}, message={self.message!r})"
         )
 
 
-class Statistics(dict):
-    """Numbers of a running pipeline; printed, a table.
+class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
+    """Holds the numbers of a running pipeline; printed, it is a table.
 
-    Times are in seconds: `seconds` since the first run, `loop_waits` the loop's waits for a batch, `threads_idle` and
-    `threads_blocked` summed over the threads. What runs on a GPU is told by the time that it takes to enqueue it, decoding by
-    the decoder's. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over threads), of them read, decode,
-    pixels, and samples; of assignments to a part of a value `copied_bytes`: of values that something else still needs, which are
-    therefore not changed in place. `entropy_index`: samples whose index was made, used, or stale (the file has changed), the path of
-    the file, and a note where nothing can be kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+    Times are in seconds: `seconds` since the first run, `loop_waits` the waits of the loop for a batch,
+        `threads_idle` and
+    `threads_blocked` summed over the threads. For work on a GPU they are the time that it takes to enqueue it, for
+    decoding there the time of the decoder. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over
+    threads), of them read, decode, pixels, and samples; for assignments to a part of a value `copied_bytes`: of
+    values that something else still needs, which are therefore not changed in place. `entropy_index`: samples whose
+    index was made, used, or stale (the file has changed), the path of the file, and a note where nothing can be
+    kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+
+    Args:
+        numbers: What the pipeline counted.
+        left_out: The samples that were left out.
     """
 
-    def __init__(self, numbers, left_out):
+    def __init__(self, numbers: dict[str, Any], left_out: list[LeftOut]) -> None:
         super().__init__(numbers)
         self["left_out"] = left_out
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
 
-    def __str__(self):
+    def __str__(self) -> str:
         rate = self["samples"] / self["seconds"] if self["seconds"] else 0.0
         device = self["device_bytes_in_use"]
         lines = [

@@ -6,6 +6,8 @@ threads of their own. Credentials come from where the storage's own tools look: 
 GOOGLE_APPLICATION_CREDENTIALS, or the machine's role; configure(s3={...}) and configure(gs={...}) say more.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import threading
@@ -15,6 +17,11 @@ from urllib.parse import unquote, urlsplit
 
 from . import _core
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["bytes_of", "configure", "stats"]
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _DEFAULTS = {
     "connections": 32,
@@ -34,20 +41,35 @@ _DEFAULTS = {
 _settings = dict(_DEFAULTS)
 
 
-def configure(**settings):
-    """Sets how this process reads from remote storage; what is not given stays as it is.
+def configure(**settings: Any) -> None:
+    """Sets how this process reads from remote storage.
 
-    connections: requests at once (32). tries: of a request that fails for a reason that may pass (4); first_pause: seconds
-    before the second one (0.2), twice as long before each further one. timeout: seconds without a byte, and
-    until the headers of an answer are whole (30); connect_timeout (10). least_rate: bytes of a body a second ("1K"); an answer
-    that took longer than the timeout and came more slowly is given up, so that no object holds a reader for longer than its
-    size says; 0: never. read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
-    cache: a folder that keeps what was read, True for one in the user's cache folder, False for none; cache_limit: its
-    size, such as "20G", needed with a cache; what was not used for the longest time goes first. cache_check=False trusts
-    the cache without asking the server whether an object has changed.
-    s3, gs, http: dicts of settings of obstore's S3Store, GCSStore and client, such as s3={"endpoint":
-    "http://localhost:9000", "region": "eu-west-1", "skip_signature": True}.
-    Errors: TypeError for an unknown name, ValueError for a value that cannot be.
+    What is not given stays as it is.
+
+    Args:
+        **settings: connections: requests at once (32).
+            tries: of a request that fails for a reason that may pass (4).
+            first_pause: seconds before the second try (0.2), twice as long before each further one.
+            timeout: seconds without a byte, and until the headers of an answer are whole (30). connect_timeout:
+                seconds (10).
+            least_rate: bytes of a body a second ("1K"). An answer that took longer than the timeout and came more slowly is
+                given up, so that
+            no object holds a reader for longer than its size says. 0: never.
+            read_ahead: memory for what readers will need next ("256M"); 0: nothing is asked for early.
+            cache: a folder that keeps what was read, True for one in the user's cache folder, False for none.
+            cache_limit: size of the cache, such as "20G", needed with a cache. What was not used for the longest
+                time goes first.
+            cache_check: False trusts the cache without asking the server whether an object has changed.
+            s3, gs, http: dicts of settings of S3Store, GCSStore and the client of obstore, such as s3={"endpoint":
+            "http://localhost:9000", "region": "eu-west-1", "skip_signature": True}.
+
+    Raises:
+        TypeError: There is no such setting.
+        ValueError: A setting has a value that it cannot have.
+
+    Example:
+        >>> penstock.storage.configure(connections=16, timeout=20.0)
+        >>> penstock.storage.configure(connections=32, timeout=30.0)
     """
     for name in settings:
         if name not in _DEFAULTS:
@@ -79,14 +101,34 @@ def configure(**settings):
     _client.forget()
 
 
-def stats():
-    """Of this process: requests, retries, bytes (of objects, received), announced (reads of what was asked for early),
-    cache_hits, running (requests that are not answered yet)."""
+def stats() -> dict[str, int]:
+    """Returns what this process has read from remote storage.
+
+    Returns:
+        requests, retries, bytes (of objects, received), announced (reads of what was asked for early), cache_hits,
+        and running (requests that are not answered yet).
+
+    Example:
+        >>> penstock.storage.stats()["running"]
+        0
+    """
     return _core.remote_counts()
 
 
-def bytes_of(size, name="size"):
-    """A number of bytes of 500, "500M" or "20G", with powers of 1024."""
+def bytes_of(size: int | str, name: str = "size") -> int:
+    """Returns the number of bytes that a text names.
+
+    Args:
+        size: A number, or a text such as "500M" or "20G", with powers of 1024.
+        name: What errors call the number.
+
+    Raises:
+        ValueError: It is not a number of bytes.
+
+    Example:
+        >>> penstock.storage.bytes_of("2K")
+        2048
+    """
     if isinstance(size, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)[bB]?\s*", size)
         if not found:
@@ -128,8 +170,8 @@ _FOREIGN_HEADERS = re.compile("last.modified|content.length", re.IGNORECASE)
 
 
 class _Client:
-    """Makes requests with obstore; called by many threads at once. Answers are tuples: None and what came, or a kind of
-    failure and its text."""
+    """Makes requests with obstore; called by many threads at once. Answers are tuples: None and what came, or a kind
+    of failure and its text."""
 
     def __init__(self):
         self._lock = threading.Lock()

@@ -17,13 +17,19 @@ class _OnGpu(type):
 
 
 class TensorGPU(metaclass=_OnGpu):
-    """A Tensor on a GPU. TensorGPU(data, layout="", device_id=0) copies what lies on the host."""
+    """Makes a Tensor on a GPU.
+
+    The call takes (data, layout="", device_id=0) and copies what lies on the host.
+    """
 
     _host = TensorCPU
 
 
 class TensorListGPU(metaclass=_OnGpu):
-    """A Batch on a GPU. TensorListGPU(data, layout="", device_id=0) copies what lies on the host."""
+    """Makes a Batch on a GPU.
+
+    The call takes (data, layout="", device_id=0) and copies what lies on the host.
+    """
 
     _host = TensorListCPU
 

@@ -9,14 +9,21 @@ inputs = fn.readers.tfrecord(path="train-*.tfrecord", features={
 images = fn.decoders.image(inputs["image/encoded"])
 """
 
+from __future__ import annotations
+
 import enum
 import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 __all__ = ["FeatureType", "FixedLenFeature", "VarLenFeature", "Feature", "int64", "string", "float32"]
 
 
 class FeatureType(enum.IntEnum):
-    """Types of features."""
+    """Names the types of features."""
 
     int64 = 0
     string = 1
@@ -27,9 +34,21 @@ int64, string, float32 = FeatureType.int64, FeatureType.string, FeatureType.floa
 
 
 class Feature:
-    """Type, shape and default of a feature; made by FixedLenFeature() and VarLenFeature()."""
+    """Holds the type, the shape and the default of a feature.
 
-    def __init__(self, fixed, shape, dtype, default_value):
+    FixedLenFeature() and VarLenFeature() make it.
+
+    Args:
+        fixed: Whether the shape is the same in every record.
+        shape: The shape, or the part of it that is known.
+        dtype: int64, float32 or string.
+        default_value: What a record gets that lacks the feature.
+
+    Raises:
+        TypeError: `dtype` is not one of the three.
+    """
+
+    def __init__(self, fixed: bool, shape: Sequence[int], dtype: Any, default_value: Any) -> None:
         try:
             self.dtype = FeatureType(dtype)
         except ValueError:
@@ -56,19 +75,37 @@ class Feature:
         return json.dumps(made if default is None else {**made, "default": default})
 
 
-def FixedLenFeature(shape, dtype, default_value=None):
-    """A feature that has the same shape in every record: () for one value without a dimension, [n] for n values.
+def FixedLenFeature(shape: Sequence[int], dtype: FeatureType, default_value: Any = None) -> Feature:
+    """Describes a feature that has the same shape in every record.
 
-    A record that lacks it gets `default_value` (None: zeros, or an empty string) in every place.
+    Args:
+        shape: () for one value without a dimension, [n] for n values.
+        dtype: int64, float32 or string.
+        default_value: What a record that lacks it gets in every place; None: zeros, or an empty string.
+
+    Example:
+        >>> penstock.tfrecord.FixedLenFeature([1], penstock.tfrecord.int64, -1)
+        FixedLenFeature([1], int64, -1)
     """
     return Feature(True, shape, dtype, default_value)
 
 
-def VarLenFeature(*args, **kwargs):
-    """VarLenFeature(dtype, default_value) or VarLenFeature(partial_shape, dtype, default_value).
+def VarLenFeature(*args: Any, **kwargs: Any) -> Feature:
+    """Describes a feature with as many values as each record has.
 
-    A feature with as many values as each record has: shape (n,), or (n / p, *partial_shape) where p is the product of
-    partial_shape. A record that lacks it gives an empty one.
+    Its shape is (n,), or (n / p, *partial_shape) where p is the product of partial_shape. A record that lacks it
+    gives an empty one.
+
+    Args:
+        *args: (dtype, default_value) or (partial_shape, dtype, default_value).
+        **kwargs: partial_shape, dtype and default_value by name.
+
+    Raises:
+        TypeError: An argument is unknown, or dtype is missing.
+
+    Example:
+        >>> penstock.tfrecord.VarLenFeature(penstock.tfrecord.float32, 0.0)
+        VarLenFeature([], float32, 0.0)
     """
     names = ("partial_shape", "dtype", "default_value")
     if args and not hasattr(args[0], "__len__"):

@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loader for PyTorch's training loops."""
 
+from __future__ import annotations
+
 import json
 
 from . import _core, sources
 from .pipeline import Pipeline
 from .torch_forms import Forms
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, Literal
+
+    from .statistics import Statistics
+
+__all__ = ["DataLoader", "to_torch", "use_torch_allocator"]
 _WHERE = {  # arguments of torch's DataLoader, and what does their work here
     "batch_size": "batch_size is an argument of pipeline_def and of Pipeline",
     "shuffle": "random_shuffle=True of the reader shuffles, each epoch anew",
@@ -47,41 +57,57 @@ def _check_pipeline(pipeline):
 
 
 class DataLoader:
-    """Epochs of a pipeline as torch tensors that share the pipeline's memory.
+    """Gives epochs of a pipeline as torch tensors that share the memory of the pipeline.
 
-        loader = penstock.torch.DataLoader(pipeline, ["images", "labels"])
-        for batch in loader:
-            loss = model(batch["images"])...
+    Epochs are those of the reader of the pipeline; without a reader they end where the external source ends. Each
+    `for` is a whole epoch, the next one also where the loop before was left early. After an error next() goes on
+    after the batch. All shards of a reader give as many batches, whatever their sizes. A tensor keeps the memory of
+    its batch until it dies; the pipeline makes new memory for the next one. A batch of samples that differ in shape
+    is a list of tensors, unless `pad` or `ragged` say otherwise.
 
-    pipeline: a Pipeline that has not run yet. output_map: names of the outputs; then a batch is a dict, else a tuple.
-    last_batch: "partial" (shorter), "drop", or "fill" (full: it goes on with the next epoch's samples). All shards of a reader
-    give as many batches, whatever their sizes: with "partial" a shard that would have one fewer repeats a sample, unless
-    uneven=True says that each sample comes exactly once, and shards may differ by a batch.
-    labels: an output that holds one integer in each sample, of shape () or (1,), becomes int64 (N,), as torch's losses take it.
-    The first batch decides. False: outputs stay as they are; names: only of these.
-    A batch of samples that differ in shape is a list of tensors, unless pad or ragged say otherwise, each for all outputs or a
-    dict by name (by number, without output_map). pad: a number: one tensor, filled up with it after each sample to the batch's
-    largest extents. ragged: "list": a list, also where shapes are equal; "pad" or a number: as pad, and "<name>_lengths" has
-    the samples' extents, int64. Outputs that pad or ragged name are not taken for labels.
-    A tensor keeps its batch's memory until it dies; the pipeline makes new memory for the next one.
-    Epochs are those of the pipeline's reader; without a reader they end where the external source ends. Each `for` is a whole
-    epoch, the next one also where the loop before was left early. After an error next() goes on after the batch.
-    state_dict() is the position after the last batch that was handed out. After load_state_dict() the next loop goes on from it,
-    to the end of its epoch, also with another batch size or number of shards.
+    Args:
+        pipeline: A Pipeline that has not run yet.
+        output_map: Names of the outputs; then a batch is a dict, else a tuple.
+        last_batch: "partial" (shorter), "drop", or "fill" (full: it goes on with samples of the next epoch). With
+            "partial" a shard that would have one batch fewer repeats a sample.
+        uneven: Each sample comes exactly once, and shards may differ by a batch.
+        labels: True: an output that holds one integer in each sample, of shape () or (1,), becomes int64 (N,), as
+            the losses of torch take it; the first batch decides. False: outputs stay as they are. Names: only of
+            these.
+        pad: A number: one tensor, filled up with it after each sample to the largest extents of the batch. For all
+            outputs, or a dict by name (by number, without output_map).
+        ragged: "list": a list, also where shapes are equal; "pad" or a number: as pad, and "<name>_lengths" has the
+            extents of the samples, int64. For all outputs, or a dict. Outputs that pad or ragged name are not taken
+            for labels.
+        **others: None: an argument of torch's DataLoader is an error that says what does its work here.
+
+    Raises:
+        TypeError: It is not a Pipeline, or there is no such argument.
+        ValueError: An argument has a value that it cannot have.
+
+    Example:
+        >>> from penstock.torch import DataLoader
+        >>> @pipeline_def(batch_size=2, num_threads=1)
+        ... def numbers():
+        ...     return fn.readers.indices(size=3, name="reader")
+        >>> for batch in DataLoader(numbers(), ["index"]):
+        ...     print(batch["index"].tolist())
+        [0, 1]
+        [2]
     """
 
     def __init__(
         self,
-        pipeline,
-        output_map=None,
+        pipeline: Pipeline,
+        output_map: Sequence[str] | None = None,
         *,
-        last_batch="partial",
-        uneven=False,
-        labels=True,
-        pad=None,
-        ragged=None,
-        **others,
-    ):
+        last_batch: Literal["partial", "drop", "fill"] = "partial",
+        uneven: bool = False,
+        labels: Any = True,
+        pad: Any = None,
+        ragged: Any = None,
+        **others: Any,
+    ) -> None:
         for name in others:
             raise TypeError(f"DataLoader has no argument '{name}'" + (f": {_WHERE[name]}" if name in _WHERE else ""))
         _check_pipeline(pipeline)
@@ -110,17 +136,19 @@ class DataLoader:
         self._loop = 0  # the number of the newest loop
 
     @property
-    def batch_size(self):
+    def batch_size(self) -> int:
+        """Samples of a full batch."""
         return self.pipeline.max_batch_size
 
-    def __len__(self):
-        """Batches of a whole epoch, the same for all shards (uneven=True: of the largest one)."""
+    def __len__(self) -> int:
+        """Returns the number of batches of a whole epoch, the same for all shards (uneven=True: of the largest
+        one)."""
         n = self.pipeline._pipeline.batches_per_epoch()
         if n < 0:
             raise TypeError("the length is not known: the pipeline has no reader")
         return n
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         self._loop += 1
         self._position().begin()
         return _Loop(self, self._loop)
@@ -135,13 +163,27 @@ class DataLoader:
         made = self._forms.of(outputs)
         return self.pipeline._formed(tuple(made.values())) if self.output_map is None else made
 
-    def state_dict(self):
-        """A dict of a few integers and short texts, which JSON and torch.save take."""
+    def state_dict(self) -> dict[str, Any]:
+        """Returns the position after the last batch that was handed out.
+
+        Returns:
+            A dict of a few integers and short texts, which JSON and torch.save take.
+        """
         state = json.loads(self.pipeline.checkpoint())
         state["sources"] = {name: _unpacked(text) for name, text in state["sources"].items()}
         return {"version": 2, "pipeline": state, "left": self._position().left_over_all()}
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from a state: the next loop gives the rest of its epoch.
+
+        The batch size and the number of shards may differ from those of the state.
+
+        Args:
+            state: What state_dict() returned.
+
+        Raises:
+            ValueError: It is not a state of this version.
+        """
         if state.get("version") not in (1, 2):
             raise ValueError("this is not a state of this version's DataLoader")
         text = state["pipeline"]
@@ -154,7 +196,8 @@ class DataLoader:
         self._epochs = None
         self._position().resume(state.get("left", 0))
 
-    def stats(self):
+    def stats(self) -> Statistics:
+        """Returns where the time went, as Pipeline.stats() does."""
         return self.pipeline.stats()
 
 
@@ -218,7 +261,8 @@ class _Epochs:
         """After a checkpoint was restored."""
 
     def left_over_all(self):
-        """Samples that this loop still hands out over all shards, where the pipeline's state does not say it; 0: it does."""
+        """Samples that this loop still hands out over all shards, where the pipeline's state does not say it; 0: it
+        does."""
         return 0
 
 
@@ -234,7 +278,8 @@ class _Cut(_Epochs):
         return self.ended
 
     def run(self):
-        """The next batch. An external source beside the reader may end with its epoch, and begins anew with the next one."""
+        """The next batch. An external source beside the reader may end with its epoch, and begins anew with the next
+        one."""
         first, self.fresh = self.fresh, False
         try:
             return self.pipeline._run()
@@ -332,19 +377,35 @@ class _OfSource(_Epochs):
         return outputs
 
 
-def to_torch(value):
-    """A torch tensor over the memory of a Tensor, or of a Batch whose samples have one shape.
+def to_torch(value: Any) -> Any:
+    """Makes a torch tensor over the memory of a Tensor, or of a Batch whose samples have one shape.
 
-    Memory of a GPU is ordered before what torch enqueues on its current stream; it is not freed before what that stream
-    has been given by the time the tensor dies. Nothing waits on the host.
+    Memory of a GPU is ordered before what torch enqueues on its current stream; it is not freed before what that
+    stream has been given by the time the tensor dies. Nothing waits on the host.
+
+    Args:
+        value: A Tensor, a Batch, or what penstock.tensor() takes.
+
+    Returns:
+        A torch tensor.
+
+    Raises:
+        TypeError: The samples differ in shape.
+
+    Example:
+        >>> penstock.torch.to_torch(penstock.batch([np.int32([1]), np.int32([2])])).tolist()
+        [[1], [2]]
     """
     return value.torch() if isinstance(value, (_core.Batch, _core.Tensor)) else _core.tensor(value).torch()
 
 
-def use_torch_allocator(device=None):
-    """Takes the memory of a GPU (of all of them: device=None) from torch's caching allocator, so that both share one pool.
+def use_torch_allocator(device: int | None = None) -> None:
+    """Takes the memory of a GPU from the caching allocator of torch, so that both share one pool.
 
-    penstock.set_device_allocator() goes back to Penstock's own.
+    penstock.set_device_allocator() goes back to the own one of Penstock.
+
+    Args:
+        device: The number of the GPU; None: all of them.
     """
     import torch
 

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types, color spaces and filters by the names that pipelines use, and constants."""
 
+from __future__ import annotations
+
 from enum import Enum, IntEnum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class DType(IntEnum):
-    """Type of the elements of a tensor."""
+    """Names the type of the elements of a tensor."""
 
     NO_TYPE = -1
     UINT8 = 0
@@ -34,7 +40,7 @@ class DType(IntEnum):
 
 
 class ImageType(IntEnum):
-    """Color space of a decoded image."""
+    """Names the color space of a decoded image."""
 
     RGB = 0
     BGR = 1
@@ -47,7 +53,7 @@ class ImageType(IntEnum):
 
 
 class InterpType(IntEnum):
-    """Filter of a resampling."""
+    """Names the filter of a resampling."""
 
     INTERP_NN = 0
     INTERP_LINEAR = 1
@@ -61,7 +67,7 @@ class InterpType(IntEnum):
 
 
 class PipelineAPIType(IntEnum):
-    """How outputs of a pipeline are taken."""
+    """Names how outputs of a pipeline are taken."""
 
     BASIC = 0
     ITERATOR = 1
@@ -69,7 +75,10 @@ class PipelineAPIType(IntEnum):
 
 
 class StreamPolicy(Enum):
-    """Which streams a pipeline's work on the GPU is enqueued on. An iteration always uses one for all its operators."""
+    """Names which streams a pipeline enqueues its work on the GPU on.
+
+    An iteration always uses one for all its operators.
+    """
 
     SINGLE = "single"  # all iterations use the same one: they never overlap there
     PER_BACKEND = "per_backend"  # one for each iteration in flight: the default
@@ -78,7 +87,10 @@ class StreamPolicy(Enum):
 
 
 class OperatorConcurrency(Enum):
-    """What may run at the same time. Samples of a batch always run in parallel on the CPU; none of the three changes results."""
+    """Names what may run at the same time.
+
+    Samples of a batch always run in parallel on the CPU; none of the values changes results.
+    """
 
     NONE = "none"  # one iteration after the other
     BACKEND = "backend"  # work of several iterations overlaps, on the CPU and on the GPU: the default
@@ -86,8 +98,18 @@ class OperatorConcurrency(Enum):
     UNSPECIFIED = "unspecified"  # the default
 
 
-def check_policies(stream_policy, concurrency):
-    """Raises TypeError for what is neither None nor one of the two enumerations, DALI's own included."""
+def check_policies(stream_policy: Any, concurrency: Any) -> None:
+    """Raises an error for what is neither None nor one of the two enumerations.
+
+    Members of the enumerations of DALI count too.
+
+    Args:
+        stream_policy: For types.StreamPolicy.
+        concurrency: For types.OperatorConcurrency.
+
+    Raises:
+        TypeError: A value is something else.
+    """
     for name, value, kind in (
         ("stream_policy", stream_policy, StreamPolicy),
         ("concurrency", concurrency, OperatorConcurrency),
@@ -98,9 +120,40 @@ def check_policies(stream_policy, concurrency):
             )
 
 
-globals().update(DType.__members__)
-globals().update(ImageType.__members__)
-globals().update(InterpType.__members__)
+NO_TYPE, UINT8, UINT16, UINT32, UINT64, INT8 = (
+    DType.NO_TYPE,
+    DType.UINT8,
+    DType.UINT16,
+    DType.UINT32,
+    DType.UINT64,
+    DType.INT8,
+)
+INT16, INT32, INT64, FLOAT16, FLOAT, FLOAT64 = (
+    DType.INT16,
+    DType.INT32,
+    DType.INT64,
+    DType.FLOAT16,
+    DType.FLOAT,
+    DType.FLOAT64,
+)
+BOOL, STRING, FEATURE, IMAGE_TYPE, DATA_TYPE, INTERP_TYPE = (
+    DType.BOOL,
+    DType.STRING,
+    DType.FEATURE,
+    DType.IMAGE_TYPE,
+    DType.DATA_TYPE,
+    DType.INTERP_TYPE,
+)
+TENSOR_LAYOUT, PYTHON_OBJECT = DType.TENSOR_LAYOUT, DType.PYTHON_OBJECT
+RGB, BGR, GRAY, YCbCr, ANY_DATA = ImageType.RGB, ImageType.BGR, ImageType.GRAY, ImageType.YCbCr, ImageType.ANY_DATA
+INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, INTERP_TRIANGULAR, INTERP_GAUSSIAN = (
+    InterpType.INTERP_NN,
+    InterpType.INTERP_LINEAR,
+    InterpType.INTERP_CUBIC,
+    InterpType.INTERP_LANCZOS3,
+    InterpType.INTERP_TRIANGULAR,
+    InterpType.INTERP_GAUSSIAN,
+)
 DALIDataType, DALIImageType, DALIInterpType = DType, ImageType, InterpType
 FLOAT32 = DType.FLOAT
 # Layouts of a sample, without the N of the batch; SAME is the input's.
@@ -111,8 +164,19 @@ TensorLayout = str
 _NUMPY_NAMES = {DType.FLOAT: "float32", DType.BOOL: "bool"}
 
 
-def to_numpy_type(dtype):
-    """The NumPy type of an element type; imports NumPy."""
+def to_numpy_type(dtype: DType | int) -> Any:
+    """Returns the NumPy type of an element type; imports NumPy.
+
+    Args:
+        dtype: A DType or its number.
+
+    Raises:
+        TypeError: NumPy has no such type.
+
+    Example:
+        >>> types.to_numpy_type(types.FLOAT)
+        <class 'numpy.float32'>
+    """
     import numpy
 
     dtype = DType(dtype)
@@ -121,8 +185,19 @@ def to_numpy_type(dtype):
     return getattr(numpy, _NUMPY_NAMES.get(dtype, dtype.name.lower()) if dtype is not DType.BOOL else "bool_")
 
 
-def to_penstock_type(dtype):
-    """The element type of a NumPy or torch type, its name or its number."""
+def to_penstock_type(dtype: Any) -> DType:
+    """Returns the element type of a NumPy or torch type, of its name or of its number.
+
+    Args:
+        dtype: The type.
+
+    Raises:
+        TypeError: It is not an element type.
+
+    Example:
+        >>> types.to_penstock_type("int16").name
+        'INT16'
+    """
     from . import _core
 
     return DType(_core.dtype_number(dtype))
@@ -144,8 +219,18 @@ _OTHER_NAMES = {
 }
 
 
-def to_dali_type(framework_type):
-    """As to_penstock_type; names and types of frameworks, "half" and "torch.long" included, mean what they mean there."""
+def to_dali_type(framework_type: Any) -> DType:
+    """Returns the element type of a type of a framework.
+
+    Names and types of frameworks, "half" and "torch.long" included, mean what they mean there.
+
+    Args:
+        framework_type: The type, or its name.
+
+    Example:
+        >>> types.to_dali_type("half").name
+        'FLOAT16'
+    """
     name = framework_type.__qualname__ if isinstance(framework_type, type) else str(framework_type)
     found = _OTHER_NAMES.get(name.removeprefix("torch."))
     return to_penstock_type(framework_type) if found is None else found
@@ -155,11 +240,18 @@ dali_type_converters = []  # DALI's list of functions that frameworks add; what 
 
 
 class SampleInfo:
-    """Which sample an external source is asked for."""
+    """Says which sample an external source is asked for.
+
+    Args:
+        idx_in_epoch: The number of the sample in the epoch.
+        idx_in_batch: Its place in the batch.
+        iteration: The number of the batch in the epoch.
+        epoch_idx: The number of the epoch.
+    """
 
     __slots__ = ("idx_in_epoch", "idx_in_batch", "iteration", "epoch_idx")
 
-    def __init__(self, idx_in_epoch, idx_in_batch, iteration, epoch_idx):
+    def __init__(self, idx_in_epoch: int, idx_in_batch: int, iteration: int, epoch_idx: int) -> None:
         self.idx_in_epoch, self.idx_in_batch = idx_in_epoch, idx_in_batch
         self.iteration, self.epoch_idx = iteration, epoch_idx
 
@@ -171,11 +263,16 @@ class SampleInfo:
 
 
 class BatchInfo:
-    """Which batch an external source is asked for."""
+    """Says which batch an external source is asked for.
+
+    Args:
+        iteration: The number of the batch in the epoch.
+        epoch_idx: The number of the epoch.
+    """
 
     __slots__ = ("iteration", "epoch_idx")
 
-    def __init__(self, iteration, epoch_idx):
+    def __init__(self, iteration: int, epoch_idx: int) -> None:
         self.iteration, self.epoch_idx = iteration, epoch_idx
 
     def __repr__(self):
@@ -183,16 +280,25 @@ class BatchInfo:
 
 
 class CUDAStream:
-    """The handle of a CUDA stream, a number, for arguments that take one."""
+    """Holds the handle of a CUDA stream, for arguments that take one.
 
-    def __init__(self, ptr=None):
+    Args:
+        ptr: The handle, a number.
+    """
+
+    def __init__(self, ptr: int | None = None) -> None:
         self.ptr = ptr
 
 
 class ScalarConstant:
-    """A number with an element type, for arithmetic with values of a pipeline."""
+    """Holds a number with an element type, for arithmetic with values of a pipeline.
 
-    def __init__(self, value, dtype=None):
+    Args:
+        value: The number.
+        dtype: Its element type; None: INT32 or FLOAT.
+    """
+
+    def __init__(self, value: bool | int | float, dtype: Any = None) -> None:
         self.value, self.dtype, self.shape = value, None if dtype is None else DType(dtype), []
 
     def __float__(self):
@@ -203,7 +309,7 @@ class ScalarConstant:
 
     def __index__(self):
         if isinstance(self.value, float):
-            raise TypeError("a constant of type float is no index")
+            raise TypeError("a constant of type float is not an index")
         return int(self.value)
 
     def __bool__(self):
@@ -219,7 +325,7 @@ def _of_type(dtype):
         return ScalarConstant(convert(self.value), dtype)
 
     constant.__name__ = {DType.FLOAT: "float32"}.get(dtype, dtype.name.lower())
-    constant.__doc__ = f"The number as {dtype.name}."
+    constant.__doc__ = f"Returns the number as {dtype.name}."
     return constant
 
 
@@ -227,20 +333,47 @@ for _dtype in list(DType)[1:13]:
     setattr(ScalarConstant, _of_type(_dtype).__name__, _of_type(_dtype))
 
 
-def ConstantNode(device, value, dtype, shape, layout, **arguments):
-    """A constant as a value of the pipeline that is being defined."""
+def ConstantNode(device: str | None, value: Any, dtype: Any, shape: Any, layout: str | None, **arguments: Any) -> Any:
+    """Makes a constant a value of the pipeline that is being defined.
+
+    Args:
+        device: "cpu" or "gpu".
+        value, dtype, shape, layout: As Constant() takes them.
+        **arguments: The `name` of the operator.
+    """
     from .graph import constant
 
     node = constant(value, dtype=dtype, shape=shape, layout=layout, name=arguments.get("name"))
     return node.gpu() if device == "gpu" else node
 
 
-def Constant(value, dtype=None, shape=None, layout=None, device=None, **arguments):
-    """The same tensor for every sample.
+def Constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    layout: str | None = None,
+    device: str | None = None,
+    **arguments: Any,
+) -> Any:
+    """Makes the same tensor for every sample.
 
-    value: a number, a list of numbers, or an array. Integers become INT32, floating point numbers FLOAT, arrays keep
-    their type but for 64 bits, which become 32; `dtype` overrides that, values saturate. A number with a `shape` is
-    repeated. Inside of a pipeline's function the result is a node, except for a plain number.
+    Integers become INT32, floating point numbers FLOAT, arrays keep their type but for 64 bits, which become 32.
+    Values saturate.
+
+    Args:
+        value: A number, a list of numbers, or an array.
+        dtype: Another element type.
+        shape: Repeats a number to this shape.
+        layout: The layout of the tensor.
+        device: "cpu" or "gpu".
+        **arguments: The `name` of the operator.
+
+    Returns:
+        A value of the pipeline; a ScalarConstant for a plain number.
+
+    Example:
+        >>> types.Constant(3, dtype=types.UINT8)
+        ScalarConstant(3, UINT8)
     """
     plain = isinstance(value, (bool, int, float)) and not shape and layout is None and not arguments
     if plain and device is None:

@@ -54,8 +54,28 @@ def resize_arguments():
     return names - {a["name"] for a in _core.operator_schema("readers.video")["args"]} - {"save_attrs"}
 
 
-def video_resize(read, resize, **arguments):
-    """fn.readers.video_resize over the two operators."""
+def video_resize(**arguments):
+    """Reads sequences of frames from video files and resizes them.
+
+    It is readers.video and resize in one call.
+
+    Args:
+        **arguments: Those of fn.readers.video and of fn.resize; `dtype` and `image_type` are those of the reader.
+
+    Returns:
+        Values of the pipeline, one for each output of fn.readers.video. Works only inside of a pipeline.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range.
+        DataError: A file cannot be read or decoded.
+
+    Example:
+        @pipeline_def(batch_size=4)
+        def films():
+            return fn.readers.video_resize(filenames=["film.mp4"], sequence_length=8, size=[240, 320])
+    """
+    read, resize = _core.operator_function("readers.video"), _core.operator_function("resize")
     own = resize_arguments()
     device = {k: v for k, v in arguments.items() if k == "device"}
     resizing = {k: v for k, v in arguments.items() if k in own}

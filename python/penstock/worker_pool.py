@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worker processes of a pipeline, seen from the pipeline: tasks, answers, and what happens when a process ends.
 
-All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock behind. Each answers
-on a socket of its own. Who waits for an answer also watches the processes, so that the end of one is seen at once.
+All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock behind. Each
+answers on a socket of its own. Who waits for an answer also watches the processes, so that the end of one is seen at
+once.
 """
 
 import atexit
@@ -27,8 +28,14 @@ _SECONDS_TO_TERMINATE = 1.0
 
 
 class WorkerError(RuntimeError):
-    """A worker process ended before it gave its result, or could not begin. pid: its number. exitcode: what it gave to
-    exit(), None where a signal ended it. signal: that signal, a signal.Signals, else None."""
+    """Says that a worker process ended before it gave its result, or could not begin.
+
+    Args:
+        message: The text.
+        pid: The number of the process.
+        exitcode: What the process gave to exit(); None where a signal ended it.
+        signal: That signal, a signal.Signals, else None.
+    """
 
     def __init__(self, message, pid=None, exitcode=None, signal=None):
         super().__init__(message)
@@ -98,7 +105,8 @@ def _ended(processes, seconds):
 
 
 def _end(processes, queue, sender, wake, owner, over):
-    """Ends workers: those that wait for a task at once, the others by a signal. Nothing of them is left; `over` says so."""
+    """Ends workers: those that wait for a task at once, the others by a signal. Nothing of them is left; `over` says
+    so."""
     try:
         if os.getpid() == owner:
             _end_all(processes, queue, sender, wake)
@@ -148,8 +156,8 @@ def _exit():
 
 
 class WorkerPool:
-    """count processes with the user's object. role, seed, options: of worker_process. least: bytes of the smallest slot.
-    op, what: how errors call the operator and the object."""
+    """count processes with the user's object. role, seed, options: of worker_process. least: bytes of the smallest
+    slot. op, what: how errors call the operator and the object."""
 
     def __init__(self, op, what, user_object, role, seed, options, count, method, pickler, least=0):
         if _exiting:

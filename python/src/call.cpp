@@ -10,6 +10,7 @@
 #include <random>
 
 #include "bindings.h"
+#include "docstring.h"
 #include "interop.h"
 #include "ops/machine/image_operators.h"
 #include "ops/machine/named_numbers.h"
@@ -378,43 +379,13 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
   }
 }
 
-std::string signature(const OpInfo& info, const std::string& name) {
-  std::string s = name + "($module, /, *inputs";
-  for (const auto& a : info.args) {
-    s += ", " + a.name;
-    if (!a.required) s += "=" + default_text(a);
-  }
-  return s + ", device=None, name=None, seed=-1)\n--\n\n";
-}
-
-std::string documentation(const OpInfo& info) {
-  std::string s = info.doc + "\n\nInputs: ";
-  s += info.max_inputs == 0                 ? "none"
-       : info.min_inputs == info.max_inputs ? std::to_string(info.min_inputs)
-                                            : fmt::format("{} to {}", info.min_inputs, info.max_inputs);
-  s += fmt::format(". Outputs: {}", info.outputs);
-  if (!info.size_output.empty()) s += fmt::format(", with {} {}", info.size_output, info.outputs + 1);
-  s += ".\n";
-  if (!info.args.empty()) s += "\nArguments:\n";
-  for (const auto& a : info.args) {
-    s += fmt::format("  {} ({}{}", a.name, name_of(a.type),
-                     a.per_frame    ? ", or one per sample or frame"
-                     : a.per_sample ? ", or one per sample"
-                                    : "");
-    if (a.required) s += ", required";
-    else if (a.default_value.index() != 0) s += ", default " + default_text(a);
-    s += "): " + a.doc + "\n";
-  }
-  return s;
-}
-
 // The function of one operator; made once and kept for the life of the process.
 nb::object make_function(const std::string& full_name) {
   const OpInfo& info = get_op(full_name);
   auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0, reads_images(info)};
   const size_t dot = full_name.rfind('.');
   op->name = dot == std::string::npos ? full_name : full_name.substr(dot + 1);
-  op->text = signature(info, op->name) + documentation(info);
+  op->text = text_signature(info, op->name) + docstring(info);
   for (const auto& a : info.args) op->arguments.push_back(PyUnicode_InternFromString(a.name.c_str()));
   op->method = {op->name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call)),
                 METH_FASTCALL | METH_KEYWORDS, op->text.c_str()};
@@ -474,7 +445,7 @@ void bind_operators(nb::module_& m) {
   m.def("operator_schema", [](const std::string& name) {  // for the generator of stubs and pages
     const OpInfo& info = get_op(name);
     nb::dict d;
-    d["name"] = info.name, d["doc"] = info.doc, d["oracle"] = info.oracle;
+    d["name"] = info.name, d["doc"] = description(info), d["oracle"] = info.oracle;
     d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
     d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
     d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
@@ -504,8 +475,19 @@ void bind_operators(nb::module_& m) {
         begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
       },
       nb::arg("seed").none(),
-      "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that have none. "
-      "None: they follow torch.manual_seed() again, where torch is imported.");
+      "Restarts the random numbers of calls outside of pipelines, and the seeds of pipelines.\n"
+      "\n"
+      "It counts for calls and pipelines that have no seed of their own.\n"
+      "\n"
+      "Args:\n"
+      "    seed: The seed; None: they follow torch.manual_seed() again, where torch is imported.\n"
+      "\n"
+      "Example:\n"
+      "    >>> penstock.seed(3)\n"
+      "    >>> first = fn.random.uniform(range=[0.0, 1.0])\n"
+      "    >>> penstock.seed(3)\n"
+      "    >>> bool(first == fn.random.uniform(range=[0.0, 1.0]))\n"
+      "    True");
   m.def("mixed", &mix64);
   m.def("unseeded", &unseeded_pipeline);
   m.def("set_torch_hook", [](nb::object hook) { torch_hook = hook.release().ptr(); });

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "container_texts.h"
 #include "interop.h"
 #include "numpy_abi.h"
 #include "torch_layout.h"
@@ -318,7 +319,7 @@ Tensor reshaped(const Batch& b, const std::vector<int64_t>& shape) {
 }  // namespace
 
 void bind_containers(nb::module_& m) {
-  nb::class_<Tensor>(m, "Tensor", "One sample: elements of one type in memory, with a shape and maybe a layout.")
+  nb::class_<Tensor>(m, "Tensor", "Holds one sample: elements of one type in memory, with a shape and maybe a layout.")
       .def(
           "__init__",
           [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
@@ -416,7 +417,7 @@ void bind_containers(nb::module_& m) {
                            t.view.shape.text(), place_text(t.device));
       });
 
-  nb::class_<Batch>(m, "Batch", "Samples of one element type, rank and layout, each with its own shape.")
+  nb::class_<Batch>(m, "Batch", "Holds samples of one element type, rank and layout, each with its own shape.")
       .def(
           "__init__",
           [](Batch* self, nb::handle data, const std::string& layout, nb::handle dtype) {
@@ -556,17 +557,13 @@ void bind_containers(nb::module_& m) {
       [](nb::handle data, const std::string& layout, nb::handle dtype) {
         return make_tensor(data, layout, dtype, TorchLayout::by_extents);
       },
-      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-      "A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout "
-      "gets CHW or NCHW where only that extent is 1, 3 or 4.");
+      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(), kTensorText);
   m.def(
       "batch",
       [](nb::handle data, const std::string& layout, nb::handle dtype) {
         return make_batch(data, layout, dtype, TorchLayout::by_extents);
       },
-      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-      "A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without "
-      "a layout get CHW where only that extent is 1, 3 or 4.");
+      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(), kBatchText);
   m.def(
       "fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
       "As tensor(), and as DALI: torch tensors are not taken by their extents.");
@@ -576,7 +573,7 @@ void bind_containers(nb::module_& m) {
       "As batch(), and as DALI: torch tensors are not taken by their "
       "extents.");
   m.def("dtype_number", [](nb::handle h) { return static_cast<int>(dtype_from(h.ptr())); });
-  m.def("per_sample", &make_per_sample, nb::arg("values"), "One value a sample, for an operator's argument.");
+  m.def("per_sample", &make_per_sample, nb::arg("values"), kPerSampleText);
 }
 
 }  // namespace penstock::python

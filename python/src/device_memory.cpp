@@ -63,9 +63,15 @@ void bind_device_memory(nb::module_& m) {
         }
       },
       nb::arg("allocate") = nb::none(), nb::arg("free") = nb::none(), nb::arg("device") = nb::none(),
-      "Takes a GPU's memory (all GPUs': device=None) from allocate(nbytes, device, stream) -> address and gives it "
-      "back with free(address, nbytes, device, stream). Addresses are multiples of 256; streams are CUDA handles. "
-      "Without functions: Penstock's own pool again. They may be called on any thread.");
+      "Takes the memory of a GPU from two functions, or from the own pool of Penstock again.\n"
+      "\n"
+      "The functions may be called on any thread.\n"
+      "\n"
+      "Args:\n"
+      "    allocate: allocate(nbytes, device, stream) returns an address, a multiple of 256; streams are\n"
+      "        CUDA handles. None: the own pool.\n"
+      "    free: free(address, nbytes, device, stream) gives the memory back.\n"
+      "    device: The number of the GPU; None: all of them.");
 }
 
 }  // namespace penstock::python

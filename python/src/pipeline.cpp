@@ -257,8 +257,8 @@ void bind_pipeline(nb::module_& m) {
             new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};
           },
           nb::arg("node"), nb::arg("output"), nb::arg("device") = "")
-      .def_rw("node", &NodeRef::node)
-      .def_ro("output", &NodeRef::output);
+      .def_rw("node", &NodeRef::node, "The number of the operator.")
+      .def_ro("output", &NodeRef::output, "The number of the output.");
   nb::class_<Graph>(m, "Graph")
       .def(nb::init<>())
       .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",

@@ -23,14 +23,19 @@ struct PythonFunctionNode {
   }
   static Schema<PythonFunctionNode> schema() {
     using Op = PythonFunctionNode;
-    return Schema<Op>(
-               "python_function",
-               "Calls a function of the program with each sample, or with the whole batch. It gets NumPy arrays that "
-               "share the pipeline's memory and must not be changed; on a GPU, arrays of CuPy or tensors of torch. "
-               "What it returns are arrays of any kind that NumPy or DLPack knows; samples may differ in shape, not in "
-               "type and number of dimensions. It runs in a thread that belongs to it: the pipeline's own threads "
-               "never wait for it, and batches come to it in their order. An exception ends the batch with "
-               "FunctionError.")
+    return Schema<Op>("python_function",
+                      "Calls a function of the program with each sample, or with the whole batch.\n\n"
+                      "It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, "
+                      "arrays of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or "
+                      "DLPack knows; samples may differ in shape, not in type and number of dimensions. It runs in a "
+                      "thread that belongs to it: the pipeline's own threads never wait for it, and batches come to "
+                      "it in their order. An exception ends the batch with FunctionError.\n\n"
+                      "Example:\n"
+                      "@pipeline_def(batch_size=8)\n"
+                      "def pipe(folder):\n"
+                      "    jpegs, labels = fn.readers.file(file_root=folder)\n"
+                      "    images = fn.decoders.image(jpegs)\n"
+                      "    return fn.python_function(images, function=lambda image: image[::-1].copy()), labels")
         .inputs(0, 255)
         .required("function", &Op::function,
                   "The function: it takes as many arrays as there are inputs; with batch_processing=True, "
@@ -66,8 +71,18 @@ struct NumbaFunctionNode {
     using Op = NumbaFunctionNode;
     return Schema<Op>(
                "numba_function",
-               "Calls a function that Numba compiles: run_fn(*outputs, *inputs) fills the outputs. The pipeline's "
-               "threads run it for several samples at once, without Python's lock.")
+               "Calls a function that Numba compiles.\n\n"
+               "run_fn(*outputs, *inputs) fills the outputs. The pipeline's threads run it for several "
+               "samples at once, without Python's lock.\n\n"
+               "Example:\n"
+               "def invert(result, image):\n"
+               "    result[:] = 255 - image\n"
+               "@pipeline_def(batch_size=8)\n"
+               "def pipe(folder):\n"
+               "    jpegs, labels = fn.readers.file(file_root=folder)\n"
+               "    images = fn.decoders.image(jpegs)\n"
+               "    return fn.numba_function(images, run_fn=invert, out_types=types.UINT8, in_types=types.UINT8,\n"
+               "                             outs_ndim=3, ins_ndim=3), labels")
         .inputs(1, 6)
         .calls_compiled()
         .outputs(1)

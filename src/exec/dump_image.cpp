@@ -13,9 +13,12 @@ struct DumpImage {
   static Schema<DumpImage> schema() {
     using Op = DumpImage;
     return Schema<Op>("dump_image",
-                      "Writes each sample as <place in the batch>-<suffix>-0.ppm (or .pgm's content where it has one "
-                      "channel) into the current folder, and gives it on as it is.\n\nLayout: HWC with one or three "
-                      "channels. Types: uint8.")
+                      "Writes each sample to a file of the current folder and returns it unchanged.\n\n"
+                      "The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the "
+                      "sample has one channel.\n\n"
+                      "Layout: HWC with one or three channels. Types: uint8.\n\n"
+                      "Example:\n"
+                      "image = fn.dump_image(image, suffix=\"before\")")
         .arg("suffix", &Op::suffix, "Part of the files' names.")
         .arg("input_layout", &Op::input_layout_, "\"HWC\".")
         .oracle("dali");

@@ -28,9 +28,13 @@ struct ExternalSourceNode {
   }
   static Schema<ExternalSourceNode> schema() {
     using Op = ExternalSourceNode;
-    return Schema<Op>(
-               "external_source",
-               "Takes batches that the program brings: from a callable, a generator, an iterable or feed_input().")
+    return Schema<Op>("external_source",
+                      "Takes batches that the program brings.\n\n"
+                      "They come from a callable, a generator, an iterable or feed_input().\n\n"
+                      "Example:\n"
+                      "@pipeline_def(batch_size=2)\n"
+                      "def pipe():\n"
+                      "    return fn.external_source(source=lambda i: [np.int32([i]), np.int32([i + 1])])")
         .inputs(0)
         .fed(Fed::batches)
         .arg("layout", &Op::layout, "Layout of the samples, for all outputs or one each.")

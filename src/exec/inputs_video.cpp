@@ -29,12 +29,19 @@ struct InputsVideo {
   static Schema<InputsVideo> schema() {
     using Op = InputsVideo;
     return Schema<Op>("experimental.inputs.video",
-                      "Decodes videos that feed_input() brings, piece by piece, through the FFmpeg that is found at "
-                      "run time.\n\n"
+                      "Decodes videos that feed_input() brings, piece by piece.\n\n"
+                      "It uses the FFmpeg that is found at run time.\n\n"
                       "feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8, "
-                      "FHWC, RGB; each run gives the next batch_size sequences, at a video's end fewer; then the next "
-                      "video comes. A run for which nothing was fed is an IndexError. A file that cannot be opened is "
-                      "an error of feed_input().")
+                      "FHWC, RGB; each run gives the next batch_size sequences, at a video's end fewer; then the "
+                      "next video comes. A run for which nothing was fed is an IndexError. A file that cannot be "
+                      "opened is an error of feed_input().\n\n"
+                      "Example:\n"
+                      "@pipeline_def(batch_size=4)\n"
+                      "def films():\n"
+                      "    return fn.experimental.inputs.video(sequence_length=8, name=\"film\")\n"
+                      "pipe = films()\n"
+                      "pipe.feed_input(\"film\", np.fromfile(\"film.mp4\", np.uint8))\n"
+                      "frames, = pipe.run()")
         .inputs(0)
         .fed(Fed::video)
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))

@@ -39,7 +39,13 @@ struct ReadersCoco : ReaderOptions {
                "one after the "
                "last) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one "
                "channel: the label of the object there, the highest where several lie over each other, 0 for the "
-               "background); with image_ids=True the id (int32, (1,)).")
+               "background); with image_ids=True the id (int32, (1,)).\n\n"
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def pictures():\n"
+               "    jpegs, boxes, labels = fn.readers.coco(file_root=\"images\", annotations_file=\"instances.json\", "
+               "ratio=True)\n"
+               "    return fn.decoders.image(jpegs), boxes, labels")
         .inputs(0)
         .outputs(3)
         .lazy_files()

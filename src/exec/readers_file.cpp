@@ -27,7 +27,12 @@ struct ReadersFile : ReaderOptions {
                "text file of lines \"path label\") or files. Outputs: the bytes of the file (uint8, 1-D) and the "
                "label (int32, shape (1,)).\n\n"
                "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) files that nothing but the GPU reads "
-               "go straight into device memory; where there is no cuFile they are read and uploaded.")
+               "go straight into device memory; where there is no cuFile they are read and uploaded.\n\n"
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def photos(folder):\n"
+               "    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True)\n"
+               "    return fn.decoders.image(jpegs), labels")
         .inputs(0)
         .outputs(2)
         .lazy_files()

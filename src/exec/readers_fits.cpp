@@ -37,7 +37,11 @@ struct ReadersFits : ReaderOptions {
                "BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images "
                "(RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their "
                "dither) are read; tables and random groups are a DataError. All images of a batch have one type "
-               "and number of dimensions.")
+               "and number of dimensions.\n\n"
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def arrays():\n"
+               "    return fn.readers.fits(file_root=\"sky\", file_filter=\"*.fits\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()

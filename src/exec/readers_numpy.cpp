@@ -34,8 +34,13 @@ struct ReadersNumpy : ReaderOptions {
                "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
                "rows that hold it are read. All arrays of a batch have one type and number of dimensions.\n\n"
                "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight "
-               "into device memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, "
-               "are read and uploaded.")
+               "into device "
+               "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and "
+               "uploaded.\n\n"
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def arrays():\n"
+               "    return fn.readers.numpy(file_root=\"arrays\", file_filter=\"*.npy\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()

@@ -71,7 +71,14 @@ struct ReadersTfrecord : ReaderOptions {
                "shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record lacks is "
                "filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless "
                "check_crc=False.\n\n"
-               "Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.")
+               "Files need no index: one is made on first use and kept in the user's cache folder, or at "
+               "index_path.\n\n"
+               "Example:\n"
+               "@pipeline_def(batch_size=32)\n"
+               "def records():\n"
+               "    inputs = fn.readers.tfrecord(path=[\"train.tfrecord\"], features={\n"
+               "        \"image/encoded\": penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, \"\")})\n"
+               "    return fn.decoders.image(inputs[\"image/encoded\"])")
         .inputs(0)
         .loads_samples()
         .required("path", &Op::path, "Paths of the files; patterns with * or ? become the files that match, sorted.")

@@ -34,11 +34,16 @@ struct ReadersVideo : VideoReaderOptions {
   static Schema<ReadersVideo> schema() {
     using Op = ReadersVideo;
     return Schema<Op>("readers.video",
-                      "Reads sequences of frames from video files, of constant and variable frame rates, through the "
-                      "FFmpeg that is found at run time.\n\n"
+                      "Reads sequences of frames from video files.\n\n"
+                      "Frame rates may be constant or variable. Files are decoded through the FFmpeg that is found "
+                      "at run time.\n\n"
                       "Outputs: the frames (FHWC, RGB); with file_list, file_root or labels the label (int32, (1,)); "
-                      "the number of the first frame or of all; their times. Files are opened and their frames counted "
-                      "when the pipeline is made.")
+                      "the number of the first frame or of all; their times. Files are opened and their frames "
+                      "counted when the pipeline is made.\n\n"
+                      "Example:\n"
+                      "@pipeline_def(batch_size=4)\n"
+                      "def films():\n"
+                      "    return fn.readers.video(filenames=[\"film.mp4\"], sequence_length=8, step=16)")
         .inputs(0)
         .outputs(1)
         .loads_samples()
@@ -96,8 +101,13 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
     return Schema<Op>("experimental.readers.video",
                       "Reads sequences of frames from video files: readers.video with other arguments.\n\n"
                       "Outputs: the frames (uint8, FHWC, RGB); with file_list, file_root or labels the label (int32, "
-                      "(1,)); the number of the first frame or of all; their times. Files are opened and their frames "
-                      "counted when the pipeline is made.")
+                      "(1,)); the "
+                      "number of the first frame or of all; their times. Files are opened and their frames counted "
+                      "when the pipeline is made.\n\n"
+                      "Example:\n"
+                      "@pipeline_def(batch_size=4)\n"
+                      "def films():\n"
+                      "    return fn.experimental.readers.video(filenames=[\"film.mp4\"], sequence_length=8)")
         .inputs(0)
         .outputs(1)
         .loads_samples()

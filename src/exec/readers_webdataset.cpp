@@ -29,13 +29,17 @@ struct ReadersWebdataset : ReaderOptions {
 
   static Schema<ReadersWebdataset> schema() {
     using Op = ReadersWebdataset;
-    return Schema<Op>(
-               "readers.webdataset",
-               "Reads WebDataset's tar archives: files that follow each other and have the same name up to the first "
-               "dot are one sample.\n\n"
-               "One output for each entry of ext: the bytes of the sample's file with that extension, as elements of "
-               "dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in the user's cache "
-               "folder.")
+    return Schema<Op>("readers.webdataset",
+                      "Reads WebDataset's tar archives.\n\n"
+                      "Files that follow each other and have the same name up to the first dot are one sample.\n\n"
+                      "One output for each entry of ext: the bytes of the sample's file with that extension, as "
+                      "elements of dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in "
+                      "the user's cache folder.\n\n"
+                      "Example:\n"
+                      "@pipeline_def(batch_size=32)\n"
+                      "def photos():\n"
+                      "    jpegs, classes = fn.readers.webdataset(paths=[\"photos.tar\"], ext=[\"jpg\", \"cls\"])\n"
+                      "    return fn.decoders.image(jpegs), classes")
         .inputs(0)
         .loads_samples()
         .required("paths", &Op::paths,

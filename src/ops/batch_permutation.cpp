@@ -16,7 +16,10 @@ struct BatchPermutation {
                       "Returns the numbers of the samples of a batch in random order: one int32 scalar for each "
                       "sample, as `permute_batch` takes them.\n\nAll orders are equally likely (Durstenfeld, "
                       "\"Algorithm 235: Random permutation\", 1964). With no_fixed_points, the operator draws orders "
-                      "until one has no fixed point.")
+                      "until one has no fixed point.\n\n"
+                      "Example:\n"
+                      ">>> order = fn.batch_permutation(batch_size=4)\n"
+                      ">>> shuffled = fn.permute_batch(penstock.batch([1, 2, 3, 4]), indices=order)")
         .inputs(0)
         .arg("allow_repetitions", &Op::allow_repetitions,
              "Draw each number independently, so that a number may "

@@ -29,7 +29,11 @@ struct BboxPaste : BoxRows {
                "paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p becomes p + paste * "
                "(ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose last "
                "extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside of "
-               "its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.")
+               "its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.\n\n"
+               "Example:\n"
+               ">>> fn.bbox_paste(np.float32([[0.25, 0.25, 0.25, 0.5]]), ratio=2.0, paste_x=0.0, "
+               "paste_y=0.0).tolist()\n"
+               "[[0.125, 0.125, 0.125, 0.25]]")
         .required("ratio", &Op::ratio, "The canvas' extents divided by the image's, at least 1.", above(0))
         .arg("paste_x", &Op::paste_x, "Horizontal position of the image: 0 is the left of the canvas, 1 the right.")
         .arg("paste_y", &Op::paste_y, "Vertical position of the image: 0 is the top of the canvas, 1 the bottom.")

@@ -18,7 +18,11 @@ struct BboxRotate : BoxLabels {
                "bbox_rotate",
                "Rotates boxes as rotate rotates their image.\n\nInputs: float32 boxes, (N, 4), and optionally int32 "
                "labels. Outputs: the upright boxes around the rotated ones, cut to the canvas; then the labels of "
-               "the boxes that remain. remove_threshold says which boxes are removed.")
+               "the boxes that remain. remove_threshold says which boxes are removed.\n\n"
+               "Example:\n"
+               ">>> boxes = np.float32([[0.25, 0.25, 0.75, 0.75]])\n"
+               ">>> fn.bbox_rotate(boxes, angle=90.0, input_shape=[64, 64]).tolist()\n"
+               "[[0.25, 0.25, 0.75, 0.75]]")
         .required("angle", &Op::angle, "Angle in degrees, counter-clockwise.")
         .required("input_shape", &Op::input_shape, "Extents of the image before the rotation.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)

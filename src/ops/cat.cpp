@@ -11,7 +11,10 @@ struct Cat {
     return Schema<Cat>("cat",
                        "Concatenates the inputs along an existing axis.\n\nThe inputs have the same dtype, the same "
                        "number of dimensions and the same extents along all other axes. Layouts: any; known ones "
-                       "must be equal. Types: all.")
+                       "must be equal. Types: all.\n\n"
+                       "Example:\n"
+                       ">>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()\n"
+                       "[1, 2, 3]")
         .inputs(1, kMaxJoined)
         .arg("axis", &Cat::axis, "The axis; negative numbers count from the end.")
         .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout, instead of by number.")

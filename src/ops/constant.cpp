@@ -22,7 +22,10 @@ struct Constant {
   static Schema<Constant> schema() {
     return Schema<Constant>("constant",
                             "Returns the same tensor for each sample, or with `samples` tensor i for sample i of the "
-                            "batch.\n\nA batch with more samples than tensors is a ValueError.")
+                            "batch.\n\nA batch with more samples than tensors is a ValueError.\n\n"
+                            "Example:\n"
+                            ">>> fn.constant(idata=[1, 2, 3]).tolist()\n"
+                            "[1, 2, 3]")
         .inputs(0)
         .fits_all()
         .arg("fdata", &Constant::fdata,

@@ -30,7 +30,10 @@ struct CoordFlip {
                       "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: float32 "
                       "points of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in "
                       "fractions of the image; a point more than one image away is an error, and NaN on a GPU. "
-                      "Layouts: any; the output keeps it.")
+                      "Layouts: any; the output keeps it.\n\n"
+                      "Example:\n"
+                      ">>> fn.coord_flip(np.float32([[0.25, 0.5]]), flip_x=1).tolist()\n"
+                      "[[0.75, 0.5]]")
         .arg("flip_x", &Op::flip_x, "Mirror the coordinate x if this is not 0.")
         .arg("flip_y", &Op::flip_y, "Mirror the coordinate y if this is not 0.")
         .arg("flip_z", &Op::flip_z, "Mirror the coordinate z if this is not 0.")

@@ -16,7 +16,11 @@ struct Correlate {
                       "axis except frames and channels, and with a leading F one filter for each frame; optionally "
                       "the value outside of a \"constant\" border, one scalar of the image's type per sample, "
                       "default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, "
-                      "at most three; the output keeps the layout. Types: all.")
+                      "at most three; the output keeps the layout. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
+                      ">>> fn.correlate(image, weights)[0].tolist()\n"
+                      "[9.0, 9.0, 9.0, 9.0]")
         .inputs(2, 3)
         .input_names({"data", "filter", "fill_value"})
         .arg("anchor", &Op::anchor,

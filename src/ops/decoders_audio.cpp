@@ -21,7 +21,9 @@ struct DecodersAudio {
                "recording. Up to 64 KiB before the first frame of MP3 are skipped.\n\nInput: the bytes of a file, "
                "1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix, floating point from "
                "-1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError that "
-               "names it.")
+               "names it.\n\n"
+               "Example:\n"
+               "samples, rate = fn.decoders.audio(encoded, downmix=True)")
         .arg("downmix", &Op::downmix, "Return the mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
         .arg("quality", &Op::quality, "Quality of the resampling, 0 to 100.", within(0, 100))

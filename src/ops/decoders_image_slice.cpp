@@ -12,7 +12,9 @@ struct DecodersImageSlice : DecoderArguments, SliceWindow {
                "decoders.image_slice",
                "Decodes a given window of images.\n\nThe operator decodes only what the window needs; the result "
                "equals slice after decoders.image. Inputs: the bytes of a file, and optionally the anchor and the "
-               "shape of the window. Output: as for decoders.image.")
+               "shape of the window. Output: as for decoders.image.\n\n"
+               "Example:\n"
+               "image = fn.decoders.image_slice(encoded, start=[100, 200], shape=[224, 224], axis_names=\"HW\")")
         .with(&decoder_arguments<Op>)
         .with(&slice_window_arguments<Op>)
         .input_names({"encoded", "anchor", "shape"});

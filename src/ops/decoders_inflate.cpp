@@ -17,7 +17,9 @@ struct DecodersInflate {
                       "block each. Output: an array of `shape`; with chunk_offsets or chunk_sizes it has a leading "
                       "dimension for the chunks. A block that is damaged, or does not hold exactly the elements of "
                       "its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there "
-                      "and back. Source: lz4_Block_format.md of LZ4.")
+                      "and back. Source: lz4_Block_format.md of LZ4.\n\n"
+                      "Example:\n"
+                      "values = fn.decoders.inflate(compressed, shape=[1000], dtype=\"float32\")")
         .required("shape", &Op::shape, "Extents of the data of one chunk.")
         .arg("algorithm", &Op::algorithm, "\"LZ4\".")
         .arg("check_output_size", &Op::check_output_size, "Accepted without effect: the size is always checked.")

@@ -18,7 +18,10 @@ struct Erase {
   static Schema<Erase> schema() {
     return Schema<Erase>("erase",
                          "Overwrites rectangular regions with a constant.\n\nA region extends from trunc(anchor) to "
-                         "trunc(anchor + shape), cut to the sample. Layouts: any; the output keeps it. Types: all.")
+                         "trunc(anchor + shape), cut to the sample. Layouts: any; the output keeps it. Types: all.\n\n"
+                         "Example:\n"
+                         ">>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                         ">>> result = fn.erase(image, anchor=[4, 8], shape=[16, 16], axis_names=\"HW\")")
         .arg("anchor", &Erase::anchor,
              "Where the regions start: the values of the first region for all axes, then "
              "those of the next one; default: 0.")

@@ -8,7 +8,10 @@ struct Erode : Morphology {
     return Schema<Erode>("erode",
                          "Returns the smallest element under a rectangle around each element, channel by "
                          "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the "
-                         "layout. Types: all.")
+                         "layout. Types: all.\n\n"
+                         "Example:\n"
+                         ">>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()\n"
+                         "[[9, 0, 0, 0]]")
         .with(&morphology_arguments<Erode>)
         .oracle("opencv");
   }

@@ -13,7 +13,10 @@ struct ExpandDims {
   static Schema<ExpandDims> schema() {
     return Schema<ExpandDims>("expand_dims",
                               "Inserts axes of extent 1.\n\nLayouts: any; without new_axis_names the output has no "
-                              "layout. Types: all.")
+                              "layout. Types: all.\n\n"
+                              "Example:\n"
+                              ">>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape\n"
+                              "(1, 48, 64)")
         .required("axes", &ExpandDims::axes,
                   "Positions of the new axes in the output; negative numbers count from the end; default: no new "
                   "axes.")

@@ -16,7 +16,10 @@ struct FrameSplicing {
                       "network.\n\nout[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after "
                       "the last are fill_value. The output has stack times the features, and frames / subsample "
                       "frames, rounded up. Layouts: those with f and t (features and frames); without a layout the "
-                      "last two dimensions are (features, frames). Types: all.")
+                      "last two dimensions are (features, frames). Types: all.\n\n"
+                      "Example:\n"
+                      ">>> fn.frame_splicing(np.zeros((80, 100), np.float32), stack=3, subsample=3).shape\n"
+                      "(240, 34)")
         .arg("stack", &Op::stack, "Number of frames that are joined.", at_least(1))
         .arg("subsample", &Op::subsample,
              "Distance between the first frames of two results; default: stack, so that each frame is used once.",

@@ -29,7 +29,10 @@ struct Full : GivenShape {
     return Schema<Full>("full",
                         "Repeats a value to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result "
                         "is the value itself. Layouts: any; the result has the given one. Types: all; the output "
-                        "keeps the type.")
+                        "keeps the type.\n\n"
+                        "Example:\n"
+                        ">>> fn.full(np.int32([7]), shape=[2, 3]).tolist()\n"
+                        "[[7, 7, 7], [7, 7, 7]]")
         .input_names({"fill_value"})
         .arg("shape", &Full::shape, kShape)
         .arg("layout", &Full::layout, kLayout)
@@ -54,7 +57,10 @@ struct FullLike {
     return Schema<FullLike>("full_like",
                             "Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and "
                             "converts it to the type of that input as `cast` does.\n\nLayouts: any; the output has "
-                            "that of the first input. Types: all.")
+                            "that of the first input. Types: all.\n\n"
+                            "Example:\n"
+                            ">>> fn.full_like(np.zeros((2, 3), np.uint8), np.int32([7])).tolist()\n"
+                            "[[7, 7, 7], [7, 7, 7]]")
         .inputs(2)
         .input_names({"data_like", "fill_value"})
         .oracle("dali");

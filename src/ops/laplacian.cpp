@@ -18,7 +18,10 @@ struct Laplacian {
                       "derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by "
                       "binomial windows along this axis and the others. The border is mirrored without repeating the "
                       "edge. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at "
-                      "most three; the output keeps the layout. Types: all.")
+                      "most three; the output keeps the layout. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                      ">>> result = fn.laplacian(image, window_size=5)")
         .arg("window_size", &Op::window_size,
              "Size of the derivative's window: odd, from 3 to 31, one value or one "
              "per axis.")

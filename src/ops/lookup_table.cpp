@@ -26,9 +26,13 @@ struct LookupTable {
 
   static Schema<LookupTable> schema() {
     using Op = LookupTable;
-    return Schema<Op>("lookup_table",
-                      "Replaces numbers by a table: keys[k] becomes values[k], all other numbers become "
-                      "default_value.\n\nLayouts: any; the output keeps it. Types: integers.")
+    return Schema<Op>(
+               "lookup_table",
+               "Replaces numbers by a table: keys[k] becomes values[k], all other numbers become "
+               "default_value.\n\nLayouts: any; the output keeps it. Types: integers.\n\n"
+               "Example:\n"
+               ">>> fn.lookup_table(np.uint8([1, 2, 5]), keys=[1, 2], values=[10, 20], default_value=0).tolist()\n"
+               "[10.0, 20.0, 0.0]")
         .arg("keys", &Op::keys, "Numbers from 0 to 65,535; if a key occurs more than once, the last one wins.")
         .arg("values", &Op::values, "The replacements, one for each key.", any_number)
         .arg("default_value", &Op::default_value, "The replacement of all other numbers.", any_number)

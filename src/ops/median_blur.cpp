@@ -103,7 +103,9 @@ struct MedianBlur : ImageOperator {
                               "Returns the median of the elements around each element, channel by channel.\n\nThe "
                               "image is extended by repeating its edge. The operator works as OpenCV's medianBlur "
                               "does. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. "
-                              "Types: all.")
+                              "Types: all.\n\n"
+                              "Example:\n"
+                              ">>> result = fn.median_blur(np.zeros((48, 64, 3), np.uint8), window_size=[3, 3])")
         .arg("window_size", &MedianBlur::window_size, "Size of the window: one odd number, or (width, height).")
         .oracle("opencv");
   }

@@ -18,7 +18,10 @@ struct NonsilentRegion {
                "most 32 bits, float32, float64. Outputs: the start and the length, int32 scalars; the length of "
                "silence is 0. A window is the window_length samples up to a sample; it has sound if its mean power "
                "is at least cutoff_db above the reference. The region extends from the start of the first such "
-               "window to the end of the last one.")
+               "window to the end of the last one.\n\n"
+               "Example:\n"
+               ">>> signal = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)\n"
+               ">>> begin, length = fn.nonsilent_region(signal, cutoff_db=-20.0, window_length=64)")
         .arg("cutoff_db", &Op::cutoff_db, "Threshold in decibels relative to the reference power.")
         .arg("reference_power", &Op::reference_power, "Power of 0 dB; 0: the largest mean power of the signal.",
              at_least(0))

@@ -21,7 +21,9 @@ struct Normalize {
                "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
                "sqrt(stddev^2 + epsilon) + shift. The operator computes mean and stddev if they are not given: over "
                "the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a computed "
-               "deviation is 0, the result is `shift`.\n\nLayouts: any; the output keeps it. Types: all.")
+               "deviation is 0, the result is `shift`.\n\nLayouts: any; the output keeps it. Types: all.\n\n"
+               "Example:\n"
+               ">>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))")
         .arg("mean", &Op::mean,
              "The mean: one value, or a tensor of the input's rank with extent 1 along the "
              "reduced axes.")

@@ -28,7 +28,10 @@ struct OneHot {
                "Encodes class numbers as one-hot vectors.\n\nout[..., j, ...] is on_value where the input is j, else "
                "off_value, along a new axis of num_classes. A number that is not a class gives off_value everywhere. "
                "Without `axis`, if all samples of a batch have one element, of any rank, the results are vectors. "
-               "Layouts: any; the output has a layout if axis_name is given. Types: all; fractions are truncated.")
+               "Layouts: any; the output has a layout if axis_name is given. Types: all; fractions are truncated.\n\n"
+               "Example:\n"
+               ">>> fn.one_hot(np.int32([2]), num_classes=4).tolist()\n"
+               "[0.0, 0.0, 1.0, 0.0]")
         .required("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(1))
         .arg("axis", &Op::axis, "Position of the new axis in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the layout of the output.")

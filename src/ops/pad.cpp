@@ -15,7 +15,10 @@ struct Pad {
   static Schema<Pad> schema() {
     return Schema<Pad>("pad",
                        "Pads samples at the end of axes with a constant: up to the largest extent of the batch, or "
-                       "to a given one.\n\nThe operator never crops. Layouts: any; the output keeps it. Types: all.")
+                       "to a given one.\n\nThe operator never crops. Layouts: any; the output keeps it. Types: all.\n\n"
+                       "Example:\n"
+                       ">>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape\n"
+                       "(48, 64, 3)")
         .arg("fill_value", &Pad::fill_value, "The value of the padding; rounded and saturated.", any_number)
         .arg("axes", &Pad::axes, "The axes; default: all. Negative numbers count from the end.")
         .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout, instead of by number.")

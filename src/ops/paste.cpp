@@ -14,7 +14,10 @@ struct Paste {
     return Schema<Op>("paste",
                       "Pastes an image onto a larger canvas of one color.\n\nThe canvas has the extents trunc(ratio "
                       "* extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps it. Types: all; "
-                      "the color is rounded and saturated.")
+                      "the color is rounded and saturated.\n\n"
+                      "Example:\n"
+                      ">>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape\n"
+                      "(96, 128, 3)")
         .required("fill_value", &Op::fill_value, "The color: one value, or one for each channel.", any_number)
         .required("ratio", &Op::ratio, "Extents of the canvas divided by those of the image, at least 1.", at_least(1))
         .arg("paste_x", &Op::paste_x, "Horizontal position of the image in the free width: 0 is left, 1 is right.",

@@ -10,7 +10,11 @@ struct PermuteBatch {
     return Schema<PermuteBatch>("permute_batch",
                                 "Reorders the samples of a batch: sample i of the output is sample indices[i] of the "
                                 "input.\n\nSamples may be omitted or repeated. Layouts: any; the output keeps it. "
-                                "Types: all.")
+                                "Types: all.\n\n"
+                                "Example:\n"
+                                ">>> batch = fn.permute_batch(penstock.batch([10, 20, 30]), indices=[2, 0, 1])\n"
+                                ">>> [sample.item() for sample in batch]\n"
+                                "[30, 10, 20]")
         .required("indices", &PermuteBatch::indices, "One number for each sample: a list, or a scalar in each sample.")
         .batch_wide()
         .oracle("dali");

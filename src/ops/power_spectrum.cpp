@@ -15,7 +15,10 @@ struct PowerSpectrum {
     return Schema<Op>(
                "power_spectrum",
                "Computes magnitudes of the Fourier transform along one axis.\n\nInput: float32 of any rank. Output: "
-               "float32, nfft / 2 + 1 along the axis.")
+               "float32, nfft / 2 + 1 along the axis.\n\n"
+               "Example:\n"
+               ">>> fn.power_spectrum(np.zeros(512, np.float32)).shape\n"
+               "(257,)")
         .arg("axis", &Op::axis, "The axis; negative numbers count from the end.")
         .arg("nfft", &Op::nfft,
              "Length of the transform; default: the extent of the axis. A shorter axis is padded "

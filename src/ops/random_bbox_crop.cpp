@@ -16,7 +16,11 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
                       "(N, 6), and optionally labels. Outputs: the start and the extents of the window, (x, y[, z]), "
                       "float32, as slice takes them, in fractions of the image, or in pixels with crop_shape; the "
                       "boxes in fractions of the window, cut to it, float32; with labels, the labels of these boxes, "
-                      "int32. A box remains if its center is in the window.")
+                      "int32. A box remains if its center is in the window.\n\n"
+                      "Example:\n"
+                      ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
+                      ">>> anchor, shape, boxes, labels = fn.random_bbox_crop(boxes, labels, bbox_layout=\"xyXY\", "
+                      "thresholds=[0.3])")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
         .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
              "True: all boxes must meet the threshold. False: one is enough.")

@@ -19,7 +19,9 @@ struct RandomChoice : GivenShape {
                       "drawn. The output keeps the layout; a single element has the layout without its first letter. "
                       "The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, "
                       "unless the operator has a seed of its own, the operator. Types: all; the output keeps the "
-                      "type; scalars must be integers.")
+                      "type; scalars must be integers.\n\n"
+                      "Example:\n"
+                      ">>> drawn = fn.random.choice(np.int32([10, 20, 30]), p=[0.2, 0.3, 0.5])")
         .arg("p", &Op::p, "Probabilities of the elements, whose sum is 1; default: all are equally likely.")
         .arg("shape", &Op::shape, kShape)
         .inputs(1, 2)

@@ -42,7 +42,11 @@ struct Remap {
                       "Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, "
                       "y)).\n\nInputs: the images; two maps of float32, (height, width) of the output, with a "
                       "leading F one for each frame. Sums are in float64; the weights of cubic interpolation have a "
-                      "= -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.")
+                      "= -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
+                      ">>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n"
+                      ">>> result = fn.remap(image, x, y, pixel_origin=\"center\")")
         .inputs(3)
         .input_names({"data", "mapx", "mapy"})
         .arg("interp", &Op::interp, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")

@@ -8,7 +8,10 @@ struct Reshape : NewShape {
     return Schema<Reshape>("reshape",
                            "Gives the samples another shape with the same number of elements, in row-major "
                            "order.\n\nLayouts: any; the output keeps it if the number of dimensions stays the same. "
-                           "Types: all.")
+                           "Types: all.\n\n"
+                           "Example:\n"
+                           ">>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()\n"
+                           "[[0, 1, 2], [3, 4, 5]]")
         .with(&NewShape::arguments<Reshape>)
         .oracle("numpy");
   }
@@ -32,7 +35,10 @@ struct Reinterpret : NewShape {
                                "Reads the bytes of the samples as elements of another type, in another shape or with "
                                "another layout.\n\nA new type without a new shape changes the last extent; the "
                                "number of bytes stays the same. As bool, bytes other than 0 are true. Layouts: any; "
-                               "the output keeps it if the number of dimensions stays the same. Types: all.")
+                               "the output keeps it if the number of dimensions stays the same. Types: all.\n\n"
+                               "Example:\n"
+                               ">>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype=\"int16\").tolist()\n"
+                               "[1, 2]")
         .with(&NewShape::arguments<Reinterpret>)
         .arg("dtype", &Reinterpret::dtype, "Type of the result; default: the input's.")
         .oracle("dali");

@@ -13,7 +13,12 @@ struct RandomMaskPixel {
     using Op = RandomMaskPixel;
     return Schema<Op>("segmentation.random_mask_pixel",
                       "Draws a pixel of a mask; all are equally likely.\n\nOutput: the indices of the pixel, 1-D "
-                      "int64. If a mask has no foreground pixel, any pixel is drawn. Layouts: any. Types: all.")
+                      "int64. If a mask has no foreground pixel, any pixel is drawn. Layouts: any. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> mask = np.zeros((48, 64), np.uint8)\n"
+                      ">>> mask[10, 20] = 1\n"
+                      ">>> fn.segmentation.random_mask_pixel(mask, foreground=True).tolist()\n"
+                      "[10, 20]")
         .arg("foreground", &Op::foreground, "Draw only foreground pixels if this is not 0.")
         .arg("threshold", &Op::threshold, "Foreground pixels are greater than this.")
         .arg("value", &Op::value, "Foreground pixels equal this, instead of the threshold.")

@@ -18,11 +18,18 @@ struct RandomObjectBbox {
 
   static Schema<RandomObjectBbox> schema() {
     using Op = RandomObjectBbox;
-    return Schema<Op>("segmentation.random_object_bbox",
-                      "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a "
-                      "class that the mask has, then one of its objects. An object is a part of one label whose "
-                      "pixels are neighbors along axes. If no object fits, the box is the whole mask. Outputs: "
-                      "int32, in the order of the axes. Layouts: any. Types: bool and integers.")
+    return Schema<Op>(
+               "segmentation.random_object_bbox",
+               "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a "
+               "class that the mask has, then one of its objects. An object is a part of one label whose "
+               "pixels are neighbors along axes. If no object fits, the box is the whole mask. Outputs: "
+               "int32, in the order of the axes. Layouts: any. Types: bool and integers.\n\n"
+               "Example:\n"
+               ">>> mask = np.zeros((48, 64), np.int32)\n"
+               ">>> mask[8:24, 16:48] = 1\n"
+               ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
+               ">>> anchor.tolist(), shape.tolist()\n"
+               "([8, 16], [16, 32])")
         .arg("background", &Op::background,
              "The label of pixels without an object; default: 0, or a label that is "
              "not a class.")

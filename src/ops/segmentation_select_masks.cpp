@@ -10,12 +10,19 @@ struct SelectMasks {
   bool reindex_masks = false;
 
   static Schema<SelectMasks> schema() {
-    return Schema<SelectMasks>("segmentation.select_masks",
-                               "Selects the polygons of some masks, with their vertices.\n\nInputs: the ids of the "
-                               "masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex "
-                               "after the last); vertices, (M, coordinates) of any type. Outputs: the polygons of "
-                               "these masks, mask by mask in the order of the ids, with the new positions of their "
-                               "vertices; these vertices.")
+    return Schema<SelectMasks>(
+               "segmentation.select_masks",
+               "Selects the polygons of some masks, with their vertices.\n\nInputs: the ids of the "
+               "masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex "
+               "after the last); vertices, (M, coordinates) of any type. Outputs: the polygons of "
+               "these masks, mask by mask in the order of the ids, with the new positions of their "
+               "vertices; these vertices.\n\n"
+               "Example:\n"
+               ">>> polygons = np.int32([[0, 0, 3], [1, 3, 6]])\n"
+               ">>> corners = np.random.rand(6, 2).astype(np.float32)\n"
+               ">>> polygons, corners = fn.segmentation.select_masks(np.int32([1]), polygons, corners)\n"
+               ">>> polygons.tolist()\n"
+               "[[1, 0, 3]]")
         .arg("reindex_masks", &SelectMasks::reindex_masks, "Replace each id by its position in the list of ids.")
         .inputs(3)
         .input_names({"mask_ids", "polygons", "vertices"})

@@ -10,7 +10,10 @@ struct SequenceRearrange {
     return Schema<SequenceRearrange>("sequence_rearrange",
                                      "Reorders the frames of a sequence: frame k of the output is frame new_order[k] "
                                      "of the input.\n\nFrames may be omitted or repeated. Layouts: none, or any that "
-                                     "starts with F; the output keeps it. Types: all.")
+                                     "starts with F; the output keeps it. Types: all.\n\n"
+                                     "Example:\n"
+                                     ">>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()\n"
+                                     "[[3], [1]]")
         .required("new_order", &SequenceRearrange::new_order, "Numbers of frames.")
         .oracle("dali");
   }

@@ -11,7 +11,10 @@ struct ShapeOf {
   static Schema<ShapeOf> schema() {
     return Schema<ShapeOf>("shapes",
                            "Returns the extents of each sample as a 1-D tensor, as DataNode.shape() "
-                           "does.\n\nLayouts: any. Types: all.")
+                           "does.\n\nLayouts: any. Types: all.\n\n"
+                           "Example:\n"
+                           ">>> fn.shapes(np.zeros((48, 64, 3), np.uint8)).tolist()\n"
+                           "[48, 64, 3]")
         .arg("dtype", &ShapeOf::dtype, "Type of the output; values saturate.")
         .arg("type", &ShapeOf::type, "Deprecated: the same as dtype.")
         .reads_shapes()

@@ -15,7 +15,10 @@ struct Slice : SliceWindow, OutOfBounds {
     return Schema<Slice>("slice",
                          "Cuts a window out of each sample. The start and the end or the shape of the window are "
                          "given.\n\nThe anchor and the shape may also be two more inputs. Layouts: any; the output "
-                         "keeps it. Types: all.")
+                         "keeps it. Types: all.\n\n"
+                         "Example:\n"
+                         ">>> fn.slice(np.arange(10), start=[2], end=[5], axes=[0]).tolist()\n"
+                         "[2, 3, 4]")
         .with(&slice_window_arguments<Slice>)
         .with(&out_of_bounds_arguments<Slice>)
         .arg("dtype", &Slice::dtype, "Type of the result; default: the input's.")

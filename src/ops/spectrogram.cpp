@@ -19,7 +19,10 @@ struct Spectrogram {
                "samples, float32. Output: float32, layout ft: (nfft / 2 + 1 frequencies, windows), or transposed, "
                "layout tf. Centered windows: n / window_step + 1 of them. Otherwise as many as fit; then a signal "
                "shorter than a window is an error. Source: J. Allen and L. Rabiner, \"A unified approach to "
-               "short-time Fourier analysis\", 1977.")
+               "short-time Fourier analysis\", 1977.\n\n"
+               "Example:\n"
+               ">>> fn.spectrogram(np.zeros(16000, np.float32), nfft=400, window_length=400, window_step=160).shape\n"
+               "(201, 101)")
         .arg("center_windows", &Op::center_windows,
              "True: window k has its center at sample k * window_step. False: it starts there.")
         .arg("reflect_padding", &Op::reflect_padding,

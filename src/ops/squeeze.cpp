@@ -13,7 +13,10 @@ struct Squeeze {
   static Schema<Squeeze> schema() {
     return Schema<Squeeze>("squeeze",
                            "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. "
-                           "Types: all.")
+                           "Types: all.\n\n"
+                           "Example:\n"
+                           ">>> fn.squeeze(np.zeros((48, 64, 1), np.uint8), axes=[2]).shape\n"
+                           "(48, 64)")
         .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the end.")
         .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout, instead of by number.")
         .oracle("numpy");

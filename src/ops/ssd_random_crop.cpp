@@ -17,7 +17,11 @@ struct SsdRandomCrop {
                       "whose center is in the window, in fractions of it; their labels. The extents of the window "
                       "are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by a "
                       "drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. Liu "
-                      "et al., \"SSD: Single Shot MultiBox Detector\", 2016.")
+                      "et al., \"SSD: Single Shot MultiBox Detector\", 2016.\n\n"
+                      "Example:\n"
+                      ">>> image = np.zeros((300, 300, 3), np.uint8)\n"
+                      ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
+                      ">>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
         .inputs(3)
         .input_names({"images", "boxes", "labels"})
         .arg("num_attempts", &Op::num_attempts, "Attempts to draw a window for one ratio before the next one.",

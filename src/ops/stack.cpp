@@ -10,7 +10,10 @@ struct Stack {
   static Schema<Stack> schema() {
     return Schema<Stack>("stack",
                          "Stacks the inputs along a new axis.\n\nThe inputs have the same dtype and shape. Layouts: "
-                         "any; known ones must be equal; without axis_name the output has no layout. Types: all.")
+                         "any; known ones must be equal; without axis_name the output has no layout. Types: all.\n\n"
+                         "Example:\n"
+                         ">>> fn.stack(np.int32([1, 2]), np.int32([3, 4])).tolist()\n"
+                         "[[1, 2], [3, 4]]")
         .inputs(1, kMaxJoined)
         .arg("axis", &Stack::axis, "Position of the new axis in the output; negative numbers count from the end.")
         .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the layout of the output.")

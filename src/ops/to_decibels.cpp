@@ -32,7 +32,10 @@ struct ToDecibels {
     return Schema<Op>(
                "to_decibels",
                "Converts magnitudes to decibels.\n\nout = multiplier * log10(max(10^(cutoff_db / multiplier), in / "
-               "reference)). Layouts: any; the output keeps it. Input and output: float32.")
+               "reference)). Layouts: any; the output keeps it. Input and output: float32.\n\n"
+               "Example:\n"
+               ">>> fn.to_decibels(np.float32([1.0, 100.0]), reference=1.0).tolist()\n"
+               "[0.0, 20.0]")
         .arg("cutoff_db", &Op::cutoff_db, "The least result in decibels; lower values are raised to it.")
         .arg("multiplier", &Op::multiplier, "10 for powers, 20 for magnitudes.")
         .arg("reference", &Op::reference,

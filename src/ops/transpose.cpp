@@ -14,7 +14,10 @@ struct Transpose {
   static Schema<Transpose> schema() {
     return Schema<Transpose>("transpose",
                              "Permutes the dimensions: dimension i of the output is dimension perm[i] of the input.\n\n"
-                             "Layouts: any. Types: all.")
+                             "Layouts: any. Types: all.\n\n"
+                             "Example:\n"
+                             ">>> fn.transpose(np.zeros((48, 64, 3), np.uint8), perm=[2, 0, 1]).shape\n"
+                             "(3, 48, 64)")
         .arg("perm", &Transpose::perm, "One input dimension for each output dimension; default: the reverse order.")
         .arg("transpose_layout", &Transpose::transpose_layout,
              "Permute the letters of the layout too; otherwise the output keeps the layout as it is.")

@@ -43,7 +43,10 @@ struct WarpPerspective {
                       "Transforms images by a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), "
                       "where (X, Y, W) = matrix (x, y, 1). Coordinates and sums are in float64; the weights of cubic "
                       "interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a leading F; "
-                      "the output keeps the layout. Types: all.")
+                      "the output keeps the layout. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
+                      ">>> result = fn.warp_perspective(image, matrix=[1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.001, 1.0])")
         .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row. May be given as a second input.")
         .arg("size", &Op::size, "(height, width) of the output; default: those of the input.")
         .arg("border_mode", &Op::border_mode,

@@ -10,7 +10,7 @@ from types import ModuleType
 from .. import pipeline as native
 from ..control_flow_ast import do_not_convert
 from ..graph import DataNode
-from ..pipeline import _parameters, made_by
+from ..definition import _parameters, made_by
 from ..saved_pipeline import load
 from ..types import OperatorConcurrency, StreamPolicy
 from . import outputs

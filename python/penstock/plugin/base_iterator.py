@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the frameworks' iterators share: epochs, the last batch, resets."""
 
+from __future__ import annotations
+
 import logging
 from enum import Enum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _log = logging.getLogger("penstock")
 
 
 class LastBatchPolicy(Enum):
-    """What the last batch of an epoch is when the samples do not fill it."""
+    """Names what the last batch of an epoch is when the samples do not fill it.
+
+    FILL: full, with samples of the next epoch or repeated ones. DROP: there is none. PARTIAL: shorter.
+    """
 
     FILL = 0
     DROP = 1
@@ -16,8 +25,8 @@ class LastBatchPolicy(Enum):
 
 
 class _FilledEpochs:
-    """How many batches an epoch has where all of them are full, and each shard's begins where the one before has ended: as many
-    as the shard needs that has most left of it, the same for all. sizes: of the shards."""
+    """How many batches an epoch has where all of them are full, and each shard's begins where the one before has
+    ended: as many as the shard needs that has most left of it, the same for all. sizes: of the shards."""
 
     def __init__(self, sizes, batch_size, moving):
         self._sizes, self._batch_size, self._moving = sizes, batch_size, moving
@@ -39,18 +48,29 @@ class _FilledEpochs:
 
 
 class BaseIterator:
-    """Epochs over one or more pipelines; subclasses turn batches into arrays.
+    """Runs epochs over one or more pipelines; subclasses turn batches into arrays.
 
-    pipelines: a Pipeline or a list of them. size: samples of an epoch, -1: until StopIteration. reader_name: the reader
-    whose epochs count. auto_reset: False or "no": reset() begins the next epoch; True or "yes": the next loop does.
-    last_batch_policy: FILL (full, with samples of the next epoch or, with the reader's pad_last_batch, repeated ones),
-    DROP, PARTIAL (shorter, without repeated ones). Epochs of all shards have as many batches, whatever their sizes: with PARTIAL
-    the last one of a shard that has ended before others has no samples.
-    last_batch_padded: with `size`, the source repeats samples to fill the last batch.
-    refill: where fn.filter, fn.expand and their kind change how many samples there are, batches have the sizes that result
-    (False), or the samples are put together to full batches of the pipelines' batch_size (True); epochs count the source's
-    samples either way. prepare_first_batch: the first batch is made in the constructor. dynamic_shape: ignored. fill_last_batch: deprecated,
-    True means FILL and False PARTIAL.
+    Args:
+        pipelines: A Pipeline or a list of them.
+        output_map: Names of the outputs.
+        size: Samples of an epoch; -1: until StopIteration.
+        reader_name: The reader whose epochs count.
+        auto_reset: False or "no": reset() begins the next epoch. True or "yes": the next loop does.
+        fill_last_batch: Deprecated: True means FILL, False PARTIAL.
+        dynamic_shape: Accepted without effect.
+        last_batch_padded: With `size`: the source repeats samples to fill the last batch.
+        last_batch_policy: FILL (full, with samples of the next epoch or, with pad_last_batch of the reader, repeated
+            ones), DROP, or PARTIAL (shorter, without repeated ones). Epochs of all shards have as many batches,
+            whatever their sizes: with PARTIAL the last one of a shard that has ended before others has no samples.
+        prepare_first_batch: Makes the first batch in the constructor.
+        refill: Where fn.filter, fn.expand and their kind change how many samples there are: False: batches have the
+            sizes that result. True: the samples are put together to full batches. Epochs count the samples of the
+            source either way.
+
+    Raises:
+        AssertionError: Arguments do not fit together.
+        ValueError: An argument has a value that it cannot have.
+        RuntimeError: prepare_first_batch found no data.
     """
 
     def __init__(
@@ -220,7 +240,9 @@ class BaseIterator:
             return None
         return sum(position < self._repeats for _, position, *_ in origin)
 
-    next = __next__
+    def next(self) -> Any:
+        """Returns the next batches; the built-in next() does the same."""
+        return self.__next__()
 
     def _end(self):
         self._ended = True
@@ -233,8 +255,8 @@ class BaseIterator:
             self.reset()
         return self
 
-    def reset(self):
-        """Begins the next epoch; ignored, with a warning in the log, in the middle of one."""
+    def reset(self) -> None:
+        """Begins the next epoch; in the middle of one it only writes a warning to the log."""
         if self._size < 0 and self._reader is None:
             if not self._ended:
                 _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
@@ -264,11 +286,12 @@ class BaseIterator:
         self._epochs += 1
 
     @property
-    def size(self):
+    def size(self) -> int:
+        """Samples of an epoch, as it was given."""
         return self._size
 
-    def __len__(self):
-        """Batches of this epoch; in front of reset(), of the one that has ended."""
+    def __len__(self) -> int:
+        """Returns the number of batches of this epoch; before reset(), of the one that has ended."""
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
             if self._policy is LastBatchPolicy.DROP:
                 return self._most
@@ -280,8 +303,8 @@ class BaseIterator:
         samples = self._share()
         return samples // self._batch_size if self._policy is LastBatchPolicy.DROP else -(-samples // self._batch_size)
 
-    def checkpoints(self):
-        """The state of each pipeline behind the last batch that was handed out."""
+    def checkpoints(self) -> list[bytes]:
+        """Returns the state of each pipeline after the last batch that was handed out."""
         if self._first is not None and self._states is not None:
             return self._states
         return [p.checkpoint() for p in self._pipes]

@@ -65,15 +65,27 @@ class _JaxCall(Function):
 def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=None, device=None, preserve=True):
     """Makes a function of jax.Array one of values of a pipeline.
 
+    Args:
+        function: The function. It gets one array for the batch: NHWC for images HWC. The first axis counts the
+            samples, whose shapes must therefore be alike.
+        num_outputs: 1: the function returns an array, 0: nothing, more: a tuple.
+        output_layouts: Layouts of samples, for all outputs or a tuple with one each; omitted: output k has the
+            layout of input k where their numbers of dimensions agree.
+        sharding: Of the arrays, for one device in each process.
+        device: "cpu" or "gpu"; None: where the inputs are.
+        preserve: Accepted without effect.
+
+    Returns:
+        A function of values of a pipeline.
+
+    Raises:
+        ValueError: output_layouts and num_outputs do not fit together.
+
+    Example:
         @jax_function
         @jax.jit
-        def turned(images):            # one array for the batch, NHWC for images HWC
+        def turned(images):
             return images[:, :, ::-1]
-
-    num_outputs: 1: the function returns an array, 0: nothing, more: a tuple. The first axis counts the samples, whose
-    shapes must therefore be alike. output_layouts: of samples, for all outputs or a tuple with one each; without it output k
-    has the layout of input k where their numbers of dimensions agree. sharding: of the arrays, for one device a process.
-    device: "cpu" or "gpu"; None: where the inputs are.
     """
     if function is None:
         return functools.partial(

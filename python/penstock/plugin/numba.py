@@ -189,11 +189,6 @@ def numba_function(
     bytes_per_sample_hint=None,
     seed=-1,
 ):
-    """Calls a function that Numba compiles; see fn.numba_function in the reference.
-
-    On a GPU (device="gpu", with numba-cuda): run_fn is the text of a kernel, launched for each sample with the grid
-    `blocks` of `threads_per_block`; setup_fn runs in Python.
-    """
     if not any(isinstance(i, graph.DataNode) for i in inputs):
         graph.required("fn.numba_function(...)")
     line = f"\n  at {graph.user_line()}"
@@ -271,6 +266,9 @@ def numba_function(
     if batch_processing:
         arguments["batch_processing"] = True
     return graph.add_call("numba_function", inputs, arguments, made)
+
+
+numba_function.__doc__ = _core.operator_function("numba_function").__doc__
 
 
 def _module(name, **members):

@@ -7,10 +7,25 @@ __all__ = ["DALIGenericIterator", "LastBatchPolicy", "NumpyIterator"]
 
 
 class NumpyIterator(BaseIterator):
-    """Yields a list with one dict per pipeline, from the names of output_map to arrays of whole batches over the
-    pipeline's memory, or over a copy of what lies on a GPU; a batch of samples that differ in shape is a list of arrays."""
+    """Gives a list with one dict for each pipeline, from the names of output_map to arrays.
 
-    __doc__ += "\n\n" + (BaseIterator.__doc__ or "")
+    An array is a whole batch over the memory of the pipeline, or over a copy of what lies on a GPU. A batch of
+    samples that differ in shape is a list of arrays.
+
+    Args:
+        pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+            last_batch_padded, last_batch_policy, prepare_first_batch, refill: As those of BaseIterator.
+
+    Example:
+        >>> from penstock.plugin.numpy import NumpyIterator
+        >>> @pipeline_def(batch_size=2, num_threads=1)
+        ... def numbers():
+        ...     return fn.readers.indices(size=4, name="reader")
+        >>> for batch, in NumpyIterator(numbers(), ["index"], reader_name="reader"):
+        ...     print(batch["index"].tolist())
+        [0, 1]
+        [2, 3]
+    """
 
     def _convert(self, batch, keep):
         batch = batch.as_cpu()

@@ -21,11 +21,39 @@ def torch_python_function(
     bytes_per_sample_hint=None,
     seed=-1,
 ):
-    """fn.python_function with torch tensors: of the CPU, or with device="gpu" of the GPU.
+    """Calls a function of the program with torch tensors.
 
-    The tensors share the pipeline's memory and must not be changed. On a GPU the function's work is enqueued on torch's
-    current stream; the pipeline's work before and behind it is put into order without waiting. The results are tensors, or
-    arrays of any other kind.
+    The tensors are of the CPU, or with device="gpu" of the GPU. They share the memory of the pipeline and must not
+    be changed. On a GPU the work of the function is enqueued on the current stream of torch; the work of the
+    pipeline before and after it is put into order without waiting.
+
+    Args:
+        *inputs: Values of the pipeline.
+        function: The function; it takes as many tensors as there are inputs, with batch_processing=True lists of
+            them. It returns tensors, or arrays of any other kind.
+        num_outputs: Number of outputs; for several the function returns a tuple.
+        batch_processing: Calls the function with lists of all samples.
+        output_layouts: Layouts of the outputs, one or one for each.
+        device: "cpu" or "gpu".
+        name: The name of the operator in the pipeline.
+        num_workers: Threads that call the function; with processes=True processes.
+        processes: Uses processes.
+        preserve, bytes_per_sample_hint, seed: Accepted without effect.
+
+    Returns:
+        A value of the pipeline, or a list of them.
+
+    Raises:
+        FunctionError: The function raised an exception; the run of the pipeline raises it.
+
+    Example:
+        >>> from penstock.plugin.pytorch import fn as torch_fn
+        >>> @pipeline_def(batch_size=2, num_threads=1)
+        ... def doubled():
+        ...     x = fn.external_source([[np.int32([1]), np.int32([2])]])
+        ...     return torch_fn.torch_python_function(x, function=lambda tensor: tensor * 2)
+        >>> doubled().run()[0].as_array().tolist()
+        [[2], [4]]
     """
     return add(
         "torch_python_function",

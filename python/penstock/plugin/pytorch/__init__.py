@@ -11,17 +11,30 @@ __all__ = ["DALIClassificationIterator", "DALIGenericIterator", "DALIRaggedItera
 
 
 class DALIGenericIterator(BaseIterator):
-    """Yields a list with one dict per pipeline, from the names of output_map to torch tensors of whole batches, which
-    share the pipeline's memory: CUDA tensors, in the order of torch's current stream, where it lies on a GPU.
+    """Gives a list with one dict for each pipeline, from the names of output_map to torch tensors.
 
-    ragged: what outputs become whose samples differ in shape, a dict from their names, or one value for all outputs. None:
-    an error. "list": a list of tensors, one a sample. "pad" or a number: one tensor, filled up behind each sample with 0 or
-    that number, and under "<name>_lengths" the samples' extents, int64: (N) for samples with one dimension, else (N,
-    dimensions). What is asked for holds for every batch, also one whose samples happen to have one shape.
+    A tensor is a whole batch and shares the memory of the pipeline; where that lies on a GPU it is a CUDA tensor, in
+    the order of the current stream of torch.
 
-    The other arguments are those of BaseIterator."""
+    Args:
+        pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+            last_batch_padded, last_batch_policy, prepare_first_batch, refill: As those of BaseIterator.
+        ragged: What outputs become whose samples differ in shape, a dict from their names, or one value for all
+            outputs. None: an error. "list": a list of tensors, one for each sample. "pad" or a number: one tensor,
+            filled up after each sample with 0 or that number, and under "<name>_lengths" the extents of the samples,
+            int64: (N) for samples with one dimension, else (N, dimensions). It holds for every batch, also for one
+                whose samples happen to have one shape.
 
-    __doc__ += "\n\n" + (BaseIterator.__doc__ or "")
+    Example:
+        >>> from penstock.plugin.pytorch import DALIGenericIterator
+        >>> @pipeline_def(batch_size=2, num_threads=1)
+        ... def numbers():
+        ...     return fn.readers.indices(size=4, name="reader")
+        >>> for batch, in DALIGenericIterator(numbers(), ["index"], reader_name="reader"):
+        ...     print(batch["index"].tolist())
+        [0, 1]
+        [2, 3]
+    """
 
     def __init__(
         self,
@@ -67,7 +80,12 @@ class DALIGenericIterator(BaseIterator):
 
 
 class DALIClassificationIterator(DALIGenericIterator):
-    """DALIGenericIterator with the outputs "data" and "label"."""
+    """Gives what DALIGenericIterator gives, with the outputs "data" and "label".
+
+    Args:
+        pipelines, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+            last_batch_padded, last_batch_policy, prepare_first_batch, refill: As those of BaseIterator.
+    """
 
     def __init__(
         self,
@@ -98,7 +116,14 @@ class DALIClassificationIterator(DALIGenericIterator):
 
 
 class DALIRaggedIterator(BaseIterator):
-    """As DALIGenericIterator; output_types says for each output: one tensor, a list of tensors, or a sparse tensor."""
+    """Gives what DALIGenericIterator gives, with a kind of tensor for each output.
+
+    Args:
+        pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
+            last_batch_padded, last_batch_policy, prepare_first_batch, refill: As those of BaseIterator.
+        output_types: For each output DENSE_TAG, SPARSE_LIST_TAG or SPARSE_COO_TAG: one tensor, a list of tensors, or
+            a sparse tensor.
+    """
 
     class Type(Enum):
         DENSE_TAG = "dense"
@@ -166,10 +191,21 @@ def _coo(tensors):
 
 
 def feed_ndarray(penstock_tensor, arr, cuda_stream=None, non_blocking=False):
-    """Copies a Tensor or a Batch of one shape into the torch tensor `arr`, which must have its shape and type.
+    """Copies a Tensor, or a Batch of one shape, into a torch tensor.
 
-    On a GPU the copy is enqueued on cuda_stream, a torch stream or its handle; None: torch's current one. What reads `arr`
-    on another stream must wait for it.
+    On a GPU the copy is enqueued. What reads `arr` on another stream must wait for it.
+
+    Args:
+        penstock_tensor: The Tensor or the Batch.
+        arr: The torch tensor; it has the same shape and type.
+        cuda_stream: A torch stream or its handle; None: the current one of torch.
+        non_blocking: Accepted without effect.
+
+    Returns:
+        `arr`.
+
+    Raises:
+        AssertionError: The shapes or the types differ.
     """
     if cuda_stream is not None and arr.is_cuda:
         import torch

@@ -11,10 +11,10 @@
         for images, labels in DataLoader(server, dataset, batch_size=64, num_workers=8):
             ...
 
-A call of the proxy stands for one sample of the pipeline's outputs. The collate function writes a batch of calls into one
-block of shared memory, the loader's own queue brings it to the trainer, and the pipeline runs while the trainer works on
-the batches before. Batches reach the pipeline in the loader's order, however its processes overtake each other, so that an
-epoch draws the same random numbers each time.
+A call of the proxy stands for one sample of the pipeline's outputs. The collate function writes a batch of calls
+into one block of shared memory, the loader's own queue brings it to the trainer, and the pipeline runs while the
+trainer works on the batches before. Batches reach the pipeline in the loader's order, however its processes overtake
+each other, so that an epoch draws the same random numbers each time.
 """
 
 import atexit
@@ -57,7 +57,8 @@ class _Call:
 
 
 class SampleOutput:
-    """Stands for one output of the pipeline for one sample, until a collate function makes a BatchOutput of a batch of them."""
+    """Stands for one output of the pipeline for one sample, until a collate function makes a BatchOutput of a batch
+    of them."""
 
     __slots__ = ("call", "output")
 
@@ -69,7 +70,8 @@ class SampleOutput:
 
 
 class BatchOutput:
-    """Stands for one output of the pipeline for a batch of samples, until Server.produce_data() puts tensors in its place."""
+    """Stands for one output of the pipeline for a batch of samples, until Server.produce_data() puts tensors in its
+    place."""
 
     __slots__ = ("request", "output")
 
@@ -175,11 +177,15 @@ default_collate_fn_map[SampleOutput] = _collate
 
 
 class Proxy:
-    """Server.proxy: called with the pipeline's inputs for one sample, it gives what stands for its outputs.
+    """Stands in for the outputs of a pipeline in a data set; it is the `proxy` of a Server.
 
-    An input is an array (NumPy, torch, Pillow's pictures), bytes, a text (its bytes in UTF-8) or a number; one input by
-    position or name, several by their names. The result has the form of the pipeline's outputs: one, a tuple, or the
-    dictionaries, lists and tuples that its function returns. It crosses to other processes with a data set.
+    It is called with the inputs of the pipeline for one sample, one input by position or name, several by their
+    names. An input is an array (NumPy, torch, pictures of Pillow), bytes, a text (its bytes in UTF-8) or a number.
+    The result has the form of the outputs of the pipeline: one, a tuple, or dictionaries, lists and tuples. A Proxy
+        crosses to other processes with a data set.
+
+    Args:
+        server, inputs, form: What the Server knows of its pipeline.
     """
 
     def __init__(self, server, inputs, form):
@@ -208,7 +214,8 @@ class _Outputs:
 
 
 def _take(pipeline, runs):
-    """The server's thread: outputs in the order in which their iterations were scheduled. No signal's handler runs here."""
+    """The server's thread: outputs in the order in which their iterations were scheduled. No signal's handler runs
+    here."""
     for future in iter(runs.get, None):
         try:
             future.set_result(pipeline._finish(pipeline._pipeline.outputs))
@@ -220,12 +227,19 @@ def _take(pipeline, runs):
 class Server:
     """Runs a pipeline on what calls of `proxy` were given.
 
-    pipeline: its inputs are the external sources without a source of their own; batch_size: the largest batch of the loader;
-    prefetch_queue_depth: batches on their way to the trainer, beside those that the loader's processes prepare.
-    An output is a torch tensor, or a list of tensors where samples differ in shape. An error of the pipeline is raised for
-    its batch and names the operator and the sample, with its number in the data set where `DataLoader` knows it; the loader
-    can go on behind it. The numbers of samples follow the pipeline: after fn.filter or with on_error="skip" they are not
-    those of what the loader collates by itself.
+    An output is a torch tensor, or a list of tensors where samples differ in shape. An error of the pipeline is
+    raised for its batch and names the operator and the sample, with its number in the data set where `DataLoader`
+    knows it; the loader can go on after it. The numbers of samples follow the pipeline: after fn.filter or with
+    on_error="skip" they are not those of what the loader collates by itself.
+
+    Args:
+        pipeline: Its inputs are the external sources without a source of their own; its batch_size is the largest
+            batch of the loader; its prefetch_queue_depth counts the batches on their way to the trainer, beside
+            those that the processes of the loader prepare.
+
+    Raises:
+        TypeError: It is not a Pipeline.
+        ValueError: The pipeline has no inputs, or debug=True.
     """
 
     def __init__(self, pipeline):
@@ -253,7 +267,10 @@ class Server:
         self.close()
 
     def close(self):
-        """Waits for what the pipeline has begun and ends the server's thread. The next batch starts another one."""
+        """Waits for what the pipeline has begun and ends the thread of the server.
+
+        The next batch starts another one.
+        """
         with self._lock:
             thread, self._thread = self._thread, None
             if thread is not None:
@@ -261,15 +278,18 @@ class Server:
                 thread.join()
 
     def produce_data(self, batch):
-        """`batch`, as a torch DataLoader gives it, with tensors wherever a BatchOutput of this server stands.
+        """Puts tensors wherever a batch has a BatchOutput of this server.
 
         The pipeline runs now: `DataLoader` of this module does it ahead of the trainer.
+
+        Args:
+            batch: What a torch DataLoader gives.
         """
         return _produced(batch, _submit(batch, {self._key: self}))
 
     def _begin_epoch(self):
-        """What random operators draw follows from the number of the epoch and the place in it: however many batches an epoch
-        had begun that was left early, the next one draws the same."""
+        """What random operators draw follows from the number of the epoch and the place in it: however many batches
+        an epoch had begun that was left early, the next one draws the same."""
         with self._lock:
             if self._last is not None:
                 concurrent.futures.wait([self._last])
@@ -277,8 +297,8 @@ class Server:
                 self._last = None
 
     def _run(self, request, numbers, stop):
-        """A future of the pipeline's outputs. numbers: of the samples in the data set, where they are known. stop: an event:
-        nothing is to be begun any more."""
+        """A future of the pipeline's outputs. numbers: of the samples in the data set, where they are known. stop:
+        an event: nothing is to be begun any more."""
         if request.count > self.pipeline.max_batch_size:
             raise ValueError(
                 f"the loader's batch has {request.count} samples, the pipeline's batch_size is "
@@ -314,8 +334,8 @@ class Server:
 
 
 def _mapped(value, change, seen=None):
-    """`value` with change(o) in the place of each BatchOutput o in its dictionaries, lists, tuples and objects; what holds
-    none stays as it is. Objects are changed, the rest is made new."""
+    """`value` with change(o) in the place of each BatchOutput o in its dictionaries, lists, tuples and objects; what
+    holds none stays as it is. Objects are changed, the rest is made new."""
     if isinstance(value, BatchOutput):
         return change(value)
     if isinstance(value, SampleOutput):
@@ -384,8 +404,8 @@ def _produced(batch, runs):
 
 
 class _Noted:
-    """A sampler of batches that notes the numbers of their samples. It does not hold the loader: torch's iterator ends its
-    processes when its last user lets go of it, not whenever a cycle is found."""
+    """A sampler of batches that notes the numbers of their samples. It does not hold the loader: torch's iterator
+    ends its processes when its last user lets go of it, not whenever a cycle is found."""
 
     def __init__(self, sampler, notes):
         self.sampler, self.notes = sampler, notes
@@ -422,7 +442,8 @@ def _next_entry(inner, noted, servers, stop):
 
 
 def _pull(fetch, room, ready, stop):
-    """The thread of an iteration: batches as the loader's processes finish them, as many ahead as there is room for."""
+    """The thread of an iteration: batches as the loader's processes finish them, as many ahead as there is room
+    for."""
     while True:
         room.acquire()
         if stop.is_set():
@@ -440,8 +461,8 @@ def _stop(stop, room):
 
 
 class _Iteration:
-    """One epoch of a DataLoader. fetch: _next_entry() with its arguments; stop: an event that ends the thread; None: there is
-    none."""
+    """One epoch of a DataLoader. fetch: _next_entry() with its arguments; stop: an event that ends the thread; None:
+    there is none."""
 
     def __init__(self, fetch, depth, stop):
         self._fetch, self._ahead, self._depth, self._thread, self._ended = (
@@ -502,10 +523,14 @@ def _end_all():  # a thread that is inside torch's loader must not go on when th
 
 
 class DataLoader(torch_data.DataLoader):
-    """torch.utils.data.DataLoader whose batches have tensors where its data set has called a server's proxy.
+    """Loads batches as torch does, with tensors where its data set has called the proxy of a server.
 
-    servers: a Server or a list of them; the other arguments are torch's. With num_workers=0 the data set's code runs in the
-    trainer's thread. An epoch may be left at any time, also with persistent_workers=True. Each epoch resets the pipelines.
+    With num_workers=0 the code of the data set runs in the thread of the trainer. An epoch may be left at any time,
+    also with persistent_workers=True. Each epoch resets the pipelines.
+
+    Args:
+        servers: A Server or a list of them.
+        *args, **kwargs: Those of torch.utils.data.DataLoader.
     """
 
     def __init__(self, servers, *args, **kwargs):

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What type checkers say: nothing of the pages and of six examples, and the right thing of common mistakes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import penstock
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = [
+    "examples/demo/data.py",
+    "examples/demo/main.py",
+    "examples/demo/shape_folders.py",
+    "examples/demo/shapes.py",
+    "examples/seeds/blur.py",
+    "examples/seeds/mask.py",
+]
+# What a page takes for granted, before its blocks.
+PAGES = {
+    "docs/tutorial/first_pipeline.md": """
+from typing import Any
+import numpy as np
+image_a, image_b = np.zeros((48, 64, 3), np.uint8), np.zeros((60, 40, 3), np.uint8)
+def step(images: Any, labels: Any) -> float:
+    return float(images.sum() + labels.sum())
+"""
+}
+KINDS = """
+from typing import Any
+from typing_extensions import assert_type
+import numpy as np
+from numpy.typing import NDArray
+from penstock import Batch, DataNode, Pipeline, Tensor, fn, pipeline_def, types
+
+def outside(batch: Batch, tensor: Tensor, array: NDArray[np.uint8]) -> None:
+    assert_type(fn.flip(batch), Batch)
+    assert_type(fn.flip(tensor), Tensor)
+    assert_type(fn.flip(array), NDArray[Any])
+    assert_type(fn.resize(batch, size=[8, 8]), Batch)
+    assert_type(fn.resize(batch, size=[8, 8], save_attrs=True), tuple[Batch, Batch])
+    assert_type(fn.random.uniform(range=[0.0, 1.0], batch_size=3), Batch)
+    assert_type(fn.box_encoder(tensor, tensor, anchors=[0.0, 0.0, 1.0, 1.0]), tuple[Tensor, Tensor])
+    assert_type(batch * 2 + 1, Batch)
+    assert_type(batch[0], Tensor)
+
+@pipeline_def(batch_size=2)
+def inside(folder: str) -> DataNode:
+    jpegs, labels = fn.readers.file(file_root=folder)
+    assert_type(jpegs, DataNode)
+    assert_type(labels, DataNode)
+    images = fn.decoders.image(jpegs, output_type=types.RGB)
+    assert_type(images, DataNode)
+    assert_type(fn.rotate(images, angle=fn.random.uniform(range=[0.0, 9.0])), DataNode)
+    assert_type(fn.resize(images, size=images.shape()[:2], interp_type=types.INTERP_CUBIC), DataNode)
+    assert_type(fn.external_source(source=lambda: [np.zeros(3)], batch=True), DataNode)
+    assert_type((1 - images / 2) > 3, DataNode)
+    return images
+
+assert_type(inside("photos"), Pipeline)
+dtype: types.DType = types.FLOAT
+assert_type(inside("photos").stats().verdict, Any)
+"""
+MISTAKES = """
+from penstock import Batch, fn, types
+def f(batch: Batch) -> None:
+    fn.flip(batch, horizontl=1)  # 1: there is no such argument
+    fn.resize(batch, size=[8, 8], interp_type="smooth")  # 2: there is no such filter
+    fn.rotate(batch)  # 3: the angle is required
+    fn.resize(batch, [8, 8])  # 4: arguments are given by name
+    types.FLOAT31  # 5: there is no such type
+    fn.flipp(batch)  # 6: there is no such operator
+"""
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder with the pages' programs, the kinds, the mistakes and links to the examples."""
+    folder = tmp_path_factory.mktemp("types")
+    for page, before in PAGES.items():
+        assert blocks(page)
+        (folder / f"{Path(page).stem}.py").write_text(before + "\n".join(blocks(page)))
+    (folder / "kinds.py").write_text(KINDS)
+    for example in EXAMPLES:
+        (folder / Path(example).name).symlink_to(ROOT / example)
+    (folder / "wrong").mkdir()
+    (folder / "wrong" / "mistakes.py").write_text(MISTAKES)
+    return folder
+
+
+def said_by_mypy(folder, *names):
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ROOT / "build")) / "mypy"  # torch and NumPy take seconds, once
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", cache, *names],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "MYPYPATH": str(Path(penstock.__file__).parent.parent)},
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def said_by_pyright(folder):
+    (folder / "pyrightconfig.json").write_text(
+        json.dumps(
+            {
+                "typeCheckingMode": "strict",
+                "include": ["*.py"],
+                "extraPaths": [str(Path(penstock.__file__).parent.parent)],
+                "reportUnusedExpression": "none",
+                "reportRedeclaration": "none",
+            }
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "-p", folder, "--pythonpath", sys.executable, "--outputjson"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return [
+        (Path(d["file"]).name, d["range"]["start"]["line"], d["message"])
+        for d in json.loads(done.stdout)["generalDiagnostics"]
+        if d["severity"] == "error"
+    ]
+
+
+def lines_of_mistakes():
+    return [k for k, line in enumerate(MISTAKES.splitlines()) if re.search(r"# \d: ", line)]
+
+
+def test_mypy_strict_passes(programs):
+    code, said = said_by_mypy(programs, *sorted(p.name for p in programs.glob("*.py")))
+    assert code == 0, said
+
+
+def test_pyright_strict_passes(programs):
+    said = said_by_pyright(programs)
+    assert not said, "\n".join(map(str, said))
+
+
+def test_common_mistakes_are_errors_of_mypy(programs):
+    code, said = said_by_mypy(programs / "wrong", "mistakes.py")
+    found = {int(line) - 1 for line in re.findall(r"^mistakes.py:(\d+): error", said, re.MULTILINE)}
+    assert code == 1 and found == set(lines_of_mistakes()), said
+
+
+def test_common_mistakes_are_errors_of_pyright(programs):
+    found = {line for _, line, _ in said_by_pyright(programs / "wrong")}
+    assert found == set(lines_of_mistakes())
