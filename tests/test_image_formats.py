@@ -246,3 +246,24 @@ def test_kinds_of_jpeg_that_are_refused(marker, precision, message):
     jpeg[at + 1], jpeg[at + 4] = marker, precision
     with pytest.raises(penstock.DataError, match=message):
         fn.decoders.image(np.frombuffer(bytes(jpeg), np.uint8))
+
+
+def with_tag(file, tag, value):
+    """A TIFF file of little endian whose tag has another value of 32 bits."""
+    directory, = struct.unpack_from("<I", file, 4)
+    for at in range(directory + 2, directory + 2 + 12 * struct.unpack_from("<H", file, directory)[0], 12):
+        if struct.unpack_from("<H", file, at)[0] == tag:
+            return file[:at + 2] + struct.pack("<HII", 4, 1, value) + file[at + 12:]
+    raise ValueError(tag)
+
+
+@pytest.mark.parametrize("name", ["tiff tiles", "tiff tiles of planes", "tiff raw", "tiff lab", "tiff tiff_lzw", "tiff jpeg", "tiff bits"])
+def test_a_tiff_file_that_has_fewer_tiles_or_strips_than_its_size_needs(name):
+    """No pixels are made up for those that are missing: libtiff would read them from the begin of the file."""
+    file = FILES[name].tobytes()
+    for tag, value in ((256, 5000), (257, 4000)) if "tiles" in name else ((257, 4000),):
+        bad = np.frombuffer(with_tag(with_tag(file, 278, image_files.HEIGHT) if tag == 257 and "tiles" not in name else file, tag, value), np.uint8)
+        refuses(bad, "TIFF: a strip or tile is not in the file")
+        with pytest.raises(penstock.DataError, match="TIFF: a strip or tile is not in the file"):
+            fn.decoders.image_slice(bad, start=[value - 60, 3] if tag == 257 else [3, value - 60], shape=[20, 20], axes=[0, 1])
+    decode(FILES[name])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged videos with the threads that users have, in processes of their own; raw streams with one bad packet; chained Ogg files."""
+"""Raw streams with one bad packet; frames that refer to lost ones; chained Ogg files."""
 import functools
 import pathlib
 import subprocess
@@ -15,34 +15,7 @@ from video_files import decode, ffmpeg
 import penstock
 from penstock import fn, pipeline_def
 
-sys.path.append(str(pathlib.Path(__file__).parent / "mutated_videos"))
-import sweep  # noqa: E402
-
 pytestmark = video_files.needs_ffmpeg
-SHORT = ("mpeg4", "mpeg4_b", "xvid", "h264", "h264_slices", "hevc", "vp9", "av1", "mpeg2", "mjpeg")
-
-
-def test_damage_ends_no_process():
-    kinds = tuple(sweep.CLIPS) if EXAMPLES else SHORT
-    counts, wrong = sweep.sweep(max(160, 20 * EXAMPLES), kinds=kinds)
-    assert not wrong
-    assert min(counts[what] for what in ("frames", "error", "skipped")) > 5
-
-
-def test_the_sweep_sees_processes_that_die_and_hang(monkeypatch, tmp_path):
-    """A stand-in for the worker, which dies at one number, hangs at another and has a wrong error at a third."""
-    stand_in = tmp_path / "worker.py"
-    stand_in.write_text("import os, sys, time\nfirst, end, step = map(int, sys.argv[-3:])\nfor n in range(first, end, step):\n"
-                        "    print('try', n, flush=True)\n    if n == 3: os.abort()\n    if n == 6: time.sleep(60)\n"
-                        "    print('got', n, 'KeyError: x' if n == 4 else 'frames', flush=True)\n")
-    monkeypatch.setattr(sweep, "__file__", str(stand_in))
-    monkeypatch.setattr(sweep, "LONGEST", 2)
-    (tmp_path / sweep.CLIPS["mpeg4"][0]).touch()
-    counts, wrong = sweep.sweep(9, kinds=("mpeg4",), workers=2, folder=tmp_path)
-    assert sorted((number, text) for number, *_, text in wrong) == [
-        (3, "the process died: SIGABRT"), (4, "KeyError: x"), (6, "more than 2 s")]
-    assert counts == {"frames": 6, "wrong": 3}
-
 
 # Raw streams have no times: their frames' order is that of decoding.
 

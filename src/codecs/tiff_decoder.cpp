@@ -91,6 +91,11 @@ void place(const Header& h, const uint8_t* in, int64_t count, int plane, uint8_t
   }
 }
 
+// What the file's tables of strips or tiles lack, libtiff reads from the begin of the file.
+void check_block(const TiffFile& file, uint32_t block) {
+  if (TIFFGetStrileOffset(file.get(), block) == 0) bad_data("TIFF: a strip or tile is not in the file");
+}
+
 Samples read_samples(const TiffFile& file, const Header& h, const Region& region, int64_t largest) {
   TIFF* t = file.get();
   Samples s;
@@ -112,24 +117,29 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
   if (block_width < 1 || block_height < 1 || bytes < 1 || bytes > largest || block_row < needed ||
       block_row > bytes / block_height)
     bad_data("TIFF: the header says strips or tiles of {} x {} pixels and {} bytes", block_height, block_width, bytes);
+  const auto each_block = [&](const auto& visit) {  // (number of the block, its plane, row and column)
+    for (int plane = 0; plane < (h.planar ? h.samples : 1); ++plane)
+      for (int64_t y0 = region.y / block_height * block_height; y0 < region.y + region.height; y0 += block_height)
+        for (int64_t x0 = region.x / block_width * block_width; x0 < region.x + region.width; x0 += block_width) {
+          const auto row = static_cast<uint32_t>(y0);
+          const auto column = static_cast<uint32_t>(x0);
+          visit(h.tiled ? TIFFComputeTile(t, column, row, 0, plane) : TIFFComputeStrip(t, row, plane), plane, y0, x0);
+        }
+  };
+  each_block([&](uint32_t number, int, int64_t, int64_t) { check_block(file, number); });  // before memory is taken
   s.bytes.resize(static_cast<size_t>(s.row * s.rows));
   std::vector<uint8_t> block(static_cast<size_t>(bytes));
-  for (int plane = 0; plane < (h.planar ? h.samples : 1); ++plane)
-    for (int64_t y0 = region.y / block_height * block_height; y0 < region.y + region.height; y0 += block_height)
-      for (int64_t x0 = region.x / block_width * block_width; x0 < region.x + region.width; x0 += block_width) {
-        const auto row = static_cast<uint32_t>(y0);
-        const tmsize_t got = h.tiled
-                                 ? TIFFReadEncodedTile(t, TIFFComputeTile(t, static_cast<uint32_t>(x0), row, 0, plane),
-                                                       block.data(), bytes)
-                                 : TIFFReadEncodedStrip(t, TIFFComputeStrip(t, row, plane), block.data(), bytes);
-        const int64_t y1 = std::min(y0 + block_height, region.y + region.height);
-        if (got < (y1 - y0) * block_row)
-          file.refuse("a strip or tile is too short", fmt::format(" at row {} of {}", y0, h.height));
-        const int64_t count = std::min(block_width, h.width - x0);
-        for (int64_t y = std::max(y0, region.y); y < y1; ++y)
-          place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel],
-                s.pixel);
-      }
+  each_block([&](uint32_t number, int plane, int64_t y0, int64_t x0) {
+    const tmsize_t got = h.tiled ? TIFFReadEncodedTile(t, number, block.data(), bytes)
+                                 : TIFFReadEncodedStrip(t, number, block.data(), bytes);
+    const int64_t y1 = std::min(y0 + block_height, region.y + region.height);
+    if (got < (y1 - y0) * block_row)
+      file.refuse("a strip or tile is too short", fmt::format(" at row {} of {}", y0, h.height));
+    const int64_t count = std::min(block_width, h.width - x0);
+    for (int64_t y = std::max(y0, region.y); y < y1; ++y)
+      place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel],
+            s.pixel);
+  });
   return s;
 }
 
@@ -211,6 +221,8 @@ class Libtiff final : public ImageDecoder {
   static void decode_by_libtiff(const TiffFile& file, const Header& h, const RowConversion& conversion,
                                 const Region& region, const PixelSink& sink) {
     TIFFRGBAImage image;
+    const uint32_t blocks = h.tiled ? TIFFNumberOfTiles(file.get()) : TIFFNumberOfStrips(file.get());
+    for (uint32_t i = 0; i < blocks; ++i) check_block(file, i);
     char why[1024] = "";
     if (!TIFFRGBAImageBegin(&image, file.get(), 1, why)) bad_data("TIFF: {}", why);
     image.orientation = image.req_orientation = ORIENTATION_TOPLEFT;  // turned later
