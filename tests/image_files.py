@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small files of the formats that are neither JPEG nor PNG: by Pillow and OpenCV, and by hand where those write none."""
+"""Small files of the formats that are neither JPEG nor PNG: by Pillow and OpenCV, and by hand where those write none.
+
+And JPEG files in pieces.
+"""
 import io
 import struct
 
@@ -20,6 +23,21 @@ def saved(pixels, format, **options):
     image = pixels if isinstance(pixels, Image.Image) else Image.fromarray(pixels)
     image.save(file, format, **options)
     return file.getvalue()
+
+
+def jpeg_scans(file):
+    """A JPEG file cut after each of its scans; the first piece holds the headers as well."""
+    cuts, i, in_scan = [], 2, False
+    while i < len(file) - 1:
+        marker = file[i + 1]
+        if file[i] != 0xFF or marker == 0 or 0xD0 <= marker <= 0xD7:
+            i += 1
+            continue
+        if in_scan:
+            cuts.append(i)
+        in_scan = marker == 0xDA
+        i += 2 if marker == 0xD9 else 2 + int.from_bytes(file[i + 2:i + 4], "big")
+    return [file[a:b] for a, b in zip([0, *cuts], cuts)]
 
 
 def bmp(width, height, bits, body, compression=0, palette=b"", masks=b"", header=40):

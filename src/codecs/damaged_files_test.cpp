@@ -33,6 +33,8 @@ std::vector<File> good_files() {
     r.height = 40 + i * 3, r.width = 61 - i * 2;
     r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
     r.progressive = i % 3 == 1;
+    r.incomplete = i >= 4;  // those of them that are progressive
+    r.seed = i;
     r.components = i == 4 ? 1 : i == 5 ? 4 : 3;
     r.stored = i == 5 ? JCS_YCCK : JCS_YCbCr;
     r.restart_rows = i % 4 == 3;

@@ -4,6 +4,8 @@
 // Rules for damaged files (JPEG's are DALI's, measured):
 // - A file that ends before the last row that was asked for is an error that names the row. A JPEG file of one scan may
 //   lack its end marker alone (DALI refuses it); with several scans a missing end may hide a scan and is an error.
+// - A progressive JPEG file that has its end marker and lacks scans or a part of the last one keeps its pixels, smoothed
+//   as libjpeg-turbo 3 smooths them, with a notice.
 // - Any other damage of a JPEG file's entropy-coded data that libjpeg can step over keeps the pixels, silently.
 // - In PNG a wrong checksum of a chunk that pixels depend on, a wrong deflate stream and a missing end are errors.
 // - A region is judged by what had to be read for it.

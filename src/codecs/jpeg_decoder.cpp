@@ -18,21 +18,12 @@
 #include "codecs/decode_errors.h"
 #include "codecs/jpeg/lossless_decoder.h"
 #include "codecs/jpeg_header.h"
+#include "codecs/jpeg_smoothing.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
 
 namespace {
-
-// Of a progressive file some coefficients may never have come with their full precision. libjpeg then smooths over the
-// borders of blocks, which skipping and cropping change.
-bool smooths_blocks(const jpeg_decompress_struct& d) {
-  if (!d.progressive_mode || !d.coef_bits) return false;
-  for (int c = 0; c < d.num_components; ++c)
-    for (int k = 0; k < DCTSIZE2; ++k)
-      if (d.coef_bits[c][k] != 0) return true;
-  return false;
-}
 
 constexpr int kMaxScans = 200;  // encoders write about 10; a hostile file makes each of its scans cost a whole pass
 constexpr int64_t kMaxRowsAtOnce = 8;
@@ -44,10 +35,10 @@ struct Session {
   jpeg_decompress_struct d{};
   jpeg_error_mgr errors{};
   jpeg_source_mgr source{};
-  jpeg_progress_mgr progress{};
   jmp_buf jump;
   bool ended = false;      // libjpeg asked for bytes after the last one
   bool premature = false;  // and needed them
+  JpegScanRecord scans;
   char message[JMSG_LENGTH_MAX] = "";
 
   Session() = default;
@@ -64,13 +55,15 @@ Session& session_of(j_common_ptr c) { return *static_cast<Session*>(c->client_da
 }
 
 void on_message(j_common_ptr c, int level) {
-  if (level >= 0) return;
   Session& s = session_of(c);
+  if (c->err->msg_code == JTRC_RST) s.scans.restart(s.d, true);
+  if (level >= 0) return;
   ++c->err->num_warnings;
   if (s.ended && (c->err->msg_code == JWRN_HIT_MARKER || c->err->msg_code == JWRN_JPEG_EOF)) {
     s.premature = true;
     longjmp(s.jump, 1);
   }
+  if (c->err->msg_code == JWRN_HIT_MARKER) s.scans.data_ended(s.d);
 }
 
 // libjpeg looks ahead, so a request for more bytes is no error yet: it gets an end marker, and the warning that data
@@ -99,12 +92,10 @@ void on_skip(j_decompress_ptr d, long count) {
   d->src->bytes_in_buffer -= count;
 }
 
-void on_progress(j_common_ptr c) {
-  const auto* d = reinterpret_cast<j_decompress_ptr>(c);
-  if (d->input_scan_number <= kMaxScans) return;
-  Session& s = session_of(c);
-  std::snprintf(s.message, sizeof s.message, "more than %d scans", kMaxScans);
-  longjmp(s.jump, 1);
+boolean on_wrong_restart(j_decompress_ptr d, int desired) {
+  const boolean done = jpeg_resync_to_restart(d, desired);
+  session_of(reinterpret_cast<j_common_ptr>(d)).scans.restart(*d, d->unread_marker == 0);
+  return done;
 }
 
 void begin(Session& s, Bytes file) {
@@ -117,13 +108,11 @@ void begin(Session& s, Bytes file) {
   s.source.init_source = [](j_decompress_ptr) {};
   s.source.fill_input_buffer = on_end;
   s.source.skip_input_data = on_skip;
-  s.source.resync_to_restart = jpeg_resync_to_restart;
+  s.source.resync_to_restart = on_wrong_restart;
   s.source.term_source = [](j_decompress_ptr) {};
   s.source.next_input_byte = file.data();
   s.source.bytes_in_buffer = file.size();
   s.d.src = &s.source;
-  s.progress.progress_monitor = on_progress;
-  s.d.progress = &s.progress;
 }
 
 // Runs `steps` and returns true, or false where libjpeg left by a jump. `steps` owns nothing.
@@ -132,6 +121,26 @@ template <class Steps>
   if (setjmp(s.jump)) return false;
   steps();
   return true;
+}
+
+// Reads a file of several scans to its end, as jpeg_start_decompress does outside of the buffered-image mode. Owns
+// nothing.
+void read_scans(Session& s) {
+  auto& d = s.d;
+  int got = JPEG_REACHED_SOS;  // jpeg_start_decompress has begun the first scan
+  for (; got != JPEG_REACHED_EOI; got = jpeg_consume_input(&d)) {
+    if (got == JPEG_SCAN_COMPLETED) s.scans.end_scan(d);
+    if (got != JPEG_REACHED_SOS) continue;
+    if (d.input_scan_number > kMaxScans) {
+      std::snprintf(s.message, sizeof s.message, "more than %d scans", kMaxScans);
+      longjmp(s.jump, 1);
+    }
+    s.scans.begin_scan(d);
+  }
+  if (s.ended) {  // without an end marker scans may be missing
+    s.premature = true;
+    longjmp(s.jump, 1);
+  }
 }
 
 [[noreturn]] void report(const Session& s, int64_t rows, int64_t height) {
@@ -275,6 +284,8 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
         d.do_fancy_upsampling = params.fancy_upsampling;
         d.scale_num = static_cast<unsigned>(params.eighths);
         d.scale_denom = 8;
+        d.buffered_image = jpeg_has_multiple_scans(&d);
+        d.do_block_smoothing = FALSE;  // ours does not depend on the version that is linked
         jpeg_calc_output_dimensions(&d);
       }))
     report(s, -1, 0);
@@ -294,12 +305,14 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
       ends_early("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), d.image_height,
                d.image_width);
   }
+  bool smoothed = false;
   if (!guarded(s, [&] {
         jpeg_start_decompress(&d);
-        // A file of several scans has been read to its end by now; without an end marker scans may be missing.
-        if (s.ended && jpeg_has_multiple_scans(&d)) {
-          s.premature = true;
-          longjmp(s.jump, 1);
+        if (d.buffered_image) {
+          read_scans(s);
+          smoothed = lacks_bits(d);
+          if (smoothed) smooth_blocks(d, jpeg_read_coefficients(&d), s.scans);
+          jpeg_start_output(&d, d.input_scan_number);
         }
         window = choose_jpeg_window(d, region);
         if (window.crop) {
@@ -310,8 +323,8 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
         }
       }))
     report(s, 0, height);
-  if (smooths_blocks(d))  // no error for libjpeg, and not the picture that was stored
-    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over, as by libjpeg-turbo");
+  if (smoothed)  // no error for libjpeg, and not the picture that was stored
+    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over as by libjpeg-turbo 3");
 
   thread_local Scratch scratch;
   RowWork work{output, region, window, sink};
@@ -336,13 +349,11 @@ const ImageDecoder& libjpeg_turbo_decoder() {
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {
   const int64_t width = d.output_width, mcu_width = d.min_DCT_scaled_size * d.max_h_samp_factor;
   JpegWindow w;
-  if (smooths_blocks(d)) {
-    w.width = width;
-    return w;
-  }
   // At the edges of a crop chroma is upsampled as if the image ended there, which spoils one column; the margin of two
   // columns moves the crop out by an iMCU only where the region begins or ends that close to a border of iMCUs.
-  const int64_t margin = d.max_h_samp_factor > 1 ? 2 : 0;
+  // Where a component has a fourth or a third of the columns, a crop that leaves it one sample makes libjpeg-turbo
+  // choose the upsampling of all components again, by their few columns.
+  const int64_t widest = d.max_h_samp_factor, margin = widest > 2 ? 2 * widest : widest > 1 ? 2 : 0;
   const int64_t left = std::max<int64_t>(0, (region.x - margin) / mcu_width * mcu_width);
   const int64_t right = std::min(width, region.x + region.width + margin);
   w.crop = left > 0 || right < width;

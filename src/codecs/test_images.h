@@ -21,7 +21,8 @@ struct JpegRecipe {
   int height = 8, width = 8;
   int components = 3;            // 1 gray, 3 YCbCr, 4 CMYK
   J_COLOR_SPACE stored = JCS_YCbCr;
-  int h = 2, v = 2;              // sampling factors of the first component; the others (not K) have 1
+  int h = 2, v = 2;              // sampling factors of the first component; the others (not K) have 1,
+  int third_h = 1;               // but for this one
   int quality = 90;
   bool progressive = false;
   bool interleaved = true;       // false: one scan for each component
@@ -36,7 +37,8 @@ struct JpegRecipe {
   uint32_t seed = 1;
   std::string text() const {
     return std::to_string(height) + "x" + std::to_string(width) + " components " + std::to_string(components) +
-           " sampling " + std::to_string(h) + "x" + std::to_string(v) + (progressive ? " progressive" : "") +
+           " sampling " + std::to_string(h) + "x" + std::to_string(v) +
+           (third_h > 1 ? " third " + std::to_string(third_h) : "") + (progressive ? " progressive" : "") +
            (incomplete ? " incomplete" : "") + (interleaved ? "" : " in separate scans") +
            (arithmetic ? " arithmetic" : "") + " restart " + std::to_string(restart_rows) + "/" +
            std::to_string(restart_mcus) + (optimized ? " optimized" : "") + (long_codes ? " long codes" : "") +
@@ -88,7 +90,7 @@ inline File make_jpeg(const JpegRecipe& r, const std::vector<uint8_t>& pixels) {
   jpeg_set_quality(&c, r.quality, !r.wide_quant);
   for (int i = 0; i < r.components; ++i) {
     const bool full = i == 0 || i == 3;
-    c.comp_info[i].h_samp_factor = full ? r.h : 1;
+    c.comp_info[i].h_samp_factor = full ? r.h : i == 2 ? r.third_h : 1;
     c.comp_info[i].v_samp_factor = full ? r.v : 1;
   }
   c.arith_code = r.arithmetic;

@@ -32,7 +32,8 @@ inline std::vector<test::File> seed_files() {
     r.restart_mcus = i % 3 == 1 ? 1 + i / 2 : 0;
     r.optimized = i % 5 == 2;
     r.long_codes = i % 5 == 3;
-    r.progressive = i == 11;
+    r.progressive = i == 11 || i == 14;
+    r.incomplete = i == 14;
     r.seed = i;
     files.push_back(test::make_jpeg(r));
   }

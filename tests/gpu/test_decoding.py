@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 import penstock
+from image_files import jpeg_scans
 from penstock import _core, fn, pipeline_def, types
 
 if _core.gpu_why_not():
@@ -23,7 +24,7 @@ KINDS = {  # how files are saved, and whether an engine takes them
     "420": (dict(subsampling=2), True), "422": (dict(subsampling=1), True), "444": (dict(subsampling=0), True),
     "optimized": (dict(subsampling=2, optimize=True), True), "progressive": (dict(progressive=True), False),
     "gray": (dict(mode="L"), False), "turned": (dict(orientation=6), False), "png": (dict(format="PNG"), False),
-    "cmyk": (dict(mode="CMYK"), False),
+    "cmyk": (dict(mode="CMYK"), False), "incomplete": (dict(progressive=True, scans=3), False),
 }
 
 
@@ -34,14 +35,14 @@ def picture(seed, height, width):
     return Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)
 
 
-def saved(seed, height=120, width=160, format="JPEG", mode="RGB", orientation=None, **how):
+def saved(seed, height=120, width=160, format="JPEG", mode="RGB", orientation=None, scans=None, **how):
     out, image = io.BytesIO(), picture(seed, height, width).convert(mode)
     if orientation:
         exif = image.getexif()
         exif[0x0112] = orientation
         how["exif"] = exif.tobytes()
     image.save(out, format, **({"quality": 92} if format == "JPEG" else {}), **how)
-    return out.getvalue()
+    return out.getvalue() if scans is None else b"".join(jpeg_scans(out.getvalue())[:scans]) + b"\xff\xd9"
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +168,7 @@ def test_noise_instead_of_entropy_coded_data_does_not_crash(files, tmp_path):
 def test_without_the_engine_the_cpu_decodes(files):
     """nvJPEG absent: the same batches, with the CPU's pixels."""
     script = f"""
-import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
+import sys; sys.path[:0] = {sys.path!r}
 import numpy as np, test_decoding as t
 files = {files!r}
 for g, w in zip(t.pictures(files, "mixed"), t.pictures(files, "cpu")):
