@@ -3,7 +3,9 @@
 
 And JPEG files in pieces.
 """
+import importlib
 import io
+import pathlib
 import struct
 
 import cv2
@@ -230,5 +232,11 @@ def jpeg2000s():
             "jpeg2000 precincts": save(rgb, precinct_size=(64, 64), codeblock_size=(16, 16), num_resolutions=3)}
 
 
+def other_files():
+    """Those of formats with a module of their own: the function files() of image_files_<format>.py."""
+    modules = sorted(path.stem for path in pathlib.Path(__file__).parent.glob("image_files_*.py"))
+    return {name: file for module in modules for name, file in importlib.import_module(module).files().items()}
+
+
 def all_files():
-    return {**bitmaps(), **bitmaps_from_above(), **losslessly(), **netpbm(), **gifs(), **webps(), **tiffs(), **jpeg2000s()}
+    return {**other_files(), **bitmaps(), **bitmaps_from_above(), **losslessly(), **netpbm(), **gifs(), **webps(), **tiffs(), **jpeg2000s()}

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 HOW_TO = "docs/how_to/add_an_operator.md"
+HOW_TO_FORMAT = "docs/how_to/add_an_image_format.md"
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
 
 # What stands around the blocks of a page, for each in turn.
@@ -43,7 +44,7 @@ def compiled(source, tmp_path, *flags):
 
 
 def test_every_page_with_cpp_is_known():
-    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO}
+    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, HOW_TO_FORMAT}
 
 
 @pytest.mark.parametrize("page", AROUND)
@@ -94,17 +95,22 @@ print("ran", ran)
 """
 
 
-def test_the_page_that_adds_an_operator(tmp_path):
+def library_of(source, room, tmp_path):
+    """The source as a library beside Penstock's: compiled as the files of the room are."""
     library = next(Path(penstock.__file__).parent.glob("libpenstock.so*"), None) or ROOT / "build" / "libpenstock.so"
-    source, = blocks(HOW_TO, "cpp")
     assert source.startswith("// SPDX-License-Identifier: Apache-2.0")
-    reference, draws, entry = blocks(HOW_TO, "python")
-    command = next(c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text())
-                   if "penstock_ops" in c["command"])
+    command = next(c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text()) if room in c["command"])
     flags = [f for f in shlex.split(command) if f.startswith(("-I", "-D", "-f", "-std", "-O"))]
-    made = tmp_path / "libposterize.so"
+    made = tmp_path / "libtyped.so"
     done = compiled(source, tmp_path, *flags, "-Wall", "-Wextra", "-shared", "-o", str(made), str(library), f"-Wl,-rpath,{library.parent}")
     assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_the_page_that_adds_an_operator(tmp_path):
+    source, = blocks(HOW_TO, "cpp")
+    reference, draws, entry = blocks(HOW_TO, "python")
+    made = library_of(source, "penstock_ops", tmp_path)
     files = []
     for name, text in (("reference", reference), ("draws", draws), ("entry", entry)):
         files.append(tmp_path / f"{name}.py")
@@ -112,3 +118,40 @@ def test_the_page_that_adds_an_operator(tmp_path):
     done = subprocess.run([sys.executable, "-c", TYPED, made, ROOT / "tests", *files], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split()[-1]) >= 5, done.stdout
+
+
+TYPED_FORMAT = """
+import ctypes, pathlib, sys
+ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)  # registers the format
+sys.path[:0] = [sys.argv[2], sys.argv[3]]
+import image_files, image_files_farbfeld
+every = image_files.all_files
+image_files.all_files = lambda: {**every(), **image_files_farbfeld.files()}
+import numpy, penstock, test_file_formats, test_image_formats
+from penstock import fn, types
+names = list(image_files_farbfeld.files())
+assert names and test_file_formats.FORMATS["farbfeld"][2] == [".ff"]
+for name in names:
+    file = numpy.frombuffer(image_files_farbfeld.files()[name], numpy.uint8)
+    numpy.testing.assert_array_equal(test_image_formats.decode(file, types.ANY_DATA), image_files.ramp())
+    wide = test_image_formats.decode(file, types.ANY_DATA, dtype=types.UINT16)
+    numpy.testing.assert_array_equal(wide, image_files.ramp() * numpy.uint16(257))
+    test_file_formats.test_verdicts(pathlib.Path(sys.argv[4]), "farbfeld", name)
+    test_image_formats.test_windows_are_those_of_the_whole_picture(name)
+    test_image_formats.test_damage_ends_in_a_typed_error_or_in_pixels(name)
+try:
+    fn.decoders.image(numpy.zeros(9, numpy.uint8))
+except penstock.DataError as error:
+    assert "BMP, PNM, GIF and farbfeld)" in str(error), error
+print("ran", len(names))
+"""
+
+
+def test_the_page_that_adds_an_image_format(tmp_path):
+    source, = blocks(HOW_TO_FORMAT, "cpp")
+    files, = blocks(HOW_TO_FORMAT, "python")
+    made = library_of(source, "penstock_codecs", tmp_path)
+    (tmp_path / "image_files_farbfeld.py").write_text(files)
+    done = subprocess.run([sys.executable, "-c", TYPED_FORMAT, made, ROOT / "tests", tmp_path, tmp_path], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == 0 and done.stdout.startswith("ran"), done.stdout + done.stderr

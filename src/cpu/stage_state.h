@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-#include "codecs/luma_chroma_rows.h"
+#include "codecs/decode_task.h"
 #include "cpu/convert.h"
 #include "cpu/filter_rows.h"
 #include "cpu/stage.h"
@@ -73,7 +73,7 @@ struct SampleRun {
   Placement* placement = nullptr;
   int64_t origin[Shape::kMaxDims] = {};  // first decoded position per dimension of input 0
   RegionRows* rows = nullptr;  // where set, input 0 has no memory: its rows are made when asked for
-  LumaChromaRows* luma_chroma = nullptr;  // the same rows before color conversion, where that is allowed
+  bool luma_chroma = false;  // these are read before their color conversion, where that is allowed
   bool blue_first = false;     // luma_chroma is converted to BGR
 };
 

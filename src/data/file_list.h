@@ -13,11 +13,10 @@ class GlobFilter;
 class FileList {
  public:
   struct FolderOptions {
-    std::vector<std::string> file_filters = default_file_filters();  // glob patterns for the names of files
+    std::vector<std::string> file_filters;  // glob patterns for the names of files
     std::vector<std::string> dir_filters = {};                       // for the names of class folders; empty: all
     bool case_sensitive = false;
   };
-  static const std::vector<std::string>& default_file_filters();
 
   // Each subfolder of root is a class; labels are 0, 1, 2 ... over the subfolders that dir_filters leave, sorted by
   // bytes, those without files included. Files are sorted by name inside their class; folders inside a class are not

@@ -13,8 +13,8 @@ struct DecodersImage : DecoderArguments {
     constexpr const char* none = "Accepted without effect.";
     return Schema<Op>(
                "decoders.image",
-               "Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is "
-               "installed, told apart by their first bytes.\n\n"
+               "Decodes images: " + image_formats_text() +
+                   ", told apart by their first bytes.\n\n"
                "Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals "
                "libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is a "
                "DataError that names it.")
