@@ -13,8 +13,8 @@ class GlobFilter;
 class FileList {
  public:
   struct FolderOptions {
-    std::vector<std::string> file_filters;  // glob patterns for the names of files
-    std::vector<std::string> dir_filters = {};                       // for the names of class folders; empty: all
+    std::vector<std::string> file_filters = {};  // glob patterns for the names of files
+    std::vector<std::string> dir_filters = {};   // for the names of class folders; empty: all
     bool case_sensitive = false;
   };
 
